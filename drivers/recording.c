@@ -26,8 +26,8 @@ double recording_time_us(const struct recording *r, uint64_t tsc, double tsc_hz)
 const char *recording_disturbed(const struct recording *r)
 {
     if (r->migrated)
-        return "the thread ended on another CPU";
+        return "migrated to another CPU";
     if (r->involuntary_switches)
-        return "taken off its CPU by the scheduler";
+        return "preempted by the scheduler";
     return r->page_faults ? "page faults" : NULL;
 }

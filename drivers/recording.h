@@ -43,7 +43,7 @@ struct recording {
     uint64_t *words;               /* owned by the machine, valid until the next run */
     uint64_t zero_tsc;             /* TSC at time 0 */
     size_t zero_reading;           /* index of the reading taken at time 0 */
-    unsigned involuntary_switches; /* the thread was taken off its CPU so many times */
+    unsigned involuntary_switches; /* the thread was preempted so many times */
     unsigned page_faults;
     bool migrated; /* ended on another CPU */
 };

@@ -86,7 +86,7 @@ static int read_voltage(struct machine *m, const struct core_voltage_setup *s, d
     if (!msr_volts(value, &out->volts, &reason))
         snprintf(why, size, "%s", reason);
     else if (!trace_within(range, out->volts))
-        snprintf(why, size, "register 198H reports %.4f V, outside of %s", out->volts, range->text);
+        snprintf(why, size, "register 198H reports %.4f V, outside %s", out->volts, range->text);
     else if (rec.migrated || rec.involuntary_switches)
         snprintf(why, size, "%s", disturbed);
     return MACHINE_OK;

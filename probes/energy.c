@@ -231,11 +231,11 @@ int energy_run(struct machine *m, const struct energy_setup *s, struct energy_re
     memset(out, 0, sizeof *out);
     if (s->machine.siblings)
         return machine_fail(err, MACHINE_BAD_INPUT, "leave the other hyper-threads idle",
-                            "what the other hyper-threads of a core execute is not counted, but takes energy");
+                            "SMT siblings use energy, but their instructions are not counted");
     int status = m->ops->read_energy ? MACHINE_OK : energy_can(m, err);
     if (!status && s->duration_us < s->period_us)
-        status = machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often",
-                              "no sample fits: %g us are observed, at a sample period of %g us", s->duration_us,
+        status = machine_fail(err, MACHINE_CANNOT, "use a longer --observe or a shorter --period",
+                              "no sample fits: %g us are observed with a sampling period of %g us", s->duration_us,
                               s->period_us);
     if (status)
         return status;

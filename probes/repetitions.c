@@ -52,8 +52,8 @@ static int check_events(const struct machine *m, size_t n_events, struct machine
     if (!why)
         return MACHINE_OK;
     m->ops->info(m, &info);
-    return machine_fail(err, MACHINE_CANNOT, remedy ? remedy : "", "machine %.80s counts no events: %.250s", info.name,
-                        why);
+    return machine_fail(err, MACHINE_CANNOT, remedy ? remedy : "", "machine %.80s cannot count events: %.250s",
+                        info.name, why);
 }
 
 /* ---- the metadata ---- */

@@ -139,7 +139,7 @@ void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[O
         }
         pid_t chain = start_chain(cpu);
         if (chain < 0)
-            snprintf(o->why, sizeof o->why, "no process can be started");
+            snprintf(o->why, sizeof o->why, "cannot start a process");
         else if (i == OPINION_PERF)
             second_opinion_ask_perf(o, chain, text);
         else if (i == OPINION_LIKWID)

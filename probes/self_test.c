@@ -203,7 +203,7 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
     if (scalar)
         self_test_read_energy(m, out);
     if (s->n == 0)
-        snprintf(s->why, sizeof s->why, "in all of %u repetitions something else ran on the CPU", s->disturbed);
+        snprintf(s->why, sizeof s->why, "something else ran on the CPU in all %u repetitions", s->disturbed);
     return MACHINE_OK;
 }
 

@@ -42,7 +42,7 @@ struct self_test_stretch {
     double period_us;
     size_t n_counters;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
-    unsigned disturbed; /* repetitions that were given up: the thread was taken off its CPU */
+    unsigned disturbed; /* repetitions that were given up: the thread was preempted */
     size_t n;           /* those that are kept */
     struct self_test_recording *recordings;
     char why[500], remedy[200]; /* where none are: the machine's words */
@@ -75,7 +75,7 @@ struct self_test_setup {
 
 /*
  * Reads it all; takes a second or two. Prepares and finishes the machine for each stretch. A repetition during which
- * the thread was taken off its CPU or moved to another is given up and made up for, up to three for each one wanted.
+ * the thread was preempted or moved to another is given up and made up for, up to three for each one wanted.
  * Returns MACHINE_OK, also where nothing could be read of some stretches (they say why); or fills *err and returns its
  * status, *out being empty then, where not even the chain of adds can be run. Free with self_test_free().
  */

@@ -66,8 +66,8 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct repetitio
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     if (s->observe_us < s->period_us)
-        return machine_fail(err, MACHINE_CANNOT, "observe for longer, or sample more often",
-                            "no sample fits: %g us are observed, at a sample period of %g us", s->observe_us,
+        return machine_fail(err, MACHINE_CANNOT, "use a longer --observe or a shorter --period",
+                            "no sample fits: %g us are observed with a sampling period of %g us", s->observe_us,
                             s->period_us);
     return repetitions_run(m, &plan, out, err);
 }

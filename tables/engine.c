@@ -126,7 +126,7 @@ static bool is_cell(const struct table_kind *k, const struct cell *c, const stru
 {
     const char *id = table_meta(rows, CELL_ID);
     if (strcmp(rows->name, k->name) != 0 || !id || strcmp(id, c->id) != 0) {
-        snprintf(why, size, "it holds cell %.80s of table %.40s", id ? id : "unnamed", rows->name);
+        snprintf(why, size, "it contains cell %.80s of table %.40s", id ? id : "unnamed", rows->name);
         return false;
     }
     bool same = rows->n_columns == k->n_columns;
@@ -149,7 +149,7 @@ static bool is_cell(const struct table_kind *k, const struct cell *c, const stru
     const char *counts = table_meta(rows, CELL_COUNTS);
     count_parts(rows, held);
     if (same && (!counts || strcmp(counts, held) != 0)) {
-        snprintf(why, size, "it does not hold what it says: %.40s", counts ? counts : "nothing");
+        snprintf(why, size, "its contents do not match its header: %.40s", counts ? counts : "nothing");
         same = false;
     }
     return same;
@@ -291,7 +291,7 @@ static int engine_plan(struct run *r, struct cells *cells, struct table *out, st
     }
     if (status == MACHINE_OK && !out->failed && cells->n == 0 && out->n_missing == 0)
         status = machine_fail(err, MACHINE_BAD_INPUT, "name more of them, as in --kernels 128fma,512fma",
-                              "the kernels that are named leave nothing to measure");
+                              "the kernels given leave nothing to measure");
     return status == MACHINE_OK && out->failed ? engine_out_of_memory(err) : status;
 }
 

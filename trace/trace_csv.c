@@ -117,7 +117,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = an unfinished quote. */
+/* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = unterminated quote. */
 static char *next_field(char **at, bool *last)
 {
     char *p = *at, *field;
@@ -202,7 +202,7 @@ static int trace_csv_column_of(struct reader *r, struct trace *t, const char *na
         return trace_csv_fail(r, number, "the header line has a column without a name");
     if (trace_csv_parse_number(name, &ignored))
         return trace_csv_fail(r, number,
-                              "'%s' where a column name belongs: the header line is missing (it names time_us and at "
+                              "'%s' in place of a column name: the header line is missing (it names time_us and at "
                               "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)",
                               trace_csv_shown(name, text));
     return trace_add_extra(t, name) ? trace_csv_fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
@@ -217,7 +217,7 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
         size_t number = r->n_columns + 1;
         char *name = next_field(&at, &last);
         if (!name)
-            return trace_csv_fail(r, number, "an unfinished quote in the header line");
+            return trace_csv_fail(r, number, "unterminated quote in the header line");
         if (r->n_columns == COLUMNS_MAX)
             return trace_csv_fail(r, number, "more than %d columns", COLUMNS_MAX);
         int column = trace_csv_column_of(r, t, name, number);
@@ -226,7 +226,7 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
         for (size_t i = 0; i < r->n_columns; i++)
             if (r->column[i] == column || (column >= COLUMN_EXTRA && r->column[i] >= COLUMN_EXTRA &&
                                            !strcmp(t->extra[r->column[i] - COLUMN_EXTRA].name, name)))
-                return trace_csv_fail(r, number, "column '%s' stands twice in the header line",
+                return trace_csv_fail(r, number, "column '%s' appears twice in the header line",
                                       trace_csv_shown(name, text));
         have_time |= column == COLUMN_TIME;
         r->column[r->n_columns++] = column;
@@ -259,11 +259,10 @@ static int read_comment(struct reader *r, struct trace *t)
         return 0;
     char text[48];
     if (t->n_meta >= KEYS_MAX && !trace_get(t, key))
-        return trace_csv_fail(r, 0, "%s: more than %d keys of metadata", trace_csv_shown(key, text), KEYS_MAX);
+        return trace_csv_fail(r, 0, "%s: more than %d metadata keys", trace_csv_shown(key, text), KEYS_MAX);
     const char *allowed = trace_key_refuses(key, value);
     if (allowed)
-        return trace_csv_fail(r, 0, "%s: '%s' is not what it may be; allowed: %s", key, trace_csv_shown(value, text),
-                              allowed);
+        return trace_csv_fail(r, 0, "%s: '%s' is not allowed; allowed: %s", key, trace_csv_shown(value, text), allowed);
     if (!strcmp(key, "discarded"))
         r->discarded_line = r->number;
     return trace_set(t, key, value) ? trace_csv_fail(r, 0, "out of memory") : 0;
@@ -332,7 +331,7 @@ static int read_sample(struct reader *r, struct trace *t)
         char *field = next_field(&at, &last);
         number++;
         if (!field)
-            return trace_csv_fail(r, number, "an unfinished quote");
+            return trace_csv_fail(r, number, "unterminated quote");
         if (number > r->n_columns)
             return trace_csv_fail(r, number, "more fields than the %zu columns of the header line", r->n_columns);
         if (trace_csv_read_field(r, t, number, field))
@@ -346,7 +345,7 @@ static int read_sample(struct reader *r, struct trace *t)
         return 0;
     size_t i = t->n - 1;
     if (i && t->time_us[i] < t->time_us[i - 1] && (!t->run || t->run[i] == t->run[i - 1]))
-        return trace_csv_fail(r, 0, "time_us goes back from %.10g to %.10g (repetitions need a column 'run')",
+        return trace_csv_fail(r, 0, "time_us goes backwards from %.10g to %.10g (repetitions need a column 'run')",
                               t->time_us[i - 1], t->time_us[i]);
     return 0;
 }
@@ -404,7 +403,7 @@ static int group_runs(struct reader *r, struct trace *t)
     r->number = 0;
     for (size_t i = 1; i < t->n; i++)
         if (t->run[i] == t->run[i - 1] && t->time_us[i] < t->time_us[i - 1])
-            return trace_csv_fail(r, 0, "time_us goes back from %.10g to %.10g in run %" PRIu32, t->time_us[i - 1],
+            return trace_csv_fail(r, 0, "time_us goes backwards from %.10g to %.10g in run %" PRIu32, t->time_us[i - 1],
                                   t->time_us[i], t->run[i]);
     return 0;
 }
@@ -427,7 +426,7 @@ static int settle_outside(struct reader *r, struct trace *t)
     if (!few) {
         *r->err = r->first;
         size_t used = strlen(r->err->text);
-        snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples hold such values", text);
+        snprintf(r->err->text + used, sizeof r->err->text - used, "; %s samples have such values", text);
         return -1;
     }
     return trace_set(t, trace_discarded_key, text) ? trace_csv_fail(r, 0, "out of memory") : 0;
@@ -445,11 +444,11 @@ static int check_times(struct reader *r, const struct trace *t)
         still += round(t->time_us[i] * 1e4) <= round(t->time_us[i - 1] * 1e4);
     }
     r->number = 0;
-    return still * 2 > all ? trace_csv_fail(r, 0,
-                                            "time_us stands still from sample to sample, %zu times of %zu: samples "
-                                            "must be told apart by their times, in us",
-                                            still, all)
-                           : 0;
+    return still * 2 > all
+               ? trace_csv_fail(r, 0,
+                                "time_us does not advance in %zu of %zu samples: samples need distinct times, in us",
+                                still, all)
+               : 0;
 }
 
 static int check_discarded(struct reader *r, const struct trace *t)
@@ -457,11 +456,10 @@ static int check_discarded(struct reader *r, const struct trace *t)
     uint32_t run;
     int wrong = discarded_contradicts(t, &run);
     r->number = r->discarded_line;
-    return wrong < 0 ? trace_csv_fail(r, 0, "out of memory")
-           : wrong > 0
-               ? trace_csv_fail(r, 0, "discarded: run %" PRIu32 " %s", run,
-                                wrong > 1 ? "is listed twice" : "is not discarded: the file holds samples of it")
-               : 0;
+    return wrong < 0   ? trace_csv_fail(r, 0, "out of memory")
+           : wrong > 0 ? trace_csv_fail(r, 0, "discarded: run %" PRIu32 " %s", run,
+                                        wrong > 1 ? "is listed twice" : "is not discarded: the file has samples of it")
+                       : 0;
 }
 
 static int trace_csv_read_all(struct reader *r, struct trace *t)
@@ -489,7 +487,7 @@ static int trace_csv_read_all(struct reader *r, struct trace *t)
     }
     if (!r->samples) {
         r->number = 0;
-        return trace_csv_fail(r, 0, "the file has a header line and no samples");
+        return trace_csv_fail(r, 0, "the file has a header line but no samples");
     }
     return settle_outside(r, t) || group_runs(r, t) || check_times(r, t) || check_discarded(r, t) ? -1 : 0;
 }

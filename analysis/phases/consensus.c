@@ -61,13 +61,13 @@ static int tell_interruptions(struct phases *out, const struct rank *rank, size_
         return free_of == total
                    ? 0
                    : phases_warn(
-                         out, "%zu of %zu repetitions hold interruptions (time lost, the same state before and after)",
+                         out, "%zu of %zu repetitions contain interruptions (lost time, same state before and after)",
                          total - free_of, total);
     if (kept == free_of)
         return 0;
     return phases_warn(out,
-                       "only %zu of %zu repetitions were free of interruptions: %zu more are used whose longest lost "
-                       "%.1f us or less; a less busy machine gives narrower limits",
+                       "only %zu of %zu repetitions were free of interruptions; used as well: %zu with no interruption "
+                       "longer than %.1f us; a less busy machine gives narrower limits",
                        free_of, total, kept - free_of, rank[kept - 1].lost);
 }
 
@@ -531,8 +531,7 @@ static int keep_common_edges(const struct runs *r, struct segmentation *o, struc
             segmentation_forget_edge(o, e);
         went++;
     }
-    return went ? phases_warn(out, "the repetitions disagree: %zu changes that few of them show are left out", went)
-                : 0;
+    return went ? phases_warn(out, "the repetitions disagree: %zu changes seen in only a few are left out", went) : 0;
 }
 
 int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out)

@@ -234,9 +234,9 @@ static bool lasts_at_random(const struct phase *ph)
     return ph->kind == PHASE_THROTTLE && ph->n_modes < 2 && sd > RANDOM_LEAST_US + RANDOM * ph->duration_us.value;
 }
 
-static const char at_random[] = "it lasts differently in each repetition: another thread on the core?";
-static const char one_half[] = "not shown by the first and the last half of the repetitions alike";
-static const char not_alone[] = "the two kernels running alone do not differ by it";
+static const char at_random[] = "its duration differs in each repetition: another thread on the core?";
+static const char one_half[] = "not seen alike in the first and the last half of the repetitions";
+static const char not_alone[] = "the two kernels do not differ by it when each runs alone";
 
 static size_t withdraw_unconfirmed(const struct phases half[2], const struct kernel_alone *from,
                                    const struct kernel_alone *to, bool waits, struct phases *p, const char **why)
@@ -272,7 +272,7 @@ int cross_check(const struct trace *t, const struct kernel_alone *from, const st
     const char *why = NULL;
     if (count_runs(t, p, true) < CROSS_CHECK_RUNS_LEAST)
         return has_findings(p)
-                   ? phases_warn(p, "fewer than %d repetitions: what they show was not held against halves of them",
+                   ? phases_warn(p, "fewer than %d repetitions: findings were not cross-checked between the halves",
                                  CROSS_CHECK_RUNS_LEAST)
                    : 0;
     if (implausible_withdraw(p))
@@ -285,8 +285,7 @@ int cross_check(const struct trace *t, const struct kernel_alone *from, const st
     size_t gone = bad ? 0 : withdraw_unconfirmed(half, from, to, waits, p, &why);
     if (gone) {
         withdraw_orphans(p);
-        bad = phases_warn(p, "%zu finding%s of all repetitions together taken back: %s", gone, gone == 1 ? "" : "s",
-                          why);
+        bad = phases_warn(p, "%zu finding%s withdrawn after cross-checking: %s", gone, gone == 1 ? "" : "s", why);
     }
     phases_free(&half[0]);
     phases_free(&half[1]);

@@ -60,8 +60,8 @@ int implausible_withdraw(struct phases *p)
     if (p->n_phases > PHASES_MOST) {
         char text[160];
         snprintf(text, sizeof text,
-                 "%zu phases: more than any switch is known to have; another thread on the core that keeps step with "
-                 "the repetitions looks like that",
+                 "%zu phases, more than any known switch has: probably another thread on the core, in step with the "
+                 "repetitions",
                  p->n_phases);
         withdraw_all(p, text);
     }
@@ -73,15 +73,15 @@ int implausible_withdraw(struct phases *p)
             continue;
         withdraw_phase(
             &p->phases[i],
-            faster ? "code is slower and chains of adds are faster than before and after: another thread on the core?"
-                   : "throttling like it comes back without a switch: another thread on the core that keeps step with "
-                     "the repetitions?");
+            faster ? "code is slower but chains of adds are faster than before and after: another thread on the core?"
+                   : "similar throttling recurs without a switch: another thread on the core, in step with the "
+                     "repetitions?");
         implausible_drop_transition(p, &p->phases[i]);
         withdraw_orphans(p);
     }
     return gone ? phases_warn(p,
-                              "%zu phases at one rate come and go without a switch, which no throttling is known to "
-                              "do: another thread on the core that keeps step with the repetitions looks like that",
+                              "%zu phases with one rate come and go without a switch, which no known throttling does: "
+                              "more likely another thread on the core, in step with the repetitions",
                               gone)
                 : 0;
 }

@@ -69,15 +69,15 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
     }
     if (piece->wanders) {
         out->kind = PHASE_UNKNOWN;
-        snprintf(out->why, sizeof out->why, "the frequency changes, in each repetition at another time");
+        snprintf(out->why, sizeof out->why, "the frequency changes at a different time in each repetition");
         return;
     }
     if (piece->slow_chain) {
         out->kind = PHASE_UNKNOWN;
         out->freq_ghz.value = out->ipc = NAN; /* per cycle of a clock that is not known */
         snprintf(out->why, sizeof out->why,
-                 "the chain of adds is slower than before and after: a lower frequency, or something that slows the "
-                 "chain, too");
+                 "the chain of adds is slower than before and after: a lower frequency, or something that also slows "
+                 "the chain");
         return;
     }
     double length = p + 1 < o->n_pieces && p ? segmentation_edge_time(o, p) - segmentation_edge_time(o, p - 1) : NAN;
@@ -88,7 +88,7 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
         out->ipc_ratio = out->ipc / full;
         if (out->ipc_ratio < THROTTLE_MIN_RATIO) {
             out->kind = PHASE_UNKNOWN;
-            snprintf(out->why, sizeof out->why, "IPC falls to %.2g of what follows: less than any known throttling",
+            snprintf(out->why, sizeof out->why, "IPC falls to %.2g of what follows, lower than any known throttling",
                      out->ipc_ratio);
         }
     } else if (out->share[3] > THROTTLE_SHARE && !isnan(length)) {

@@ -475,26 +475,26 @@ int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phase
     if (!(n->share > 0))
         return n->uncertainty > DOUBT_TOLD
                    ? phases_warn(out,
-                                 "before the switch the kernel runs at %.2f of its rate now and then, and the chains "
-                                 "that tell the frequency are slower by the same factor: the frequency moves, or "
-                                 "another thread on the core slows both; the limits of frequencies hold both",
+                                 "before the switch, the kernel sometimes runs at %.2f of its rate while the frequency "
+                                 "chains slow by the same factor: either the frequency drifts or another thread on the "
+                                 "core slows both; the frequency limits cover both cases",
                                  n->factor)
                    : 0;
     if (n->common)
         return phases_warn(out,
-                           "before the switch the kernel runs at %.2f of its rate at the same moments of all "
-                           "repetitions, where nothing should change: another thread on the core that keeps step with "
-                           "them, or a kernel that had not settled; rates after the switch may be its doing, too",
+                           "before the switch, where nothing should change, the kernel runs at %.2f of its rate at the "
+                           "same moments of all repetitions: another thread on the core, in step with them, or a "
+                           "kernel that had not settled; rates after the switch may be affected, too",
                            n->factor);
     if (!n->runs)
         return phases_warn(out,
-                           "another thread ran on the core, as on its other hyper-thread: %.0f %% of the time before "
-                           "the switch the kernel ran at %.2f of its rate, in bouts too short to be left out",
+                           "another thread ran on the core, e.g. on its SMT sibling: for %.0f %% of the time before "
+                           "the switch the kernel ran at %.2f of its rate, in bursts too short to be left out",
                            100 * n->share, n->factor);
     return phases_warn(
         out,
-        "another thread ran on the core, as on its other hyper-thread: in %zu of %zu repetitions, and %.0f %% of the "
-        "time before the switch, the kernel ran at %.2f of its rate; those samples tell no rate",
+        "another thread ran on the core, e.g. on its SMT sibling: in %zu of %zu repetitions, and for %.0f %% of the "
+        "time before the switch, the kernel ran at %.2f of its rate; the rates of those samples are not used",
         n->runs, r->n, 100 * n->share, n->factor);
 }
 
@@ -506,8 +506,8 @@ void neighbour_withdraw(const struct neighbour *n, struct phases *out)
             continue;
         ph->kind = PHASE_UNKNOWN;
         snprintf(ph->why, sizeof ph->why,
-                 "a thread that keeps step with the repetitions runs at %.2f of the rate before the switch, too: "
-                 "throttling looks the same",
+                 "a thread in step with the repetitions slows the kernel to %.2f of its rate before the switch, too, "
+                 "and looks just like throttling",
                  n->factor);
     }
 }

@@ -82,8 +82,7 @@ static int add_invalid(void *phases, uint32_t run, const char *why)
 
 static int warn_unreadable(void *phases, const char *entry)
 {
-    return phases_warn(phases, "the trace's list of discarded repetitions has an entry that cannot be read: '%.60s'",
-                       entry);
+    return phases_warn(phases, "unreadable entry in the trace's list of discarded repetitions: '%.60s'", entry);
 }
 
 static int phases_by_run(const void *a, const void *b)

@@ -79,7 +79,7 @@ static int no_runs(const struct trace *t, struct phases *out, char *why, size_t 
     }
     int bad = volts_gather(t, &volts);
     if (!bad && volts.n < 3) {
-        snprintf(why, size, "the trace has %zu voltage readings and no other values: too few to say anything", volts.n);
+        snprintf(why, size, "the trace has only %zu voltage readings and no other values: too few to analyse", volts.n);
         bad = 1;
     } else if (!bad) {
         bad = phases_find(&volts, out, why, size);
@@ -170,8 +170,7 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
         bad = transitions_find(&r, &segmentation, out) || short_throttle_warn(&r, &segmentation, out) ||
               volts_find(t, out);
     if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
-        withdraw_all(out, "a thread that keeps step with the repetitions slows the kernel, and may slow the chains "
-                          "that tell the frequency");
+        withdraw_all(out, "a thread in step with the repetitions slows the kernel and may slow the frequency chains");
     if (!bad)
         phases_find_limits(&r, out);
     segmentation_free(&segmentation);

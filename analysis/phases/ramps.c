@@ -483,8 +483,8 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
         else if (p + 1 == out->n_phases &&
                  phases_warn(out,
-                             "the frequency still changes where the ramp from %.1f us ends: its time constant is %.0f "
-                             "us; longer recordings (--observe) would tell it better",
+                             "the frequency still changes where the ramp from %.1f us ends (time constant %.0f us); a "
+                             "longer --observe would resolve it better",
                              ph->start_us, tau))
             return -1;
     }

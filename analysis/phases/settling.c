@@ -234,13 +234,13 @@ int settling_judge(const struct trace *t, const struct phases *p, const struct k
                    ((double)out->off <= FEW_OFF * (double)e.n || (out->off == 1 && e.n >= ONE_OFF_OF));
     double ghz = median_copy(e.ghz, NULL, e.n, e.scratch), rate = median_copy(e.ipc, NULL, e.n, e.scratch);
     if (!freq && !ipc)
-        snprintf(out->why, sizeof out->why, "how the second kernel runs steadily could not be measured");
+        snprintf(out->why, sizeof out->why, "the steady rate of the second kernel could not be measured");
     else if (!out->settled && off_rate >= off_freq && ipc && fabs(rate / r.middle - 1) > RATE_OFF)
-        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its rate in the long run", rate / r.middle);
+        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its long-run rate", rate / r.middle);
     else if (!out->settled && freq && fabs(ghz / f.middle - 1) > FREQ_OFF)
-        snprintf(out->why, sizeof out->why, "still at %.3f GHz, in the long run it is %.3f GHz", ghz, f.middle);
+        snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", ghz, f.middle);
     else if (!out->settled)
-        snprintf(out->why, sizeof out->why, "%zu of %zu repetitions did not run as they do in the long run", out->off,
+        snprintf(out->why, sizeof out->why, "%zu of %zu repetitions had not reached their long-run state", out->off,
                  e.n);
     free(room);
     free(bad_freq);

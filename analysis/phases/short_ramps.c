@@ -397,7 +397,8 @@ static void doubt_steps(struct segmentation *o, struct phases *out, const struct
             continue;
         out->phases[p].kind = PHASE_UNKNOWN;
         snprintf(out->phases[p].why, sizeof out->phases[p].why,
-                 "the frequency goes by steps, or by a ramp of some %.0f us: the data do not tell which", f->tau.value);
+                 "the frequency changes in steps or in a ramp of about %.0f us: the data do not show which",
+                 f->tau.value);
     }
 }
 

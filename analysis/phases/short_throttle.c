@@ -35,11 +35,10 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
     /* own measurements only: a model fetches no code, and of other recordings it is not known */
     bool own = trace_get(r->trace, "sampler") && !out->modelled;
     if (own && first->kind == PHASE_THROTTLE && first->duration_us.value < COLD_US)
-        return phases_warn(
-            out,
-            "the throttle right after the switch lasts %.2g us: a processor that only fetches the code of another "
-            "kernel looks like that; compare a switch that asks for nothing, like 128fma:128or",
-            first->duration_us.value);
+        return phases_warn(out,
+                           "the throttling right after the switch lasts only %.2g us, as cold code would; compare a "
+                           "switch that changes no level, such as 128fma:128or",
+                           first->duration_us.value);
     double full = o->piece[p + 1].value[TRACE_IPC];
     if (!phases_is_steady(first))
         return 0;
@@ -56,7 +55,7 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
     if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < WARN_Z * sigma)
         return 0;
     return phases_warn(out,
-                       "the first sample after the switch runs at %.2f of the full rate: a throttle, or the fetching "
-                       "of the new code, too short for samples of %.3g us; shorter samples (--period) would tell",
+                       "the first sample after the switch runs at %.2f of the full rate: throttling or cold code, too "
+                       "short for samples of %.3g us; a shorter --period would show which",
                        ratio, r->period);
 }

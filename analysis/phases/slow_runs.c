@@ -214,7 +214,7 @@ static int slow_runs_tell(struct phases *out, const struct others *a, size_t n, 
                        "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
                        "%.3f GHz instead of %.3f%s",
                        a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
-                       (double)a->n > SHARE_HELD * (double)n ? "; the limits of frequencies hold both" : "");
+                       (double)a->n > SHARE_HELD * (double)n ? "; the frequency limits cover both" : "");
 }
 
 /* The limits, moved by the factor of the others, are part of the new ones. */
@@ -293,11 +293,10 @@ static int hold_unexplained(const struct runs *r, const struct segmentation *o, 
         return 0;
     slow_runs_widen(out, 1 - 2 * deviation);
     slow_runs_widen(out, 1 + 2 * deviation);
-    return phases_warn(
-        out,
-        "the repetitions' frequencies differ more than their readings scatter, by a standard deviation of %.1f %%, and "
-        "not so that some could be told from the others; the limits of frequencies hold twice that",
-        100 * deviation);
+    return phases_warn(out,
+                       "the frequencies of the repetitions vary more than reading noise explains (standard deviation "
+                       "%.1f %%) without falling into distinct groups; the frequency limits are widened by twice that",
+                       100 * deviation);
 }
 
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out)

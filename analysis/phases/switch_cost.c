@@ -143,10 +143,10 @@ static void take_back(struct phase *ph, double held, enum switch_explains share)
     ph->switch_explains = share;
     ph->ipc_ratio = NAN;
     if (share == EXPLAINS_NOTHING)
-        snprintf(ph->why, sizeof ph->why, "what the switch itself costs could not be measured");
+        snprintf(ph->why, sizeof ph->why, "the cost of the switch itself could not be measured");
     else
         snprintf(ph->why, sizeof ph->why,
-                 "%s the switch itself (cold code): %.2f of the full rate also where the level is held already",
+                 "%s the switch itself (cold code): %.2f of the full rate even if the level is already held",
                  words[share], held);
 }
 
@@ -214,8 +214,8 @@ int switch_cost_judge(const struct switch_cost *c, struct phases *p)
 {
     size_t end, gone = 0;
     if (switch_cost_until_us(p, c->period_us) > 0 && !comes_back(c))
-        return phases_warn(p, "what is slow at the switch was not told from cold code: switches at which all that the "
-                              "second kernel asks for is held did not come back to the full rate");
+        return phases_warn(p, "slow phases at the switch could not be told from cold code: with the second kernel's "
+                              "level already held, the code did not return to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
         double held = held_rate(c, ph);
@@ -232,8 +232,8 @@ int switch_cost_judge(const struct switch_cost *c, struct phases *p)
     drop_empty_transitions(p);
     withdraw_orphans(p);
     return phases_warn(p,
-                       "%zu finding%s at the switch taken back: so slow, or in part so slow, the second kernel begins "
-                       "also where all that it asks for is held already",
+                       "%zu finding%s at the switch withdrawn: the second kernel starts as slowly, or partly so, when "
+                       "its level is already held",
                        gone, gone == 1 ? "" : "s");
 }
 

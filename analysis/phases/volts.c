@@ -366,8 +366,7 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
         const struct mixed_stretch *m = volts_mixed_at(mixed, 0.5 * (begin + end));
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
             return phases_warn(
-                out,
-                "the voltage is not told from %.0f to %.0f us: its readings are of repetitions in different states",
+                out, "no voltage is given from %.0f to %.0f us: its readings come from repetitions in different states",
                 fmax(begin, m->begin), fmin(end, m->end));
     }
     return 0;

@@ -101,7 +101,7 @@ struct native_watch {
     struct rusage before;
 };
 void native_begin(struct native *s, const struct run_request *r, struct native_watch *w);
-/* Fills what *out says of the thread. A plan that was cut counts as one that was taken off its CPU. */
+/* Fills what *out says of the thread. A plan that was cut counts as one that was preempted. */
 void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out);
 
 /* machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Adds to a line of notes (`size` bytes), behind "; ", as printf does. What does not fit is cut off; an empty text adds
+/* Adds to a line of notes (`size` bytes), behind "; ", as printf does. What does not fit is truncated; an empty text adds
  * nothing. */
 __attribute__((format(printf, 3, 4))) void native_note(char *notes, size_t size, const char *text, ...);
 

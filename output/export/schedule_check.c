@@ -17,19 +17,19 @@ int schedule_check_tables(const struct table *const *tables, size_t n, char *why
     static const char *const keys[] = {"cpu", "machine", "modelled"};
     for (size_t i = 0; i < n; i++) {
         if (tables[i]->failed || !tables[i]->name) {
-            snprintf(why, why_size, "a table is not complete: memory ran out while it was made");
+            snprintf(why, why_size, "incomplete table: memory ran out while building it");
             return -1;
         }
         for (size_t j = 0; j < i; j++)
             if (strcmp(tables[i]->name, tables[j]->name) == 0) {
-                snprintf(why, why_size, "the table %s comes twice", tables[i]->name);
+                snprintf(why, why_size, "the table %s is given twice", tables[i]->name);
                 return -1;
             }
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const char *first = table_meta(tables[0], keys[k]), *other = table_meta(tables[i], keys[k]);
             if (schedule_check_same(first, other))
                 continue;
-            snprintf(why, why_size, "tables of different measurements: %s is '%.60s' in %s, '%.60s' in %s", keys[k],
+            snprintf(why, why_size, "tables from different measurements: %s is '%.60s' in %s, '%.60s' in %s", keys[k],
                      first ? first : "", tables[0]->name, other ? other : "", tables[i]->name);
             return -1;
         }

@@ -128,7 +128,7 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
     if (schedule_level_field(t, row, "level") < 0)
         return "level is not there, or not in 0 to 7";
     /* what a trigger calls a level means nothing where no frequency belongs to it */
-    return s->classes[schedule_class_of(s, k)].level.present ? NULL : "the table frequency tells no level of such code";
+    return s->classes[schedule_class_of(s, k)].level.present ? NULL : "table frequency shows no level for such code";
 }
 
 static bool schedule_classes_put_rows(struct schedule *s, const struct table *t, const struct table *frequency,
@@ -190,11 +190,11 @@ static bool settle_contradictions(struct schedule *s, const char *table)
             i++;
             continue;
         }
-        snprintf(why, sizeof why,
-                 "%u bit %s code, one in %u: level %d here, level %d at full rate in the table frequency; neither is "
-                 "exported",
-                 c->width, c->heavy ? "heavy" : "light", s->triggers[i].density, (int)s->triggers[i].level.value,
-                 (int)c->level.value);
+        snprintf(
+            why, sizeof why,
+            "%u-bit %s code, one in %u: level %d here, level %d at full rate in table frequency; neither is exported",
+            c->width, c->heavy ? "heavy" : "light", s->triggers[i].density, (int)s->triggers[i].level.value,
+            (int)c->level.value);
         if (!schedule_leave_out(s, table, why))
             return false;
         c->level = (struct schedule_number){0};

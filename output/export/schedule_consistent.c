@@ -52,9 +52,8 @@ static bool shares_add_up(const char *list, const struct schedule_relaxation *r,
         if (!is_within(list, i, "share_permille", share, PERMILLE, why, why_size))
             return false;
         if (sum > PERMILLE + 1) {
-            snprintf(why, why_size,
-                     "inconsistent export: %s[%zu]: the shares from %zu to %zu are more than 1000 together", list, i,
-                     r[i].from, r[i].to);
+            snprintf(why, why_size, "inconsistent export: %s[%zu]: the shares from %zu to %zu add up to more than 1000",
+                     list, i, r[i].from, r[i].to);
             return false;
         }
     }

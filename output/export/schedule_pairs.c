@@ -123,8 +123,8 @@ static bool cost_row(struct schedule *s, const struct table *t, size_t row, size
         return false;
     const char *otherwise =
         is_no_slower(s, from, to)
-            ? "up_us and breakeven_us of kernels of which the second is not of a slower level by the table frequency"
-        : !changes(t, row) ? "up_us and breakeven_us without high_ghz above low_ghz by their limits"
+            ? "up_us and breakeven_us of kernels where table frequency does not give the second a slower level"
+        : !changes(t, row) ? "up_us and breakeven_us without high_ghz above low_ghz beyond their limits"
                            : NULL;
     if ((c.up_ns.present || c.breakeven_ns.present) && otherwise) {
         c.up_ns = c.breakeven_ns = (struct schedule_number){0};
@@ -147,7 +147,7 @@ static bool schedule_pairs_throttle_row(struct schedule *s, const struct table *
     if (!p.active_cores)
         return schedule_ignore(s, t, SCHEDULE_NO_CORES);
     if (isnan(phase))
-        return schedule_ignore(s, t, "whether it throttles is undecided");
+        return schedule_ignore(s, t, "it is undecided whether it throttles");
     if (!(phase >= 0 && phase <= UINT8_MAX))
         return schedule_ignore(s, t, "phase is not in 0 to 255");
     p.phase = (unsigned)phase;
@@ -189,7 +189,7 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
             continue;
         }
         if (relaxation && is_no_slower(s, y, x)) {
-            done = schedule_ignore(s, t, "a wait after code that is not of a slower level by the table frequency");
+            done = schedule_ignore(s, t, "a wait after code that table frequency does not give a slower level");
             continue;
         }
         done = overhead     ? cost_row(s, t, row, x, y)

@@ -29,7 +29,7 @@ bool schedule_leave_out(struct schedule *s, const char *table, const char *why);
 bool schedule_ignore(struct schedule *s, const struct table *t, const char *why);
 
 #define SCHEDULE_NO_CLASS                                                                                              \
-    "the kernel stands for no class of code: a mixture, a chain, dirty upper halves, sparse, or not known"
+    "the kernel represents no class of code: a mixture, a chain, dirty upper halves, sparse, or unknown"
 #define SCHEDULE_NO_CORES "active_cores is not in 1 to 65535"
 
 /* schedule_frequencies.c. Points and turbo levels from the table frequency. False: out of memory. */

@@ -34,7 +34,7 @@ static bool put_settings(struct schedule *s, const struct table *t)
 static bool put_missing(struct schedule *s, const struct table *t)
 {
     for (size_t i = 0; i < t->n_missing; i++)
-        if (!schedule_note_missing(s, t->name, t->missing[i].why ? t->missing[i].why : "no reason was told"))
+        if (!schedule_note_missing(s, t->name, t->missing[i].why ? t->missing[i].why : "no reason was given"))
             return false;
     return t->n_rows || t->n_missing || schedule_leave_out(s, t->name, "the table has no rows");
 }

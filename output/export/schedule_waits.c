@@ -57,11 +57,11 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
     case WAIT_NO_LIMITS:
         return schedule_ignore(s, t, "wait_us, or the frequencies around it, have no limits; more --runs would help");
     case WAIT_NOT_SLOWER:
-        return schedule_ignore(
-            s, t,
-            "the frequency before the rise is not below that of plain code, by the limits of both: it ends no wait");
+        return schedule_ignore(s, t,
+                               "the frequency before the rise is not below that of plain code beyond their limits, so "
+                               "the rise does not end a wait");
     case WAIT_CONTRADICTED:
-        snprintf(why, sizeof why, "a wait of %.0f us after %.30s, against %.0f us by its row %.10s %.30s",
+        snprintf(why, sizeof why, "a wait of %.0f us after %.30s, against %.0f us in its row %.10s %.30s",
                  table_number(t, row, "wait_us"), table_text(t, row, "from"), table_number(t, against, "wait_us"),
                  table_text(t, against, "what"), table_text(t, against, "by") ? table_text(t, against, "by") : "");
         return schedule_ignore(s, t, why);

@@ -132,7 +132,7 @@ int gnuplot_run(const char *script, size_t size, int image_fd, char *why, size_t
     int script_fd = memfd_create("script", MFD_CLOEXEC), complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
     int result = -1;
     if (script_fd < 0 || complaint_fd < 0 || write_all(script_fd, script, size) != 0)
-        snprintf(why, why_size, "no memory file for gnuplot's script: %s", strerror(errno));
+        snprintf(why, why_size, "cannot create a memory file for gnuplot's script: %s", strerror(errno));
     else
         result = run_with(path, script_fd, image_fd, complaint_fd, why, why_size);
     if (script_fd >= 0)

@@ -25,7 +25,7 @@ int table_chart(const struct table *t, const char *title, struct chart *c, char 
     memset(c, 0, sizeof *c);
     c->modelled = table_modelled(t);
     if (!drawn || t->n_rows == 0) {
-        snprintf(why, why_size, drawn ? "the table has no rows" : "tables of this name have none");
+        snprintf(why, why_size, drawn ? "the table has no rows" : "tables of this name have no plot");
         return -1;
     }
     snprintf(c->title, sizeof c->title, "%s", title ? title : t->name);

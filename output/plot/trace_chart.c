@@ -225,11 +225,11 @@ static void put_titles(struct traced *l)
     size_t size = sizeof c->subtitle;
     if (p->from != NULL && p->to != NULL) {
         snprintf(c->title, sizeof c->title, "%.40s \xE2\x86\x92 %.40s on %.70s", p->from, p->to,
-                 or_else(p->cpu, "an unnamed CPU"));
+                 or_else(p->cpu, "an unknown CPU"));
         snprintf(c->before_zero, sizeof c->before_zero, "%.60s \xE2\x97\x82", p->from);
         snprintf(c->after_zero, sizeof c->after_zero, "\xE2\x96\xB8 %.60s", p->to);
     } else {
-        snprintf(c->title, sizeof c->title, "Phases of a recording on %.100s", or_else(p->cpu, "an unnamed CPU"));
+        snprintf(c->title, sizeof c->title, "Phases of a recording on %.100s", or_else(p->cpu, "an unknown CPU"));
     }
     const char *cores = trace_get(l->t, "active_cores");
     int used = snprintf(c->subtitle, size, "machine: %.150s", or_else(p->machine, "not stated"));
@@ -281,7 +281,7 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
     struct traced l = {.t = t, .p = p, .c = c};
     memset(c, 0, sizeof *c);
     if (find_grid(&l) != 0) {
-        snprintf(why, why_size, "%s", t->n == 0 ? "the trace holds no samples to draw" : "out of memory");
+        snprintf(why, why_size, "%s", t->n == 0 ? "the trace has no samples to draw" : "out of memory");
         return -1;
     }
     c->modelled = p->modelled;
@@ -294,6 +294,6 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
     bool empty = status == 0 && c->n_panels == 0;
     if (status == 0 && !c->failed && !empty)
         return 0;
-    snprintf(why, why_size, empty ? "the trace holds no values to draw" : "out of memory");
+    snprintf(why, why_size, empty ? "the trace has no values to draw" : "out of memory");
     return -1;
 }

@@ -217,7 +217,7 @@ static void opener(FILE *out, const struct table *t, size_t in_page)
 
 static void too_long(FILE *out, const struct table *t, const char *csv)
 {
-    fprintf(out, "<p class=\"note\">These are the first %d of %zu rows", REPORT_ROWS_MAX, t->n_rows);
+    fprintf(out, "<p class=\"note\">The first %d of %zu rows", REPORT_ROWS_MAX, t->n_rows);
     if (csv) {
         fputs("; all are in ", out);
         html_link(out, csv);

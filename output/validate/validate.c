@@ -281,11 +281,11 @@ static void why_hidden(const struct sku_figure *f, const struct seen *s, char *o
 {
     double range = (f->hi - f->lo) / 2, precision = validate_precision(f), limits = s->detectable - range - precision;
     if (limits >= range && limits >= precision)
-        snprintf(out, size, "the measurement's limits are %.4g apart", limits);
+        snprintf(out, size, "the measured limits are %.4g apart", limits);
     else if (range >= precision)
         snprintf(out, size, "a range was published");
     else
-        snprintf(out, size, "published to +-%.4g only", precision);
+        snprintf(out, size, "published only to +-%.4g", precision);
 }
 
 static void put_published(struct table *out, const struct sku_figure *f, const struct seen *s)
@@ -335,7 +335,7 @@ static void put_meta(struct table *out, const struct sku *sku, const struct tabl
     table_set_meta(out, "sku", sku->name);
     const char *cpu = first ? table_meta(first, "cpu") : NULL;
     if (cpu && !strstr(cpu, sku->brand)) {
-        snprintf(text, sizeof text, "this processor does not call itself %s: the figures are those of the %s",
+        snprintf(text, sizeof text, "this processor does not identify itself as %s: the figures are for the %s",
                  sku->brand, sku->name);
         table_set_meta(out, "warning", text);
     }
@@ -414,9 +414,9 @@ static void validate_print_row(FILE *out, const struct table *v, size_t row)
     if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
         fprintf(out, ", %+.1f %%", deviation);
     if (isfinite(found_percent))
-        fprintf(out, "; would find %.3g %%", found_percent);
+        fprintf(out, "; detectable: %.3g %%", found_percent);
     else if (isfinite(found))
-        fprintf(out, "; would find %.3g", found);
+        fprintf(out, "; detectable: %.3g", found);
     if (table_text(v, row, "hidden_by"))
         fprintf(out, ": %s", plain_field(v, row, "hidden_by", text, sizeof text));
     fprintf(out, "; %s\n", plain_field(v, row, "source", text, sizeof text));
@@ -433,13 +433,13 @@ static void print_found(FILE *out, const struct table *v)
         hidden += table_text(v, row, "hidden_by") != NULL;
     }
     if (compared && hidden)
-        fprintf(out, "A deviation of %g %% would be found in %zu of the %zu figures compared; ", TO_FIND_PERCENT,
+        fprintf(out, "A deviation of %g %% would be detected in %zu of the %zu figures compared; ", TO_FIND_PERCENT,
                 compared - hidden, compared);
     else if (compared)
-        fprintf(out, "A deviation of %g %% would be found in each of the %zu figures compared; ", TO_FIND_PERCENT,
+        fprintf(out, "A deviation of %g %% would be detected in each of the %zu figures compared; ", TO_FIND_PERCENT,
                 compared);
     if (compared)
-        fprintf(out, "`would find`: from where on.\n");
+        fprintf(out, "`detectable` is the smallest one.\n");
 }
 
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)

@@ -50,6 +50,6 @@ size_t validate_count(const struct table *verdicts, const char *verdict);
 void validate_print(FILE *out, bool colour, const struct table *verdicts);
 /* The same without the head: the print() of a table_kind. */
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts);
-#define VALIDATE_TITLE "Measured against published"
+#define VALIDATE_TITLE "Measured versus published"
 
 #endif

@@ -66,12 +66,13 @@ static void energy_energy_note_settings(const struct energy_setup *s, const char
     table_set_setting(t, "companion", "same as the measured core, also while it runs PAUSE");
     table_set_setting(
         t, "operation",
-        "one counted instruction of the kernel; all active cores are taken to execute as many as the measured one");
-    table_set_setting(t, "counted_cores",
-                      "active cores of the package or die whose energy counter is read: power and energy are theirs");
+        "one counted instruction of the kernel; all active cores are assumed to execute as many as the measured one");
+    table_set_setting(
+        t, "counted_cores",
+        "active cores of the package or die whose energy counter is read; power and energy are for these");
     table_set_setting(t, "idle_ghz",
-                      "the frequency of PAUSE, whose power is subtracted: where it is not that of the kernel, watts is "
-                      "a difference of frequencies, too");
+                      "the frequency of PAUSE, whose power is subtracted; where it differs from the kernel's, watts "
+                      "also contains that difference in frequency");
     table_set_setting(t, "lane", "64 bits of its registers");
     if (slowest)
         table_set_setting(t, "fixed", slowest);
@@ -125,7 +126,7 @@ static bool possible(const struct tables_context *x, struct table *t)
     memset(&cannot, 0, sizeof cannot);
     if (x->options->siblings) {
         table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not "
-                             "counted; --siblings idle tells it");
+                             "counted; use --siblings idle");
         return false;
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
@@ -148,7 +149,7 @@ static int energy_energy_plan(const struct tables_context *x, struct cells *out,
     if (x->options->fixed_ghz > 0)
         snprintf(fixed, sizeof fixed, "by --fixed-frequency, at %g GHz", x->options->fixed_ghz);
     else
-        snprintf(fixed, sizeof fixed, "at the frequency at which %s runs by itself", slowest.name);
+        snprintf(fixed, sizeof fixed, "at the frequency that %s runs at on its own", slowest.name);
     struct energy_setup s = energy_energy_experiment(x, &any);
     energy_energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
@@ -348,11 +349,11 @@ static int energy_energy_measure(const struct tables_context *x, const struct ce
 const struct table_kind table_energy = {
     .name = "energy",
     .title = "Power and energy of an operation above a PAUSE loop",
-    .about = "power above a PAUSE loop and energy per operation of each kernel, at automatic and fixed frequency",
-    .method = "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE "
-              "loop is subtracted, and what is left is divided by the operations that were executed (G 3.1). PAUSE "
-              "runs at its own frequency where none is fixed: where that is higher than the kernel\xE2\x80\x99s, "
-              "what is left is less than the kernel costs.",
+    .about = "power above a PAUSE loop, and energy per operation, of each kernel at automatic and fixed frequency",
+    .method =
+        "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE loop is "
+        "subtracted and the rest divided by the operations executed (G 3.1). Unless the frequency is fixed, PAUSE runs "
+        "at its own; where that is higher than the kernel\xE2\x80\x99s, the result is less than the kernel costs.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",

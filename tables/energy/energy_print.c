@@ -74,12 +74,12 @@ static void tell_idle(FILE *out, const struct table *t, bool fixed)
     }
     if (differ)
         fprintf(out,
-                "In %zu of %zu rows PAUSE ran at another frequency than the kernel (%s on %.0f core%s: %.3f GHz "
-                "against %.3f), so that watts and energy there are not those of the code alone%s.\n",
+                "In %zu of %zu rows PAUSE ran at a different frequency from the kernel (%s on %.0f core%s: %.3f GHz "
+                "against %.3f), so their watts and energy are not those of the code alone%s.\n",
                 differ, t->n_rows, table_text(t, most, "kernel"), table_number(t, most, "active_cores"),
                 table_number(t, most, "active_cores") > 1 ? "s" : "", table_number(t, most, "idle_ghz"),
                 table_number(t, most, "freq_ghz"),
-                fixed ? "; those at a fixed frequency are" : "; --fixed-frequency tells them");
+                fixed ? "; the rows at a fixed frequency are" : "; use --fixed-frequency to measure those");
 }
 
 /* That not all active cores are in the package or on the die whose energy was counted. */
@@ -88,10 +88,10 @@ static void tell_counted(FILE *out, const struct table *t)
     for (size_t i = t->n_rows; i-- > 0;) {
         double active = table_number(t, i, "active_cores"), counted = table_number(t, i, "counted_cores");
         if (counted < active) {
-            fprintf(out,
-                    "The energy counter is of one package or die: of %.0f active cores, power and energy are those of "
-                    "%.0f.\n",
-                    active, counted);
+            fprintf(
+                out,
+                "The energy counter covers one package or die: of %.0f active cores, power and energy are for %.0f.\n",
+                active, counted);
             return;
         }
     }

@@ -348,10 +348,10 @@ const struct table_kind table_frequency = {
     .name = "frequency",
     .title = "Frequency by license level and active cores",
     .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
-    .method = "Each kernel runs on the measured core while a growing number of other cores is kept busy; the first "
-              "milliseconds, in which the core halts and throttles, are left out, and the mean frequency of what "
-              "follows is taken. Numbers of active cores that share their frequencies are one group, as published "
-              "tables show them (G 3.1, table 3.1).",
+    .method =
+        "Each kernel runs on the measured core while a growing number of other cores is kept busy. The first "
+        "milliseconds, in which the core halts and throttles, are skipped; the frequency is the mean over the rest. "
+        "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},

@@ -189,7 +189,7 @@ static int conclude_cpu(struct table *t, int cpu)
     return bad;
 }
 
-/* 1ADH is of the P cores where there are two kinds; low-power E cores are of neither register. */
+/* 1ADH is of the P cores where there are two kinds; low-power E cores are neither register. */
 const char *frequency_limits(const struct table *t, int cpu)
 {
     char key[40];

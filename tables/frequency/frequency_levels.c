@@ -135,7 +135,7 @@ static void judge_again(const struct frequency_again *again, size_t n, struct fr
     for (size_t i = 0; i < n; i++)
         moved += !estimates_frequency_same(again[i].before, again[i].before_half, again[i].after, again[i].after_half);
     if ((double)moved > AGAIN_MOST * (double)n)
-        floats(out, moved, n, "frequencies had changed when measured again");
+        floats(out, moved, n, "frequencies had changed on remeasurement");
 }
 
 static void judge_limits(const struct view *v, struct frequency_levels *out)
@@ -145,10 +145,10 @@ static void judge_limits(const struct view *v, struct frequency_levels *out)
         unsteady += v->points[i].half_width > FREQUENCY_UNSTEADY * v->points[i].ghz;
     if ((double)unsteady > UNSTEADY_MOST * (double)v->n) { /* which of the two it is the limits do not tell */
         out->verdict = FREQUENCY_FLOATS;
-        snprintf(
-            out->why, sizeof out->why,
-            "the frequency floats, or its readings scatter: the limits of %zu of %zu frequencies are wider than %g %%",
-            unsteady, v->n, 100 * FREQUENCY_UNSTEADY);
+        snprintf(out->why, sizeof out->why,
+                 "the frequency floats, or its readings are noisy: the limits of %zu of %zu frequencies are wider than "
+                 "%g %%",
+                 unsteady, v->n, 100 * FREQUENCY_UNSTEADY);
     }
 }
 

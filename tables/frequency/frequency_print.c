@@ -318,7 +318,7 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     bool differ = fast != slow && estimates_above(&high, &low);
     for (size_t k = 0; k < s->n_kernels; k++)
         n += isfinite(sheet_ghz(s, k, column).value);
-    fprintf(out, "With %s ", estimates_cores_text(s->column[column].last, text[0]));
+    fprintf(out, "With %s, ", estimates_cores_text(s->column[column].last, text[0]));
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
     else if (!differ)
@@ -370,8 +370,8 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
             continue;
         struct estimate ghz = sheet_ghz(s, 0, 0);
         const char *core = core_kind(t, cpus[i]);
-        fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Alone with the first kernel: ", cpus[i], core ? core : "",
-                estimates_text(&ghz, 3, text));
+        fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Running the first kernel alone: ", cpus[i],
+                core ? core : "", estimates_text(&ghz, 3, text));
     }
     if (said)
         fputs(".\n", out);

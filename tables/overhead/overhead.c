@@ -96,8 +96,7 @@ static int overhead_overhead_plan(const struct tables_context *x, struct cells *
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
-                            "an overhead is that of a change; of the kernels named only %s can run here",
-                            kernels[0].name);
+                            "overhead needs two kernels; of the kernels given, only %s can run here", kernels[0].name);
     qsort(kernels, n, sizeof *kernels, overhead_overhead_by_demand);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
@@ -169,20 +168,20 @@ static void overhead_overhead_tell_down(struct table *t, const struct cell *c, c
     const struct estimate *down = &o->down.spread.mean;
     if (o->unsettled)
         overhead_overhead_tell(t, c,
-                               "no settled level after the switch: the rate still changed however long it was "
-                               "observed, so that there is no cost down");
+                               "no settled level after the switch: the rate kept changing for as long as it was "
+                               "observed, so the cost down is unknown");
     else if (!o->down.spread.n)
         overhead_overhead_tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
     else if (o->down_gains && isnan(down->hi))
         overhead_overhead_tell(t, c,
-                               "the first execution took less time than the second (by %.1f us), which one repetition "
-                               "cannot tell from noise: no cost down; more --runs would help",
+                               "the first execution took less time than the second (by %.1f us), indistinguishable "
+                               "from noise in a single repetition: no cost down; more --runs would help",
                                -down->value);
     else if (o->down_gains)
         overhead_overhead_tell(
             t, c,
             "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster before "
-            "the core went down, so that the difference is no cost and there is no break-even time",
+            "the core slowed down, so the difference is not a cost and there is no break-even time",
             -down->value, -down->hi, -down->lo);
 }
 
@@ -192,22 +191,22 @@ static void tell_no_step(struct table *t, const struct cell *c, const struct ove
     const struct estimate *step = &o->step_ghz;
     double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
     if (o->second_faster)
-        overhead_overhead_tell(t, c, "the core runs faster with the second kernel: name it first");
+        overhead_overhead_tell(t, c, "the core runs faster with the second kernel: swap the two");
     else if (isnan(step->lo))
-        overhead_overhead_tell(t, c,
-                               "one repetition cannot tell whether the frequency changes: no cost up, no break-even "
-                               "time; more --runs would help");
+        overhead_overhead_tell(
+            t, c,
+            "a single repetition cannot show whether the frequency changes: no cost up, no break-even "
+            "time; more --runs would help");
     else if (step->hi > least || step->lo < -least)
         overhead_overhead_tell(t, c,
-                               "whether the frequency changes is lost in the noise: no cost up, no break-even time; "
+                               "any change of the frequency is lost in the noise: no cost up, no break-even time; "
                                "more --runs would help");
     else if (step->lo > NO_STEP * o->high_ghz.value)
         overhead_overhead_tell(t, c,
-                               "the frequencies differ by less than 1 %%, too little to tell a change from what the "
-                               "code does to the measurement: no cost up, no break-even time");
+                               "the frequencies differ by less than 1 %%, too little to tell a change from the effect "
+                               "of the code on the measurement: no cost up, no break-even time");
     else
-        overhead_overhead_tell(t, c,
-                               "no change of frequency: nothing to come back from, no cost up, no break-even time");
+        overhead_overhead_tell(t, c, "no change of frequency, so no cost up and no break-even time");
 }
 
 /* Why there is no break-even time. */
@@ -217,7 +216,7 @@ static void overhead_overhead_tell_missing(struct table *t, const struct cell *c
     if (o->moves[0]) {
         overhead_overhead_tell(t, c,
                                OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
-                                              "virtual machines, while the other cores are idle",
+                                              "virtual machines, with the other cores idle",
                                o->moves);
         return;
     }
@@ -228,15 +227,15 @@ static void overhead_overhead_tell_missing(struct table *t, const struct cell *c
         tell_no_step(t, c, o);
     else if (!o->up.spread.n && o->up_gradual)
         overhead_overhead_tell(t, c,
-                               "the core comes back up gradually, not in one step: what that costs is not told, no "
-                               "cost up and no break-even time (the wait and the ramp are in the table relaxation)");
+                               "the core comes back up gradually, not in one step: no cost up and no break-even time "
+                               "(the wait and the ramp are in the table relaxation)");
     else if (!o->up.spread.n)
         overhead_overhead_tell(t, c,
-                               "the core did not come back up while it was observed: no cost up and no break-even "
-                               "time; a longer --observe would help");
+                               "the core did not come back up while observed: no cost up and no break-even time; a "
+                               "longer --observe would help");
     else if (o->up_gains)
         overhead_overhead_tell(
-            t, c, "coming back up seems to cost less than nothing (%.1f us): no cost up and no break-even time",
+            t, c, "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
             o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
         overhead_overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
@@ -266,12 +265,12 @@ static int overhead_overhead_measure(const struct tables_context *x, const struc
 
 const struct table_kind table_overhead = {
     .name = "overhead",
-    .title = "Overhead of a change of the frequency, and break-even times",
-    .about = "what a change of the frequency costs, down and up, and after which time it has paid",
-    .method = "Down: twice the same work is timed after the change; the first half pays for the transition, the "
-              "second one does not, and their difference is the cost (G 5.2.1). Up: the slowest short section, less "
-              "what its work takes in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
-              "p_low), the performance p being taken as proportional to the frequency (G 5.2.3).",
+    .title = "Overhead of frequency changes, and break-even times",
+    .about = "what a frequency change costs, down and up, and the break-even time",
+    .method = "Down: the same work is timed twice after the change; the first half pays for the transition, the second "
+              "does not, and the difference is the cost (G 5.2.1). Up: the time of the slowest short section minus "
+              "that of the same work in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
+              "p_low), with performance p assumed proportional to frequency (G 5.2.3).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},

@@ -9,7 +9,7 @@
 #include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
 
-const char overhead_no_rise[] = "the frequency did not rise while it was observed";
+const char overhead_no_rise[] = "the frequency did not rise while observed";
 const char overhead_gradual[] = "the frequency rose gradually";
 const char overhead_assumption[] = "performance proportional to frequency";
 

@@ -289,8 +289,8 @@ static void judge_frequency(const struct intake *t, struct overhead_cell *out)
         snprintf(out->moves, sizeof out->moves, "it differs by %.1f %% from repetition to repetition",
                  100 * sigma / ghz);
     else if (blocks_disagree(&low, OVERHEAD_SAME_LEVEL * ghz))
-        snprintf(out->moves, sizeof out->moves, "it is %.3f GHz in some repetitions, %.3f GHz in those before or after",
-                 low.least, low.most);
+        snprintf(out->moves, sizeof out->moves,
+                 "it is %.3f GHz in some repetitions and %.3f GHz in those before or after", low.least, low.most);
 }
 
 /* The same from what it does to the costs. quiet: the drift is not that of interruptions. */
@@ -313,13 +313,13 @@ static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell
                  100 * sigma / ghz);
     else if (blocks_disagree(&high, OVERHEAD_SAME_LEVEL * ghz))
         snprintf(out->moves, sizeof out->moves,
-                 "before the switch it is %.3f GHz in some repetitions, %.3f GHz in others", high.least, high.most);
+                 "before the switch it is %.3f GHz in some repetitions and %.3f GHz in others", high.least, high.most);
     else if (quiet && drift > drift_most(t))
-        snprintf(out->moves, sizeof out->moves, "the rate still changes by %.1f %% long after the switch, up or down",
+        snprintf(out->moves, sizeof out->moves, "the rate still varies by %.1f %% long after the switch",
                  100 * drift / quantile(t, t->quarter, 0.5));
     else if (blocks_disagree(&cost, fmax(COST_SAME_US, COST_SAME * fabs(us))))
         snprintf(out->moves, sizeof out->moves,
-                 "the cost is %.1f us in some repetitions, %.1f us in those before or after", cost.least, cost.most);
+                 "the cost is %.1f us in some repetitions and %.1f us in those before or after", cost.least, cost.most);
 }
 
 static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t, struct overhead_cell *out,

@@ -31,7 +31,7 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
         chart_add_point(c, s, table_number(t, row, "active_cores"), v.value, v.lo, v.hi);
     }
     if (omitted)
-        snprintf(p->note, sizeof p->note, "The first %d transitions; the table has all.", CHART_LINES_MAX);
+        snprintf(p->note, sizeof p->note, "The first %d transitions; the table has them all.", CHART_LINES_MAX);
 }
 
 static void overhead_bars(const struct table *t, struct chart *c, const char *column, const char *title, bool log_x)
@@ -57,5 +57,6 @@ void overhead_plot(const struct table *t, struct chart *c)
                  bool) = chart_varies(t, "active_cores") ? overhead_lines : overhead_bars;
     draw(t, c, "down_us", "Cost of going down to the lower frequency", false);
     draw(t, c, "up_us", "Cost of coming back up", false);
-    draw(t, c, "breakeven_us", "Break-even: staying at the lower frequency costs as much as both changes", true);
+    draw(t, c, "breakeven_us", "Break-even: time at which staying at the lower frequency costs as much as both changes",
+         true);
 }

@@ -64,7 +64,7 @@ void overhead_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
-/* The frequency that a row gives a kernel; false: none. Both, where it stands there twice, are the same kernel's. */
+/* The frequency that a row gives a kernel; false: none. Both, where it appears twice, are the same kernel's. */
 static bool gives(const struct table *t, size_t row, const char *kernel, struct estimate *out)
 {
     bool is_from = table_says(t, row, "from", kernel);
@@ -161,7 +161,7 @@ static void tell_contradiction(FILE *out, const struct table *t)
         }
     if (!n)
         return;
-    fprintf(out, "Rows contradict each other, %zu %s not told: with %s ", n, n == 1 ? "is" : "are",
+    fprintf(out, "Rows contradict each other; %zu %s not reported: with %s ", n, n == 1 ? "is" : "are",
             estimates_cores_text(table_number(t, row, "active_cores"), cores));
     tell_frequencies_of(out, t, row);
     fputs(", against ", out);
@@ -188,17 +188,17 @@ static const char *about_up(const struct table *t)
         steps_known += isfinite(table_number(t, row, "high_ghz_lo")) && isfinite(table_number(t, row, "low_ghz_lo"));
     }
     if (measured)
-        return "the cost of coming back up is too small to tell";
+        return "the cost of coming back up is lost in the noise";
     if (changed)
         return "the cost of coming back up was not measured";
     if (missing_says(t, OVERHEAD_MOVES))
         return OVERHEAD_MOVES;
     if (steps_known < t->n_rows)
-        return "one repetition cannot tell whether the frequency changes";
-    if (missing_says(t, "whether the frequency changes") || missing_says(t, "the frequencies differ") ||
+        return "a single repetition cannot show any change of the frequency";
+    if (missing_says(t, "any change of the frequency") || missing_says(t, "the frequencies differ") ||
         missing_says(t, "faster with the second"))
-        return "no change down of the frequency is large enough to tell";
-    return "no change of the frequency was seen";
+        return "no drop in frequency is large enough to be sure of";
+    return "no change of frequency was seen";
 }
 
 /* Where no cost down is told from noise, or all are next to nothing: what it could be at most. */
@@ -217,7 +217,7 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
     if (!any)
         fputs("No cost of going down was measured", out);
     else if (isinf(most))
-        fputs("What going down costs has no limits (more --runs would help), or rows contradict each other", out);
+        fputs("The cost of going down has no limits (more --runs would help), or rows contradict each other", out);
     else if (up_told)
         fprintf(out, "What going down costs is lost in the noise (at most %s us)", text);
     else
@@ -256,7 +256,7 @@ void overhead_findings(FILE *out, const struct table *t)
         return;
     bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
     if (why && (estimates_noted_floating(t) || costs || up_most < t->n_rows)) {
-        fprintf(out, "No cost of a change of the frequency is told: %s.\n", why);
+        fprintf(out, "No cost of a frequency change is reported: %s.\n", why);
         return;
     }
     tell_breakeven(out, t);

@@ -32,7 +32,7 @@ int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, stru
         *err = broken;
         return (int)broken.status;
     }
-    return machine_fail(err, MACHINE_CANNOT, "", "no figures of %.200s are known to be published",
+    return machine_fail(err, MACHINE_CANNOT, "", "no published figures are known for %.200s",
                         cpu ? cpu : "this processor");
 }
 

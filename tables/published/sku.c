@@ -132,22 +132,22 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
 {
     char *equals = strchr(word, '=');
     if (!equals || equals == word || !equals[1])
-        return sku_wrong(p, "`%.60s` is not COLUMN=VALUE, what says which rows are meant", word);
+        return sku_wrong(p, "`%.60s` is not COLUMN=VALUE, which selects the rows", word);
     if (f->n_keys == SKU_KEYS_MAX)
-        return sku_wrong(p, "more than %d columns say which rows are meant", SKU_KEYS_MAX);
+        return sku_wrong(p, "more than %d columns select the rows", SKU_KEYS_MAX);
     *equals = '\0';
     if (!is_name(word))
-        return sku_wrong(p, "`%.60s` is no name of a column", word);
+        return sku_wrong(p, "`%.60s` is not a column name", word);
     for (size_t i = 0; i < f->n_keys; i++)
         if (strcmp(f->keys[i].column, word) == 0)
-            return sku_wrong(p, "the column %.40s stands there twice", word);
+            return sku_wrong(p, "the column %.40s is given twice", word);
     struct sku_key *k = &f->keys[f->n_keys];
     char *value = equals + 1;
     bool quoted = *value == '"';
     if (quoted) {
         char *closing = strchr(++value, '"');
         if (!closing || closing == value || closing[1])
-            return sku_wrong(p, "%.40s=\"%.60s: a value with blanks stands between two \"", word, value);
+            return sku_wrong(p, "%.40s=\"%.60s: a value with blanks needs a closing \"", word, value);
         *closing = '\0';
     }
     if (sku_copy(p, k->column, sizeof k->column, word, "the name of a column") != 0 ||
@@ -160,7 +160,7 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
     int n = snprintf(f->where + used, sizeof f->where - used, "%s%s=%s%s%s", used ? " " : "", k->column,
                      quoted ? "\"" : "", k->text, quoted ? "\"" : "");
     if (n < 0 || (size_t)n >= sizeof f->where - used)
-        return sku_wrong(p, "what says which rows are meant is longer than %d characters", SKU_TEXT_MAX - 1);
+        return sku_wrong(p, "the selection of rows is longer than %d characters", SKU_TEXT_MAX - 1);
     f->n_keys++;
     return 0;
 }
@@ -192,13 +192,13 @@ static int read_tolerance(struct parser *p, struct sku_figure *f, const char *te
     const char *end;
     double size = fmax(fabs(f->lo), fabs(f->hi));
     if (!f->published || !one_number(text, &end, &f->tolerance) || f->tolerance < 0 || (*end && strcmp(end, "%") != 0))
-        return sku_wrong(p, "`~ %.60s` is no tolerance; 0.5 and 10%% are", text);
+        return sku_wrong(p, "`~ %.60s` is not a tolerance; 0.5 or 10%% would work", text);
     if (*end && size == 0)
         return sku_wrong(p, "`~ %.60s` of 0 is 0; without %% it is in the unit of the column", text);
     if (*end)
         f->tolerance *= size / 100;
     if (size > 0 && f->tolerance >= size)
-        return sku_wrong(p, "`~ %.60s`: even 0 would agree; a tolerance is smaller than its figure", text);
+        return sku_wrong(p, "`~ %.60s`: even 0 would agree; a tolerance must be smaller than its figure", text);
     return 0;
 }
 
@@ -216,10 +216,9 @@ static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
     f->published = about || strcmp(text, "-") != 0;
     f->lo = f->hi = f->rounding = f->tolerance = NAN;
     if (f->published && !sku_read_range(text, about, f))
-        return sku_wrong(p, "`%.60s` is neither a number nor a range as 650..680, nor - for what was not published",
-                         text);
+        return sku_wrong(p, "`%.60s` is neither a number, nor a range like 650..680, nor - (not published)", text);
     if (about && tilde)
-        return sku_wrong(p, "both `about` and `~`: the tolerance says how far about is, so leave one of them out");
+        return sku_wrong(p, "both `about` and `~`: use one of them, as a tolerance already says how far off it may be");
     return tilde ? read_tolerance(p, f, sourced_ini_trim(tilde + 1)) : 0;
 }
 
@@ -234,7 +233,7 @@ static int keep_figure(struct parser *p, const struct sku_figure *f)
     struct sku *s = p->sku;
     for (size_t i = 0; i < s->n_figures; i++)
         if (same_figure(&s->figures[i], f))
-            return sku_wrong(p, "the same figure stands in line %u", s->figures[i].line);
+            return sku_wrong(p, "the same figure is in line %u", s->figures[i].line);
     struct sku_figure *bigger = realloc(s->figures, (s->n_figures + 1) * sizeof *bigger);
     if (!bigger)
         return sku_wrong(p, "out of memory");
@@ -256,7 +255,7 @@ static int read_figure(struct parser *p, char *text, const char *source)
     if (f.mean)
         column = sourced_ini_trim(column + 5);
     if (!is_name(column))
-        return sku_wrong(p, "`%.60s` is no name of a column", column);
+        return sku_wrong(p, "`%.60s` is not a column name", column);
     if (sku_copy(p, f.table, sizeof f.table, p->ini.header, "the section") != 0 ||
         sku_copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
         sku_copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
@@ -288,7 +287,7 @@ static int check_whole(struct parser *p)
 {
     if (!p->sku->name[0] || !p->sku->brand[0])
         return sku_wrong(p, "[sku] lacks %s", p->sku->name[0] ? "brand" : "name");
-    return p->sku->n_figures ? 0 : sku_wrong(p, "not a single figure");
+    return p->sku->n_figures ? 0 : sku_wrong(p, "no figures");
 }
 
 static int sku_read(struct parser *p)

@@ -71,7 +71,7 @@ static int check_key(const struct table_kind *k, const struct sku_key *key, char
         return -1;
     }
     if (c->type != TABLE_TEXT && !key->is_number) {
-        snprintf(why, size, "%s=%.60s: neither a number nor a range as 1-4", key->column, key->text);
+        snprintf(why, size, "%s=%.60s: neither a number nor a range like 1-4", key->column, key->text);
         return -1;
     }
     return holds_kernels(key->column) ? check_kernels(key->text, why, size) : 0;
@@ -93,7 +93,7 @@ static int check_figure(const struct sku_figure *f, char *why, size_t size)
     if (c && c->type != TABLE_TEXT)
         return 0;
     if (c)
-        snprintf(why, size, "the column %s holds text, no figures", f->column);
+        snprintf(why, size, "the column %s holds text, not figures", f->column);
     else
         snprintf(why, size, "the table %s has no column %s; nearest is %s", k->name, f->column,
                  nearest_column(k, f->column));

@@ -26,7 +26,7 @@ static const struct table_column columns[] = {
     {"fast_ghz", "GHz", TABLE_REAL, false, 3},
     TABLE_LIMITS("tau_us", "us", 1), /* time constant of the rise, where it is a ramp */
     {"n", "", TABLE_WHOLE, false, 0},
-    {"others", "", TABLE_WHOLE, false, 0},    /* waits of neither mode, and those not over when the recording ended */
+    {"others", "", TABLE_WHOLE, false, 0},    /* waits neither mode, and those not over when the recording ended */
     {"discarded", "", TABLE_WHOLE, false, 0}, /* interrupted */
     {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
@@ -110,7 +110,7 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     relaxation_note_settings(x->options, t);
     if (relaxation_period(x->options) > PERIOD_MOST_US)
         return machine_fail(err, MACHINE_CANNOT, "leave --period out for this table",
-                            "waits are told with at most %g us between readings, not %g", PERIOD_MOST_US,
+                            "this table needs a sampling period of at most %g us, not %g", PERIOD_MOST_US,
                             x->options->period_us);
     size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 4, kernel, t);
     size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
@@ -128,17 +128,17 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     return MACHINE_OK;
 }
 
-#define RELAXATION_OWN_TIMES "it looks as long as the wait lasts"
+#define RELAXATION_OWN_TIMES "it observes for as long as the wait lasts"
 
 const struct table_kind table_relaxation = {
     .name = "relaxation",
     .title = "How long a core stays slow after wide code",
-    .about = "time from the last wide instruction to the higher frequency, and what starts it anew",
+    .about = "time from the last wide instruction to the higher frequency, and what restarts it",
     .method = "After the wide kernel ends, narrow code runs and is sampled until the frequency rises again; each "
-              "repetition gives one waiting time. It is one only where the core is slower then than the same narrow "
-              "code alone, which runs in turns with it. Where the times gather around two values, the longer one is "
-              "two periods of the timer (G 3.2.3, K). What starts the wait anew is found by running it within the "
-              "wait; toggling repeats wide code after a little less and a little more than the wait.",
+              "repetition gives one wait. It counts as a wait only if the core runs slower than the same narrow code "
+              "alone, which is measured alternately. Where the waits cluster around two values, the longer one is two "
+              "periods of the timer (G 3.2.3, K). To find out what restarts the wait, other code runs in the middle of "
+              "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"from", "to", "wait_us", "mode", "share"},

@@ -56,7 +56,7 @@ static bool rearm_row(const struct relaxation_rig *r, const struct relaxation_ri
     }
     if (!yes && !no) {
         relaxation_add_missing(
-            r, by, "the rise of none of %zu repetitions fits a wait that began anew, or one that did not", r->n);
+            r, by, "none of the rises in %zu repetitions fits either a restarted wait or a continued one", r->n);
     } else {
         relaxation_add_row(r, by, yes + no, other);
         relaxation_put_wait(r, robust_mean(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
@@ -169,7 +169,7 @@ static void toggle_row(const struct relaxation_rig *r, const struct toggles *t, 
     char by[60];
     snprintf(by, sizeof by, "every %.0f us", duty_us + RELAXATION_AGAIN_US);
     if (!t->n) {
-        relaxation_add_missing(r, by, "every waiting time was interrupted");
+        relaxation_add_missing(r, by, "every wait was interrupted");
         return;
     }
     struct estimate rose = threshold_share(t->rose, t->n), stayed = threshold_share(t->n - t->rose, t->n);

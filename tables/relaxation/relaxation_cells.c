@@ -76,11 +76,11 @@ static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct 
     /* a frequency that moves by itself is high at once in some repetitions: those do not count as short waits */
     bool short_wait = (double)early >= NEARLY_ALL * (double)r->n && (double)r->levels.rose >= NEARLY_ALL * (double)r->n;
     if (short_wait || (agree(w) && w->mode[0].wait_us.value < SHORTEST_US))
-        snprintf(why, size, "the frequency rises within %.0f us, too early to measure when", SHORTEST_US);
+        snprintf(why, size, "the frequency rises within %.0f us, too early to time", SHORTEST_US);
     else if (!agree(w))
-        snprintf(why, size,
-                 "the frequency rose in that share of n repetitions, but those that nothing interrupted do not agree "
-                 "when; " REMEDY);
+        snprintf(
+            why, size,
+            "the frequency rose in that share of n repetitions, but the undisturbed ones disagree on when; " REMEDY);
     return why[0] && !short_wait;
 }
 
@@ -199,9 +199,9 @@ static int measure_wait(struct relaxation_rig *r, size_t runs, struct machine_er
     if (bad)
         return relaxation_out_of_memory(err);
     if (!waits.mode[0].n)
-        relaxation_add_missing(r, "nothing", "none of %zu repetitions was left alone until the frequency rose", r->n);
+        relaxation_add_missing(r, "nothing", "all %zu repetitions were disturbed before the frequency rose", r->n);
     else if (!agree(&waits))
-        relaxation_add_missing(r, "nothing", "the frequency rises, but the repetitions do not agree when; " REMEDY);
+        relaxation_add_missing(r, "nothing", "the frequency rises, but the repetitions disagree on when; " REMEDY);
     else if (!as_in_pilot(r, waits.mode[0].wait_us.value))
         relaxation_add_missing(
             r, "nothing",
@@ -238,8 +238,8 @@ static int after_pilot(struct relaxation_rig *r, const struct payload *by, struc
     if (kind == RELAXATION_WAIT)
         return measure_wait(r, runs, err);
     if (kind == RELAXATION_REARM && r->wait_us < ROOM_US) {
-        relaxation_add_missing(r, by->name, "the wait is shorter than %.0f us: no room for other code in its middle",
-                               ROOM_US);
+        relaxation_add_missing(
+            r, by->name, "the wait is shorter than %.0f us, too short to run other code in the middle of it", ROOM_US);
         return MACHINE_OK;
     }
     if (kind == RELAXATION_REARM)
@@ -311,7 +311,7 @@ static int relaxation_cells_measure_cell(struct relaxation_rig *r, const struct 
     r->levels = levels;
     no_wait(r, of, &first,
             one.found                           ? "; with 1 active core there is one"
-            : one.flat                          ? "; with 1 active core likewise"
+            : one.flat                          ? "; the same with 1 active core"
             : first.flat && cores > 1 && chosen ? "; fewer active cores may show one (--active-cores 1)"
                                                 : "");
     return MACHINE_OK;

@@ -106,7 +106,7 @@ const char *relaxation_levels(const struct trace *t, const struct sights_span *s
         return NULL;
     out->slight = out->fast > out->slow * (1 + STEP_SEEN);
     if (out->slight)
-        return "the frequency rises by less than 1 %, too little to tell when in each repetition";
+        return "the frequency rises by less than 1 %, too little to time it in each repetition";
     return "the frequency does not rise";
 }
 

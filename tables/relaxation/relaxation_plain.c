@@ -85,13 +85,13 @@ bool relaxation_is_slower(const struct relaxation_step *s, char *why, size_t siz
         return true;
     if (!estimates_known(&s->plain_ghz) || !estimates_known(&s->slow_ghz)) {
         snprintf(why, size,
-                 "the frequency before the rise could not be compared with that of the same code alone: something "
-                 "interrupted nearly all repetitions; stop other programs, or choose another CPU with --cpu");
+                 "the frequency before the rise could not be compared with that of the same code alone: nearly all "
+                 "repetitions were interrupted; stop other programs, or choose another CPU with --cpu");
         return false;
     }
     snprintf(why, size,
-             "the frequency before the rise, %s GHz, is not told from that of the same code alone, %s GHz, so that the "
-             "rise ends no wait",
+             "the frequency before the rise, %s GHz, is indistinguishable from that of the same code alone, %s GHz, so "
+             "the rise does not end a wait",
              estimates_text(&s->slow_ghz, 3, slow), estimates_text(&s->plain_ghz, 3, plain));
     return false;
 }

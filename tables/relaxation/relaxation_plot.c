@@ -8,7 +8,7 @@
 static const char *mode_name(double mode, int *colour)
 {
     *colour = mode == 1 || mode == 2 ? (int)mode : 0;
-    return mode == 1 ? "one period" : mode == 2 ? "two periods" : "of neither";
+    return mode == 1 ? "one period" : mode == 2 ? "two periods" : "neither";
 }
 
 static void relaxation_plot_waits(const struct table *t, struct chart *c)
@@ -57,6 +57,6 @@ static void relaxation_shares(const struct table *t, struct chart *c, const char
 void relaxation_plot(const struct table *t, struct chart *c)
 {
     relaxation_plot_waits(t, c);
-    relaxation_shares(t, c, "rearm", "What starts the wait anew: share of the waits that began again", 3);
-    relaxation_shares(t, c, "toggle", "Toggling: share of the waits in which the frequency rose", 0);
+    relaxation_shares(t, c, "rearm", "What restarts the wait: share of the waits that were restarted", 3);
+    relaxation_shares(t, c, "toggle", "Toggling: share of the pauses in which the frequency rose", 0);
 }

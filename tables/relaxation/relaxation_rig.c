@@ -49,7 +49,7 @@ int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segmen
     }
     if (r->n < runs / 2 + 1)
         return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                            "%zu of %zu repetitions were spoilt: %.100s", tries - r->n, tries, r->invalid_why);
+                            "%zu of %zu repetitions were invalid: %.100s", tries - r->n, tries, r->invalid_why);
     return MACHINE_OK;
 }
 

@@ -91,12 +91,12 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
 {
     char cores[ESTIMATE_TEXT_MAX], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
     size_t against;
-    fprintf(out, "fter %s a core speeds up again after %s us (%s)", table_text(t, row, "from"),
+    fprintf(out, "fter %s the core speeds up again after %s us (%s)", table_text(t, row, "from"),
             estimates_field_text(t, row, "wait_us", 1, us), name_cores(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
         if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
             estimates_wait_support(t, i, &against) == WAIT_TOLD)
-            fprintf(out, ", in %s %% of the cases after %s us", share_text(t, i, share),
+            fprintf(out, ", in %s %% of cases after %s us", share_text(t, i, share),
                     estimates_field_text(t, i, "wait_us", 1, us));
 }
 
@@ -111,19 +111,19 @@ static void tell_against(FILE *out, const struct table *t, size_t row, enum esti
     if (support == WAIT_CONTRADICTED)
         fprintf(
             out,
-            "Rows contradict each other, so that no wait is told: after %s (%s) %s us, but %s us by its row %s %s.\n",
+            "Rows contradict each other, so no wait is reported: after %s (%s) %s us, but %s us in its row %s %s.\n",
             from, cores, one, estimates_field_text(t, against, "wait_us", 1, two), table_text(t, against, "what"),
             table_text(t, against, "by"));
     else if (support == WAIT_NOT_SLOWER)
-        fprintf(
-            out,
-            "After %s (%s) no wait is told: before the rise the core runs at %s GHz, the same code alone at %s GHz.\n",
-            from, cores, estimates_field_text(t, row, "slow_ghz", 3, one),
-            estimates_field_text(t, row, "plain_ghz", 3, two));
+        fprintf(out,
+                "After %s (%s) no wait is reported: before the rise the core runs at %s GHz, the same code alone at %s "
+                "GHz.\n",
+                from, cores, estimates_field_text(t, row, "slow_ghz", 3, one),
+                estimates_field_text(t, row, "plain_ghz", 3, two));
     else
         fprintf(out,
-                "After %s (%s) no wait is told: it, or the frequencies around it, have no limits; more --runs would "
-                "help.\n",
+                "After %s (%s) no wait is reported: it, or the frequencies around it, have no limits; more --runs "
+                "would help.\n",
                 from, cores);
 }
 
@@ -150,8 +150,8 @@ static void waits_found(FILE *out, const struct table *t)
 static void rearming_found(FILE *out, const struct table *t)
 {
     static const char *const verdicts[] = {"yes", "no", "undecided"};
-    static const char *const says[] = {"the wait is started anew by", "it is not started anew by",
-                                       "whether it is started anew is undecided for"};
+    static const char *const says[] = {"the wait is restarted by", "it is not restarted by",
+                                       "it is undecided whether it is restarted by"};
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < t->n_rows; i++)
         if (relaxation_text_is(t, i, "rearm") && wait_is_told(t, i))
@@ -193,14 +193,16 @@ static void toggling_found(FILE *out, const struct table *t)
         most = fmax(most, fmax(fabs(trend.lo), fabs(trend.hi)));
     }
     if (changed)
-        fprintf(out, "Frequent toggling changes the wait (%zu of %zu cases), by up to %.1f us from one to the next.\n",
+        fprintf(out,
+                "Frequent toggling changes the wait (%zu of %zu cases), by up to %.1f us from one wait to the next.\n",
                 changed, rows, most);
     else if (rows && unchanged == rows)
-        fprintf(out, "Frequent toggling does not change the wait: by at most %.1f us from one to the next.\n", most);
+        fprintf(out, "Frequent toggling does not change the wait (by at most %.1f us from one wait to the next).\n",
+                most);
     else if (rows)
         fprintf(out,
-                "Whether frequent toggling changes the wait is undecided in %zu of %zu cases: by up to %.1f us from "
-                "one to the next.\n",
+                "It is undecided whether frequent toggling changes the wait (%zu of %zu cases; by up to %.1f us from "
+                "one wait to the next).\n",
                 rows - unchanged, rows, most);
 }
 
@@ -209,7 +211,7 @@ void relaxation_findings(FILE *out, const struct table *t)
     const char *why = estimates_no_levels(t);
     if (why) {
         if (table_find(t, "what", "wait") < t->n_rows)
-            fprintf(out, "No wait is told: %s.\n", why);
+            fprintf(out, "No wait is reported: %s.\n", why);
         return;
     }
     waits_found(out, t);

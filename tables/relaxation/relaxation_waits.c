@@ -115,7 +115,7 @@ static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
 
 /*
  * The repetitions that nothing interrupted until the first wait was over. What of the longer ones is of two waits is
- * told by those that nothing interrupted later either. What is of neither mode may have been of it but for something
+ * told by those that nothing interrupted later either. What is neither mode may have been of it but for something
  * that nobody noticed: the upper limits leave these out.
  */
 static void fill_shares(const struct relaxation_rise *r, size_t n, const struct shape *s, struct relaxation_waits *out)

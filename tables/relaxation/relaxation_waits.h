@@ -19,7 +19,7 @@ struct relaxation_mode {
 };
 struct relaxation_waits {
     struct relaxation_mode mode[2]; /* once, and twice the shortest wait that is not rare; n 0: there is none */
-    size_t others;                  /* of neither length, or at once: something else changes the frequency */
+    size_t others;                  /* neither length, or at once: something else changes the frequency */
     size_t close;                   /* within 15 % of one wait, or of two where there are such */
     size_t at_once;                 /* of these: within RELAXATION_AT_ONCE_US */
     size_t interrupted;             /* discarded, unless kept: something may have started the wait anew */
@@ -38,7 +38,7 @@ struct relaxation_waits {
  * there once in 1000 tables. The share of a mode is that among the repetitions that nothing interrupted until the first
  * wait was over, whatever came later: longer waits are interrupted more often, and leaving those out would make them
  * look rarer than they are. Limits: means by Student's t, shares by Clopper and Pearson, the upper one
- * without what is of neither mode. Returns 0, or -1: out of memory. O(n^2).
+ * without what is neither mode. Returns 0, or -1: out of memory. O(n^2).
  */
 int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxation_waits *out);
 

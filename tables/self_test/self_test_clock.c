@@ -62,15 +62,15 @@ static void judge_step(const struct self_test_readings *r, struct self_test_line
     double step = ticks && !back ? tsc_step(ticks, n) : 0;
     free(ticks);
     if (back) {
-        snprintf(l->text, sizeof l->text, "the TSC went back");
-        self_test_bound(l, NAN, NAN, STEP_MOST_NS, "no time can be told by a clock that goes back");
+        snprintf(l->text, sizeof l->text, "the TSC went backwardswards");
+        self_test_bound(l, NAN, NAN, STEP_MOST_NS, "a clock that goes backwards cannot measure time");
     } else if (step <= 0) {
-        self_test_cannot(l, "the distances of the readings do not vary by more than one step", "");
+        self_test_cannot(l, "the intervals between readings do not vary by more than one step", "");
     } else {
         snprintf(l->text, sizeof l->text, "%.4g tick%s of %.1f MHz = %.2f ns", step, step == 1 ? "" : "s",
                  r->tsc_hz * 1e-6, step / r->tsc_hz * 1e9);
         self_test_bound(l, step / r->tsc_hz * 1e9, NAN, STEP_MOST_NS,
-                        "short samples tell little: use a --period of 20 steps or more");
+                        "short samples say little: use a --period of 20 steps or more");
     }
 }
 
@@ -132,7 +132,7 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
         double nine_tenths = robust_nth_smallest(off, n, n * 9 / 10) * ns;
         snprintf(l->text, sizeof l->text, "9 of 10 samples within %.0f ns of %.2f us", nine_tenths, usual * ns * 1e-3);
         self_test_bound_alone(l, self_test_slowed_share(r, SELF_TEST_SHORT), nine_tenths, NAN, JITTER_MOST * 1000,
-                              "samples are of very different lengths");
+                              "sample lengths vary widely");
     }
     free(off);
     free(s);
@@ -190,14 +190,14 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     snprintf(interrupts->text, sizeof interrupts->text, "%zu in %.1f ms: %.0f a second", lost.interrupts, seconds * 1e3,
              (double)lost.interrupts / seconds);
     self_test_bound_alone(interrupts, slowed, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
-                          "a device or the hypervisor interrupts this CPU all the time: choose another with --cpu");
+                          "a device or the hypervisor keeps interrupting this CPU: choose another with --cpu");
     double median = robust_median(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
              100 * median);
     size_t told = strlen(time->text);
     if (slowed >= SLOWED_TOLD)
         snprintf(time->text + told, sizeof time->text - told,
-                 "; for another %.0f %% a thread next door, or a lower frequency, slowed the code", 100 * slowed);
+                 "; for another %.0f %% the SMT sibling, or a lower frequency, slowed the code", 100 * slowed);
     self_test_bound_alone(time, slowed, median, NAN, LOST_MOST,
                           "something else runs on this CPU: choose another with --cpu");
 }

@@ -67,7 +67,7 @@ static void judge_slope(const struct self_test_readings *r, struct self_test_lin
         return;
     }
     double value = expected + (b.excess - a.excess) / (b.work - a.work);
-    snprintf(l->text, sizeof l->text, "%.5f for each add, %.5f expected; %.0f more in each sample", value, expected,
+    snprintf(l->text, sizeof l->text, "%.5f per add, %.5f expected; %.0f extra per sample", value, expected,
              b.excess - (value - expected) * b.work);
     self_test_bound(l, value, expected - off, expected + off, reason);
 }
@@ -100,7 +100,7 @@ static void judge_reference(const struct self_test_readings *r, struct self_test
         /* a mean, as either may come in steps; without what lies far off, which was interrupted */
         double *scratch = malloc(kept * sizeof *scratch), value = scratch ? robust_centre(ratio, kept, scratch) : NAN;
         free(scratch);
-        snprintf(l->text, sizeof l->text, "%.5f for each tick of the TSC", value);
+        snprintf(l->text, sizeof l->text, "%.5f per TSC tick", value);
         self_test_bound(l, value, 1 - REFERENCE_OFF, 1 + REFERENCE_OFF,
                         "the counter does not tick at the rate of the TSC while the core runs");
     }
@@ -229,10 +229,10 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
     double step = out->line[0].verdict == SELF_TEST_CANNOT ? 0 : out->line[0].value * 1e-9 * r->tsc_hz;
     double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = robust_median(ratios, n);
     snprintf(l->text, sizeof l->text,
-             "%.4f cycles for each add of a long chain: the median of %zu rounds; %.3f GHz, %.0f ticks a reading",
-             value, n, all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
+             "%.4f cycles per add of a long chain (median of %zu rounds); %.3f GHz, %.0f ticks per reading", value, n,
+             all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
     self_test_bound_alone(l, self_test_slowed_most(r), value, 1 - off, 1 + off,
-                          "the frequency by the short chains of readings is not that of the core");
+                          "the short chains in the readings do not give the core's frequency");
 }
 
 static void judge_cycles(const struct self_test_readings *r, struct self_test_lines *out)
@@ -262,7 +262,7 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
     if (!s || s->block == 0) {
         self_test_no_stretch(l, r, SELF_TEST_EVENT);
     } else if (kept < TSC_STEP_READINGS) {
-        self_test_cannot(l, "the event was not counted all the time", "free the counters: stop other profilers");
+        self_test_cannot(l, "the event was not counted throughout", "free the counters: stop other profilers");
     } else {
         uint64_t code = 0;
         for (size_t i = 0; i < s->n_counters; i++)
@@ -270,7 +270,7 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
         bool instructions = code == SELF_TEST_EVENT_INSTRUCTIONS;
         double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1,
                value = robust_median(ratio, kept);
-        snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f for each add", event_code_select(code),
+        snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f per add", event_code_select(code),
                  event_code_umask(code), instructions ? "instructions" : "cycles at level 0", value);
         self_test_bound(l, value, expected * (1 - EVENT_UNDER), expected * (1 + EVENT_OVER),
                         "the event does not count what its code stands for");

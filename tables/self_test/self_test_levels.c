@@ -143,12 +143,12 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
              of_cycles ? "cycles" : "ticks", s->kernel[most], 100 * s->share[least][level], s->kernel[least]);
     if (level == 0 && one_level_alone(s)) {
         self_test_cannot(l,
-                         "it counts all cycles of every kernel: either none that runs here asks for another license "
-                         "level, or it counts nothing but cycles",
-                         "--table frequency tells whether wide code runs slower");
+                         "it counts all cycles of every kernel: either no kernel that runs here needs another license "
+                         "level, or it only counts cycles",
+                         "--table frequency shows whether wide code runs slower");
     } else if (silent(s, level) && !to_blame(s, level)) {
-        self_test_cannot(l, "no kernel that runs here asked for this license level",
-                         "nothing: parts with fewer levels, or without AVX-512, never use it");
+        self_test_cannot(l, "no kernel that runs here needed this license level",
+                         "none needed: processors with fewer levels, or without AVX-512, never use it");
     } else if (silent(s, level)) {
         char why[200];
         snprintf(why, sizeof why, "it never counts, and the cycles of %s are counted at no level",
@@ -158,8 +158,8 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
         self_test_bound(l, s->share[most][level], s->all, s->most, "it counts more cycles than there are");
     } else {
         self_test_bound(l, NAN, s->all, s->most,
-                        level == 0 ? "scalar code alone must count at level 0, wide code not"
-                                   : "wide code alone must count at this level");
+                        level == 0 ? "only scalar code may count at level 0"
+                                   : "only wide code may count at this level");
     }
 }
 
@@ -243,10 +243,10 @@ static void self_test_levels_judge_throttle(const struct self_test_readings *r, 
     if (idle > SCALAR_THROTTLED)
         self_test_bound(l, NAN, NAN, NAN, "it counts in scalar code, which is never throttled");
     else if (t.slow_us < SLOW_LEAST_US && t.throttled <= 0)
-        self_test_cannot(l, "the switch to wide code throttles nothing here", "");
+        self_test_cannot(l, "switching to wide code causes no throttling here", "");
     else if (t.late_us > 0 && t.throttled <= 0)
         self_test_cannot(l, "wide code runs slowly long after the switch, too: another thread on the core?",
-                         "leave the core's other hyper-thread idle");
+                         "leave the core's SMT sibling idle");
     else
         self_test_bound(l, t.throttled,
                         t.slow_us < SLOW_LEAST_US ? NAN : THROTTLED_LEAST * t.slow_us * r->tsc_hz * 1e-6, NAN,

@@ -60,7 +60,7 @@ static void judge_counts(const struct self_test_readings *r, const struct second
     double ipc = o->counts.instructions / o->counts.cycles, ratio = ipc / CHAIN_INSTRUCTIONS;
     snprintf(l->text, sizeof l->text, "%.4f instructions a cycle, %.4f expected of the chain (%+.2f %%)", ipc,
              CHAIN_INSTRUCTIONS, 100 * (ratio - 1));
-    self_test_bound(l, ratio, 1 - IPC_OFF, 1 + IPC_OFF, "it counts otherwise than the chain runs");
+    self_test_bound(l, ratio, 1 - IPC_OFF, 1 + IPC_OFF, "its counts do not match the chain");
     compare_ghz(l, o->counts.ghz, our_ghz(r));
 }
 
@@ -70,7 +70,7 @@ static void judge_turbostat(const struct self_test_readings *r, const struct sec
     double ratio = o->counts.tsc_ghz / (r->tsc_hz * 1e-9);
     snprintf(l->text, sizeof l->text, "TSC %.4f GHz against %.4f (%+.3f %%)", o->counts.tsc_ghz, r->tsc_hz * 1e-9,
              100 * (ratio - 1));
-    self_test_bound(l, ratio, 1 - TSC_OFF, 1 + TSC_OFF, "the TSC runs at another rate than is taken here");
+    self_test_bound(l, ratio, 1 - TSC_OFF, 1 + TSC_OFF, "the TSC does not run at the rate assumed here");
     compare_ghz(l, o->counts.ghz, our_ghz(r));
 }
 

@@ -46,9 +46,9 @@ void self_test_bound_alone(struct self_test_line *l, double slowed, double value
     if (l->verdict == SELF_TEST_PASS || slowed < SLOWED_MOST)
         return;
     snprintf(why, sizeof why,
-             "in %.0f %% of the time another thread on this core, or a lower frequency, slowed the code, and %.150s",
+             "for %.0f %% of the time another thread on this core, or a lower frequency, slowed the code, and %.150s",
              100 * slowed, l->text);
-    self_test_cannot(l, why, "stop what runs on the other hyper-thread, or choose another core with --cpu");
+    self_test_cannot(l, why, "stop what runs on the SMT sibling, or choose another core with --cpu");
 }
 
 int self_test_column(const struct self_test_stretch *s, enum counter_id id)
@@ -76,7 +76,7 @@ void self_test_no_stretch(struct self_test_line *l, const struct self_test_readi
             return;
         }
     if (self_test_find(r, kind, NULL)) {
-        self_test_cannot(l, "it was not counted all the time: hardware counters are few",
+        self_test_cannot(l, "it was not counted throughout: too few hardware counters",
                          "stop other profilers; as root, sysctl kernel.nmi_watchdog=0 frees one (=1 puts it back)");
         return;
     }

@@ -45,7 +45,7 @@ static void judge_volts(const struct self_test_readings *r, struct self_test_lin
              most);
     self_test_bound(l, volt, VOLTS_LEAST, VOLTS_MOST, "no core runs at this voltage");
     if (l->verdict == SELF_TEST_PASS && (least < VOLTS_LEAST || most > VOLTS_MOST || 2 * n < r->n_volts))
-        self_test_bound(l, NAN, VOLTS_LEAST, VOLTS_MOST, "some readings are no voltage of a core that runs");
+        self_test_bound(l, NAN, VOLTS_LEAST, VOLTS_MOST, "some readings cannot be the voltage of a running core");
 }
 
 static void judge_energy(const struct self_test_readings *r, struct self_test_lines *out)

@@ -39,7 +39,7 @@ static const json_t *object(struct reader *in, const json_t *from, const char *k
 {
     const json_t *value = json_object_get(from, key);
     if (!json_is_object(value))
-        self_test_read_wrong(in, "%s is no object", key);
+        self_test_read_wrong(in, "%s is not an object", key);
     return value;
 }
 
@@ -48,7 +48,7 @@ static size_t array(struct reader *in, const json_t *from, const char *key, size
 {
     *out = json_object_get(from, key);
     if (!json_is_array(*out) || json_array_size(*out) > most) {
-        self_test_read_wrong(in, "%s is no list of at most %zu", key, most);
+        self_test_read_wrong(in, "%s is not a list of at most %zu", key, most);
         return 0;
     }
     return json_array_size(*out);
@@ -70,7 +70,7 @@ static double self_test_read_number(struct reader *in, const json_t *from, const
     const json_t *value = json_object_get(from, key);
     double number = json_number_value(value);
     if (!json_is_number(value) || !(number >= lo && number <= hi)) {
-        self_test_read_wrong(in, "%s is no number from %g to %g", key, lo, hi);
+        self_test_read_wrong(in, "%s is not a number from %g to %g", key, lo, hi);
         return lo;
     }
     return number;
@@ -81,7 +81,7 @@ static unsigned self_test_read_whole(struct reader *in, const json_t *from, cons
     const json_t *value = json_object_get(from, key);
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || number > (json_int_t)most) {
-        self_test_read_wrong(in, "%s is no whole number up to %u", key, most);
+        self_test_read_wrong(in, "%s is not a whole number up to %u", key, most);
         return 0;
     }
     return (unsigned)number;
@@ -101,7 +101,7 @@ static int name_of(struct reader *in, const char *what, const json_t *value, con
     for (int i = 0; i < n; i++)
         if (json_is_string(value) && strcmp(json_string_value(value), names[i]) == 0)
             return i;
-    self_test_read_wrong(in, "%s: not a name that is known", what);
+    self_test_read_wrong(in, "%s: unknown name", what);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static void read_steps(struct reader *in, const json_t *steps, struct self_test_
         bool missing = column >= 2 && json_is_null(step);
         json_int_t value = json_integer_value(step);
         if (!missing && !json_is_integer(step))
-            self_test_read_wrong(in, "steps: number %zu of column %zu is no whole number", i, column);
+            self_test_read_wrong(in, "steps: number %zu of column %zu is not a whole number", i, column);
         else if (known && (value > STEP_MOST || value < -STEP_MOST))
             self_test_read_wrong(in, "steps: number %zu of column %zu is not within %lld of 0", i, column,
                                  (long long)STEP_MOST);

@@ -107,7 +107,7 @@ static int drop_late(struct switches_seen *seen, const struct kernel_alone *own)
     bool *off = calloc(seen->setup.runs + 1, sizeof *off);
     int n = off ? settling_mark_late(&seen->result.trace, own, off, seen->setup.runs) : -1;
     for (unsigned run = 0; n > 0 && run < seen->setup.runs; run++)
-        if (off[run] && repetitions_drop(&seen->result, run, "not back at its own frequency when the switch came"))
+        if (off[run] && repetitions_drop(&seen->result, run, "not back at its own frequency at the switch"))
             n = -1;
     free(off);
     return n;
@@ -117,9 +117,8 @@ static int nothing_left(const struct switches_seen *seen, const char *why, int l
 {
     const struct repetitions *r = &seen->result;
     return machine_fail(err, MACHINE_CANNOT,
-                        late > 0 ? "repeat it with a longer --warmup"
-                                 : "repeat it on a quieter machine, or with more --runs",
-                        "%s: of %u repetitions %zu were disturbed%s%s", why, seen->setup.runs, r->n_invalid,
+                        late > 0 ? "repeat with a longer --warmup" : "repeat on a quieter machine or with more --runs",
+                        "%s: of %u repetitions, %zu were disturbed%s%s", why, seen->setup.runs, r->n_invalid,
                         r->n_invalid ? ", the first: " : "", r->n_invalid ? r->invalid[0].why : "");
 }
 
@@ -147,13 +146,14 @@ static int tell_unsettled(struct switches_seen *seen, const struct settling *end
 {
     if (!end->settled)
         snprintf(seen->unsettled, sizeof seen->unsettled,
-                 "not over when the recording of %.0f us ended: %.150s; repeat it with a longer --observe",
+                 "not over when the recording ended at %.0f us: %.150s; repeat with a longer --observe",
                  seen->setup.observe_us, end->why);
     else
-        snprintf(seen->unsettled, sizeof seen->unsettled,
-                 "in %d of %u repetitions the core was not back at its own frequency when the switch came, after %.0f "
-                 "us of the first kernel; repeat it with a longer --warmup",
-                 late, seen->setup.runs, seen->setup.warmup_us);
+        snprintf(
+            seen->unsettled, sizeof seen->unsettled,
+            "in %d of %u repetitions the core was the core was not back at its own frequency at the switch, after %.0f "
+            "us of the first kernel; repeat with a longer --warmup",
+            late, seen->setup.runs, seen->setup.warmup_us);
     return phases_warn_first(&seen->phases, seen->unsettled);
 }
 

@@ -142,8 +142,8 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
         char note[400];
         const char *warning = s->phases.n_warnings ? s->phases.warnings[0] : "";
         snprintf(note, sizeof note,
-                 "may have begun up to %.1f us earlier, as the upper limit has it: until then the switch itself (cold "
-                 "code) slowed the kernel, too%s%.250s",
+                 "may have begun up to %.1f us earlier (see the upper limit): until then, the switch itself (cold "
+                 "code) also slowed the kernel%s%.250s",
                  hidden, warning[0] ? "; " : "", warning);
         table_put_text(rows, "note", note);
     }
@@ -242,13 +242,13 @@ static void throttle_explain(const struct throttle_reach *r, size_t seen, size_t
     else if (seen == 0)
         snprintf(out, size, "no throttling was found at any distance");
     else if (!r)
-        snprintf(out, size, "throttling was found at %zu of the distances only: too few to tell its reach", seen);
+        snprintf(out, size, "throttling was found at only %zu of the distances, too few to find its reach", seen);
     else if (isfinite(r->distance.value) && r->residual > RESIDUAL_TOLD)
-        snprintf(out, size, "rates differ by up to %.0f %% from what one distance makes expect", 100 * r->residual);
+        snprintf(out, size, "rates differ by up to %.0f %% from those of a single reach", 100 * r->residual);
     else if (!isfinite(r->distance.value) && isfinite(r->distance.lo))
         snprintf(out, size, "all adds are throttled, up to %.0f behind a wide instruction", farthest);
     else if (!isfinite(r->distance.value))
-        snprintf(out, size, "the rate rises from the smallest distance on");
+        snprintf(out, size, "the rate rises from the smallest distance");
     else
         out[0] = '\0';
 }
@@ -346,12 +346,11 @@ static int throttle_conclude(struct table *t)
 
 const struct table_kind table_throttle = {
     .name = "throttle",
-    .title = "Throttling: how long, to which part of the rate, and how far from a wide instruction",
-    .about = "throttled phases of each pair of kernels, few cores against all; reach on scalar code",
-    .method = "The throttled phases of each transition: how long they last, and the instructions per cycle in them "
-              "against the same code at full rate (G 3.2.2). How far throttling reaches is found with one wide "
-              "instruction in every N dependent scalar additions, N from 2 to 200: farther away than the reach, "
-              "additions run at full speed.",
+    .title = "Throttling: how long, to what fraction of the rate, and how far from a wide instruction",
+    .about = "throttled phases of each pair of kernels, few cores against all; reach into scalar code",
+    .method = "The throttled phases of each transition: how long they last, and their instructions per cycle relative "
+              "to the same code at full rate (G 3.2.2). The reach of throttling is found with one wide instruction in "
+              "every N dependent scalar adds, N from 2 to 200: beyond the reach, adds run at full speed.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"},

@@ -27,8 +27,7 @@ static const char *ratio_class(double ratio)
 static void throttle_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS,
-                                            "Throttle phases: how long, and at which share of the full rate");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttled phases: duration and share of the full rate");
     double *end = calloc(t->n_rows + 1, sizeof *end);
     char name[200], text[CHART_TEXT_MAX];
     snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s of throttling");
@@ -76,8 +75,7 @@ static void cut_density(char *name)
 static void throttle_distance(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES,
-                                            "Rate of scalar additions with one wide instruction in every N");
+    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar adds with one wide instruction in every N");
     char name[200];
     snprintf(p->x_label, sizeof p->x_label, "distance N between wide instructions");
     snprintf(p->y_label, sizeof p->y_label, "share of full rate");

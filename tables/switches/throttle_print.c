@@ -103,7 +103,7 @@ static void print_pairs(FILE *out, bool colour, const struct table *t)
     size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
     size_t without = 0, any = t->n_rows, undecided = t->n_rows;
     struct pivot p;
-    pivot_init(&p, 1, "Part of the full rate and duration in us of each throttled phase, by active cores");
+    pivot_init(&p, 1, "Fraction of the full rate, and duration in us, of each throttled phase, by active cores");
     pivot_line(&p, PIVOT_HEADING);
     pivot_word(&p, "from -> to");
     for (size_t c = 0; c < n; c++)
@@ -321,7 +321,7 @@ static void tell_rate(FILE *out, const struct alike *a)
     if (isfinite(a->ratio))
         fprintf(out, "%s of the rate for %s us", part, us);
     else
-        fprintf(out, "a rate that could not be told for %s us", us);
+        fprintf(out, "an unknown rate for %s us", us);
 }
 
 static void tell_groups(FILE *out, const struct table *t, const struct alike *a, size_t n)
@@ -383,7 +383,7 @@ void throttle_findings(FILE *out, const struct table *t)
             undecided += !pair_throttles(t, row) && pair_undecided(t, row) < t->n_rows;
         }
     if (undecided)
-        fprintf(out, "Whether %zu of %zu pairs of kernels throttle is undecided; the notes say why.\n", undecided,
+        fprintf(out, "It is undecided whether %zu of %zu pairs of kernels throttle; see the notes.\n", undecided,
                 pairs);
     if (pairs > undecided && !with) {
         size_t n = pairs - undecided;
@@ -391,7 +391,7 @@ void throttle_findings(FILE *out, const struct table *t)
                 n == 1 ? "" : "es");
         for (size_t row = 0; row < t->n_rows; row++)
             if (table_text(t, row, "detectable")) {
-                fprintf(out, "; found would have been %s", table_text(t, row, "detectable"));
+                fprintf(out, "; smallest detectable: %s", table_text(t, row, "detectable"));
                 break;
             }
         fprintf(out, ".\n");
@@ -403,7 +403,7 @@ void throttle_findings(FILE *out, const struct table *t)
         if (!is_part(t, row, "reach") || !(table_number(t, row, "phase") > 0))
             continue;
         reach_text(t, row, text, sizeof text);
-        fprintf(out, "Scalar adds behind a wide instruction (%s) are throttled, too: %s far.\n",
+        fprintf(out, "Throttling also slows scalar adds behind a wide instruction (%s): reach %s.\n",
                 table_text(t, row, "to"), text);
     }
 }

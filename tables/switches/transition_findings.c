@@ -279,7 +279,7 @@ static void tell_contradictions(FILE *out, const struct table *t, const struct t
     }
     if (!n)
         return;
-    fprintf(out, "Rows contradict each other, %zu %s not told: ", n, n == 1 ? "is" : "are");
+    fprintf(out, "Rows contradict each other; %zu %s not reported: ", n, n == 1 ? "is" : "are");
     tell_row(out, t, first);
     fprintf(out, " against ");
     tell_row(out, t, v[first].against);
@@ -301,18 +301,18 @@ static void tell_counts(FILE *out, const struct table *t, const struct transitio
         first = kind == SWITCH_NONE ? row : first;
     }
     fprintf(out,
-            "Of %zu switches between kernels %zu change the frequency, %zu throttle or halt at one frequency, in %zu "
-            "nothing was found",
+            "Of %zu switches between kernels, %zu change the frequency, %zu throttle or halt at one frequency, and %zu "
+            "show nothing",
             t->n_rows, changes, stopped, none);
     if (others)
         fprintf(out, ", in %zu only the voltage or the license level changes", others);
     if (undecided)
         fprintf(out, ", %zu %s undecided", undecided, undecided == 1 ? "is" : "are");
     if (unsupported)
-        fprintf(out, ", %zu %s not borne out by %s limits or by other rows", unsupported,
+        fprintf(out, ", %zu %s not supported by %s limits or by other rows", unsupported,
                 unsupported == 1 ? "is" : "are", unsupported == 1 ? "its" : "their");
     if (none && table_text(t, first, "detectable"))
-        fprintf(out, "; would have been found: %s", table_text(t, first, "detectable"));
+        fprintf(out, "; smallest detectable: %s", table_text(t, first, "detectable"));
     fprintf(out, ".\n");
 }
 
@@ -335,7 +335,7 @@ void transition_findings(FILE *out, const struct table *t)
     transition_findings_tell_up(out, t, v);
     tell_contradictions(out, t, v);
     if (estimates_no_levels(t) && any_withheld(t, v))
-        fprintf(out, "No change of the frequency, wait or cost is told: %s.\n", estimates_no_levels(t));
+        fprintf(out, "No frequency change, wait or cost is reported: %s.\n", estimates_no_levels(t));
     tell_counts(out, t, v);
     free(v);
 }

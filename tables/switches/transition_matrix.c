@@ -253,13 +253,13 @@ static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
     else if (most > 0)
         fprintf(out, "w: after a wait at the lower frequency, %.0f us\n", most);
     if (doubtful)
-        fprintf(out, "!: after a wait that its limits or other rows do not bear out\n");
+        fprintf(out, "!: after a wait that its limits or other rows do not support\n");
     if (count[SWITCH_THROTTLE_ONLY] + count[SWITCH_HALT_ONLY])
-        fprintf(out, "t: throttled or halted, and no change of the frequency was found\n");
+        fprintf(out, "t: throttled or halted, without a change of frequency\n");
     if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENSE_ONLY])
-        fprintf(out, "v: another voltage or license level, and nothing else\n");
+        fprintf(out, "v: only the voltage or the license level changes\n");
     if (count[SWITCH_UNDECIDED])
-        fprintf(out, "?: the data do not decide; the reasons are below\n");
+        fprintf(out, "?: the data do not decide; reasons below\n");
     if (none == NO_ROW || !table_text(m->table, none, "detectable"))
         return;
     pivot_note(out, 3, ".: nothing found; the smallest effects that would have been detected (%s -> %s): %s",

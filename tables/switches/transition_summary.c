@@ -400,7 +400,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
         describe_phases(p, first, out);
     if (out->kind != SWITCH_UNDECIDED && !is_borne_out(p, out->n)) {
         out->kind = SWITCH_UNDECIDED;
-        add_text(out->phases, sizeof out->phases, "%sin %zu of %zu repetitions only", out->phases[0] ? ", " : "",
+        add_text(out->phases, sizeof out->phases, "%sonly in %zu of %zu repetitions", out->phases[0] ? ", " : "",
                  out->n, p->runs);
     }
     if (first > 0 && phases_is_steady(&p->phases[first - 1]))

@@ -49,7 +49,7 @@ static void transitions_matrix(const struct table *t, struct chart *c, double co
     if (!p)
         return;
     snprintf(p->y_label, sizeof p->y_label, "from \xE2\x86\x93   to \xE2\x86\x92");
-    snprintf(p->scale_label, sizeof p->scale_label, "\xC2\xB5s, from the switch or its first sign on");
+    snprintf(p->scale_label, sizeof p->scale_label, "\xC2\xB5s, from the switch or its first sign");
     snprintf(p->note, sizeof p->note,
              "At one frequency t: throttled, h: halted, v: other voltage or license; \xC2\xB7: no change; ?: "
              "undecided; hatched: not measured. Up: with wait.");

@@ -45,9 +45,9 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     }
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
-                            "transitions need two kernels; of those named only %s can run here", kernels[0].name);
+                            "transitions need two kernels; of those given, only %s can run here", kernels[0].name);
     switches_note(x, &w, t);
-    table_set_setting(t, "voltage", "not read for this table; see the table voltage");
+    table_set_setting(t, "voltage", "not read for this table; see table voltage");
     return switches_add_all(x, out, kernels, n, cores, n_cores, &w)
                ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                : MACHINE_OK;
@@ -105,13 +105,13 @@ static void transitions_table_print(FILE *out, bool colour, const struct table *
 
 const struct table_kind table_transitions = {
     .name = "transitions",
-    .title = "Transitions: what happens when code changes from one kernel to another",
+    .title = "Transitions: what happens when code switches from one kernel to another",
     .about = "all ordered pairs of kernels: phases, latency, overhead, halts, frequencies",
-    .method = "The first kernel runs until its frequency has settled, then the second one starts at time zero; "
-              "frequency and instructions per cycle are sampled about once a microsecond, over many repetitions, "
-              "and the phases that the repetitions agree on are found (G 3.2.2). The latency runs from the first "
-              "sign of the change to the first sample at full rate on the final level; the overhead is the time "
-              "lost against running at the new level at once.",
+    .method = "The first kernel runs until its frequency has settled; the second one starts at time zero. Frequency "
+              "and instructions per cycle are sampled about once a microsecond over many repetitions, and the phases "
+              "on which the repetitions agree are identified (G 3.2.2). Latency is the time from the first sign of a "
+              "change to the first full-rate sample on the final level; overhead is the time lost compared with "
+              "reaching the new level at once.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"},

@@ -87,10 +87,11 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     switches_note(x, &w, t);
     if (!x->machine->ops->read_register) {
         char why[400];
-        snprintf(why, sizeof why,
-                 "machine %.80s reads no registers; remedy: use one that does: msr or perf as root with the module msr "
-                 "loaded (modprobe msr), helper, or model:NAME",
-                 x->info.name);
+        snprintf(
+            why, sizeof why,
+            "machine %.80s cannot read registers; remedy: use one that can: msr or perf as root with the module msr "
+            "loaded (modprobe msr), helper, or model:NAME",
+            x->info.name);
         table_add_missing(t, why);
         return MACHINE_OK;
     }
@@ -228,10 +229,10 @@ static void voltage_findings(FILE *out, const struct table *t)
 const struct table_kind table_voltage = {
     .name = "voltage",
     .title = "Core voltage through transitions, running median of 21 readings",
-    .about = "core voltage against time through transitions, one reading a repetition",
-    .method = "Reading the voltage disturbs the code that it should show, so each repetition reads it once, at "
-              "another point of the transition; the readings of all repetitions are put in order of time and "
-              "smoothed by a running median of 21 neighbours (G 3.2.2).",
+    .about = "core voltage over time through transitions, one reading per repetition",
+    .method = "Reading the voltage disturbs the code being measured, so each repetition reads it only once, at a "
+              "different point of the transition; the readings of all repetitions are sorted by time and smoothed with "
+              "a running median of 21 (G 3.2.2).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"from", "to", "active_cores", "time_us", "volts", "level_ghz"},

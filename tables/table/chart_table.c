@@ -82,6 +82,6 @@ void chart_tell_omitted(struct chart_panel *p, size_t shown, const char *what)
 {
     size_t used = strlen(p->note);
     if (p->omitted)
-        snprintf(p->note + used, sizeof p->note - used, "%sThe first %zu of %zu %s; the table has all.",
+        snprintf(p->note + used, sizeof p->note - used, "%sThe first %zu of %zu %s; the table has them all.",
                  used ? " " : "", shown, shown + p->omitted, what);
 }

@@ -46,7 +46,7 @@ static size_t choice_take(const struct tables_context *x, const struct payload *
         return n + 1;
     }
     kernel_feature_names(lacking, names, sizeof names);
-    snprintf(why, sizeof why, "needs %s, which %.150s does not offer", names, x->info.cpu);
+    snprintf(why, sizeof why, "needs %s, which %.150s does not support", names, x->info.cpu);
     kernel_missing(t, p->name, why);
     return n;
 }

@@ -107,7 +107,7 @@ bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_W
     int highest = -1, chosen = cpu;
     size_t own = 0;
     if (!frequency) {
-        snprintf(why, SUPPORT_WHY_MAX, "the table frequency was not measured, so that no levels are known");
+        snprintf(why, SUPPORT_WHY_MAX, "table frequency was not measured, so no levels are known");
         return false;
     }
     while (own < frequency->n_rows && (int)table_number(frequency, own, "cpu") != cpu)
@@ -118,13 +118,13 @@ bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_W
         if ((int)table_number(frequency, row, "cpu") == chosen && table_number(frequency, row, "level") > highest)
             highest = (int)table_number(frequency, row, "level");
     if (!frequency->n_rows)
-        snprintf(why, SUPPORT_WHY_MAX, "the table frequency has no rows: no levels are known");
+        snprintf(why, SUPPORT_WHY_MAX, "table frequency has no rows, so no levels are known");
     else if (estimates_floats(frequency, chosen, why))
         return false;
     else if (highest < 0)
-        snprintf(why, SUPPORT_WHY_MAX, "the table frequency tells no level");
+        snprintf(why, SUPPORT_WHY_MAX, "table frequency shows no levels");
     else if (highest == 0)
-        snprintf(why, SUPPORT_WHY_MAX, "all kernels of the table frequency are of one level");
+        snprintf(why, SUPPORT_WHY_MAX, "all kernels of table frequency share one level");
     else
         return true;
     return false;

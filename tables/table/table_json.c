@@ -207,9 +207,9 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
                  *types = json_object_get(root, "types"), *decimals = json_object_get(root, "decimals");
     size_t n = json_array_size(names);
     if (n == 0 || n > TABLE_COLUMNS_MAX)
-        return table_json_refuse(r, "\"columns\" holds %zu names; 1 to %d would work", n, TABLE_COLUMNS_MAX);
+        return table_json_refuse(r, "\"columns\" has %zu names; 1 to %d would work", n, TABLE_COLUMNS_MAX);
     if (json_array_size(units) != n || json_array_size(types) != n)
-        return table_json_refuse(r, "\"columns\", \"units\" and \"types\" are not of one length");
+        return table_json_refuse(r, "\"columns\", \"units\" and \"types\" have different lengths");
     for (size_t i = 0; i < n; i++) {
         const char *name = json_string_value(json_array_get(names, i)),
                    *unit = json_string_value(json_array_get(units, i));

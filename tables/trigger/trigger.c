@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What it takes before a license level is asked for. The cells: trigger_count.c, trigger_density.c, trigger_others.c.
+ * What triggers a license level. The cells: trigger_count.c, trigger_density.c, trigger_others.c.
  */
 #include "tables/trigger/trigger.h"
 
@@ -146,12 +146,12 @@ static int trigger_plan(const struct tables_context *x, struct cells *out, struc
         if (add_all(x, out, kernel, n, cores[i]))
             return trigger_out_of_memory(err);
     table_set_setting(t, "warmup",
-                      "plain code before each burst, at least as long as levels are kept: warmup_us of each row; "
-                      "--warmup makes it longer");
-    table_set_setting(
-        t, "window",
-        "what a burst asks for is looked at from window_from_us to window_to_us after it (below 0: in it), when "
-        "transitions are over and levels are still kept, as a pilot of each kernel showed; --observe does not move it");
+                      "plain code before each burst, at least as long as levels are held: warmup_us of each row; "
+                      "--warmup can only lengthen it");
+    table_set_setting(t, "window",
+                      "the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: "
+                      "during it), when transitions are over and levels are still held, as a pilot run of each kernel "
+                      "showed; --observe does not change it");
     if (x->options->runs)
         table_set_setting_number(t, "runs", x->options->runs);
     return MACHINE_OK;
@@ -371,7 +371,7 @@ static int rank_levels(struct table *t, double cores)
         if (table_number(t, i, "active_cores") == cores)
             rank_row(t, i, &r);
     if (r.firm)
-        table_set_setting(t, "levels", "ranked by frequency: this machine does not count licenses");
+        table_set_setting(t, "levels", "ranked by frequency: this machine does not count license levels");
     return 0;
 }
 
@@ -441,12 +441,12 @@ static int trigger_conclude(struct table *t)
 
 const struct table_kind table_trigger = {
     .name = "trigger",
-    .title = "What it takes before a license level is asked for",
-    .about = "instructions and densities that ask for a level; mixtures; dirty upper halves",
-    .method = "Kernels with one wide instruction in every N run until their level is settled, for many N. How many "
-              "instructions it takes is found with bursts of many lengths: a bisection, and where the count varies "
-              "a fit of median and spread. Mixtures of two kernels stand beside each of them alone (G 3.2.1, 6.5.1; "
-              "K).",
+    .title = "What triggers a license level",
+    .about = "instruction counts and densities that trigger a level; mixtures; dirty upper halves",
+    .method =
+        "Kernels with one wide instruction in every N run until their level has settled, for many N. The number of "
+        "instructions needed is found with bursts of many lengths: by bisection and, where the count varies, by "
+        "fitting median and spread. Mixtures of two kernels are compared with each of them alone (G 3.2.1, 6.5.1; K).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"kernel", "density", "count", "level"},

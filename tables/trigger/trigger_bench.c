@@ -77,7 +77,7 @@ static const char *trigger_bench_unsettled(const struct bench *b, const struct t
         return NULL;
     bool counted = !isnan(early.level) && !isnan(late.level);
     if (counted ? fabs(early.level - late.level) >= 0.5 : fabs(log(early.freq / late.freq)) > b->change)
-        return "the level changed while it was looked at";
+        return "the level changed while it was being read";
     return NULL;
 }
 
@@ -127,7 +127,7 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
     size_t m = 0;
     const char *why = NULL;
     if (b->n_seen == BENCH_SEEN_MAX)
-        return machine_fail(err, MACHINE_FAILED, "ask for fewer with --runs", "more than %d repetitions in a cell",
+        return machine_fail(err, MACHINE_FAILED, "use fewer --runs", "more than %d repetitions in a cell",
                             BENCH_SEEN_MAX);
     all[m++] = (struct segment){b->plain, b->warmup_us, false};
     double us = 0;
@@ -146,7 +146,7 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
         int status = attempt(b, all, m, n + 1, keep, s, &why, err);
         if (status == MACHINE_OK && b->unsettled > UNSETTLED_LEAST && 5 * b->unsettled > b->n_seen)
             /* left out they would take part of the answers with them */
-            status = machine_fail(err, MACHINE_CANNOT, "look at single transitions with --transition",
+            status = machine_fail(err, MACHINE_CANNOT, "look at individual transitions with --transition",
                                   "in %zu repetitions %.100s", b->unsettled, why ? why : b->discarded_why);
         if (status != MACHINE_OK)
             return status;
@@ -160,7 +160,7 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
         why = NULL;
     }
     return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                        "%d repetitions in a row were spoilt: %.100s", TRIES, b->discarded_why);
+                        "%d consecutive repetitions were invalid: %.100s", TRIES, b->discarded_why);
 }
 
 int trigger_bench_again(struct bench *b)
@@ -292,8 +292,8 @@ void trigger_bench_disagree(const struct bench *b, struct table *rows, const cha
 {
     char why[420];
     snprintf(why, sizeof why,
-             "the repetitions of %.60s do not agree on a frequency: fewer than four in five are alike%s%.100s; stop "
-             "other programs, or choose another CPU with --cpu",
+             "the repetitions of %.60s disagree on the frequency: fewer than four in five match%s%.100s; stop other "
+             "programs, or choose another CPU with --cpu",
              of, b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
     trigger_bench_missing(b, rows, what, density, with, why);
 }

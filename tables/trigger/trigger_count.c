@@ -345,8 +345,8 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
     if (!as_steady(s, p)) {
         char why[300];
         snprintf(why, sizeof why,
-                 "behind a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz while %.40s runs on for %.0f "
-                 "us: bursts do not show what it asks for; the rows of density do",
+                 "after a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz when %.40s runs for %.0f us: "
+                 "bursts do not show what it triggers; see the density rows",
                  s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name,
                  BENCH_PILOT_US);
         trigger_bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);

@@ -76,7 +76,7 @@ static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
     }
     return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-                        "%d repetitions in a row were spoilt: %.100s", TRIES, why);
+                        "%d consecutive repetitions were invalid: %.100s", TRIES, why);
 }
 
 /* Mixtures are too short to settle, and are looked at behind their end. */
@@ -166,9 +166,9 @@ static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, 
             return status;
     }
     return !stays ? MACHINE_OK
-                  : machine_fail(err, MACHINE_CANNOT, "look at it with --transition and a longer --observe",
-                                 "%.0f us after %.40s the core is not back at the frequency of %.40s, so nothing shows "
-                                 "what the next burst asks for",
+                  : machine_fail(err, MACHINE_CANNOT, "measure it with --transition and a longer --observe",
+                                 "%.0f us after %.40s the core is not back at the frequency of %.40s, so the effect of "
+                                 "the next burst cannot be measured",
                                  p->after_us, burst[0].segments[0].payload.name, p->b->plain.name);
 }
 
@@ -186,10 +186,9 @@ int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst
         bad = trigger_pilot_unsettled(burst, n, out, p.after_us);
     }
     if (bad < n)
-        return machine_fail(
-            err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
-            "%.40s, or the code behind it, has not settled within %.0f us: there is no level that it asks for",
-            burst[bad].segments[0].payload.name, STEADY * BENCH_PILOT_US);
+        return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
+                            "%.40s, or the code after it, has not settled within %.0f us: it has no definite level",
+                            burst[bad].segments[0].payload.name, STEADY * BENCH_PILOT_US);
     trigger_pilot_prepare(b, out, n);
     return MACHINE_OK;
 }
@@ -205,13 +204,13 @@ int trigger_bench_window(struct bench *b, double settled_us, double back_us, dou
     if (b->to_us - b->from_us >= 2 * least)
         return MACHINE_OK;
     if (to - from >= SAMPLES_LEAST)
-        return machine_fail(err, MACHINE_CANNOT, "use a shorter --period",
-                            "what a short burst asks for shows only from %.0f to %.0f us after it, which is too short "
-                            "for samples of %g us",
-                            from, to, period);
-    return machine_fail(err, MACHINE_CANNOT, "the rows of density say what it asks for when it runs on",
-                        "a transition takes %.0f us, and %.0f us after a burst the core leaves its level: there is no "
-                        "time in between in which the level that a short burst asks for is there",
+        return machine_fail(
+            err, MACHINE_CANNOT, "use a shorter --period",
+            "the effect of a short burst shows only from %.0f to %.0f us after it, too short for samples of %g us",
+            from, to, period);
+    return machine_fail(err, MACHINE_CANNOT, "the density rows show what it triggers when it keeps running",
+                        "a transition takes %.0f us and the core leaves its level %.0f us after a burst, leaving no "
+                        "time in which the level of a short burst could be seen",
                         settled_us, back_us);
 }
 

@@ -66,8 +66,8 @@ static void level_cell(struct chart_cell *cell, double level, const char *asks)
 
 static void trigger_levels(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(
-        c, CHART_CELLS, "Level that the core asks for, by density: one such instruction in every N");
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS,
+                                            "License level triggered, by density: one such instruction in every N");
     char name[40];
     snprintf(p->y_label, sizeof p->y_label, "density");
     snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
@@ -95,12 +95,12 @@ static void trigger_mixtures(const struct table *t, struct chart *c)
 {
     static const char *const names[] = {"one alone", "other alone", "mixed"};
     static const char *const columns[] = {"level_kernel", "level_with", "level"};
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "Level that mixtures ask for");
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "License level triggered by mixtures");
     char name[200];
     for (size_t i = 0; i < 3; i++)
         chart_name(c, &p->columns, names[i]);
     p->scale_hi = fmax(chart_largest(t, "level"), 2);
-    snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not told");
+    snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: unknown");
     for (int pass = 0; pass < 2; pass++) {
         for (size_t row = 0; row < t->n_rows; row++) {
             const char *kernel = table_text(t, row, "kernel"), *with = table_text(t, row, "with");
@@ -118,7 +118,7 @@ static void trigger_mixtures(const struct table *t, struct chart *c)
 
 static void trigger_counts(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Instructions until a level is asked for");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Instructions until a level is triggered");
     char name[160];
     snprintf(p->x_label, sizeof p->x_label, "instructions");
     p->log_x = true;

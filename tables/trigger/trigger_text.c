@@ -34,8 +34,8 @@ static void put_rates(struct pivot *p, const struct table *t, size_t row)
 static const struct pivot_field counts[] = {
     {"kernel", "kernel", PIVOT_PLAIN, NULL},
     {"cores", "active_cores", PIVOT_PLAIN, NULL},
-    {"asks for", "asks", PIVOT_PLAIN, NULL},
-    {"instructions before that", NULL, PIVOT_PLAIN, put_count},
+    {"triggers", "asks", PIVOT_PLAIN, NULL},
+    {"instructions needed", NULL, PIVOT_PLAIN, put_count},
     {"spread, %", "spread", PIVOT_PERCENT, NULL},
     {"GHz", "freq_ghz", PIVOT_ALONE, NULL},
     {"n", "n", PIVOT_PLAIN, NULL},
@@ -43,22 +43,22 @@ static const struct pivot_field counts[] = {
 static const struct pivot_field densities[] = {
     {"kernel", "kernel", PIVOT_PLAIN, NULL},
     {"cores", "active_cores", PIVOT_PLAIN, NULL},
-    {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"triggers", "asks", PIVOT_PLAIN, NULL},
     {"up to one in", "density", PIVOT_PLAIN, NULL},
-    {"such instructions per cycle", NULL, PIVOT_PLAIN, put_rates},
+    {"instructions per cycle", NULL, PIVOT_PLAIN, put_rates},
     {"GHz", "freq_ghz", PIVOT_ALONE, NULL},
 };
 static const struct pivot_field mixtures[] = {
     {"kernel", "kernel", PIVOT_PLAIN, NULL},
     {"mixed with", "with", PIVOT_PLAIN, NULL},
     {"cores", "active_cores", PIVOT_PLAIN, NULL},
-    {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"triggers", "asks", PIVOT_PLAIN, NULL},
     {"alone: level", "level_kernel", PIVOT_PLAIN, NULL},
     {"the other: level", "level_with", PIVOT_PLAIN, NULL},
 };
 static const struct pivot_field dirty[] = {
     {"left dirty by", "kernel", PIVOT_PLAIN, NULL}, {"code", "with", PIVOT_PLAIN, NULL},
-    {"cores", "active_cores", PIVOT_PLAIN, NULL},   {"asks for", "asks", PIVOT_PLAIN, NULL},
+    {"cores", "active_cores", PIVOT_PLAIN, NULL},   {"triggers", "asks", PIVOT_PLAIN, NULL},
     {"GHz", "freq_ghz", PIVOT_ALONE, NULL},         {"rate against clean registers", "ipc_ratio", PIVOT_PLAIN, NULL},
 };
 
@@ -68,7 +68,7 @@ static const struct pivot_field dirty[] = {
     }
 static const struct pivot_list lists[] = {
     TRIGGER_LIST("Instructions before a level is asked for", "count", counts),
-    TRIGGER_LIST("The sparsest code that still asks for a level", "density limit", densities),
+    TRIGGER_LIST("The sparsest code that still triggers a level", "density limit", densities),
     TRIGGER_LIST("Mixtures of two kernels", "mixture", mixtures),
     TRIGGER_LIST("Code on registers whose upper halves are dirty", "dirty", dirty),
 };
@@ -86,7 +86,7 @@ static double longest_burst(const struct table *t)
 static void note_counts(FILE *out, const struct table *t)
 {
     if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
-        pivot_note(out, 2, "nothing: no change was seen after bursts of up to %.0f us with so many cores active",
+        pivot_note(out, 2, "nothing: no change was seen after bursts of up to %.0f us at this number of active cores",
                    longest_burst(t));
     if (table_find(t, "asks", "undecided") < t->n_rows)
         pivot_note(out, 2, "undecided: by its limits the frequency may be below that of plain code; no level is given");
@@ -151,6 +151,12 @@ static void nothing_found(FILE *out, const struct table *t)
     }
 }
 
+/* What a row says is triggered, in a sentence. */
+static const char *triggered(const struct table *t, size_t row)
+{
+    return table_says(t, row, "asks", "lower frequency") ? "a lower frequency" : table_text(t, row, "asks");
+}
+
 static void counts_found(FILE *out, const struct table *t)
 {
     size_t said = 0, measured = 0;
@@ -160,7 +166,7 @@ static void counts_found(FILE *out, const struct table *t)
         measured += trigger_text_is(t, i, "count") && table_says(t, i, "asks", "nothing");
         if (!trigger_text_is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
-        fprintf(out, "%s%s asks for %s ", said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"));
+        fprintf(out, "%s%s triggers %s ", said++ ? "; " : "", table_text(t, i, "kernel"), triggered(t, i));
         if (lo > 1)
             fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
@@ -180,8 +186,8 @@ static void limits_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
         if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
-            fprintf(out, "%s%s asks for %s with %.2f instructions per cycle or more (with %.2f not) on %s",
-                    said++ ? "; " : "", table_text(t, i, "kernel"), table_text(t, i, "asks"),
+            fprintf(out, "%s%s triggers %s at %.2f instructions per cycle or more (not at %.2f) on %s",
+                    said++ ? "; " : "", table_text(t, i, "kernel"), triggered(t, i),
                     table_number(t, i, "rate_per_cycle"), lo, trigger_cores_of(t, i, text));
     }
     if (said)
@@ -196,12 +202,12 @@ static void others_found(FILE *out, const struct table *t)
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
         if (trigger_text_is(t, i, "mixture") && level > one && level > two)
-            fprintf(out, "%s%s mixed with %s asks for %s, more than either alone, on %s", said++ ? "; " : "",
-                    table_text(t, i, "kernel"), table_text(t, i, "with"), table_text(t, i, "asks"),
+            fprintf(out, "%s%s mixed with %s triggers %s, more than either alone, on %s", said++ ? "; " : "",
+                    table_text(t, i, "kernel"), table_text(t, i, "with"), triggered(t, i),
                     trigger_cores_of(t, i, text));
         if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
             fprintf(out, "%s%s after %s runs at %s on %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), table_text(t, i, "asks"), trigger_cores_of(t, i, text));
+                    table_text(t, i, "kernel"), triggered(t, i), trigger_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -223,10 +229,10 @@ static void tell_unsupported(FILE *out, const struct table *t)
     char freq[ESTIMATE_TEXT_MAX], plain[ESTIMATE_TEXT_MAX];
     struct estimate a = estimates_of_table(t, first, "freq_ghz"), b = estimates_of_table(t, first, "plain_ghz");
     fprintf(out,
-            "%zu row%s that %s for a lower frequency %s not told, for its limits and those of plain code overlap: %s "
+            "%zu row%s that %s a lower frequency %s not reported, because the limits overlap those of plain code: %s "
             "at %s GHz, plain code at %s GHz.\n",
-            n, n == 1 ? "" : "s", n == 1 ? "asks" : "ask", n == 1 ? "is" : "are", table_text(t, first, "kernel"),
-            estimates_text(&a, 3, freq), estimates_text(&b, 3, plain));
+            n, n == 1 ? "" : "s", n == 1 ? "triggers" : "trigger", n == 1 ? "is" : "are",
+            table_text(t, first, "kernel"), estimates_text(&a, 3, freq), estimates_text(&b, 3, plain));
 }
 
 void trigger_findings(FILE *out, const struct table *t)
@@ -238,7 +244,7 @@ void trigger_findings(FILE *out, const struct table *t)
     }
     const char *why = counted ? NULL : estimates_no_levels(t);
     if (why && asks && t->n_rows) {
-        fprintf(out, "What asks for a level is not told: %s.\n", why);
+        fprintf(out, "What triggers a level is not reported: %s.\n", why);
         return;
     }
     tell_unsupported(out, t);

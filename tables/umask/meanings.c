@@ -244,7 +244,7 @@ void meaning_disagreement(const struct meaning_input *r, enum meaning_document d
     if (d != MEANING_THROTTLED || out[0] || is_throttle(r))
         return;
     if (counts_at_changes(r, EDGES))
-        meanings_append(out, "", "other cycles than the throttled ones are counted");
+        meanings_append(out, "", "cycles other than throttled ones are counted");
     else if (throttled_uncounted(r))
         meanings_append(out, "", "no throttled cycles are counted");
 }

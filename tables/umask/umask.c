@@ -97,17 +97,17 @@ static bool may_measure(const struct tables_context *x, const struct event *e, c
                         size_t size)
 {
     if (e->other[0]) {
-        snprintf(why, size,
-                 "event %02XH of %.100s is %s, whose umasks are no licenses; --event 0x28 or another undocumented one "
-                 "can be measured",
-                 e->select, x->info.cpu, e->other);
+        snprintf(
+            why, size,
+            "event %02XH of %.100s is %s, whose umasks are not licenses; use --event 0x28 or another undocumented one",
+            e->select, x->info.cpu, e->other);
         return false;
     }
     if (e->n_named || x->options->event)
         return true;
     snprintf(why, size,
-             "what event %02XH counts on %.100s is not known: %.200s; --event 0x%02x measures it all the same",
-             e->select, x->info.cpu, no_table[0] ? no_table : "its table of events does not have it", e->select);
+             "it is unknown what event %02XH counts on %.100s: %.200s; to measure it anyway, use --event 0x%02x",
+             e->select, x->info.cpu, no_table[0] ? no_table : "its event table does not have it", e->select);
     return false;
 }
 
@@ -115,7 +115,7 @@ static bool may_measure(const struct tables_context *x, const struct event *e, c
 static bool find_event(const struct tables_context *x, struct event *e, char *why, size_t size)
 {
     const struct machine_ops *ops = x->machine->ops;
-    struct machine_error err = {MACHINE_OK, "the machine knows no events by name", ""};
+    struct machine_error err = {MACHINE_OK, "the machine has no event names", ""};
     const char *remedy = NULL, *lack = ops->lacks(x->machine, COUNTER_EVENT, &remedy);
     struct machine_event all[NAMED_MAX];
     size_t n = 0;
@@ -179,7 +179,7 @@ static void umask_umask_note_settings(const struct tables_context *x, const stru
     table_set_setting_number(t, "observe_to_base_us", s->observe_us[UMASK_TO_BASE]);
     table_set_setting_number(t, "active_cores", s->machine.active_cores);
     if (x->options->n_active > 1)
-        table_set_setting(t, "active_cores_note", "the first of --active-cores: licenses are each core's own");
+        table_set_setting(t, "active_cores_note", "the first of --active-cores: each core has its own license");
 }
 
 static int umask_umask_plan(const struct tables_context *x, struct cells *out, struct table *t,
@@ -280,7 +280,7 @@ static void umask_umask_write_row(const struct event *e, const struct umask_setu
     if (runs)
         table_add_row(rows);
     else
-        table_add_missing(rows, "not counted in any repetition: all were spoilt, or something else used the counters");
+        table_add_missing(rows, "not counted in any repetition: all were invalid, or something else used the counters");
     table_put_number(rows, "event", e->select);
     table_put_number(rows, "umask", umask);
     table_put_text(rows, "kernel", s->kernel.name);
@@ -492,10 +492,10 @@ static int umask_umask_conclude(struct table *t)
 const struct table_kind table_umask = {
     .name = "umask",
     .title = "What the umask bits of an event count",
-    .about = "each umask bit of an event (28H) and its combinations, under each kernel, and what that tells",
-    .method = "The event is counted with every single unit mask and their documented combinations while each kernel "
-              "runs steadily, and through its transitions from and to a narrow one; the share of the "
-              "core\xE2\x80\x99s cycles that it counted says what a bit stands for (G 3.4, table 3.2).",
+    .about = "each umask bit of an event (28H) and their combinations, under each kernel, and the meaning that follows",
+    .method = "The event is counted with every single umask bit and their documented combinations while each kernel "
+              "runs steadily, and through its transitions from and to a narrow one; the share of the core\xE2\x80\x99s "
+              "cycles that it counts shows what a bit means (G 3.4, table 3.2).",
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"},

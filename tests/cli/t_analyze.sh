@@ -154,7 +154,7 @@ refuses "levels that sum to 3" 2 "${at}3: lvl0 \+ lvl1 \+ lvl2 '3' is outside it
 printf '# cpu: x\n# discarded: disturbed = 1,2\nrun,time_us,ipc\n0,1,1\n0,2,1\n2,1,1\n2,2,1\n' >"$here"
 refuses "a discarded run that is there" 2 "${at}2: discarded: run 2 is not discarded" --analyze "$here"
 printf 'time_us,freq_ghz\n1,3.2\n1,3.2\n1,2.8\n1,2.8\n' >"$here"
-refuses "times that stand still" 2 'time_us stands still .* 3 times of 3' --analyze "$here"
+refuses "times that stand still" 2 'time_us does not advance in 3 of 3' --analyze "$here"
 
 # glitches, fewer than one in a thousand samples of a long recording, are left out and counted
 clean
@@ -167,7 +167,7 @@ verdict "... and nothing of them is left" test "$(cat copy.csv a.json "$out" | g
 run --analyze copy.csv --json b.json
 verdict "... nor forgotten by the file that was written" cmp -s a.json b.json
 head -n 2000 "$here" >"$tmp/shorter.csv"
-refuses "two in 1999 are too many" 2 "701:2: freq_ghz '-1.9' .*; 2 of 1999 samples hold such values" \
+refuses "two in 1999 are too many" 2 "701:2: freq_ghz '-1.9' .*; 2 of 1999 samples have such values" \
     --analyze "$tmp/shorter.csv"
 printf '# samples_discarded: 3 of 100\ntime_us,ipc\n1,1\n2,1\n' >"$here"
 refuses "a count of discarded samples that cannot be" 2 "${at}1: samples_discarded: '3 of 100'" --analyze "$here"

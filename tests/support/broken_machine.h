@@ -19,7 +19,7 @@ enum fault {
     FAULT_LOST,       /* one reading in 200 comes after this many microseconds more */
     FAULT_REGISTER,   /* 198H holds `value` */
     FAULT_ENERGY,     /* energy falls */
-    FAULT_SWITCHED    /* the thread is taken off its CPU in `factor` of the repetitions */
+    FAULT_SWITCHED    /* the thread is preempted in `factor` of the repetitions */
 };
 
 struct broken {

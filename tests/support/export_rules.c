@@ -154,10 +154,10 @@ static int export_check_limits(struct check *c, const json_t *row, const struct 
     if (!f->limits || (!lo && !hi))
         return 0;
     if (!json_is_integer(lo) || !json_is_integer(hi) || !value)
-        return export_check_wrong(c, "%s_lo and %s_hi are whole numbers and stand beside %s, both or none", f->name,
-                                  f->name, f->name);
+        return export_check_wrong(c, "%s_lo and %s_hi must be whole numbers, both given or neither, next to %s",
+                                  f->name, f->name, f->name);
     if (json_integer_value(lo) > json_integer_value(value) || json_integer_value(hi) < json_integer_value(value))
-        return export_check_wrong(c, "%s is %lld, outside of its limits %lld to %lld", f->name,
+        return export_check_wrong(c, "%s is %lld, outside its limits %lld to %lld", f->name,
                                   (long long)json_integer_value(value), (long long)json_integer_value(lo),
                                   (long long)json_integer_value(hi));
     *known += 2;
@@ -194,7 +194,7 @@ static int check_row(struct check *c, const struct list *l, const json_t *row)
         if (!json_is_string(json_object_get(row, l->texts[i])))
             return export_check_wrong(c, "%s is not a text", l->texts[i]);
     if (known != json_object_size(row))
-        return export_check_wrong(c, "has a key that this format does not know");
+        return export_check_wrong(c, "has an unknown key");
     if (l->of_different && export_check_whole(row, "from") == export_check_whole(row, "to"))
         return export_check_wrong(c, "is between level %lld and itself", export_check_whole(row, "from"));
     return 0;
@@ -213,7 +213,7 @@ static int check_order(struct check *c, const struct list *l, const json_t *befo
         if (a > b)
             return export_check_wrong(c, "%s goes back from %lld to %lld", l->fields[i].name, a, b);
     }
-    return export_check_wrong(c, "stands there twice");
+    return export_check_wrong(c, "appears twice");
 }
 
 static int check_list(struct check *c, const struct list *l)
@@ -297,7 +297,7 @@ static int check_triggers(struct check *c)
             continue;
         long long level = export_check_whole(t, "level"), full = json_integer_value(own);
         if (export_check_whole(t, "one_in") == 1 ? level != full : level > full)
-            return export_check_wrong(c, "one in %lld asks for level %lld, but class %lld is of level %lld",
+            return export_check_wrong(c, "one in %lld triggers level %lld, but class %lld is of level %lld",
                                       export_check_whole(t, "one_in"), level, export_check_whole(t, "class"), full);
     }
     return 0;
@@ -323,7 +323,7 @@ static int check_shares(struct check *c, const char *name)
                     export_check_whole(a, "to") == export_check_whole(b, "to");
         sum = (same ? sum : 0) + least_share(b);
         if (sum > 1000 + 1) /* each was rounded */
-            return export_check_wrong(c, "the shares from %lld to %lld are more than 1000 together",
+            return export_check_wrong(c, "the shares from %lld to %lld add up to more than 1000",
                                       export_check_whole(b, "from"), export_check_whole(b, "to"));
     }
     return 0;
@@ -370,7 +370,7 @@ static int check_head(struct check *c)
     for (size_t i = 0; i < N_LISTS; i++)
         if (check_list(c, &lists[i]) != 0)
             return -1;
-    return known == json_object_size(c->root) ? 0 : export_check_wrong(c, "has a key that this format does not know");
+    return known == json_object_size(c->root) ? 0 : export_check_wrong(c, "has an unknown key");
 }
 
 int export_rules_check(const char *text, size_t length, char *why, size_t why_size)

@@ -555,7 +555,7 @@ static void check_energy(struct check *c, size_t row)
     if (cores > 1 && boost > 1e-6 && !c->model->corunners_boosted)
         return; /* the cores are not alike, as the table takes them to be */
     if (t.limit_share > 0 || t.wander_sigma > 0 || t.sibling_share > 0 || c->model->world.cold_us > 0)
-        return; /* power of another frequency, and operations at another rate, than those of the parameters */
+        return; /* power of another frequency, and operations at at the rate assumed, than those of the parameters */
     cell(c, row, "idle_watts", idle);
     cell(c, row, "package_watts", package);
     cell(c, row, "watts", package - idle);

@@ -312,7 +312,7 @@ static void record(struct work *w)
 			grid.next = end + run->offset;
 		} else if (s->sampled && !run->n) {
 			origin_reading(w, &grid);
-			/* whatever came before: a run-up that was taken off its CPU ends when it likes */
+			/* whatever came before: a run-up that was preempted ends when it likes */
 			end = grid.now;
 			grid.next = i < run->zero ? grid_before(time_of_zero(run, i, end), end, grid.period) :
 						    end + grid.period;

@@ -94,7 +94,7 @@ static void test_samples_cover_what_was_asked_for(void **state)
     repetitions_free(&r);
 }
 
-/* ---- a machine that is taken off its CPU now and then, in front of a model ---- */
+/* ---- a machine that is preempted now and then, in front of a model ---- */
 
 struct disturbed {
     struct machine inner;

@@ -205,7 +205,7 @@ static void test_a_machine_without_events_says_so(void **state)
     s.n_events = 1;
     s.events[0] = (struct raw_event){.code = 0x0828};
     assert_int_equal(transition_run(&m, &s, NULL, NULL, &r, &err), MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "machine model:generic-no-licence counts no events: "));
+    assert_non_null(strstr(err.text, "machine model:generic-no-licence cannot count events: "));
     m.ops->close(&m);
 }
 

@@ -21,7 +21,7 @@
 #include "tables/kinds.h"
 #include "tests/support/table_rig.h"
 
-#define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed when measured again"
+#define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed on remeasurement"
 
 static void begin(struct table *t, const struct table_kind *k)
 {
@@ -84,15 +84,15 @@ static void waits_that_rows_contradict_are_not_told(void **state)
     table_put_number(&t, "duty_us", 6210);
     relaxation_row(&t, "512or", "wait", 670, 3.4, 3.6);
     says(&table_relaxation, &t,
-         "Rows contradict each other, so that no wait is told: after 256fma (2 active cores) 11335.0 [11305.0, "
-         "11365.0] us, but 4376.0 [4346.0, 4406.0] us by its row toggle");
-    says_not(&table_relaxation, &t, "After 256fma a core speeds up");
-    says(&table_relaxation, &t, "After 512or a core speeds up again after 670.0 [640.0, 700.0] us (2 active cores).");
+         "Rows contradict each other, so no wait is reported: after 256fma (2 active cores) 11335.0 [11305.0, "
+         "11365.0] us, but 4376.0 [4346.0, 4406.0] us in its row toggle");
+    says_not(&table_relaxation, &t, "After 256fma the core speeds up");
+    says(&table_relaxation, &t, "After 512or the core speeds up again after 670.0 [640.0, 700.0] us (2 active cores).");
     table_set_number(&t, 0, "wait_us", 5590);
     table_set_number(&t, 0, "wait_us_lo", 5500);
     table_set_number(&t, 0, "wait_us_hi", 5700);
     table_set_number(&t, 1, "share_lo", 0.01);
-    says(&table_relaxation, &t, "After 256fma a core speeds up again after 5590.0 [5500.0, 5700.0] us");
+    says(&table_relaxation, &t, "After 256fma the core speeds up again after 5590.0 [5500.0, 5700.0] us");
     table_free(&t);
 }
 
@@ -102,14 +102,15 @@ static void a_wait_takes_a_lower_frequency(void **state)
     struct table t;
     begin(&t, &table_relaxation);
     relaxation_row(&t, "512fma", "wait", 1175, 3.625, 3.626);
-    says(&table_relaxation, &t,
-         "After 512fma (2 active cores) no wait is told: before the rise the core runs at 3.625 [3.623, 3.627] GHz, "
-         "the same code alone at 3.626 [3.624, 3.628] GHz.");
+    says(
+        &table_relaxation, &t,
+        "After 512fma (2 active cores) no wait is reported: before the rise the core runs at 3.625 [3.623, 3.627] GHz, "
+        "the same code alone at 3.626 [3.624, 3.628] GHz.");
     says_not(&table_relaxation, &t, "speeds up");
     table_set_number(&t, 0, "slow_ghz_lo", NAN);
     says(&table_relaxation, &t, "have no limits");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
-    says(&table_relaxation, &t, "No wait is told: " FLOATS ".\n");
+    says(&table_relaxation, &t, "No wait is reported: " FLOATS ".\n");
     says_not(&table_relaxation, &t, "1175");
     table_free(&t);
 }
@@ -135,7 +136,7 @@ static void a_verdict_takes_limits_beside_a_half(void **state)
     table_put_text(&t, "by", "64add");
     table_put_limits(&t, "share", share.value, share.lo, share.hi);
     table_put_text(&t, "rearmed", "undecided");
-    says(&table_relaxation, &t, "whether it is started anew is undecided for 64add (29 [4, 71] %)");
+    says(&table_relaxation, &t, "it is undecided whether it is restarted by 64add (29 [4, 71] %)");
     table_set_number(&t, 0, "slow_ghz_hi", 3); /* no wait, nothing to start anew */
     says_not(&table_relaxation, &t, "anew");
     table_free(&t);
@@ -150,9 +151,9 @@ static void a_trend_across_its_bound_is_undecided(void **state)
     relaxation_row(&t, "512fma", "toggle", 100, 1.9, 2.8);
     table_put_number(&t, "duty_us", 150);
     put(&t, "trend_us", 0.5, 0.4);
-    says(&table_relaxation, &t, "does not change the wait: by at most 0.9 us");
+    says(&table_relaxation, &t, "does not change the wait (by at most 0.9 us");
     put(&t, "trend_us", 0.5, 0.7);
-    says(&table_relaxation, &t, "Whether frequent toggling changes the wait is undecided in 1 of 1 cases");
+    says(&table_relaxation, &t, "It is undecided whether frequent toggling changes the wait (1 of 1 cases");
     put(&t, "trend_us", 5, 0.7);
     says(&table_relaxation, &t, "Frequent toggling changes the wait (1 of 1 cases)");
     table_free(&t);
@@ -190,8 +191,8 @@ static void costs_are_told_with_limits_or_not_at_all(void **state)
     put(&t, "latency_us", 60, 0.2);
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
     says(&table_transitions, &t,
-         "No change of the frequency, wait or cost is told: " FLOATS ".\n"
-         "Of 1 switches between kernels 0 change the frequency");
+         "No frequency change, wait or cost is reported: " FLOATS ".\n"
+         "Of 1 switches between kernels, 0 change the frequency");
     says_not(&table_transitions, &t, "Longest");
     table_free(&t);
 }
@@ -205,9 +206,9 @@ static void a_rise_takes_two_frequencies(void **state)
     put(&t, "latency_us", 10, 0.1);
     put(&t, "wait_us", 1175, 20);
     says_not(&table_transitions, &t, "1175");
-    says(&table_transitions, &t, "1 is not borne out by its limits or by other rows");
+    says(&table_transitions, &t, "1 is not supported by its limits or by other rows");
     char *text = rig_printed(&table_transitions, &t);
-    assert_non_null(strstr(text, "!: after a wait that its limits or other rows do not bear out"));
+    assert_non_null(strstr(text, "!: after a wait that its limits or other rows do not support"));
     assert_null(strstr(text, "w: after a wait"));
     free(text);
     put(&t, "from_ghz", 3.4, 0.002);
@@ -216,7 +217,7 @@ static void a_rise_takes_two_frequencies(void **state)
          "10.1] us with 2 active cores, 3.400 [3.398, 3.402] to 3.626");
     switch_row(&t, "512fma", "64add", "none", 3.626, 3.626); /* as fast as before: which is it? */
     says(&table_transitions, &t,
-         "Rows contradict each other, 1 is not told: 512fma to 256or (frequency, waits 1175.0 ");
+         "Rows contradict each other; 1 is not reported: 512fma to 256or (frequency, waits 1175.0 ");
     says_not(&table_transitions, &t, "Back up");
     table_free(&t);
 }
@@ -231,7 +232,8 @@ static void a_throttle_that_others_do_not_show_is_not_told(void **state)
     says(&table_transitions, &t, "Longest transition: 128or to 64add");
     switch_row(&t, "128fma", "64add", "none", 3.6, 3.6);
     says_not(&table_transitions, &t, "Longest");
-    says(&table_transitions, &t, "Rows contradict each other, 1 is not told: 128or to 64add (throttle only, 3.600 ");
+    says(&table_transitions, &t,
+         "Rows contradict each other; 1 is not reported: 128or to 64add (throttle only, 3.600 ");
     table_free(&t);
 }
 
@@ -259,18 +261,19 @@ static void costs_of_rows_that_contradict_each_other_are_not_told(void **state)
          "20.0 [19.0, 21.0] us (128fma -> 512fma); coming back up 10.0 [9.0, 11.0] us.\n");
     overhead_row(&t, "512or", 3.6, 3.4);
     says(&table_overhead, &t,
-         "Rows contradict each other, 2 are not told: with 2 active cores 128fma -> 512fma at 3.740 [3.738, 3.742] and "
+         "Rows contradict each other; 2 are not reported: with 2 active cores 128fma -> 512fma at 3.740 [3.738, 3.742] "
+         "and "
          "3.500");
     says_not(&table_overhead, &t, "Going down costs 20.0");
     says_not(&table_overhead, &t, "pays off");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
-    says(&table_overhead, &t, "No cost of a change of the frequency is told: " FLOATS ".\n");
+    says(&table_overhead, &t, "No cost of a frequency change is reported: " FLOATS ".\n");
     table_free(&t);
     begin(&t, &table_overhead);
     pair(&t, "128fma", "512fma");
     put(&t, "down_us", 0.1, 0.9);
     says(&table_overhead, &t, "No switch between the kernels costs more than 1.0 us (upper 95 % limit)");
-    table_set_setting(&t, "frequency_levels", "none: all kernels of the table frequency are of one level");
+    table_set_setting(&t, "frequency_levels", "none: all kernels of table frequency share one level");
     says(&table_overhead, &t, "No switch between the kernels costs more than 1.0 us (upper 95 % limit)");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
     says_not(&table_overhead, &t, "No switch");
@@ -290,14 +293,15 @@ static void a_lower_frequency_is_one_by_its_limits(void **state)
     table_put_limits(&t, "count", 500, 400, 600);
     put(&t, "freq_ghz", 3.5, 0.02);
     put(&t, "plain_ghz", 3.53, 0.02);
-    says_not(&table_trigger, &t, "512fma asks for");
+    says_not(&table_trigger, &t, "512fma triggers");
     says(&table_trigger, &t,
-         "1 row that asks for a lower frequency is not told, for its limits and those of plain code overlap: 512fma at "
+         "1 row that triggers a lower frequency is not reported, because the limits overlap those of plain code: "
+         "512fma at "
          "3.500 [3.480, 3.520] GHz, plain code at 3.530 [3.510, 3.550] GHz.");
     put(&t, "plain_ghz", 3.6, 0.02);
-    says(&table_trigger, &t, "512fma asks for lower frequency after 500 instructions (95 %: 400 to 600)");
+    says(&table_trigger, &t, "512fma triggers a lower frequency after 500 instructions (95 %: 400 to 600)");
     table_set_setting(&t, "frequency_levels", "none: " FLOATS);
-    says_not(&table_trigger, &t, "512fma asks for");
+    says_not(&table_trigger, &t, "512fma triggers");
     table_free(&t);
 }
 
@@ -321,11 +325,11 @@ static void levels_are_noted(void **state)
         put(&f, "freq_ghz", 3.7, 0.002);
     }
     estimates_note_levels(&t, &f);
-    assert_string_equal(estimates_no_levels(&t), "the table frequency tells no level");
+    assert_string_equal(estimates_no_levels(&t), "table frequency shows no levels");
     table_set_number(&f, 0, "level", 0);
     table_set_number(&f, 1, "level", 0);
     estimates_note_levels(&t, &f);
-    assert_string_equal(estimates_no_levels(&t), "all kernels of the table frequency are of one level");
+    assert_string_equal(estimates_no_levels(&t), "all kernels of table frequency share one level");
     table_set_number(&f, 1, "level", 1);
     estimates_note_levels(&t, &f);
     assert_null(estimates_no_levels(&t));

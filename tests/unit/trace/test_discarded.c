@@ -23,9 +23,9 @@ static void forget(struct phases *p)
 
 static void the_list_comes_back_through_a_file(void **state)
 {
-    const struct discarded_run list[] = {{7, "taken off its CPU 1 time(s) by the scheduler"},
+    const struct discarded_run list[] = {{7, "preempted 1 time(s) by the scheduler"},
                                          {3, "2 page fault(s)"},
-                                         {4000000000u, "taken off its CPU 1 time(s) by the scheduler"}};
+                                         {4000000000u, "preempted 1 time(s) by the scheduler"}};
     struct trace t, back;
     struct trace_error error;
     struct phases p = {.runs = 97, .runs_used = 97};

@@ -159,16 +159,16 @@ static const struct broken broken[] = {
     {"", 0, 0, "no header line"},
     {"# cpu: x\n\n", 0, 0, "no header line"},
     {"time_us,freq_ghz\n", 0, 0, "no samples"},
-    {"1,2,3\n4,5,6\n", 1, 1, "'1' where a column name belongs"},
-    {"time_us,2.5\n", 1, 2, "'2.5' where a column name belongs"},
+    {"1,2,3\n4,5,6\n", 1, 1, "'1' in place of a column name"},
+    {"time_us,2.5\n", 1, 2, "'2.5' in place of a column name"},
     {"time_us,,ipc\n1,2,3\n", 1, 2, "without a name"},
     {"freq_ghz,ipc\n1,2\n", 1, 0, "no column time_us"},
     {"time_us,run,temperature\n1,2,3\n", 1, 0, "no measured column"},
-    {"time_us,ipc,ipc\n1,2,3\n", 1, 3, "'ipc' stands twice"},
-    {"time_us,ipc,x,y,x\n", 1, 5, "'x' stands twice"},
-    {"# a: b\ntime_us,\"ipc\n1,2\n", 2, 2, "unfinished quote"},
-    {"time_us,ipc\n1,\"2\n", 2, 2, "unfinished quote"},
-    {"time_us,ipc\n1,\"2\"3\n", 2, 2, "unfinished quote"},
+    {"time_us,ipc,ipc\n1,2,3\n", 1, 3, "'ipc' appears twice"},
+    {"time_us,ipc,x,y,x\n", 1, 5, "'x' appears twice"},
+    {"# a: b\ntime_us,\"ipc\n1,2\n", 2, 2, "unterminated quote"},
+    {"time_us,ipc\n1,\"2\n", 2, 2, "unterminated quote"},
+    {"time_us,ipc\n1,\"2\"3\n", 2, 2, "unterminated quote"},
     {"time_us,ipc\n1,fast\n", 2, 2, "'fast' is not a number"},
     {"time_us,ipc\n1,2\n2,1.2.3\n", 3, 2, "'1.2.3' is not a number"},
     {"time_us,ipc\n1,2\n\n# c\n2,1 3\n", 5, 2, "'1 3' is not a number"},
@@ -189,9 +189,9 @@ static const struct broken broken[] = {
     {"time_us,ipc\n1,2,3\n", 2, 3, "more fields than the 2 columns"},
     {"time_us,ipc\n1,2\n2\n3,4\n", 3, 1, "ends after 1 of 2 fields"},
     {"time_us,ipc,volts\n1,2,3\n2,3", 3, 2, "the file is truncated"},
-    {"time_us,ipc\n2,2\n1,3\n", 3, 0, "time_us goes back from 2 to 1"},
-    {"run,time_us,ipc\n0,2,2\n0,1,3\n", 3, 0, "time_us goes back from 2 to 1"},
-    {"run,time_us,ipc\n0,2,2\n1,1,3\n0,1,4\n", 0, 0, "time_us goes back from 2 to 1 in run 0"},
+    {"time_us,ipc\n2,2\n1,3\n", 3, 0, "time_us goes backwards from 2 to 1"},
+    {"run,time_us,ipc\n0,2,2\n0,1,3\n", 3, 0, "time_us goes backwards from 2 to 1"},
+    {"run,time_us,ipc\n0,2,2\n1,1,3\n0,1,4\n", 0, 0, "time_us goes backwards from 2 to 1 in run 0"},
     {"time_us,ipc\n1,\x1b[31mred\n", 2, 2, "'?[31mred' is not a number"},
     {"time_us,ipc\n1,0123456789012345678901234567890123456789012345x\n", 2, 2, "..."},
 };
@@ -686,7 +686,7 @@ static void keys_without_end(void **state)
         assert_int_equal(bad != 0, more);
         if (bad) {
             assert_int_equal(err.line, 2 * KEYS + 1);
-            assert_non_null(strstr(err.text, "more than 1000 keys"));
+            assert_non_null(strstr(err.text, "more than 1000 metadata keys"));
         } else {
             assert_int_equal(t.n_meta, KEYS);
             trace_free(&t);

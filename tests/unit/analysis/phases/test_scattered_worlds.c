@@ -170,7 +170,7 @@ static const char *wrong_limits(const struct switches_seen *seen, bool wide, dou
         if (own > 0 && !(holds(&p->phases[i], own) && (discarded || holds(&p->phases[i], own * factor))))
             return "limits";
     }
-    return discarded || rig_warned(p, "from beginning to end") || rig_warned(p, "more than their readings scatter")
+    return discarded || rig_warned(p, "from beginning to end") || rig_warned(p, "more than reading noise explains")
                ? NULL
                : "a warning";
 }
@@ -375,7 +375,7 @@ static void mixed_readings_tell_no_voltage(void **state)
                 fail_msg("world %u: phase %zu at %.4f V", i, k, p->phases[k].volts);
             }
         }
-        if (isnan(p->phases[p->n_phases - 1].volts) && !rig_warned(p, "the voltage is not told"))
+        if (isnan(p->phases[p->n_phases - 1].volts) && !rig_warned(p, "no voltage is given"))
             fail_msg("world %u: no word about the voltage", i);
         switches_free(&seen);
     }

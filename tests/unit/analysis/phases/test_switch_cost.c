@@ -63,7 +63,7 @@ static void cold_code_is_no_throttle(void **state)
         transition_summarize(&seen.result.trace, &seen.phases, &sum);
         assert_true(sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED);
         all += us >= 5;
-        told += us >= 5 && rig_warned(&seen.phases, "at the switch taken back");
+        told += us >= 5 && rig_warned(&seen.phases, "at the switch withdrawn");
         switches_free(&seen);
     }
     print_message("of %u cold starts of 5 us or more %u are told as such\n", all, told);

@@ -378,7 +378,7 @@ static void test_refused_tables(void **state)
     table_put_limits(&f, "freq_ghz", 3.70002, 9, 0.1);
     refused(both, 1, "row 81: freq_ghz is 3.70002, with the limits 9 to 0.1");
     g.failed = true;
-    refused(both, 2, "not complete");
+    refused(both, 2, "incomplete table");
     table_free(&f);
     table_free(&g);
     table_free(&e);
@@ -438,16 +438,17 @@ static void test_what_the_rules_refuse(void **state)
         {"\"machine\": \"model:by-hand\",", "", "machine is not there"},
         {"\"levels\": 3", "\"levels\": 9", "levels is not"},
         {"\"levels\": 3", "\"levels\": 2", "level is 2, not in 0 to 1"},
-        {"\"levels\": 3", "\"levels\": 3, \"more\": 1", "key that this format does not know"},
+        {"\"levels\": 3", "\"levels\": 3, \"more\": 1", "an unknown key"},
         {"\"triggers\": [],", "", "triggers is not a list"},
         {"\"cpu\": 0, \"active_cores\": 3, \"level\": 1, \"mhz\": 3400",
          "\"cpu\": 0, \"active_cores\": 3, \"level\": 1, \"mhz\": 0", "mhz is 0, not in 250"},
         {"\"mhz\": 3400, \"mhz_lo\": 3399", "\"mhz\": 3400.5, \"mhz_lo\": 3399", "mhz is not a whole number"},
-        {"\"mhz\": 3400, \"mhz_lo\": 3399, \"mhz_hi\": 3401", "\"mhz\": 3400, \"mhz_lo\": 3399", "both or none"},
-        {"\"mhz\": 3400, \"mhz_lo\": 3399", "\"mhz\": 3400, \"mhz_lo\": 3401", "outside of its limits"},
+        {"\"mhz\": 3400, \"mhz_lo\": 3399, \"mhz_hi\": 3401", "\"mhz\": 3400, \"mhz_lo\": 3399",
+         "both given or neither"},
+        {"\"mhz\": 3400, \"mhz_lo\": 3399", "\"mhz\": 3400, \"mhz_lo\": 3401", "outside its limits"},
         {"\"mhz\": 3400, \"mhz_lo\": 3399", "\"ghz\": 3.4, \"mhz_lo\": 3399", "mhz is not there"},
-        {"\"mhz\": 3400, \"mhz_lo\"", "\"unit\": 1, \"mhz\": 3400, \"mhz_lo\"", "does not know"},
-        {"\"active_cores\": 3, \"level\": 1", "\"active_cores\": 3, \"level\": 0", "stands there twice"},
+        {"\"mhz\": 3400, \"mhz_lo\"", "\"unit\": 1, \"mhz\": 3400, \"mhz_lo\"", "unknown key"},
+        {"\"active_cores\": 3, \"level\": 1", "\"active_cores\": 3, \"level\": 0", "appears twice"},
         {"\"active_cores\": 3, \"level\": 1", "\"active_cores\": 1, \"level\": 1", "goes back"},
         {"\"active_cores\": 3, \"level\": 1, \"mhz\": 3400, \"mhz_lo\": 3399, \"mhz_hi\": 3401",
          "\"active_cores\": 3, \"level\": 1, \"mhz\": 3600, \"mhz_lo\": 3599, \"mhz_hi\": 3601",
@@ -465,13 +466,13 @@ static void test_what_the_rules_refuse(void **state)
         {"\"breakeven_ns\": 156000", "\"breakeven_ns\": 99999999999", "not in 0 to 2147483647"},
         {"\"key\": \"runs\"", "\"key\": 7", "key is not a text"},
         {"\"triggers\": []", "\"triggers\": [{\"class\": 4, \"one_in\": 1, \"level\": 1}]",
-         "one in 1 asks for level 1, but class 4 is of level 2"},
+         "one in 1 triggers level 1, but class 4 is of level 2"},
         {"\"triggers\": []", "\"triggers\": [{\"class\": 0, \"one_in\": 8, \"level\": 1}]",
-         "one in 8 asks for level 1, but class 0 is of level 0"},
+         "one in 8 triggers level 1, but class 0 is of level 0"},
         {"\"level_relaxations\": []",
          "\"level_relaxations\": [{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": 1, \"share_permille\": "
          "1000},{\"from\": 1, \"to\": 0, \"mode\": 2, \"wait_ns\": 2, \"share_permille\": 98}]",
-         "the shares from 1 to 0 are more than 1000 together"},
+         "the shares from 1 to 0 add up to more than 1000"},
     };
     char *good = gold_json();
     assert_int_equal(export_rules_check(good, strlen(good), why, sizeof why), 0);
@@ -548,7 +549,7 @@ static void test_impossible_values(void **state)
     s.level_relaxations = waits;
     s.n_level_relaxations = 2;
     waits[0].share_permille = waits[1].share_permille = (struct schedule_number){.present = true, .value = 501};
-    impossible(&s, "level_relaxations[1]: the shares from 1 to 0 are more than 1000 together");
+    impossible(&s, "level_relaxations[1]: the shares from 1 to 0 add up to more than 1000");
     waits[1].to = 1; /* of another wait */
     free(export_to_json(&s, why, sizeof why));
     waits[0].share_permille.value = 1001;

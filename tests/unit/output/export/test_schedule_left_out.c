@@ -60,9 +60,9 @@ static void test_triggers_without_levels(void **state)
     assert_false(s.classes[class_of(&s, 512, true)].level.present);
     assert_false(s.classes[class_of(&s, 512, false)].level.present);
     assert_false(s.classes[class_of(&s, 256, true)].level.present);
-    assert_true(is_missing(&s, "trigger", "tells no level of such code"));
-    assert_true(is_missing(&s, "trigger", "256 bit heavy code, one in 1: level 0 here, level 1"));
-    assert_true(is_missing(&s, "trigger", "512 bit light code, one in 8: level 2 here, level 1"));
+    assert_true(is_missing(&s, "trigger", "shows no level for such code"));
+    assert_true(is_missing(&s, "trigger", "256-bit heavy code, one in 1: level 0 here, level 1"));
+    assert_true(is_missing(&s, "trigger", "512-bit light code, one in 8: level 2 here, level 1"));
     assert_true(is_missing(&s, "frequency", "level is not there"));
     assert_int_equal(s.n_left_out, 4);
     free(export_rules_json(&s));
@@ -71,7 +71,7 @@ static void test_triggers_without_levels(void **state)
     /* levels of the trigger alone belong to no frequency */
     const struct table *alone[] = {&t};
     assert_int_equal(schedule_from_tables(alone, 1, export_kernel_class, &s, why, sizeof why), -1);
-    assert_non_null(strstr(why, "tells no level"));
+    assert_non_null(strstr(why, "shows no level"));
     table_free(&t);
 }
 
@@ -184,7 +184,7 @@ static size_t missing_times(const struct schedule *s, const char *table, const c
     return 0;
 }
 
-#define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed when measured again"
+#define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed on remeasurement"
 
 static void throttle_phase(struct table *h, double phase, double us)
 {
@@ -208,7 +208,7 @@ static void test_floating_frequency(void **state)
     table_set_setting(&f, "steps", FLOATS);
     frequency_row(&f, 0, "64add", 1, -1, 3.6);
     frequency_row(&f, 0, "512fma", 1, -1, 3.5);
-    table_add_missing(&f, "needs amx_bf16, which this processor does not offer");
+    table_add_missing(&f, "needs amx_bf16, which this processor does not support");
     overhead_table(&o);
     overhead_row(&o, "64add", "512fma", 1, 42.7, 10, 156);
     relaxation_table(&w);
@@ -216,7 +216,7 @@ static void test_floating_frequency(void **state)
     trigger_table(&g);
     trigger_row(&g, "512fma", 1, 120, -1);
     throttle_table(&h);
-    table_add_missing(&h, "needs amx_bf16, which this processor does not offer");
+    table_add_missing(&h, "needs amx_bf16, which this processor does not support");
     const struct table *tables[] = {&f, &o, &w, &g, &h};
     char all[1500];
     assert_int_equal(schedule_from_tables(tables, 4, export_kernel_class, &s, all, sizeof all), -1);
@@ -227,7 +227,7 @@ static void test_floating_frequency(void **state)
     assert_non_null(strstr(all, "; throttling: none was found"));
     throttle_phase(&h, NAN, NAN);
     assert_int_equal(schedule_from_tables(tables, 5, export_kernel_class, &s, all, sizeof all), -1);
-    assert_non_null(strstr(all, "; throttling: whether it throttles is undecided"));
+    assert_non_null(strstr(all, "; throttling: it is undecided whether it throttles"));
     assert_null(strstr(all, "amx_bf16"));
     /* what does not rest on the frequency stays */
     throttle_phase(&h, 1, 20);
@@ -263,8 +263,8 @@ static void test_one_level(void **state)
     assert_int_equal(s.n_levels, 1);
     assert_int_equal(s.n_points, 1);
     assert_int_equal(s.n_costs + s.n_relaxations, 0);
-    assert_int_equal(missing_times(&s, "overhead", "of one level"), 1);
-    assert_int_equal(missing_times(&s, "relaxation", "of one level"), 1);
+    assert_int_equal(missing_times(&s, "overhead", "share one level"), 1);
+    assert_int_equal(missing_times(&s, "relaxation", "share one level"), 1);
     schedule_free(&s);
     /* levels, but not between these two */
     frequency_row(&f, 0, "256fma", 1, 1, 3.4);
@@ -272,7 +272,7 @@ static void test_one_level(void **state)
     assert_int_equal(s.n_costs, 1);
     assert_true(s.costs[0].down_ns.present && !s.costs[0].up_ns.present && !s.costs[0].breakeven_ns.present);
     assert_int_equal(s.n_relaxations, 0);
-    assert_int_equal(missing_times(&s, "relaxation", "not of a slower level"), 1);
+    assert_int_equal(missing_times(&s, "relaxation", "not give a slower level"), 1);
     schedule_free(&s);
     table_free(&f);
     table_free(&o);
@@ -320,7 +320,7 @@ static void test_waits_that_nothing_bears_out(void **state)
     assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
     assert_int_equal(s.n_relaxations, 1);
     assert_int_equal(s.relaxations[0].wait_ns.value, 670000);
-    assert_true(is_missing(&s, "relaxation", "a wait of 11335 us after 256fma, against 5599 us by its row toggle"));
+    assert_true(is_missing(&s, "relaxation", "a wait of 11335 us after 256fma, against 5599 us in its row toggle"));
     assert_true(is_missing(&s, "relaxation", "the frequency before the rise is not below that of plain code"));
     schedule_free(&s);
     table_set_number(&w, 1, "wait_us_lo", NAN);

@@ -138,7 +138,7 @@ static void nothing_to_draw_is_said(void **state)
     const struct table_column column = {"cpu", "", TABLE_WHOLE, true, 0};
     table_init(&other, "other", &column, 1);
     assert_int_equal(no_chart(&other, why, sizeof why), -1);
-    assert_string_equal(why, "tables of this name have none");
+    assert_string_equal(why, "tables of this name have no plot");
     table_free(&other);
 }
 

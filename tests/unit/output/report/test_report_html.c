@@ -309,13 +309,13 @@ static void nothing_missing_is_said(void **state)
     e.n = 0;
     char *page = page_of(&e);
     check_page(page);
-    assert_non_null(strstr(page, "Nothing: all that was asked for was measured."));
-    assert_non_null(strstr(page, "No table has a finding to tell."));
+    assert_non_null(strstr(page, "Nothing: everything requested was measured."));
+    assert_non_null(strstr(page, "No table has any findings."));
     free(page);
     e.head.incomplete = true; /* a table failed */
     page = page_of(&e);
-    assert_null(strstr(page, "Nothing: all"));
-    assert_non_null(strstr(page, "A table that was asked for failed"));
+    assert_null(strstr(page, "Nothing: everything"));
+    assert_non_null(strstr(page, "A requested table failed"));
     free(page);
     e.n = 9;
     end(&e);
@@ -375,7 +375,7 @@ static void long_tables_open_and_huge_ones_name_their_file(void **state)
     page = page_of(&e);
     check_page(page);
     assert_non_null(strstr(page, "<tbody class=\"more\">"));
-    assert_non_null(strstr(page, "These are the first 1000 of 1003 rows; all are in <a href=\"tables/x.csv\">"));
+    assert_non_null(strstr(page, "The first 1000 of 1003 rows; all are in <a href=\"tables/x.csv\">"));
     free(page);
     e.n = 9;
     end(&e);

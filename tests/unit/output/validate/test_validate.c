@@ -79,7 +79,7 @@ static void test_refused_files(void **state)
          "some.sku:1: format: `characterize-sku/2` is not a format that this program reads"},
         {"format = characterize-sku/1\nname = N # s\n", "some.sku:2: name: comes before the first section"},
         {"format = characterize-sku/1\n[sku]\nname = N # s\n", "lacks brand"},
-        {HEAD, "not a single figure"},
+        {HEAD, "no figures"},
         {HEAD "name = M # s\n", "some.sku:5: name: given twice, first in line 3"},
         {HEAD "cores = 4 # s\n", "some.sku:5: cores: no such key in section [sku]; known keys: name brand"},
         {HEAD "[speed]\n", "some.sku:5: `[speed]`"},
@@ -89,18 +89,18 @@ static void test_refused_files(void **state)
         {HEAD "[frequency]\nlevel=0 freq_ghz = 3.7 # s\n", "not COLUMN=VALUE"},
         {HEAD "[frequency]\nlevel : freq_ghz = 3.7 # s\n", "`level` is not COLUMN=VALUE"},
         {HEAD "[frequency]\nlevel= : freq_ghz = 3.7 # s\n", "is not COLUMN=VALUE"},
-        {HEAD "[frequency]\nlevel=0 level=1 : freq_ghz = 3.7 # s\n", "level stands there twice"},
-        {HEAD "[frequency]\nLevel=0 : freq_ghz = 3.7 # s\n", "no name of a column"},
-        {HEAD "[frequency]\nlevel=0 : freq ghz = 3.7 # s\n", "no name of a column"},
+        {HEAD "[frequency]\nlevel=0 level=1 : freq_ghz = 3.7 # s\n", "level is given twice"},
+        {HEAD "[frequency]\nLevel=0 : freq_ghz = 3.7 # s\n", "not a column name"},
+        {HEAD "[frequency]\nlevel=0 : freq ghz = 3.7 # s\n", "not a column name"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = # s\n", "neither a number"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 3,7 # s\n", "neither a number"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = nan # s\n", "neither a number"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 1/0 # s\n", "neither a number"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 4..3 # s\n", "neither a number"},
-        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ # s\n", "no tolerance"},
-        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ -1 # s\n", "no tolerance"},
-        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ 5 % # s\n", "no tolerance"},
-        {HEAD "[frequency]\nlevel=0 : freq_ghz = - ~ 5 # s\n", "no tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ # s\n", "not a tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ -1 # s\n", "not a tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ 5 % # s\n", "not a tolerance"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = - ~ 5 # s\n", "not a tolerance"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 ~ 3.7 # s\n", "`~ 3.7`: even 0 would agree"},
         {HEAD "[frequency]\nlevel=0 : freq_ghz = 3..4 ~ 100% # s\n", "`~ 100%`: even 0 would agree"},
         {HEAD "[umask]\numask=1 : share = 0 ~ 10% # s\n", "`~ 10%` of 0 is 0"},
@@ -110,7 +110,7 @@ static void test_refused_files(void **state)
         {HEAD "[trigger]\nwhat=\"density limit : count = 3 # s\n", "what=\"density limit: a value with blanks"},
         {HEAD "[trigger]\nwhat=\"\" : count = 3 # s\n", "a value with blanks"},
         {HEAD "[trigger]\nwhat=\"density\"s : count = 3 # s\n", "a value with blanks"},
-        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # s\nlevel=0  : freq_ghz = 3.6 # s\n", "stands in line 6"},
+        {HEAD "[frequency]\nlevel=0 : freq_ghz = 3.7 # s\nlevel=0  : freq_ghz = 3.6 # s\n", "is in line 6"},
         {HEAD "[frequency]\nactive_cores=2-1 : freq_ghz = 3.7 # s\n", "some.sku:6: `2-1` ends before it begins"},
         {HEAD "[frequency]\na=1 b=1 c=1 d=1 e=1 f=1 g=1 : x = 1 # s\n", "more than 6 columns"},
         {HEAD "[frequency]\n\x1b[31m=1 : x = 1 # s\n", "some.sku:6: `?"},
@@ -221,7 +221,7 @@ static void test_slips(void **state)
         {"level=2 : group = 3", ":7: the column group holds text"},
         {"level=2 : freq_ghz = 3700", ":7: freq_ghz of frequency is outside its range, above 0, up to 100 GHz"},
         {"level=2 : freq_ghz = -3.7", ":7: freq_ghz of frequency is outside its range"},
-        {"level=2 : freq_ghz = 3.7..1e9", ":7: `3.7..1e9` is neither a number nor a range"},
+        {"level=2 : freq_ghz = 3.7..1e9", ":7: `3.7..1e9` is neither a number, nor a range"},
         {"level=2 : freq_ghz = 3.7..3700", ":7: freq_ghz of frequency is outside its range"},
     };
     char path[] = "/tmp/test-validate-XXXXXX.sku", text[400];
@@ -474,7 +474,7 @@ static void test_mean_and_reasons(void **state)
     fclose(stream);
     assert_non_null(strstr(text, "deviates: 1 of 7"));
     assert_non_null(
-        strstr(text, "published 42.7 +-0.05, measured 51.4 [51.3, 51.5] us, +20.4 %; would find 0.585 %; s"));
+        strstr(text, "published 42.7 +-0.05, measured 51.4 [51.3, 51.5] us, +20.4 %; detectable: 0.585 %; s"));
     assert_non_null(strstr(text, "needs avx2"));
     assert_non_null(strstr(text, "modelled"));
     free(text);
@@ -565,9 +565,9 @@ static void test_detectable(void **state)
         {": up_us = about 10", 10, 9.9, 10.1, 12, NULL},
         {": up_us = 42.7", 42.7, 42.2, 43.2, 100 * 1.05 / 42.7, NULL},
         {": up_us = 42.7", 42.7, 38.7, 46.7, 100 * 8.05 / 42.7, NULL},
-        {": up_us = 42.7", 42.7, 37.7, 47.7, 100 * 10.05 / 42.7, "the measurement's limits are 10 apart"},
+        {": up_us = 42.7", 42.7, 37.7, 47.7, 100 * 10.05 / 42.7, "the measured limits are 10 apart"},
         {": up_us = 8..20", 14, 13.9, 14.1, 100 * 6.7 / 14, "a range was published"},
-        {": up_us = 2", 2, 1.99, 2.01, 26, "published to +-0.5 only"},
+        {": up_us = 2", 2, 1.99, 2.01, 26, "published only to +-0.5"},
         {": up_us = 650..680", 665, 664, 666, 100 * 17.5 / 665, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -314,7 +314,7 @@ static void test_what_is_not_steady_has_no_steps(void **state)
     assert_int_equal(l.verdict, FREQUENCY_FLOATS);
     assert_string_equal(
         l.why,
-        "the frequency floats, or its readings scatter: the limits of 22 of 64 frequencies are wider than 0.9 %");
+        "the frequency floats, or its readings are noisy: the limits of 22 of 64 frequencies are wider than 0.9 %");
     frequency_levels_free(&l);
 }
 

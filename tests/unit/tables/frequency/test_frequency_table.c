@@ -514,7 +514,7 @@ static void test_nothing_but_disturbance(void **state)
     assert_int_equal(t.n_rows, 0);
     assert_int_equal(t.n_missing, 1);
     assert_int_equal((int)table_missing_number(&t, 0, "active_cores"), 3);
-    assert_non_null(strstr(t.missing[0].why, "all of 8 repetitions were disturbed (taken off its CPU"));
+    assert_non_null(strstr(t.missing[0].why, "all of 8 repetitions were disturbed (preempted"));
     char *found = printed(&t, table_frequency.findings);
     assert_string_equal(found, "");
     free(found);
@@ -544,7 +544,7 @@ static void test_print_as_published(void **state)
     assert_non_null(strstr(shown, "modelled"));
     assert_string_equal(
         found,
-        "With 16 active cores 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, 2.800] GHz: 32 % less.\n"
+        "With 16 active cores, 512fma runs at 1.900 [1.899, 1.900] GHz, 64add at 2.800 [2.800, 2.800] GHz: 32 % less.\n"
         "Groups of active cores that share a frequency: 1-2, 3-4, 5-8, 9-12, 13-16.\n");
     expect_narrow(shown);
     free(shown);

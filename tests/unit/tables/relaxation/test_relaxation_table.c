@@ -503,7 +503,7 @@ static void how_it_was_measured_is_told(void **state)
     o.period_us = 20; /* would measure 673 us */
     rig_measure(&table_relaxation, &m, &o, &t);
     assert_int_equal(t.n_rows, 0);
-    check_missing(&t, "between readings");
+    check_missing(&t, "sampling period");
     table_free(&t);
 }
 
@@ -568,7 +568,7 @@ static void the_same_seed_gives_the_same_text(void **state)
     }
     assert_string_equal(text[0], text[1]);
     assert_non_null(strstr(text[0], "modelled"));
-    assert_non_null(strstr(text[0], "After 512or a core speeds up again after 66"));
+    assert_non_null(strstr(text[0], "After 512or the core speeds up again after 66"));
     free(text[0]);
     free(text[1]);
 }

@@ -251,9 +251,9 @@ static void broken_files_are_refused(void **state)
         {"[]", "format"},
         {"{\"format\": \"characterize-table/2\"}", "characterize-table/1"},
         {"{\"format\": \"characterize-table/1\"}", "no \"table\""},
-        {"{\"format\": \"characterize-table/1\", \"table\": \"t\"}", "\"columns\" holds 0"},
+        {"{\"format\": \"characterize-table/1\", \"table\": \"t\"}", "\"columns\" has 0"},
         {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [], \"types\": []}",
-         "not of one length"},
+         "different lengths"},
         {"{\"format\": \"characterize-table/1\", \"table\": \"t\", \"columns\": [\"a\"], \"units\": [\"\"], \"types\": "
          "[\"blob\"]}",
          "column 1"},

@@ -198,7 +198,7 @@ static void fewer_than_one_in_a_thousand_are_discarded(void **state)
         if (taken != cases[i / 4].taken)
             fail_msg("%zu of %zu, %s: %s", bad, n, columns[i % 4], taken ? "taken" : err.text);
         if (!taken) {
-            snprintf(wanted, sizeof wanted, "; %zu of %zu samples hold such values", bad, n);
+            snprintf(wanted, sizeof wanted, "; %zu of %zu samples have such values", bad, n);
             assert_true(err.line == 2 && strstr(err.text, wanted));
             continue;
         }
@@ -251,7 +251,7 @@ static void discarded_samples_are_counted(void **state)
     free(more);
     static const char boast[] = "# samples_discarded: 1 of 999999999\ntime_us,ipc\n1,1\n2,-1\n3,-1\n4,1\n";
     assert_int_equal(read_text(boast, strlen(boast), &back, &err), -1);
-    assert_non_null(strstr(err.text, "2 of 4 samples hold such values"));
+    assert_non_null(strstr(err.text, "2 of 4 samples have such values"));
     free(text);
     trace_free(&t);
 }
@@ -301,7 +301,7 @@ static void discarded_repetitions_are_not_there(void **state)
     (void)state;
 #define SAMPLES "run,time_us,ipc\n3,1,1\n9,1,1\n3,2,1\n9,2,1\n"
     refused("# cpu: x\n# discarded: slow = 3\n" SAMPLES, 2, "discarded: run 3 is not discarded");
-    refused("# discarded: slow = 1,2,9; other = 4\n" SAMPLES, 1, "run 9 is not discarded: the file holds samples");
+    refused("# discarded: slow = 1,2,9; other = 4\n" SAMPLES, 1, "run 9 is not discarded: the file has samples");
     refused("# discarded: a = 4,5; b = 5\n" SAMPLES, 1, "run 5 is listed twice");
     refused("# discarded: a = 4,4\n" SAMPLES, 1, "run 4 is listed twice");
     refused(SAMPLES "# discarded: a = 9\n", 6, "run 9 is not discarded");
@@ -314,8 +314,8 @@ static void discarded_repetitions_are_not_there(void **state)
 static void times_that_stand_still(void **state)
 {
     (void)state;
-    refused("time_us,ipc\n1,1\n1,1\n1,1\n1,1\n2,1\n", 0, "time_us stands still from sample to sample, 3 times of 4");
-    refused("run,time_us,ipc\n0,0,1\n0,0,1\n1,0,1\n1,0,1\n", 0, "2 times of 2");
+    refused("time_us,ipc\n1,1\n1,1\n1,1\n1,1\n2,1\n", 0, "time_us does not advance in 3 of 4 samples");
+    refused("run,time_us,ipc\n0,0,1\n0,0,1\n1,0,1\n1,0,1\n", 0, "in 2 of 2 samples");
     taken("time_us,ipc\n1,1\n1,1\n2,1\n");             /* half of them */
     taken("run,time_us,volts\n0,5,1\n1,5,1\n2,5,1\n"); /* one reading a repetition */
 }

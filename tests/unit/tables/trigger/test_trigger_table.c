@@ -431,9 +431,9 @@ static void it_is_told_in_words(void **state)
     measure(&m, NULL, 0, true, &t);
     text = rig_printed(&table_trigger, &t);
     assert_non_null(strstr(text, "modelled"));
-    assert_non_null(strstr(text, "256fma mixed with 512or asks for level 2"));
+    assert_non_null(strstr(text, "256fma mixed with 512or triggers level 2"));
     for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        assert_true(strcspn(line, "\n") <= 100 || strstr(line, " asks for level") || strstr(line, "runs at"));
+        assert_true(strcspn(line, "\n") <= 100 || strstr(line, " triggers level") || strstr(line, "runs at"));
     free(text);
     table_free(&t);
 }

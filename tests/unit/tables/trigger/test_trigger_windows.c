@@ -197,7 +197,7 @@ static void short_waits_give_the_truth_or_nothing(void **state)
         assert_int_equal(check_densities(&t), 2);
         if (!wait[c].counts) {
             char *text = rig_findings(&table_trigger, &t);
-            assert_int_equal(missing(&t, "count", "after a burst the core leaves its level"), 2);
+            assert_int_equal(missing(&t, "count", "the core leaves its level"), 2);
             assert_null(strstr(text, "No lower frequency"));
             free(text);
         }

@@ -209,9 +209,9 @@ static void other_processors_are_refused(void **state)
     expect_refusal(&m, &o, "no license events");
     rig_load("xeon-gold-6130", &m);
     m.model = 0x8f; /* Sapphire Rapids: nothing is published of event 28H */
-    expect_refusal(&m, &o, "--event 0x28 measures it all the same");
+    expect_refusal(&m, &o, "to measure it anyway, use --event 0x28");
     m.model = 0x00; /* no table at all */
-    expect_refusal(&m, &o, "is not known");
+    expect_refusal(&m, &o, "it is unknown");
     o.event = 0x28; /* asked for: it is measured, and compared with nothing */
     rig_measure(&table_umask, &m, &o, &t);
     assert_string_equal(reading(&t, 0x08), "heavy 256");
