@@ -10,7 +10,8 @@
 
 /*
  * Writes the header: the template data/export/header.h.in with the parameters. What contradicts itself is refused as
- * in export_to_json, whose text the hash in the header is of. Returns 0, or -1 with one line in `why`; nothing is written then unless the stream failed.
+ * in export_to_json, whose text the hash in the header is of. Returns 0, or -1 with one line in `why`; nothing is
+ * written then unless the stream failed.
  */
 int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size);
 
