@@ -104,11 +104,6 @@ static int job_all_measure_all(struct all *a)
 
 /* ---- against what was published of this very processor ---- */
 
-static void print_verdicts(FILE *out, bool colour, const struct table *t)
-{
-    validate_print(out, colour, t);
-}
-
 static void count_verdicts(FILE *out, const struct table *t)
 {
     enum { NAMED = 4 };
@@ -132,8 +127,8 @@ static void count_verdicts(FILE *out, const struct table *t)
 /* A part of the report like the tables, but measured by none. */
 static const struct table_kind verdicts_kind = {
     .name = "validate",
-    .title = "Measured against published",
-    .print = print_verdicts,
+    .title = VALIDATE_TITLE,
+    .print = validate_print_rows,
     .findings = count_verdicts,
 };
 

@@ -9,7 +9,7 @@
 # can see it until one fails: those that name the file, those of its room, then all others, each the fastest first (as
 # make test found). What fails without the change as well does not count.
 # BUILD must hold the unit tests (make unit). As root the copy runs where /sys and /proc/sys cannot be written.
-# MUTANT_SECONDS: processor time that tests may take for one change (60). MUTANT_LEAST: percent that must be killed (90).
+# MUTANT_SECONDS: processor time that tests may take for one change (60). MUTANT_LEAST: percent to be killed (90).
 # Each is said to be killed, to survive, not to compile, or to change nothing (the same machine code).
 # Exit status: 0 if enough were killed, 1 if not, 2 usage.
 set -u
@@ -56,8 +56,8 @@ passes() {
 # clock: sets $used, the processor time of all that this shell has waited for, in s
 clock() {
     times >"$tmp/used" # not by $(...), which would be another shell
-    used=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, system, /[ms]/)
-        print int(60 * (user[1] + system[1]) + user[2] + system[2]) }' "$tmp/used")
+    used=$(awk 'NR == 2 { split($1, own, /[ms]/); split($2, kernel, /[ms]/)
+        print int(60 * (own[1] + kernel[1]) + own[2] + kernel[2]) }' "$tmp/used")
 }
 
 # How long each takes, in s, where make test has been run.

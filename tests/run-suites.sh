@@ -4,8 +4,8 @@
 # Usage: run-suites.sh SUITE...
 #
 # Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build), vm (the kernel helper in a
-# virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them), deep-scripts
-# (those that take long).
+# virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them),
+# deep-scripts (those that take long).
 #
 # Runs test suites on what is built, then sums up: a table, every skipped and failed test again, and as the last line
 # 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile. SANITIZED=1 says that it

@@ -442,14 +442,14 @@ static void print_found(FILE *out, const struct table *v)
         fprintf(out, "`would find`: from where on.\n");
 }
 
-void validate_print(FILE *out, bool colour, const struct table *verdicts)
+void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
 {
+    (void)colour;
     static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
-    char text[PLAIN_MAX], title[PLAIN_MAX + 60];
+    char text[PLAIN_MAX];
     const char *sku = table_meta(verdicts, "sku"), *warning = table_meta(verdicts, "warning");
     plain_text(sku ? sku : "-", text, sizeof text);
-    snprintf(title, sizeof title, "Measured against published: %s", text);
-    table_print_head(out, colour, verdicts, title);
+    fprintf(out, "Published figures of %s\n", text);
     size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
     if (warning) {
         plain_text(warning, text, sizeof text);
@@ -467,4 +467,10 @@ void validate_print(FILE *out, bool colour, const struct table *verdicts)
             if (strcmp(table_text(verdicts, row, "verdict"), name) == 0)
                 validate_print_row(out, verdicts, row);
     }
+}
+
+void validate_print(FILE *out, bool colour, const struct table *verdicts)
+{
+    table_print_head(out, colour, verdicts, VALIDATE_TITLE);
+    validate_print_rows(out, colour, verdicts);
 }

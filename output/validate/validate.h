@@ -48,5 +48,8 @@ size_t validate_count(const struct table *verdicts, const char *verdict);
 
 /* For a person: head, what would have been found, a line a figure, what deviates first, the numbers of verdicts. */
 void validate_print(FILE *out, bool colour, const struct table *verdicts);
+/* The same without the head: the print() of a table_kind. */
+void validate_print_rows(FILE *out, bool colour, const struct table *verdicts);
+#define VALIDATE_TITLE "Measured against published"
 
 #endif

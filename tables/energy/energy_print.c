@@ -12,10 +12,10 @@ void energy_print(FILE *out, bool colour, const struct table *t)
 {
     static const char *const above[] = {"", "", "", "", "above PAUSE", "per operation", "64 bits", "PAUSE", "PAUSE"};
     static const struct pivot_field fields[] = {
-        {"kernel", "kernel", PIVOT_PLAIN, NULL},  {"cores", "active_cores", PIVOT_PLAIN, NULL},
-        {"frequency", "mode", PIVOT_PLAIN, NULL}, {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
-        {"W", "watts", PIVOT_PLAIN, NULL},        {"nJ", "nj_per_op", PIVOT_PLAIN, NULL},
-        {"nJ", "nj_per_lane", PIVOT_ALONE, NULL}, {"W", "idle_watts", PIVOT_ALONE, NULL},
+        {"kernel", "kernel", PIVOT_PLAIN, NULL},         {"cores", "active_cores", PIVOT_PLAIN, NULL},
+        {"frequency", "mode", PIVOT_PLAIN, NULL},        {"GHz", "freq_ghz", PIVOT_PLAIN, NULL},
+        {"W [95 % limits]", "watts", PIVOT_PLAIN, NULL}, {"nJ [95 % limits]", "nj_per_op", PIVOT_PLAIN, NULL},
+        {"nJ", "nj_per_lane", PIVOT_ALONE, NULL},        {"W", "idle_watts", PIVOT_ALONE, NULL},
         {"GHz", "idle_ghz", PIVOT_PLAIN, NULL},
     };
     enum { FIELDS = sizeof fields / sizeof *fields };

@@ -43,25 +43,32 @@ static bool same_duration(double a, double b)
     return fabs(a - b) <= fmax(SAME_US, SAME_DURATION * fmax(a, b));
 }
 
+static bool is_phase_of(const struct table *t, size_t row, size_t pair, unsigned cores)
+{
+    return throttle_print_same_pair(t, pair, row) && switches_cores(t, row) == cores;
+}
+
 /* All phases of a pair at one number of active cores: "1/4 20.0, 1/2 20.1"; "0.21 32.3-39.9" where it may well have
- * lasted for longer. */
+ * lasted for longer; "?" where the data do not decide. */
 static void throttle_print_put_phases(struct pivot *p, const struct table *t, size_t pair, unsigned cores)
 {
-    size_t n = 0;
+    const char *separator = "";
     pivot_word(p, "");
-    for (size_t row = 0; row < t->n_rows; row++) {
-        char ratio[16], us[ESTIMATE_TEXT_MAX];
-        if (!throttle_print_same_pair(t, pair, row) || switches_cores(t, row) != cores)
-            continue;
-        if (is_undecided(t, row) || !(table_number(t, row, "phase") > 0)) {
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (is_phase_of(t, row, pair, cores) && !(table_number(t, row, "phase") > 0)) {
             pivot_more(p, is_undecided(t, row) ? "?" : "none");
             return;
         }
+    for (size_t row = 0; row < t->n_rows; row++) {
+        char ratio[16], us[ESTIMATE_TEXT_MAX];
+        if (!is_phase_of(t, row, pair, cores))
+            continue;
         part_text(table_number(t, row, "ipc_ratio"), ratio, sizeof ratio);
         struct estimate e = estimates_of_table(t, row, "duration_us"), least = {e.value, NAN, NAN};
-        pivot_more(p, "%s%s %s", n++ ? ", " : "", ratio, estimates_text(&least, 1, us));
+        pivot_more(p, "%s%s %s", separator, ratio, estimates_text(&least, 1, us));
         if (e.hi > e.value && !same_duration(e.value, e.hi))
             pivot_more(p, "-%.1f", e.hi);
+        separator = ", ";
     }
 }
 
@@ -124,8 +131,8 @@ static void print_pairs(FILE *out, bool colour, const struct table *t)
         pivot_note(out, 2, "%zu %spair%s no throttling.", without, other ? "other " : "",
                    without == 1 ? " shows" : "s show");
     if (without && table_text(t, any, "detectable"))
-        pivot_note(out, 2, "The smallest effects that would have been found (%s -> %s): %s", table_text(t, any, "from"),
-                   table_text(t, any, "to"), table_text(t, any, "detectable"));
+        pivot_note(out, 2, "The smallest effects that would have been detected (%s -> %s): %s",
+                   table_text(t, any, "from"), table_text(t, any, "to"), table_text(t, any, "detectable"));
 }
 
 /* "75.1 [74.4, 75.8]", "at least 200", ... */

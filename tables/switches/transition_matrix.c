@@ -112,12 +112,12 @@ static void find_groups(struct matrix *m)
 
 /* ---- printing ---- */
 
-static void group_label(const struct matrix *m, size_t g, char *out, size_t size)
+/* "64add", or "64add+2" of three kernels. */
+static void put_group(struct pivot *p, const struct matrix *m, size_t g)
 {
+    pivot_word(p, m->name[m->first[g]]);
     if (m->size[g] > 1)
-        snprintf(out, size, "%s+%zu", m->name[m->first[g]], m->size[g] - 1);
-    else
-        snprintf(out, size, "%s", m->name[m->first[g]]);
+        pivot_more(p, "+%zu", m->size[g] - 1);
 }
 
 /* Any row from one group to another: that of their first kernels, or of the first two within one group. */
@@ -152,19 +152,16 @@ static void put_latency(struct pivot *p, const struct matrix *m, size_t row)
 
 static void print_latencies(FILE *out, bool colour, const struct matrix *m, unsigned cores)
 {
-    char text[KERNEL_NAME_MAX + 24], with[ESTIMATE_TEXT_MAX];
+    char with[ESTIMATE_TEXT_MAX];
     struct pivot p;
     pivot_init(&p, 1, "Latency in us, from the first sign to full speed; %s", estimates_cores_text(cores, with));
     pivot_line(&p, PIVOT_HEADING);
     pivot_word(&p, "from \\ to");
-    for (size_t to = 0; to < m->n_groups; to++) {
-        group_label(m, to, text, sizeof text);
-        pivot_word(&p, text);
-    }
+    for (size_t to = 0; to < m->n_groups; to++)
+        put_group(&p, m, to);
     for (size_t from = 0; from < m->n_groups; from++) {
         pivot_line(&p, PIVOT_ROW);
-        group_label(m, from, text, sizeof text);
-        pivot_word(&p, text);
+        put_group(&p, m, from);
         for (size_t to = 0; to < m->n_groups; to++)
             put_latency(&p, m, row_between(m, from, to));
     }
@@ -179,12 +176,10 @@ static void print_groups(FILE *out, bool colour, const struct matrix *m)
     pivot_word(&p, "group");
     pivot_word(&p, "kernels");
     for (size_t g = 0; g < m->n_groups; g++) {
-        char label[KERNEL_NAME_MAX + 24];
         if (m->size[g] < 2)
             continue;
-        group_label(m, g, label, sizeof label);
         pivot_line(&p, PIVOT_ROW);
-        pivot_word(&p, label);
+        put_group(&p, m, g);
         pivot_word(&p, m->name[m->first[g]]);
         for (size_t i = m->first[g] + 1; i < m->n; i++)
             if (m->group[i] == g)
@@ -219,9 +214,9 @@ static void transition_matrix_print_phases(FILE *out, bool colour, const struct 
         for (size_t to = 0; to < m->n_groups && p.n_lines <= PHASES_LISTED; to++)
             if (from != to && row_between(m, from, to) != NO_ROW)
                 put_phases(&p, m, row_between(m, from, to));
-    bool full = p.n_lines > PHASES_LISTED;
+    bool all = p.n_lines <= PHASES_LISTED;
     pivot_print(out, colour, &p);
-    if (full)
+    if (!all)
         pivot_note(out, 2, "... those of all pairs are in the table's CSV and JSON");
 }
 
@@ -264,10 +259,10 @@ static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
     if (count[SWITCH_VOLTAGE_ONLY] + count[SWITCH_LICENSE_ONLY])
         fprintf(out, "v: another voltage or license level, and nothing else\n");
     if (count[SWITCH_UNDECIDED])
-        fprintf(out, "?: the data do not decide; why is said below\n");
+        fprintf(out, "?: the data do not decide; the reasons are below\n");
     if (none == NO_ROW || !table_text(m->table, none, "detectable"))
         return;
-    pivot_note(out, 3, ".: nothing found; the smallest effects that would have been (%s -> %s): %s",
+    pivot_note(out, 3, ".: nothing found; the smallest effects that would have been detected (%s -> %s): %s",
                table_text(m->table, none, "from"), table_text(m->table, none, "to"),
                table_text(m->table, none, "detectable"));
 }

@@ -327,9 +327,9 @@ static void test_setups_that_cannot_be(void **state)
     s.active_cores = CPU_LIMIT;
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "active cores requested");
     s = setup_of(1e-3);
-    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sample period");
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sampling period");
     s = setup_of(NAN);
-    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sample period");
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sampling period");
     s = setup_of(1);
     s.max_samples = 0;
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "0 samples");

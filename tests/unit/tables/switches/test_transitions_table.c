@@ -207,7 +207,8 @@ static void the_matrix_groups_what_is_alike(void **state)
     assert_non_null(strstr(text, "\nKernels that behave alike\ngroup    kernels\n64add+2  64add 128or 128fma\n"));
     assert_non_null(strstr(text, "\n256or+1  256or 256perm\n"));
     assert_non_null(strstr(text, "16 active cores"));
-    assert_non_null(strstr(text, ".: nothing found; the smallest effects that would have been"));
+    assert_non_null(
+        strstr(text, ".: nothing found; the smallest effects that would have been detected (64add -> 128or): "));
     char *end = strstr(text, "Longest transition");
     assert_non_null(end);
     *end = '\0';
