@@ -20,7 +20,7 @@ for recipe in $recipes; do
     grep -q "tests/recipes/$recipe.patch" "$root/CONTRIBUTING.md" || echo "$recipe: not in CONTRIBUTING.md"
     sed -n 's/^+++ b\///p' "$root/tests/recipes/$recipe.patch" | grep -v '^tests/' | while read -r file; do
         # a recipe names each file that its patch touches, or its folder
-        awk -v recipe="tests/recipes/${recipe}[.]patch" '$0 ~ recipe { on = 1 } on && /^### / { exit } on' \
+        awk -v recipe="^.tests/recipes/${recipe}[.]patch" '$0 ~ recipe { on = 1 } on && /^### / { exit } on' \
             "$root/CONTRIBUTING.md" | grep -q -e "$file" -e "$(dirname "$file")/" || echo "$recipe: $file is not named"
     done
 done >"$tmp/out"
