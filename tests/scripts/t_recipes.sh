@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# deep: builds a copy of the tree
 #
 # The recipes of CONTRIBUTING.md, each followed once as written (tests/recipes/NAME.patch): they apply to a copy of the
 # tree, which builds with all of them, and what they add is there and works.
