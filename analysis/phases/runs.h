@@ -68,7 +68,7 @@ void runs_free(struct runs *r);
 
 /* Periods: a sample that reaches so little over the switch of kernels does not straddle it. */
 #define RUNS_ALIGNED 0.05
-/* Whether sample i holds some of both kernels: its IPC is that of neither. False where the switch is not known (NaN). */
+/* Whether sample i holds some of both kernels: its IPC is that of neither. False if the switch is not known (NaN). */
 bool runs_straddles(const struct runs *r, size_t i, double switch_us);
 
 /* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* Adds to a line of notes (`size` bytes), behind "; ", as printf does. What does not fit is truncated; an empty text adds
- * nothing. */
+/* Adds to a line of notes (`size` bytes), behind "; ", as printf does. What does not fit is truncated; an empty text
+ * adds nothing. */
 __attribute__((format(printf, 3, 4))) void native_note(char *notes, size_t size, const char *text, ...);
 
 #endif

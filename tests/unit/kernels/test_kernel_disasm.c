@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The code: objdump disassembles the program or library that holds the kernels, and every block of every variant is
- * held against the registry: how many instructions of which kind and width, in which places, how many bytes. Labels in the
- * symbol table say where a block begins and ends (kernel_512fma_8.block, .end).
+ * held against the registry: how many instructions of which kind and width, in which places, how many bytes. Labels in
+ * the symbol table say where a block begins and ends (kernel_512fma_8.block, .end).
  */
 #include <dlfcn.h>
 #include <setjmp.h>
