@@ -118,7 +118,7 @@ static int note_remarks(const struct machine *m, struct trace *t, struct machine
 
 /* ---- the repetitions ---- */
 
-static int leave_out(struct repetitions *out, unsigned run, const char *why)
+static int repetitions_leave_out(struct repetitions *out, unsigned run, const char *why)
 {
     struct invalid_run *bigger = realloc(out->invalid, (out->n_invalid + 1) * sizeof *bigger);
     if (!bigger)
@@ -148,7 +148,7 @@ int repetitions_drop(struct repetitions *out, unsigned run, const char *why)
         kept++;
     }
     t->n = kept;
-    return leave_out(out, run, why);
+    return repetitions_leave_out(out, run, why);
 }
 
 void repetitions_free(struct repetitions *r)
@@ -171,7 +171,7 @@ static int keep(struct repetitions *out, unsigned run, const struct recording *r
     if (refused[0])
         why = refused;
     *kept = !why;
-    return why ? leave_out(out, run, why) : 0;
+    return why ? repetitions_leave_out(out, run, why) : 0;
 }
 
 static int record(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,

@@ -137,7 +137,7 @@ static int stopped(const struct self_test_setup *s, struct machine_error *err)
 }
 
 /* The register and the energy belong to the CPU that is prepared, so they are read here. */
-static void self_test_read_volts(struct machine *m, struct self_test_readings *out)
+static void self_test_probe_volts(struct machine *m, struct self_test_readings *out)
 {
     struct machine_error error;
     uint64_t value;
@@ -154,7 +154,7 @@ static void self_test_read_volts(struct machine *m, struct self_test_readings *o
     }
 }
 
-static void self_test_read_energy(struct machine *m, struct self_test_readings *out)
+static void self_test_probe_energy(struct machine *m, struct self_test_readings *out)
 {
     struct machine_error error;
     const char *source = NULL;
@@ -186,7 +186,7 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
         struct recording rec;
         int status = stopped(setup, err);
         if (scalar)
-            self_test_read_energy(m, out);
+            self_test_probe_energy(m, out);
         status = status ? status : m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
@@ -198,10 +198,10 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
         if (status)
             return status;
         if (scalar)
-            self_test_read_volts(m, out);
+            self_test_probe_volts(m, out);
     }
     if (scalar)
-        self_test_read_energy(m, out);
+        self_test_probe_energy(m, out);
     if (s->n == 0)
         snprintf(s->why, sizeof s->why, "something else ran on the CPU in all %u repetitions", s->disturbed);
     return MACHINE_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/table/tables.h"
 
 #define TABLE_KIND_ADDRESS(name) &table_##name,

@@ -37,7 +37,7 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
 }
 
 /* Per cycle, of one word. */
-static double share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
+static double from_recording_share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
 {
     return cycles > 0 ? recording_difference(now, before, (int)word) / cycles : NAN;
 }
@@ -51,7 +51,7 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
         if (counters[c].id != COUNTER_EVENT)
             continue;
         char text[32];
-        double value = share_of(now, before, RECORDING_COUNTERS + c, cycles);
+        double value = from_recording_share_of(now, before, RECORDING_COUNTERS + c, cycles);
         snprintf(text, sizeof text, "%.7g", value);
         if (trace_put_extra(t, extra++, isnan(value) ? "" : text))
             return -1;
@@ -158,8 +158,8 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
                                                payload_cycles);
         for (size_t c = 0; c < n_counters; c++)
             if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
-                t->channel[share_channel[counters[c].id]][i] = (float)share_of(now, before, RECORDING_COUNTERS + c,
-                                                                               cycles);
+                t->channel[share_channel[counters[c].id]][i] = (float)from_recording_share_of(
+                    now, before, RECORDING_COUNTERS + c, cycles);
         if (append_events(t, now, before, counters, n_counters, cycles))
             return -1;
         char what[FROM_RECORDING_WHY_MAX - 20];

@@ -34,7 +34,7 @@ static double difference_noise(const float *y, size_t n, size_t lag)
         return 0;
     for (size_t i = 0; i < pairs; i += step)
         d[m++] = fabs((double)y[i + lag] - (double)y[i]);
-    double sigma = MAD_TO_SIGMA * robust_median(d, m) / M_SQRT2, sum = 0;
+    double sigma = MAD_TO_SIGMA * order_median(d, m) / M_SQRT2, sum = 0;
     size_t equal = 0;
     for (size_t i = 0; i < m; i++)
         equal += d[i] <= 0;
@@ -45,7 +45,7 @@ static double difference_noise(const float *y, size_t n, size_t lag)
      */
     size_t kept = equal * 4 > m ? m - m * 3 / 100 : 0;
     if (kept)
-        robust_nth_smallest(d, m, kept - 1);
+        order_nth_smallest(d, m, kept - 1);
     for (size_t i = 0; i < kept; i++)
         sum += d[i];
     double by_mean = kept ? sum / (double)kept * (sqrt(M_PI) / 2) / 0.93 : 0;
@@ -71,7 +71,7 @@ static double quantum_noise(const float *y, size_t n)
     }
     if (m < ENOUGH)
         return 0;
-    double quantum = robust_nth_smallest(off, m, m / 2);
+    double quantum = order_nth_smallest(off, m, m / 2);
     for (size_t i = 0; i < m; i++)
         alike += fabs(off[i] - quantum) < 0.05 * quantum;
     return quantum < QUANTUM_MOST && alike >= ENOUGH && alike * 2 > m ? 0.5 * quantum : 0;
@@ -213,7 +213,7 @@ static double step_noise(const struct clean *c, size_t w)
         return white;
     for (size_t i = 0; i < places; i += step)
         d[m++] = fabs(moving_step(c, i + w, w));
-    double seen = MAD_TO_SIGMA * robust_median(d, m);
+    double seen = MAD_TO_SIGMA * order_median(d, m);
     free(d);
     return fmax(white, fmin(seen, 4 * white));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 #define WILD_SIGMAS 4.0
 #define WILD_QUANTA 2.5 /* a chain spans a step more or less than it should, and noise adds to that */
@@ -28,7 +29,7 @@ static double typical_ghz(const struct trace *t)
     for (size_t i = 0; t->channel[TRACE_FREQ] && i < t->n; i += step)
         if (t->channel[TRACE_FREQ][i] > 0)
             x[m++] = (double)t->channel[TRACE_FREQ][i];
-    return robust_median(x, m);
+    return order_median(x, m);
 }
 
 /* The usual length of a sample, us; NaN: there are no two of a repetition. */
@@ -39,7 +40,7 @@ static double typical_sample_us(const struct trace *t)
     for (size_t i = 1; i < t->n; i += step)
         if (t->run[i] == t->run[i - 1])
             x[m++] = t->time_us[i] - t->time_us[i - 1];
-    return robust_median(x, m);
+    return order_median(x, m);
 }
 
 struct clock_reading clock_reading_of(const struct trace *t)
@@ -80,7 +81,7 @@ double clock_uncertainty(const struct clock_reading *r)
 static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
-    double middle = robust_median(scratch, n);
+    double middle = order_median(scratch, n);
     double bound = fmax(WILD_SIGMAS * robust_mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
     size_t kept;
     return middle + robust_offset_within(x, n, middle, bound, &kept);
@@ -119,6 +120,5 @@ double clock_middle(const struct clock_reading *r, enum trace_channel c, double 
 {
     if (!r->instant && r->quantum > 0 && c == TRACE_FREQ)
         return counted_centre(r, x, n, scratch);
-    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
-                                                             : robust_median(x, n);
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : order_median(x, n);
 }

@@ -350,7 +350,7 @@ static bool common_step(const struct runs *r, const struct segmentation *o, size
     if (m < ENOUGH_FOR_MEANS)
         return true; /* too little to judge by */
     double mean = sum / (double)m, sigma = sqrt(fmax(0, squares / (double)m - mean * mean));
-    double middle = robust_median(x, m);
+    double middle = order_median(x, m);
     bool significant = fabs(mean) > COMMON_Z * sigma / sqrt((double)m);
     return significant && middle * mean > 0 && fabs(middle) > 0.5 * fabs(mean);
 }
@@ -451,7 +451,7 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
         if (!o->piece[p].halt)
             continue;
         size_t m = segmentation_lengths(o, p, length);
-        double middle = robust_median(length, m), sigma = robust_mad_sigma(length, m, middle, length + m);
+        double middle = order_median(length, m), sigma = robust_mad_sigma(length, m, middle, length + m);
         double bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * sigma);
         for (size_t k = 0; k < o->n_runs && !bad; k++) {
             double at = segmentation_begin_in(o, p, k), d = segmentation_length_in(o, p, k);

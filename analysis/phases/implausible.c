@@ -36,7 +36,7 @@ static void find_recurring(const struct phases *p, bool *marked)
 }
 
 /* Whether a sibling hyper-thread seems to slow the chains before and after it, and the code in between. */
-static bool is_faster(const struct phases *p, size_t i)
+static bool implausible_is_faster(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
     return is_lone(p, i) && ph->freq_ghz.value > (1 + FASTER) * fmax(ph[-1].freq_ghz.value, ph[1].freq_ghz.value);
@@ -67,7 +67,7 @@ int implausible_withdraw(struct phases *p)
     }
     find_recurring(p, marked);
     for (size_t i = 0; i < p->n_phases; i++) {
-        bool faster = is_faster(p, i);
+        bool faster = implausible_is_faster(p, i);
         gone += marked[i];
         if (!marked[i] && !faster)
             continue;

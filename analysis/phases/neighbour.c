@@ -225,7 +225,7 @@ static int look_before(const struct runs *r, const struct grid *g, double window
     if (two_rates(g->rate, sample, n, window, x, &full, &below, &slow)) {
         /* the samples at the ends of its bouts hold some of either: the factor is that of the most */
         struct chains c = {.other = true};
-        out->factor = robust_median(x + n - slow, slow) / full;
+        out->factor = order_median(x + n - slow, slow) / full;
         if (judge)
             c = judge_chains(r->trace, &r->clock, g->rate, sample, n, below, x);
         out->uncertainty = c.uncertainty;
@@ -358,7 +358,7 @@ static double steps_noise(const struct trace *t, double *x)
     for (size_t i = 1; i < t->n; i++)
         if (t->run[i] == t->run[i - 1])
             x[n++] = t->time_us[i] - t->time_us[i - 1];
-    return step && n ? strtod(step, NULL) * 1e-3 / robust_median(x, n) / sqrt(6) : 0;
+    return step && n ? strtod(step, NULL) * 1e-3 / order_median(x, n) / sqrt(6) : 0;
 }
 
 /* What rates of neighbouring samples scatter by, relative, if half of them are of one kind: the lower quartile of their
@@ -370,7 +370,7 @@ static double rates_noise(const struct trace *t, const float *rate, double *x)
     for (size_t i = 1; i < t->n; i++)
         if (t->run[i] == t->run[i - 1] && rate[i] > 0 && rate[i - 1] > 0)
             x[n++] = fabs(log((double)rate[i] / (double)rate[i - 1]));
-    return fmax(n ? robust_nth_smallest(x, n, n / 4) / (0.3186 * sqrt(2)) : 0, steps);
+    return fmax(n ? order_nth_smallest(x, n, n / 4) / (0.3186 * sqrt(2)) : 0, steps);
 }
 
 /* Instructions per time of each sample, where chains tell the frequency; NULL: out of memory. */

@@ -15,6 +15,7 @@
 #include "analysis/phases/findings.h"
 #include "analysis/phases/neighbour.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { RUNS_LEAST = 4, KINDS_FROM = 10, BLOCK = 12, BLOCK_LEAST = 3, BLOCKS_MOST = 20000 };
 #define FULL_LEAST 0.2 /* of the blocks are at the full rate */
@@ -34,7 +35,7 @@ static double rates_typical_length(const struct segmentation *o, size_t p, doubl
 {
     for (size_t k = 0; k < o->n_runs; k++)
         x[k] = segmentation_length_in(o, p, k);
-    return robust_median(x, o->n_runs);
+    return order_median(x, o->n_runs);
 }
 
 /* What each block of repetition k says of piece p, in the first `length` us of it. */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
 #include "analysis/phases/change_points.h"
+#include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
@@ -68,7 +69,7 @@ static double runs_typical_length(const struct runs *r)
         for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++)
             if (count++ % step == 0)
                 d[m++] = r->trace->time_us[i] - r->trace->time_us[i - 1];
-    double period = robust_median(d, m);
+    double period = order_median(d, m);
     free(d);
     return period > 0 ? period : 1.0;
 }
@@ -120,8 +121,8 @@ static size_t medians_beside(const struct runs *r, const struct run_span *s, siz
     }
     double scratch[NEIGHBOURS];
     *clock = clock_middle(&r->clock, TRACE_FREQ, c, m, scratch);
-    *rate = robust_median(q, m);
-    *length = robust_median(d, m);
+    *rate = order_median(q, m);
+    *length = order_median(d, m);
     return m;
 }
 
@@ -341,8 +342,8 @@ static int find_typical(struct runs *r)
             x[r->n_gaps + 1 + m++] = fabs(log(r->gap[k].freq_after / r->gap[k].freq_before));
         }
     if (m >= ENOUGH) {
-        r->typical_lost = robust_median(x, m);
-        r->typical_step = robust_median(x + r->n_gaps + 1, m);
+        r->typical_lost = order_median(x, m);
+        r->typical_step = order_median(x + r->n_gaps + 1, m);
     }
     free(x);
     return 0;

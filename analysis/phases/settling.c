@@ -8,6 +8,7 @@
 
 #include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { END_SAMPLES = 5, ONE_OFF_OF = 5 };
 #define END_US 20.0
@@ -65,7 +66,7 @@ static struct range settling_range_of(const double *seen, size_t n, double sprea
         r.hi = fmax(r.hi, seen[i]);
         copy[i] = seen[i];
     }
-    r.middle = robust_median(copy, n);
+    r.middle = order_median(copy, n);
     double more = fmax(r.hi - r.lo, r.middle * fmax(least, isnan(spread) ? 0 : fmin(spread, NOISE_MOST)));
     r.lo -= more;
     r.hi += more;
@@ -76,7 +77,7 @@ static struct range settling_range_of(const double *seen, size_t n, double sprea
 static double settling_spread_of(const double *x, size_t n, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
-    double middle = robust_median(scratch, n);
+    double middle = order_median(scratch, n);
     return 3 * robust_mad_sigma(x, n, middle, scratch) / middle;
 }
 
@@ -118,7 +119,7 @@ static double middle_of_others(const struct whole *w, size_t n, bool ends, doubl
     for (size_t i = 0; i < n; i++)
         if (!w[i].below)
             scratch[m++] = ends ? w[i].end : w[i].begin;
-    return robust_median(scratch, m);
+    return order_median(scratch, m);
 }
 
 int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bool *off, size_t n)
@@ -185,7 +186,7 @@ static double median_copy(const double *x, const bool *marked, size_t n, double 
     for (size_t i = 0; i < n; i++)
         if (!(marked && marked[i]))
             scratch[m++] = x[i];
-    return robust_median(scratch, m);
+    return order_median(scratch, m);
 }
 
 /* What ran at another frequency throughout did not end otherwise than it was. */

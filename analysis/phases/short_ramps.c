@@ -13,7 +13,7 @@
 
 #include "analysis/phases/ramp_own.h"
 #include "analysis/phases/ramp_parts.h"
-#include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
 #define SHORTEST 0.5       /* periods: a shorter time constant is not told from a step */
@@ -203,7 +203,7 @@ static int fit_all(struct staircase *s, double own, struct ramp_own *f)
 }
 
 /* Leaves out the repetitions that do something else. Returns how many. */
-static size_t leave_out(struct staircase *s)
+static size_t short_ramps_leave_out(struct staircase *s)
 {
     struct ramp_readings *all = &s->readings;
     size_t n = 0, at = 0, was = all->n_runs;
@@ -212,7 +212,7 @@ static size_t leave_out(struct staircase *s)
         return 0; /* they stay in */
     for (size_t k = 0; k < was; k++)
         usual[k] = s->rss[k] /= (double)(all->first[k + 1] - all->first[k]);
-    double most = APART * robust_median(usual, was);
+    double most = APART * order_median(usual, was);
     free(usual);
     for (size_t k = 0; k < was; k++) {
         size_t from = all->first[k], length = all->first[k + 1] - from;
@@ -370,7 +370,8 @@ static int find_ramp(struct staircase *s, struct ramp_own *f, enum account *acco
 {
     double *edge = calloc(s->o->n_runs * (s->last - s->first) + 1, sizeof *edge), ghz[LEVELS_MOST], own = NAN;
     int status = edge ? 0 : -1;
-    for (bool again = true; again && !status; again = s->readings.n_runs >= RAMP_RUNS_FOR_TEST && leave_out(s) > 0) {
+    for (bool again = true; again && !status;
+         again = s->readings.n_runs >= RAMP_RUNS_FOR_TEST && short_ramps_leave_out(s) > 0) {
         own_steps(s, edge);
         own = ramp_steps_rss(&s->readings, s->last - s->first + 1, edge, ghz);
         status = s->readings.n_runs ? fit_all(s, own, f) : 1;

@@ -10,6 +10,7 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
 #define OTHER_SIGMAS 6.0
@@ -122,7 +123,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
         for (size_t k = 0; k < n; k++)
             if (other[k] == (kind == 1))
                 scratch[m++] = slow_runs_part_of(&c[k], part, instant);
-        middle[kind] = robust_median(scratch, m);
+        middle[kind] = order_median(scratch, m);
     }
     return middle[1] / middle[0];
 }

@@ -8,7 +8,7 @@
 
 #include "analysis/phases/clock.h"
 #include "analysis/phases/withdraw.h"
-#include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { EVEN_BINS = 32 };
 #define LONGER 1.1
@@ -112,7 +112,7 @@ int switch_cost_measure(const struct trace *t, double period_us, double until_us
             if (isfinite(rate))
                 x[n++] = rate;
         }
-        out->rate[out->n++] = n ? robust_median(x, n) : NAN;
+        out->rate[out->n++] = n ? order_median(x, n) : NAN;
     }
     free(x);
     return 0;

@@ -13,6 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "analysis/phases/change_points.h"
 #include "analysis/phases/volts_mixed.h"
+#include "util/order.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015 /* smaller steps are left alone: 12 units of the register */
@@ -93,7 +94,7 @@ static int thin(const struct trace *t, struct trace *v)
             sum += v->time_us[i + j];
         }
         v->time_us[m] = sum / (double)k;
-        v->channel[TRACE_VOLTS][m++] = (float)robust_median(x, k);
+        v->channel[TRACE_VOLTS][m++] = (float)order_median(x, k);
     }
     v->n = m;
     free(x);
@@ -103,7 +104,7 @@ static int thin(const struct trace *t, struct trace *v)
 static double plateau(const double *volts, size_t a, size_t b, double *scratch)
 {
     memcpy(scratch, volts + a, (b - a) * sizeof *scratch);
-    return robust_median(scratch, b - a);
+    return order_median(scratch, b - a);
 }
 
 static int add_step(struct phases *out, struct volt_step s)
@@ -511,7 +512,7 @@ int volts_find(const struct trace *t, struct phases *out)
         bool left_over = volts_mixed_at(&mixed, 0.5 * (begin + end)) && (halted || 2 * after < before);
         out->phases[p].volts = left_over ? NAN
                                : halted  ? halt_volts(scratch, m, (end - begin - 2 * inside) / spacing)
-                               : m       ? robust_median(scratch, m)
+                               : m       ? order_median(scratch, m)
                                          : NAN;
     }
     bad = bad || tell_mixed(out, &mixed);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum {
     SIDE = 11,       /* readings on either side whose medians tell the states a reading may be of */
@@ -31,16 +31,16 @@ static double noise_of(const float *x, size_t n, double *scratch)
     for (size_t i = 0; i + WINDOW < n; i += WINDOW) {
         for (size_t k = 0; k < WINDOW; k++)
             window[k] = fabs((double)x[i + k + 1] - (double)x[i + k]);
-        scratch[m++] = robust_median(window, WINDOW);
+        scratch[m++] = order_median(window, WINDOW);
     }
-    return MEDIAN_TO_SIGMA * robust_nth_smallest(scratch, m, m / 4);
+    return MEDIAN_TO_SIGMA * order_nth_smallest(scratch, m, m / 4);
 }
 
 static double median_between(const float *x, size_t a, size_t b, double *scratch)
 {
     for (size_t i = a; i < b; i++)
         scratch[i - a] = (double)x[i];
-    return robust_median(scratch, b - a);
+    return order_median(scratch, b - a);
 }
 
 /* Whether reading i is neither of the state before it nor of that after it, nor between them. */

@@ -11,21 +11,11 @@
 
 #include "util/order.h"
 
-double robust_median(double *x, size_t n)
-{
-    return order_median(x, n);
-}
-
-double robust_nth_smallest(double *x, size_t n, size_t k)
-{
-    return order_nth_smallest(x, n, k);
-}
-
 double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(x[i] - centre);
-    return MAD_TO_SIGMA * robust_median(scratch, n);
+    return MAD_TO_SIGMA * order_median(scratch, n);
 }
 
 double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
@@ -57,7 +47,7 @@ double robust_centre(double *x, size_t n, double *scratch)
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i]))
             scratch[m++] = x[i];
-    double middle = robust_median(scratch, m);
+    double middle = order_median(scratch, m);
     m = 0;
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i])) {
@@ -67,7 +57,7 @@ double robust_centre(double *x, size_t n, double *scratch)
     if (!m)
         return NAN;
     /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
-    double quantum = smallest_above_zero(scratch, m), spread = robust_median(scratch, m);
+    double quantum = smallest_above_zero(scratch, m), spread = order_median(scratch, m);
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
     if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no outlier */
         bound = fmax(bound, 1.5 * quantum);
@@ -91,7 +81,7 @@ struct estimate robust_mean(const double *x, size_t n, double reject, double sla
     if (!scratch)
         return e;
     memcpy(scratch, x, n * sizeof *x);
-    double centre = robust_median(scratch, n);
+    double centre = order_median(scratch, n);
     double bound = fmax(reject * robust_mad_sigma(x, n, centre, scratch), slack);
     double mean = robust_offset_within(x, n, centre, bound, &kept), squares = 0;
     free(scratch);

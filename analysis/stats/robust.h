@@ -17,9 +17,6 @@
  * takes. */
 #define QUANTUM_MOST 0.035
 
-/* The median; NaN of nothing. Reorders `x`. O(n). */
-double robust_median(double *x, size_t n);
-
 /*
  * The mean of what lies within four standard deviations (by the MAD) of the median; NaN of nothing. Needs scratch of n.
  * A median would not do: time stamps come in steps, and the median of stepped values is one of the steps, while their
@@ -29,9 +26,6 @@ double robust_centre(double *x, size_t n, double *scratch);
 
 /* By how much the mean of the values within `bound` of `middle` lies above it; *kept: how many they are. 0 of none. */
 double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept);
-
-/* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
-double robust_nth_smallest(double *x, size_t n, size_t k);
 
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
 double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch);

@@ -220,7 +220,7 @@ static int check_selects(struct events_reader *r)
 }
 
 /* What only the whole file can tell. */
-static int check_whole(struct events_reader *r)
+static int events_check_whole(struct events_reader *r)
 {
     struct events_table *t = r->out;
 
@@ -256,7 +256,7 @@ int events_parse(const char *text, size_t length, const char *file, struct event
     for (;;) {
         enum sourced_ini_item item = sourced_ini_next(&r.ini);
         if (item == SOURCED_INI_END)
-            return check_whole(&r);
+            return events_check_whole(&r);
         int status = item == SOURCED_INI_WRONG     ? MACHINE_BAD_INPUT
                      : item == SOURCED_INI_SECTION ? events_enter_section(&r)
                                                    : events_read_line(&r);

@@ -17,7 +17,7 @@ static bool is_within(const char *list, size_t i, const char *name, const struct
 }
 
 /* Of two levels the higher one is never faster, by more than a part of a step of the clock and beyond both limits. */
-static bool is_faster(const struct schedule_number *b, const struct schedule_number *a)
+static bool schedule_is_faster(const struct schedule_number *b, const struct schedule_number *a)
 {
     int32_t least = b->has_limits ? b->lo : b->value, most = a->has_limits ? a->hi : a->value;
     return b->value >= a->value + SCHEDULE_SAME_MHZ && least > most;
@@ -29,7 +29,7 @@ static bool levels_descend(const struct schedule_number *mhz, unsigned n_levels,
     for (unsigned l = 1, below = 0; l < n_levels; l++) {
         if (!mhz[l].present)
             continue;
-        if (mhz[below].present && is_faster(&mhz[l], &mhz[below])) {
+        if (mhz[below].present && schedule_is_faster(&mhz[l], &mhz[below])) {
             snprintf(why, why_size,
                      "inconsistent export: level %u at %d MHz is faster than level %u at %d MHz (cpu %d, active_cores "
                      "%u)",

@@ -16,7 +16,7 @@
 #include "tables/energy/energy_fit.h"
 #include "tables/energy/energy_print.h"
 #include "tables/energy/energy_plot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/table/estimates.h"
 #include "tables/table/reading_cost.h"
 

@@ -14,7 +14,7 @@
 #include "analysis/phases/steady.h"
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)

@@ -12,7 +12,8 @@
 #include "tables/frequency/core_ranges.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
+#include "util/order.h"
 
 /* What is shown of one CPU. */
 struct sheet {
@@ -134,7 +135,7 @@ static double level_ghz(const struct sheet *s, int level, size_t column)
         if (!isnan(ghz))
             value[n++] = ghz;
     }
-    return robust_median(value, n);
+    return order_median(value, n);
 }
 
 /* Whether a kernel runs at other frequencies than its level. */

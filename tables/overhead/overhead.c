@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tables/overhead/overhead_plot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/overhead/overhead_measure.h"
 #include "tables/overhead/overhead_print.h"
 

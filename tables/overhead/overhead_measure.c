@@ -10,6 +10,7 @@
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/reading_cost.h"
+#include "util/order.h"
 
 enum {
     PILOT = 16,      /* repetitions that tell whether the observation is long enough */
@@ -145,7 +146,7 @@ static double quantile(const struct intake *t, const double *x, double part)
 {
     size_t n = t->costs->n;
     memcpy(t->scratch, x, n * sizeof *x);
-    return n ? robust_nth_smallest(t->scratch, n, (size_t)((double)(n - 1) * part + 0.5)) : NAN;
+    return n ? order_nth_smallest(t->scratch, n, (size_t)((double)(n - 1) * part + 0.5)) : NAN;
 }
 
 /* How much the rate may change in the second execution unnoticed. */
@@ -216,7 +217,7 @@ static void summarise(struct overhead_costs *c, double far_us, const char *why, 
 static void summarise_up(struct overhead_costs *c, double *scratch)
 {
     memcpy(scratch, c->us, c->n * sizeof *scratch);
-    double middle = robust_median(scratch, c->n), apart = UP_SIGMAS * robust_mad_sigma(c->us, c->n, middle, scratch);
+    double middle = order_median(scratch, c->n), apart = UP_SIGMAS * robust_mad_sigma(c->us, c->n, middle, scratch);
     size_t n = 0;
     apart = fmax(apart, INTERRUPTION_US);
     for (size_t i = 0; i < c->n; i++)
@@ -306,7 +307,7 @@ static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell
     blocks_cut(c->us, c->n, us, OVERHEAD_FAR_US, &cost);
     for (size_t i = 0; i < c->n; i++)
         t->scratch[i] = fabs(t->drift[i]);
-    double drift = robust_median(t->scratch, c->n);
+    double drift = order_median(t->scratch, c->n);
     /* before the switch it is seen for a shorter time than after it */
     if (sigma > OVERHEAD_SAME_LEVEL * ghz)
         snprintf(out->moves, sizeof out->moves, "before the switch it differs by %.1f %% from repetition to repetition",

@@ -283,7 +283,7 @@ static int sku_read_section(struct parser *p)
 }
 
 /* What only the whole file can tell. */
-static int check_whole(struct parser *p)
+static int sku_check_whole(struct parser *p)
 {
     if (!p->sku->name[0] || !p->sku->brand[0])
         return sku_wrong(p, "[sku] lacks %s", p->sku->name[0] ? "brand" : "name");
@@ -296,7 +296,7 @@ static int sku_read(struct parser *p)
     while (!status) {
         switch (sourced_ini_next(&p->ini)) {
         case SOURCED_INI_END:
-            return check_whole(p);
+            return sku_check_whole(p);
         case SOURCED_INI_SECTION:
             status = sku_read_section(p);
             break;

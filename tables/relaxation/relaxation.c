@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long a core stays slow after wide code has ended. The cells: relaxation_cells.c. */
-#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_parts.h"
 
 #include <string.h>
 
-#include "tables/kinds.h"
+#include "tables/registry.h"
 
 #define PERIOD_MOST_US 5.0 /* half a halt of 10 us: longer ones hide where in a sample the frequency rose */
 
@@ -30,11 +30,6 @@ static const struct table_column columns[] = {
     {"discarded", "", TABLE_WHOLE, false, 0}, /* interrupted */
     {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
-
-static int relaxation_out_of_memory(struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
 
 static struct cell *relaxation_add(struct cells *out, unsigned kind, const struct payload *from,
                                    const struct payload *to, unsigned cores, const char *by)
@@ -124,7 +119,7 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     for (size_t i = 0; i < n_cores; i++)
         for (size_t k = 0; k < n; k++)
             if (strcmp(kernel[k].name, to.name) != 0 && add_pair(x, out, &kernel[k], &to, cores[i]))
-                return relaxation_out_of_memory(err);
+                return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }
 

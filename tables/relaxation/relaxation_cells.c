@@ -3,7 +3,7 @@
  * The cells of the relaxation table. Each begins with a pilot of its own, which shows how long the wait is about: what
  * is measured then is cut to fit.
  */
-#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
+#include "util/order.h"
 
 #define BELOW 0.9  /* of the wait: duty periods of toggling ... */
 #define ABOVE 1.15 /* ... long enough for the halt and the rise to show */
@@ -88,7 +89,7 @@ static double usual_noise(const struct relaxation_rise *rise, size_t n, double *
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = rise[i].noise;
-    return robust_median(scratch, n);
+    return order_median(scratch, n);
 }
 
 /* Whether some waits were half as long: where waits are often double, few repetitions may hide the single ones. */

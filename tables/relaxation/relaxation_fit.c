@@ -9,6 +9,7 @@
 #include "analysis/phases/clock.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 #define EDGE_US 100.0   /* of a window: shorter than any wait that was published (D, G: 650 us and more) */
 #define EARLY_US 20.0   /* of a window: the level before a wait that is shorter than that */
@@ -120,7 +121,7 @@ static double sample_noise(const struct trace *t, const struct relaxation_window
 
     for (size_t i = 1; i < w->n; i++)
         w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
-    double differ = w->n > 1 ? robust_median(w->scratch, w->n - 1) : NAN;
+    double differ = w->n > 1 ? order_median(w->scratch, w->n - 1) : NAN;
     return w->n > 1 ? fmax(MAD_TO_SIGMA * differ / sqrt(2), slow * clock_noise(&clock)) : NAN;
 }
 
@@ -164,7 +165,7 @@ static double median_rate(const struct relaxation_window *w, size_t first, size_
     size_t m = 0;
     for (size_t i = first; i < last && i < w->n; i++)
         w->scratch[m++] = w->rate[i];
-    return robust_median(w->scratch, m);
+    return order_median(w->scratch, m);
 }
 
 /* When the rise began, near sample k, give or take a few: where a halt cut a sample short, or by the share of the

@@ -9,7 +9,7 @@
 #include "analysis/stats/blocks.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/sights.h"
-#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_parts.h"
 
 #define SETTLE_US 5.0 /* the first samples run the sampling loop in */
 #define WINDOW_US 100.0

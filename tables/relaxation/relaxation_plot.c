@@ -2,7 +2,7 @@
 /* The plot of the table relaxation: waits, and the shares of what starts them anew or toggles. */
 #include <math.h>
 
-#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_parts.h"
 #include "tables/table/chart_table.h"
 
 static const char *mode_name(double mode, int *colour)

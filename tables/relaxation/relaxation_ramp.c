@@ -10,6 +10,7 @@
 #include "analysis/stats/golden.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 /*
  * The place that splits a ramp best into slow and fast is a part of its time constant
@@ -119,8 +120,8 @@ static double scatter(const struct views *v, bool by_rate)
         for (size_t i = 0; i < w->n && w->end[i] < 0.9 * v->view[r].at; i++)
             if (w->begin[i] > SETTLE_US)
                 w->scratch[m++] = relaxation_ramp_channel(w, by_rate)[i] / middle;
-        double hi = m ? robust_nth_smallest(w->scratch, m, m - 1 - m / 20) : NAN;
-        sum += m ? 0.5 * (hi - robust_nth_smallest(w->scratch, m, m / 20)) / sigmas : 0;
+        double hi = m ? order_nth_smallest(w->scratch, m, m - 1 - m / 20) : NAN;
+        sum += m ? 0.5 * (hi - order_nth_smallest(w->scratch, m, m / 20)) / sigmas : 0;
     }
     return fmax(sum / (double)v->n, NOISE_LEAST);
 }
@@ -314,7 +315,7 @@ static double set_apart(const struct views *v, double *scratch)
 {
     for (size_t r = 0; r < v->n; r++)
         scratch[r] = v->view[r].left;
-    double usual = robust_median(scratch, v->n);
+    double usual = order_median(scratch, v->n);
     for (size_t r = 0; r < v->n; r++)
         v->view[r].apart = v->view[r].left > RELAXATION_APART * usual;
     return usual;
@@ -347,7 +348,7 @@ static double room(const struct views *v, double *scratch)
 {
     for (size_t r = 0; r < v->n; r++)
         scratch[r] = v->view[r].w.end[v->view[r].w.n - 1] - v->view[r].at;
-    return robust_median(scratch, v->n);
+    return order_median(scratch, v->n);
 }
 
 /* Whether it describes the repetitions better than rises at once to the same frequency. */

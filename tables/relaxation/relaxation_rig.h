@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "probes/sequence.h"
-#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_parts.h"
 #include "tables/relaxation/relaxation_fit.h"
 #include "tables/table/tables.h"
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tables/relaxation/relaxation.h"
+#include "tables/relaxation/relaxation_parts.h"
 #include "tables/table/pivot.h"
 
 static bool relaxation_text_is(const struct table *t, size_t row, const char *what)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/stats/robust.h"
+#include "util/order.h"
 
 int relaxation_window_open(struct relaxation_window *w, const struct trace *t, struct sights_span s, double from_us,
                            double to_us)
@@ -24,7 +24,7 @@ int relaxation_window_open(struct relaxation_window *w, const struct trace *t, s
         w->rate[w->n] = ipc * freq;
         w->freq[w->n++] = freq;
     }
-    double usual = robust_median(w->scratch, w->n);
+    double usual = order_median(w->scratch, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->weight[i] = fmin(1, (w->end[i] - w->begin[i]) / usual);
     return 0;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
 #include "drivers/cpu/tsc.h"
 #include "tables/self_test/self_test_parts.h"
+#include "util/order.h"
 
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
 static const double STEP_MOST_NS = 50;
@@ -126,10 +126,10 @@ static void judge_jitter(const struct self_test_readings *r, struct self_test_li
     } else {
         for (size_t i = 0; i < n; i++)
             off[i] = s[i].ticks;
-        double usual = robust_median(off, n);
+        double usual = order_median(off, n);
         for (size_t i = 0; i < n; i++)
             off[i] = fabs(s[i].ticks - usual);
-        double nine_tenths = robust_nth_smallest(off, n, n * 9 / 10) * ns;
+        double nine_tenths = order_nth_smallest(off, n, n * 9 / 10) * ns;
         snprintf(l->text, sizeof l->text, "9 of 10 samples within %.0f ns of %.2f us", nine_tenths, usual * ns * 1e-3);
         self_test_bound_alone(l, self_test_slowed_share(r, SELF_TEST_SHORT), nine_tenths, NAN, JITTER_MOST * 1000,
                               "sample lengths vary widely");
@@ -191,7 +191,7 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
              (double)lost.interrupts / seconds);
     self_test_bound_alone(interrupts, slowed, (double)lost.interrupts / seconds, NAN, INTERRUPTS_MOST,
                           "a device or the hypervisor keeps interrupting this CPU: choose another with --cpu");
-    double median = robust_median(lost.share, lost.n);
+    double median = order_median(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
              100 * median);
     size_t told = strlen(time->text);

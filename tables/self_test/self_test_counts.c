@@ -8,6 +8,7 @@
 #include "drivers/events/event_code.h"
 #include "drivers/cpu/tsc.h"
 #include "tables/self_test/self_test_parts.h"
+#include "util/order.h"
 
 /* dec and jnz end each block of a kernel (kernels/kernel.inc, END_BLOCK). */
 enum { LOOP_INSTRUCTIONS = 2 };
@@ -44,7 +45,7 @@ static struct middle middle_of(const struct self_test_readings *r, enum self_tes
             excess[kept++] = s[i].counter - expected * s[i].payload;
         }
     if (kept > 0)
-        m = (struct middle){robust_median(work, kept), robust_median(excess, kept), kept};
+        m = (struct middle){order_median(work, kept), order_median(excess, kept), kept};
     free(work);
     free(s);
     return m;
@@ -145,7 +146,7 @@ static void add_chain(const struct chain_samples *s, size_t stretch, struct chai
         each[n] = (struct chain){t, c, 1};
         ratio[n++] = c > 0 ? t / c : 0;
     }
-    double usual = ratio ? robust_median(ratio, n) : NAN;
+    double usual = ratio ? order_median(ratio, n) : NAN;
     for (size_t i = 0; each && i < n; i++)
         if (each[i].ticks <= CHAIN_INTERRUPTED * usual * each[i].cycles || each[i].cycles <= 0) {
             out->ticks += each[i].ticks;
@@ -227,7 +228,7 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
         return;
     }
     double step = out->line[0].verdict == SELF_TEST_CANNOT ? 0 : out->line[0].value * 1e-9 * r->tsc_hz;
-    double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = robust_median(ratios, n);
+    double off = CHAIN_OFF + CHAIN_STEPS * step / (all.ticks / all.readings), value = order_median(ratios, n);
     snprintf(l->text, sizeof l->text,
              "%.4f cycles per add of a long chain (median of %zu rounds); %.3f GHz, %.0f ticks per reading", value, n,
              all.cycles / all.ticks * r->tsc_hz * 1e-9, all.ticks / all.readings);
@@ -269,7 +270,7 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
             code = s->counters[i].id == COUNTER_EVENT ? s->counters[i].event : code;
         bool instructions = code == SELF_TEST_EVENT_INSTRUCTIONS;
         double expected = instructions ? 1 + (double)LOOP_INSTRUCTIONS / s->block : 1,
-               value = robust_median(ratio, kept);
+               value = order_median(ratio, kept);
         snprintf(l->text, sizeof l->text, "%02XH/%02XH, %s: %.4f per add", event_code_select(code),
                  event_code_umask(code), instructions ? "instructions" : "cycles at level 0", value);
         self_test_bound(l, value, expected * (1 - EVENT_UNDER), expected * (1 + EVENT_OVER),

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
 #include "tables/self_test/self_test_parts.h"
+#include "util/order.h"
 
 enum { LEVELS = 3, KERNELS_MAX = 8 };
 /* Of the core's cycles a level takes nearly all in one kernel and hardly any in another. */
@@ -22,7 +22,7 @@ struct shares {
     double all, any, most; /* the bounds */
 };
 
-static double share_of(const struct self_test_stretch *s, enum counter_id id, bool of_cycles)
+static double self_test_levels_share_of(const struct self_test_stretch *s, enum counter_id id, bool of_cycles)
 {
     double values[SELF_TEST_RECORDINGS_MAX];
     size_t n = 0;
@@ -33,7 +33,7 @@ static double share_of(const struct self_test_stretch *s, enum counter_id id, bo
         if (isfinite(share))
             values[n++] = share;
     }
-    return n > 0 ? robust_median(values, n) : NAN;
+    return n > 0 ? order_median(values, n) : NAN;
 }
 
 static bool cycles_are_right(const struct self_test_lines *l)
@@ -55,7 +55,8 @@ static void self_test_levels_collect(const struct self_test_readings *r, bool of
             continue;
         out->kernel[out->n] = s->kernel;
         for (int level = 0; level < LEVELS; level++)
-            out->share[out->n][level] = share_of(s, (enum counter_id)(COUNTER_LVL0 + level), of_cycles);
+            out->share[out->n][level] = self_test_levels_share_of(s, (enum counter_id)(COUNTER_LVL0 + level),
+                                                                  of_cycles);
         out->n++;
     }
 }
@@ -218,7 +219,7 @@ static struct throttling after_switch(const struct self_test_readings *r, const 
             t.slow_us++;
             t.late_us += (double)i >= last_quarter;
         }
-    t.throttled = counted > 0 ? robust_median(count, counted) : 0;
+    t.throttled = counted > 0 ? order_median(count, counted) : 0;
     return t;
 }
 
@@ -227,7 +228,7 @@ static void self_test_levels_judge_throttle(const struct self_test_readings *r, 
     struct self_test_line *l = self_test_add(out, "throttle", "cycles");
     const struct self_test_stretch *s = self_test_find(r, SELF_TEST_SWITCH, NULL);
     const struct self_test_stretch *scalar = self_test_find(r, SELF_TEST_STEADY, "64add");
-    double idle = scalar ? share_of(scalar, COUNTER_THROTTLE, false) : NAN;
+    double idle = scalar ? self_test_levels_share_of(scalar, COUNTER_THROTTLE, false) : NAN;
     if (r->lacks[COUNTER_THROTTLE][0]) {
         self_test_cannot(l, r->lacks[COUNTER_THROTTLE], r->lacks_remedy[COUNTER_THROTTLE]);
         return;

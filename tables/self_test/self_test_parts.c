@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { SLOWED_IN_A_ROW = 5 };
 /* A thread next door may be there most of the time, but hardly in four samples of five. */
@@ -107,7 +107,7 @@ static double rate_quantile(const struct self_test_sample *s, size_t n, double q
         if (!s[i].slowed)
             rate[kept++] = s[i].payload / s[i].ticks;
     if (kept > 0)
-        value = robust_nth_smallest(rate, kept, (size_t)((double)(kept - 1) * quantile));
+        value = order_nth_smallest(rate, kept, (size_t)((double)(kept - 1) * quantile));
     free(rate);
     return value;
 }

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
 #include "drivers/msr/msr_decode.h"
 #include "tables/self_test/self_test_parts.h"
+#include "util/order.h"
 
 /* Volts of a core that runs: below the least retention voltages and above the 1.52 V that Intel's VID tables end with
  * (datasheets, "VccIN" and "VID"), with a margin for overclockers. */
@@ -40,7 +40,7 @@ static void judge_volts(const struct self_test_readings *r, struct self_test_lin
         self_test_bound(l, NAN, VOLTS_LEAST, VOLTS_MOST, why);
         return;
     }
-    double volt = robust_median(volts, n);
+    double volt = order_median(volts, n);
     snprintf(l->text, sizeof l->text, "%.4f V, %zu of %zu readings from %.4f to %.4f V", volt, n, r->n_volts, least,
              most);
     self_test_bound(l, volt, VOLTS_LEAST, VOLTS_MOST, "no core runs at this voltage");

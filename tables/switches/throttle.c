@@ -11,9 +11,10 @@
 #include "analysis/stats/robust.h"
 #include "tables/switches/throttle_distance.h"
 #include "tables/switches/throttle_plot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/throttle_print.h"
+#include "util/order.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
 #define RESIDUAL_TOLD 0.05 /* above it the rates do not quite follow from one distance ... */
@@ -288,7 +289,7 @@ static double usual_duration(const struct table *t, size_t first, double *scratc
     for (size_t row = first; row < t->n_rows; row++)
         if (same_series(t, first, row) && table_number(t, row, "phase") == 1)
             scratch[n++] = table_number(t, row, "duration_us");
-    return robust_median(scratch, n);
+    return order_median(scratch, n);
 }
 
 /*

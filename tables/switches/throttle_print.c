@@ -7,8 +7,9 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/switches/switches.h"
+#include "util/order.h"
 
 enum { GROUPS_TOLD = 3 };
 #define SAME_US 1.0       /* durations that differ by less are told as one ... */
@@ -218,7 +219,7 @@ static double median_of_column(const struct table *t, const size_t *row, size_t 
         if (isfinite(table_number(t, row[i], column)))
             x[m++] = table_number(t, row[i], column);
     if (m)
-        value = robust_median(x, m);
+        value = order_median(x, m);
     free(x);
     return value;
 }

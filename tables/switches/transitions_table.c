@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tables/switches/transitions_plot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_findings.h"
 #include "tables/switches/transition_matrix.h"

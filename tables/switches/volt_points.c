@@ -8,6 +8,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { LEAST_FOR_LIMITS = 6, BINS_OF_WINDOW = 5, POINTS_MAX = 100000 };
 
@@ -80,11 +81,11 @@ static struct estimate median_with_limits(const struct reading *r, size_t n)
     struct estimate e = {NAN, NAN, NAN};
     for (size_t i = 0; i < n; i++)
         x[i] = r[i].volts;
-    e.value = robust_median(x, n);
+    e.value = order_median(x, n);
     if (n >= LEAST_FOR_LIMITS) {
         size_t rank = lower_rank(n);
-        e.lo = robust_nth_smallest(x, n, rank);
-        e.hi = robust_nth_smallest(x, n, n - 1 - rank);
+        e.lo = order_nth_smallest(x, n, rank);
+        e.hi = order_nth_smallest(x, n, n - 1 - rank);
     }
     return e;
 }

@@ -7,7 +7,7 @@
 #include "tables/table/pivot.h"
 #include "tables/switches/volt_points.h"
 #include "tables/switches/voltage_plot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/switches/switches.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12, READINGS_BRIEF = 400, ROWS_OF_PLATEAU = 4, FEW_CORES = 2 };

@@ -6,6 +6,7 @@
 
 #include "analysis/stats/robust.h"
 #include "probes/overhead.h"
+#include "util/order.h"
 
 #define NEAR_US 1.0
 #define FAR_US 10.0
@@ -57,9 +58,9 @@ int reading_cost(struct machine *m, const struct machine_setup *setup, const str
     s.period_us = FAR_US;
     if (status == MACHINE_OK)
         status = overhead_run(m, &s, reading_cost_add, &far, err);
-    double time = robust_median(near.time, near.n), work = robust_median(near.work, near.n);
+    double time = order_median(near.time, near.n), work = order_median(near.work, near.n);
     /* the time of an instruction */
-    double each = (robust_median(far.time, far.n) - time) / (robust_median(far.work, far.n) - work);
+    double each = (order_median(far.time, far.n) - time) / (order_median(far.work, far.n) - work);
     double cost = time - work * each;
     if (status == MACHINE_OK && cost > 0 && cost < MOST_US)
         *us = cost;

@@ -119,7 +119,7 @@ struct table_kind {
     void (*plot)(const struct table *t, struct chart *c);
 };
 
-/* All tables (tables/kinds.h), in the order in which --all measures them; *n is set. */
+/* All tables (tables/registry.h), in the order in which --all measures them; *n is set. */
 const struct table_kind *const *tables_all(size_t *n);
 /* One by name, or NULL. */
 const struct table_kind *tables_find(const char *name);

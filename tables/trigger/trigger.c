@@ -11,7 +11,7 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},

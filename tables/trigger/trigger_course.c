@@ -6,6 +6,7 @@
 
 #include "analysis/phases/clock.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 #define FAR_US 50.0
 #define BIN_MOST_US 70.0
@@ -102,10 +103,10 @@ static int find_tolerance(struct bins *b)
         return -1;
     for (size_t i = 0; i < n; i++)
         x[n + i] = x[i] = log(b->sight[from + i].freq);
-    double centre = robust_median(x, n);
+    double centre = order_median(x, n);
     for (size_t i = 0; i < n; i++)
         x[i] = fabs(x[n + i] - centre);
-    double sigma = MAD_TO_SIGMA * robust_median(x, n);
+    double sigma = MAD_TO_SIGMA * order_median(x, n);
     b->tolerance = sigma > 0 ? fmax(SAME_FREQUENCY, SIGMAS * sigma) : SAME_FREQUENCY;
     free(x);
     return 0;
@@ -213,7 +214,7 @@ const char *trigger_course(const struct trace *t, struct sights_span s, double b
 /* The largest of those that are not far from the median: what is was disturbed by something else. */
 static double trigger_course_largest(double *x, size_t n)
 {
-    double most = 2 * robust_median(x, n) + FAR_US, found = 0;
+    double most = 2 * order_median(x, n) + FAR_US, found = 0;
     for (size_t i = 0; i < n; i++)
         if (x[i] <= most)
             found = fmax(found, x[i]);
@@ -223,7 +224,7 @@ static double trigger_course_largest(double *x, size_t n)
 /* The smallest, likewise. */
 static double smallest(double *x, size_t n)
 {
-    double least = 0.5 * (robust_median(x, n) - FAR_US), found = INFINITY;
+    double least = 0.5 * (order_median(x, n) - FAR_US), found = INFINITY;
     for (size_t i = 0; i < n; i++)
         if (x[i] >= least)
             found = fmin(found, x[i]);
@@ -242,7 +243,7 @@ static void trigger_course_put_back(struct trigger_pilot *out, double *back, siz
             back[finite++] = back[i];
     for (size_t i = 0; i < finite; i++)
         out->back_most_us = fmax(out->back_most_us, back[i]);
-    out->back_usual_us = finite ? robust_median(back, finite) : 0;
+    out->back_usual_us = finite ? order_median(back, finite) : 0;
 }
 
 void trigger_pilot(const struct trigger_course *c, size_t n, const struct sight *plain, struct trigger_pilot *out)
@@ -262,7 +263,7 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct sight 
         if (!isnan(c[i].back_us))
             back[m++] = c[i].back_us;
     }
-    out->steady = (struct sight){robust_median(freq, n), robust_median(ipc, n), robust_median(level, n), 0};
+    out->steady = (struct sight){order_median(freq, n), order_median(ipc, n), order_median(level, n), 0};
     out->counted = !isnan(out->steady.level) && !isnan(plain->level);
     out->settled_us = trigger_course_largest(settled, n);
     out->after_us = trigger_course_largest(after, n);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 /* What of a sample's cycles counts, 0..1; NaN: not known. */
 struct rule {
@@ -96,7 +97,7 @@ double shares_ipc(const struct trace *t, double from_us, double to_us)
     for (size_t i = 0; i < t->n; i++)
         if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
             ipc[n++] = (double)t->channel[TRACE_IPC][i];
-    middle = robust_median(ipc, n);
+    middle = order_median(ipc, n);
     free(ipc);
     return middle;
 }
@@ -111,7 +112,7 @@ double shares_slow_below(const struct trace *t)
     for (size_t i = 1; i < t->n; i++)
         if (ipc[i - 1] > 0 && ipc[i] > 0)
             steps[n++] = fabs(log((double)ipc[i] / (double)ipc[i - 1]));
-    double sigma = n ? MAD_TO_SIGMA * robust_median(steps, n) / sqrt(2) : INFINITY;
+    double sigma = n ? MAD_TO_SIGMA * order_median(steps, n) / sqrt(2) : INFINITY;
     free(steps);
     return fmax(SHARES_SLOW_LEAST, fmin(SHARES_SLOW, 1 - SHARES_SLOW_SIGMAS * sigma));
 }

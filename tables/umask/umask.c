@@ -15,7 +15,7 @@
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
 #include "tables/umask/umask_plot.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
 #define SETTLED 0.75       /* of what is recorded from BASE: most transitions are over */

@@ -32,7 +32,7 @@ verdict "the report fetches nothing" test -z "$(fetches)"
 # shellcheck disable=SC2086
 run $short --output "$dir"
 verdict "a second run into it: status 2 and both ways out" \
-    test "$status" -eq 2 -a "$(grep -c 'holds a run already; --resume .* --output DIR' "$err")" -eq 1
+    test "$status" -eq 2 -a "$(grep -c 'already contains a run; continue it with --resume, .* --output DIR' "$err")" -eq 1
 cp -r "$dir" "$tmp/before"
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume
@@ -41,7 +41,7 @@ verdict "--resume of a finished run: the same to the byte" \
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume --seed 1
 verdict "--resume with another seed: status 2, and it says what differs" \
-    test "$status" -eq 2 -a "$(grep -c -- '--seed is "0" there and "1" here' "$err")" -eq 1
+    test "$status" -eq 2 -a "$(grep -c -- '--seed is "0" in that run and "1" in this one' "$err")" -eq 1
 run --all --machine model:xeon-w-2104 --brief --output "$dir" --resume
 verdict "--resume with another machine: status 2" \
     test "$status" -eq 2 -a "$(grep -c 'belongs to another run' "$err")" -eq 1
@@ -55,7 +55,7 @@ printf '{"format": ' >"$(cat "$tmp/one")"
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume
 verdict "cells that are gone or broken are measured again, and told" \
-    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a "$(grep -c 'measured again' "$err")" -eq 1
+    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a "$(grep -c 'measuring this cell again' "$err")" -eq 1
 
 if [ -n "${SANITIZED:-}" ]; then
     skip "other directories, two runs at once, signals, kill and resume" \
@@ -72,7 +72,7 @@ run --all --machine model:xeon-gold-6130 --kernels 512fma --output "$tmp/refused
 verdict "what is refused leaves no directory behind" test "$status" -eq 2 -a ! -e "$tmp/refused"
 run --all --machine model:core-i7-6700hq --kernels 512fma,512or --brief --output "$tmp/nothing" --quiet
 verdict "nothing of any table can be measured: status 3 and where the reasons are" \
-    test "$status" -eq 3 -a -s "$tmp/nothing/report.html" -a "$(grep -c 'report.html has the reasons' "$err")" -eq 1
+    test "$status" -eq 3 -a -s "$tmp/nothing/report.html" -a "$(grep -c 'report.html gives the reasons' "$err")" -eq 1
 # as a kill leaves it that meets the program between a file's temporary name and its own
 mkdir "$tmp/empty" && echo '{' >"$tmp/empty/.run.json.0123456789abcdef.tmp"
 for file in report.html cells/frequency/x.json tables/umask.csv; do
@@ -109,7 +109,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 run --all --machine model:xeon-gold-6130 --output "$tmp/busy" --resume
 verdict "a second run at the same time: status 1" \
-    test "$status" -eq 1 -a "$(grep -c 'another run is at work' "$err")" -eq 1
+    test "$status" -eq 1 -a "$(grep -c 'another run is using' "$err")" -eq 1
 kill -TERM $first
 wait $first
 verdict "a signal: status 1, one line that names --resume" \

@@ -4,7 +4,7 @@
 #define CHARACTERIZE_TESTS_TABLE_RIG_H
 
 #include "drivers/model/model.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/table/tables.h"
 
 /* Measures a table; the test fails with the reason where that is refused. table_free(). */

@@ -13,7 +13,7 @@
 
 #include "drivers/model/model_power.h"
 #include "drivers/model/model_steady.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
 #include "tests/support/voltage_truth.h"

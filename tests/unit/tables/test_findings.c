@@ -18,7 +18,7 @@
 #include "tables/relaxation/relaxation_waits.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/table_rig.h"
 
 #define FLOATS "no steps, the frequency floats: 3 of 8 frequencies had changed on remeasurement"

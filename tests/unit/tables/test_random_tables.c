@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_truth.h"

@@ -12,6 +12,7 @@
 
 #include "analysis/stats/robust.h"
 #include "tests/support/random_numbers.h"
+#include "util/order.h"
 
 enum { MOST = 300 };
 
@@ -65,7 +66,7 @@ static void medians_are_those_of_sorting(void **state)
         size_t n = random_values(&r, x);
         memcpy(copy, x, sizeof copy);
         double middle = sorted_median(x, n), deviation[MOST];
-        same(robust_median(copy, n), middle);
+        same(order_median(copy, n), middle);
         for (size_t i = 0; i < n; i++)
             deviation[i] = fabs(x[i] - 0.3);
         same(robust_mad_sigma(x, n, 0.3, scratch), MAD_TO_SIGMA * sorted_median(deviation, n));
@@ -76,10 +77,10 @@ static void medians_of_nothing_and_little(void **state)
 {
     (void)state;
     double none[] = {NAN, NAN}, one[] = {NAN, 7, NAN}, two[] = {9, 5};
-    assert_true(isnan(robust_median(none, 0)));
-    assert_true(isnan(robust_median(none, 2)));
-    assert_true(robust_median(one, 3) == 7);
-    assert_true(robust_median(two, 2) == 7);
+    assert_true(isnan(order_median(none, 0)));
+    assert_true(isnan(order_median(none, 2)));
+    assert_true(order_median(one, 3) == 7);
+    assert_true(order_median(two, 2) == 7);
 }
 
 static void mad_of_normal_noise_is_its_sigma(void **state)

@@ -166,7 +166,7 @@ static void one_half_is_not_enough(void **state)
     assert_int_equal(p.n_levels, 1);
     bool told = false;
     for (size_t i = 0; i < p.n_warnings; i++)
-        told |= strstr(p.warnings[i], "taken back") != NULL;
+        told |= strstr(p.warnings[i], "withdrawn") != NULL;
     assert_true(told);
     phases_free(&p);
     switches_free(&seen);

@@ -12,7 +12,7 @@
 
 #include "output/validate/validate.h"
 #include "output/export/kernel_class.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tables/published/sku_file.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/model_rig.h"

@@ -16,7 +16,7 @@
 #include "tables/energy/energy_fit.h"
 #include "drivers/msr/msr_decode.h"
 #include "probes/energy.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "tables/table/estimates.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
 #include "tests/support/random_model.h"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "tables/kinds.h"
-#include "tables/relaxation/relaxation.h"
+#include "tables/registry.h"
+#include "tables/relaxation/relaxation_parts.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"

@@ -17,7 +17,7 @@
 
 #include "analysis/phases/settling.h"
 #include "tables/switches/guarded.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"

@@ -17,7 +17,7 @@
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"

@@ -17,7 +17,7 @@
 #include "tables/switches/volt_points.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
@@ -204,7 +204,7 @@ static void what_cannot_be_read_is_missing(void **state)
     struct machine copy = blind;
     assert_int_equal(tables_measure(&table_voltage, &copy, &o, NULL, NULL, &t, &err), MACHINE_OK);
     assert_true(t.n_rows == 0 && t.n_missing == 1);
-    assert_non_null(strstr(t.missing[0].why, "reads no registers; remedy:"));
+    assert_non_null(strstr(t.missing[0].why, "cannot read registers; remedy:"));
     table_free(&t);
     machine.ops->close(&machine);
 }

@@ -16,7 +16,7 @@
 
 #include "analysis/stats/threshold.h"
 #include "tables/trigger/trigger_fit.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tables/trigger/trigger_course.h"
-#include "tables/kinds.h"
+#include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"

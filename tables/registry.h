@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The only list of tables, in the order in which --all measures them: X(NAME) for each, whose struct table_kind is
- * table_NAME in the room tables/NAME. A new table is a room of its own and one line here.
+ * table_NAME. A new table is a room of its own and one line here.
  */
-#ifndef CHARACTERIZE_TABLE_KINDS_H
-#define CHARACTERIZE_TABLE_KINDS_H
+#ifndef CHARACTERIZE_TABLES_REGISTRY_H
+#define CHARACTERIZE_TABLES_REGISTRY_H
 
 #include "tables/table/tables.h"
 

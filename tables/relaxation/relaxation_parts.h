@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the relaxation table (private to tables/). */
-#ifndef CHARACTERIZE_TABLES_RELAXATION_H
-#define CHARACTERIZE_TABLES_RELAXATION_H
+#ifndef CHARACTERIZE_RELAXATION_PARTS_H
+#define CHARACTERIZE_RELAXATION_PARTS_H
 
 #include "tables/table/estimates.h"
 #include "probes/sequence.h"
