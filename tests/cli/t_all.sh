@@ -32,7 +32,8 @@ verdict "the report fetches nothing" test -z "$(fetches)"
 # shellcheck disable=SC2086
 run $short --output "$dir"
 verdict "a second run into it: status 2 and both ways out" \
-    test "$status" -eq 2 -a "$(grep -c 'already contains a run; continue it with --resume, .* --output DIR' "$err")" -eq 1
+    test "$status" -eq 2 -a \
+    "$(grep -c 'already contains a run; continue it with --resume, .* --output DIR' "$err")" -eq 1
 cp -r "$dir" "$tmp/before"
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume
@@ -55,7 +56,8 @@ printf '{"format": ' >"$(cat "$tmp/one")"
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume
 verdict "cells that are gone or broken are measured again, and told" \
-    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a "$(grep -c 'measuring this cell again' "$err")" -eq 1
+    test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)" -a \
+    "$(grep -c 'measuring this cell again' "$err")" -eq 1
 
 if [ -n "${SANITIZED:-}" ]; then
     skip "other directories, two runs at once, signals, kill and resume" \
