@@ -66,7 +66,6 @@ $(OUT)/characterize: $(CLI_OBJ) $(INTERNAL)
 $(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LIB_OBJ)' | cmp -s - $@ || echo '$(LIB_OBJ)' >$@
-FORCE:
 
 # with all its global symbols, for the programs of this tree
 $(INTERNAL): $(LIB_OBJ) $(BUILD)/objects
@@ -99,8 +98,8 @@ $(ASM:%.asm=$(BUILD)/%.asm.o): $(wildcard kernels/*.inc)
 
 # Everything that unit tests call, linked once: each test program holds its own code alone and finds this beside it.
 UNIT_LIB := $(BUILD)/tests/libunit.so
-$(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ)
-	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ -lcmocka $(LDLIBS)
+$(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ) $(BUILD)/objects
+	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $(LIB_OBJ) $(HELP_OBJ) -lcmocka $(LDLIBS)
 
 $(UNIT_BIN) $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(UNIT_LIB) -Wl,-rpath,'$$ORIGIN/$(call upwards,$(@D))' -lcmocka $(LDLIBS)
@@ -271,7 +270,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
+.PHONY: FORCE all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
         test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
         format help debug compile_commands.json install uninstall clean
 .SECONDARY:
