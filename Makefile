@@ -9,6 +9,7 @@ LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
 CC      ?= cc
 NASM    ?= nasm
+OBJCOPY ?= objcopy
 BUILD   ?= build
 # where the program is linked to; sanitize puts its own beside its objects
 OUT     ?= .
@@ -46,23 +47,31 @@ SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
 
 # The shared library: programs that link it ask for SONAME; it exports what library/characterize.map names.
 SONAME  := libcharacterize.so.0
+# what the project's own programs link: every object with all its names
+PARTS   := $(BUILD)/libparts.a
 STATIC  := $(OUT)/libcharacterize.a
 SHARED  := $(OUT)/libcharacterize.so.$(VERSION)
 
 ## all            ./characterize and libcharacterize, static and shared (default)
-# programs under the sanitizers link the static one
-all: $(OUT)/characterize $(if $(SANITIZE),,$(SHARED))
+all: $(OUT)/characterize $(if $(SANITIZE),,$(STATIC) $(SHARED))
 
 ## help           this list
 help:
 	@sed -n 's/^## //p' Makefile
 
-$(OUT)/characterize: $(CLI_OBJ) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(OUT)/libcharacterize.a $(LDLIBS)
-
-$(OUT)/libcharacterize.a: $(LIB_OBJ)
+$(OUT)/characterize: $(CLI_OBJ) $(PARTS)
 	@mkdir -p $(@D)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(PARTS) $(LDLIBS)
+
+$(PARTS): $(LIB_OBJ)
 	rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+# One object that keeps the names of the header alone: else the library would call a program's own machine_open().
+$(STATIC): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -nostdlib -r -o $(BUILD)/libcharacterize.o $(LIB_OBJ)
+	$(OBJCOPY) -w --keep-global-symbol='characterize_*' $(BUILD)/libcharacterize.o
+	rm -f $@ && $(AR) rcs $@ $(BUILD)/libcharacterize.o
 
 $(SHARED): $(LIB_OBJ) library/characterize.map
 	@mkdir -p $(@D)
@@ -90,8 +99,8 @@ $(UNIT_BIN) $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
 # from a folder of tests up to build/tests
 upwards = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(1:$(BUILD)/tests/%=%))))
 
-$(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
+$(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(PARTS)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(PARTS) $(LDLIBS)
 
 ## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
@@ -121,19 +130,19 @@ check-deep:
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
 ## test-vm-one    the kernel helper on one kernel in QEMU, with a fifth of the random ioctls
 test-vm-one: all
-	OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
 ## test-vm        the kernel helper on three kernels in QEMU
 test-vm: all
-	OUT='$(OUT)' tests/vm/run-kernels.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-kernels.sh
 
 ## test-vm-stops  the same, stopped and continued at random for 10 minutes
 # The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
 test-vm-stops: all
-	OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
 
 ## test-vm-avx512 the same with 512 bits (Bochs, minutes)
 test-vm-avx512: all
-	OUT='$(OUT)' tests/vm/run-bochs.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-bochs.sh
 
 ## test-resume    --all killed at RESUME_ROUNDS (100) random moments and resumed
 # Some minutes; make test does it a few times.

@@ -64,9 +64,9 @@ EOF
 printf '%s\n' 'cli/messages.o: warn' 'analysis/phases/kinds.o: find' 'trace/trace.o: tracer' >"$tmp/want"
 check "a symbol that is not its module's is found" "$tmp/out" same "$tmp/want" "$tmp/out"
 
-# the objects by their paths: in the archive only the names of files are left
+# the objects by their paths: in the archives only the names of files are left
 build=${BUILD:-build}
-ar t "$static" | sort >"$tmp/members"
+ar t "$build/libparts.a" | sort >"$tmp/members"
 find "$build" -name '*.o' ! -path "$build/cli/*" ! -path "$build/tests/*" ! -path "$build/fuzz/*" >"$tmp/found"
 while read -r object; do
     # an object that is left of a source that is gone is none of the library's
@@ -78,6 +78,8 @@ while read -r object; do
 done <"$tmp/found" | sort >"$tmp/objects"
 sed 's|.*/||' "$tmp/objects" | sort >"$tmp/names"
 check "these are the objects of the library" "" same "$tmp/members" "$tmp/names"
+readelf -sW "$static" | awk '$4 == "FILE" { sub(/.*\//, "", $8); sub(/\.c$/, "", $8); print $8 ".o" }' | sort >"$tmp/linked"
+check "... and all of them are in the static one" "" same "$tmp/linked" "$tmp/names"
 while read -r object; do
     nm -g --defined-only "$build/$object" | awk -v object="$object" 'NF == 3 { print object, $3 }'
 done <"$tmp/objects" >"$tmp/symbols"
@@ -88,6 +90,8 @@ sed -n 's/^CHARACTERIZE_PUBLIC.*/&/p; /^CHARACTERIZE_PUBLIC/!s/^\(characterize_[
     grep -o 'characterize_[a-z_]*(' | tr -d '(' | sort -u >"$tmp/want"
 nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$tmp/out"
 check "the shared library exports what the header declares, and nothing else" "" same "$tmp/want" "$tmp/out"
+nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >"$tmp/out"
+check "... and so does the static one" "" same "$tmp/want" "$tmp/out"
 check "... which is something" "$tmp/want" [ "$(wc -l <"$tmp/want")" -ge 20 ]
 readelf -dW "$shared" >"$tmp/out"
 check "its soname is libcharacterize.so.0" "$tmp/out" grep -q 'SONAME.*\[libcharacterize.so.0\]' "$tmp/out"
@@ -120,6 +124,8 @@ cat >"$tmp/keeper.c" <<'EOF'
 int discard(int x);
 int is_base(int x);
 int median(int x);
+void machine_open(void);
+void trace_free(void);
 
 int discard(int x)
 {
@@ -134,6 +140,17 @@ int is_base(int x)
 int median(int x)
 {
     return x + 3;
+}
+
+/* Names of the library's own insides. */
+void machine_open(void)
+{
+    errx(1, "machine_open() of the program was called");
+}
+
+void trace_free(void)
+{
+    errx(1, "trace_free() of the program was called");
 }
 
 int main(void)
