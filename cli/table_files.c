@@ -10,7 +10,6 @@
 #include "output/plot/plot.h"
 #include "output/plot/table_chart.h"
 #include "cli/messages.h"
-#include "cli/stop.h"
 
 enum { TABLE_BYTES = 1000000, WHY_SIZE = 1000 };
 

@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Adds to an object; a NULL value means out of memory. Remembers the first failure in *failed. */
 void json_lines_put(json_t *object, const char *key, json_t *value, bool *failed);
