@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/phases/cross_check.h"
+#include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/phases_find.h"
 #include "trace/discarded.h"
 

@@ -22,8 +22,8 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/neighbour.h"
-#include "analysis/phases/withdraw.h"
+#include "analysis/phases/repetitions/neighbour.h"
+#include "analysis/phases/checks/withdraw.h"
 #include "analysis/stats/robust.h"
 
 #define POWER_95 1.645 /* Phi^-1(0.95): what is sought must exceed the threshold by so much to be found in 95 of 100 */

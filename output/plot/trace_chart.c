@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "output/plot/plot_series.h"
 
 /* Points of the faint lines in all panels together, and bins of the time axis: bounds the file's size. */
