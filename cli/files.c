@@ -65,6 +65,15 @@ int file_print_text(FILE *stream, const void *data)
     return fputs(data, stream) == EOF ? -1 : 0;
 }
 
+int file_print_json(FILE *stream, char *json)
+{
+    if (json == NULL)
+        errno = ENOMEM;
+    int status = json == NULL ? -1 : file_print_text(stream, json);
+    free(json);
+    return status;
+}
+
 int file_try_write(const char *name, file_printer *print, const void *data, char *why, size_t size)
 {
     struct atomic_file file;

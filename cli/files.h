@@ -22,6 +22,8 @@ int file_try_write(const char *name, file_printer *print, const void *data, char
 bool file_interrupted(const char *name);
 /* A printer for text: `data` is a NUL-terminated string. */
 int file_print_text(FILE *stream, const void *data);
+/* JSON that was just made, which is freed; NULL: out of memory. 0, or -1 with errno. */
+int file_print_json(FILE *stream, char *json);
 /* All of a stream, which is closed, NUL-terminated, malloc'ed; NULL with errno, EFBIG beyond 16 MiB. *length may be
  * NULL. */
 char *file_read(FILE *in, size_t *length);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --export header|json [FILE]: what schedulers read. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --table NAME: measures a table, shows it and writes it. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

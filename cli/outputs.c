@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/outputs.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,14 +99,7 @@ static int print_trace(FILE *stream, const void *trace)
 
 static int outputs_print_phases(FILE *stream, const void *phases)
 {
-    char *json = phases_to_json(phases);
-    if (json == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    int status = file_print_text(stream, json);
-    free(json);
-    return status;
+    return file_print_json(stream, phases_to_json(phases));
 }
 
 static void outputs_tell(FILE *screen, bool *first, const char *name, const char *what)

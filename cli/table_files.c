@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/table_files.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "output/plot/plot.h"
 #include "output/plot/table_chart.h"
 #include "cli/messages.h"
-#include "cli/stop.h"
 
 enum { TABLE_BYTES = 1000000, WHY_SIZE = 1000 };
 
@@ -86,14 +84,7 @@ static int print_csv(FILE *stream, const void *data)
 
 static int table_files_print_json(FILE *stream, const void *data)
 {
-    char *json = table_to_json(((const struct shown *)data)->table);
-    if (json == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    int status = file_print_text(stream, json);
-    free(json);
-    return status;
+    return file_print_json(stream, table_to_json(((const struct shown *)data)->table));
 }
 
 static int print_text(FILE *stream, const void *data)

@@ -2,7 +2,6 @@
 #include "cli/values.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "drivers/choices.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +154,17 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
 }
 
+/* Why a machine does not work here, formatted, and what would help. */
+__attribute__((format(printf, 3, 4))) static void choice_refuse(struct machine_choice *c, const char *remedy,
+                                                                const char *why, ...)
+{
+    va_list arguments;
+    va_start(arguments, why);
+    vsnprintf(c->why, sizeof c->why, why, arguments);
+    va_end(arguments);
+    snprintf(c->remedy, sizeof c->remedy, "%s", remedy);
+}
+
 static void choose_helper(const struct choice_facts *f, struct machine_choice *c)
 {
     char *why = c->why, *remedy = c->remedy;
@@ -161,13 +172,12 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
     switch (f->helper_errno) {
     case 0:
         if (f->helper_other) {
-            snprintf(why, sizeof c->why, "the loaded kernel module characterize has another version");
-            snprintf(remedy, sizeof c->remedy,
-                     "as root: rmmod characterize && make -C drivers/helper/kmod && insmod "
-                     "drivers/helper/kmod/characterize.ko");
+            choice_refuse(c,
+                          "as root: rmmod characterize && make -C drivers/helper/kmod && insmod "
+                          "drivers/helper/kmod/characterize.ko",
+                          "the loaded kernel module characterize has another version");
         } else if (f->helper_refusal[0] != '\0') {
-            snprintf(why, sizeof c->why, "the kernel module characterize refuses: %s", f->helper_refusal);
-            snprintf(remedy, sizeof c->remedy, "none is known");
+            choice_refuse(c, "none is known", "the kernel module characterize refuses: %s", f->helper_refusal);
         } else {
             c->usable = true;
             snprintf(why, sizeof c->why, "in the kernel, interrupts masked; frequency by %s",
@@ -186,21 +196,18 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
                  f->signed_modules ? "sign it with a key of the machine's owner (mokutil) && " : "");
         return;
     case EACCES:
-        snprintf(why, sizeof c->why, "/dev/characterize is for root only");
-        snprintf(remedy, sizeof c->remedy, "run as root");
+        choice_refuse(c, "run as root", "/dev/characterize is for root only");
         return;
     case EPERM:
-        snprintf(why, sizeof c->why, "access to /dev/characterize is denied: no CAP_SYS_RAWIO");
-        snprintf(remedy, sizeof c->remedy, "run as root outside a container, or grant CAP_SYS_RAWIO");
+        choice_refuse(c, "run as root outside a container, or grant CAP_SYS_RAWIO",
+                      "access to /dev/characterize is denied: no CAP_SYS_RAWIO");
         return;
     case EBUSY:
-        snprintf(why, sizeof c->why,
-                 "/dev/characterize is in use by another process, and only one can use it at a time");
-        snprintf(remedy, sizeof c->remedy, "wait for it, or find it: fuser /dev/characterize");
+        choice_refuse(c, "wait for it, or find it: fuser /dev/characterize",
+                      "/dev/characterize is in use by another process, and only one can use it at a time");
         return;
     default:
-        snprintf(why, sizeof c->why, "/dev/characterize: %s", strerror(f->helper_errno));
-        snprintf(remedy, sizeof c->remedy, "none is known");
+        choice_refuse(c, "none is known", "/dev/characterize: %s", strerror(f->helper_errno));
     }
 }
 
@@ -210,27 +217,25 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
     char *why = c->why, *remedy = c->remedy;
 
     if (f->perf_map_errno != 0) {
-        snprintf(why, sizeof c->why, "the cycle counter opens, but its page cannot be mapped: %s",
-                 strerror(f->perf_map_errno));
-        snprintf(remedy, sizeof c->remedy, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024");
+        choice_refuse(c, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
+                      "the cycle counter opens, but its page cannot be mapped: %s", strerror(f->perf_map_errno));
     } else if (f->rdpmc_setting == 0) {
         snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is disabled (rdpmc = 0 in sysfs)");
         snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu%s/rdpmc",
                  f->hybrid ? "_core" : "");
     } else if (!f->perf_rdpmc) {
-        snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is not allowed%s",
-                 f->guest ? " in this virtual machine" : "");
-        snprintf(remedy, sizeof c->remedy, "%s",
-                 f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                          : "boot a kernel whose PMU driver allows RDPMC");
+        choice_refuse(c,
+                      f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
+                               : "boot a kernel whose PMU driver allows RDPMC",
+                      "the cycle counter opens, but RDPMC is not allowed%s",
+                      f->guest ? " in this virtual machine" : "");
     } else if (!f->perf_counter) {
-        snprintf(why, sizeof c->why, "the cycle counter opens, but no hardware counter is free for it");
-        snprintf(remedy, sizeof c->remedy, "%s", counter_room_to_free(f->nmi_watchdog));
+        choice_refuse(c, counter_room_to_free(f->nmi_watchdog),
+                      "the cycle counter opens, but no hardware counter is free for it");
     } else if (!f->perf_counts) {
-        snprintf(why, sizeof c->why, "the cycle counter can be opened and read, but does not advance%s",
-                 f->guest ? ": the virtual PMU does not work" : "");
-        snprintf(remedy, sizeof c->remedy, "%s",
-                 f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)");
+        choice_refuse(c, f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)",
+                      "the cycle counter can be opened and read, but does not advance%s",
+                      f->guest ? ": the virtual PMU does not work" : "");
     } else {
         c->usable = true;
         snprintf(why, sizeof c->why,
@@ -240,8 +245,6 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
 
 static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
 {
-    char *why = c->why, *remedy = c->remedy;
-
     switch (f->perf_errno) {
     case 0:
         choose_open_perf(f, c);
@@ -250,32 +253,27 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
     case EOPNOTSUPP:
     case ENODEV:
     case ENXIO:
-        snprintf(why, sizeof c->why, "no PMU %s",
-                 f->guest ? "in this virtual machine" : "known to this kernel (no cycle counter)");
-        snprintf(remedy, sizeof c->remedy, "%s",
-                 f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                          : "boot a kernel that knows this CPU");
+        choice_refuse(c,
+                      f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
+                               : "boot a kernel that knows this CPU",
+                      "no PMU %s", f->guest ? "in this virtual machine" : "known to this kernel (no cycle counter)");
         return;
     case EACCES:
     case EPERM:
         if (f->perf_paranoid <= 2) { /* or not readable, a negative number */
-            snprintf(why, sizeof c->why,
-                     "perf_event_open is forbidden (%s), as in a container with a system call filter",
-                     strerror(f->perf_errno));
-            snprintf(remedy, sizeof c->remedy, "allow perf_event_open in the container's seccomp profile");
+            choice_refuse(c, "allow perf_event_open in the container's seccomp profile",
+                          "perf_event_open is forbidden (%s), as in a container with a system call filter",
+                          strerror(f->perf_errno));
         } else {
-            snprintf(why, sizeof c->why, "perf_event_open is forbidden by kernel.perf_event_paranoid = %d",
-                     f->perf_paranoid);
-            snprintf(remedy, sizeof c->remedy, "as root: sysctl kernel.perf_event_paranoid=2, or give CAP_PERFMON");
+            choice_refuse(c, "as root: sysctl kernel.perf_event_paranoid=2, or give CAP_PERFMON",
+                          "perf_event_open is forbidden by kernel.perf_event_paranoid = %d", f->perf_paranoid);
         }
         return;
     case ENOSYS:
-        snprintf(why, sizeof c->why, "this kernel or container has no perf_event_open");
-        snprintf(remedy, sizeof c->remedy, "boot a kernel with CONFIG_PERF_EVENTS");
+        choice_refuse(c, "boot a kernel with CONFIG_PERF_EVENTS", "this kernel or container has no perf_event_open");
         return;
     default:
-        snprintf(why, sizeof c->why, "no cycle counter: %s", strerror(f->perf_errno));
-        snprintf(remedy, sizeof c->remedy, "see perf_event_open(2)");
+        choice_refuse(c, "see perf_event_open(2)", "no cycle counter: %s", strerror(f->perf_errno));
     }
 }
 
@@ -293,8 +291,7 @@ static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
         if (c->remedy[0] == '\0')
             snprintf(c->remedy, sizeof c->remedy, "none is known");
     } else if (!f->timing_usable) { /* it samples as the timing machine does */
-        snprintf(c->why, sizeof c->why, "registers are readable, but %s", f->timing_why);
-        snprintf(c->remedy, sizeof c->remedy, "as for timing");
+        choice_refuse(c, "as for timing", "registers are readable, but %s", f->timing_why);
     } else {
         c->usable = true;
         snprintf(c->why, sizeof c->why, "time stamps and registers%s%s%s%s", f->msr_found[0] != '\0' ? ": " : "",
@@ -309,10 +306,10 @@ static void choose_timing(const struct choice_facts *f, struct machine_choice *c
         snprintf(c->why, sizeof c->why, "time stamps only: frequency, IPC, halts%s%s", f->timing_why[0] ? "; " : "",
                  f->timing_why);
     } else {
-        snprintf(c->why, sizeof c->why, "%s", f->timing_why);
-        snprintf(c->remedy, sizeof c->remedy,
-                 "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works "
-                 "everywhere");
+        choice_refuse(c,
+                      "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works "
+                      "everywhere",
+                      "%s", f->timing_why);
     }
 }
 

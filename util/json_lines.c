@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/plain_text.h"
 
@@ -33,11 +34,14 @@ static int print_value(FILE *out, const json_t *value)
     return json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS));
 }
 
-static int print_member(FILE *out, const json_t *value)
+static int print_member(FILE *out, const char *key, const json_t *value)
 {
-    if (json_array_size(value) == 0 || !json_is_object(json_array_get(value, 0)))
-        return print_value(out, value);
-    int status = 0;
+    json_t *name = json_string(key);
+    int status = print_value(out, name);
+    json_decref(name);
+    fputs(": ", out);
+    if (json_array_size(value) == 0 || !(json_is_object(json_array_get(value, 0)) || strcmp(key, "rows") == 0))
+        return print_value(out, value) | status;
     size_t i;
     json_t *element;
     json_array_foreach(value, i, element)
@@ -56,8 +60,8 @@ static int print_object(FILE *out, json_t *root)
     json_t *value;
     json_object_foreach(root, key, value)
     {
-        fprintf(out, "%s  \"%s\": ", separator, key);
-        status |= print_member(out, value);
+        fprintf(out, "%s  ", separator);
+        status |= print_member(out, key, value);
         separator = ",\n";
     }
     fputs("\n}\n", out);

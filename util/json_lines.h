@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Adds to an object; a NULL value means out of memory. Remembers the first failure in *failed. */
 void json_lines_put(json_t *object, const char *key, json_t *value, bool *failed);
@@ -16,7 +15,8 @@ void json_lines_push(json_t *array, json_t *value, bool *failed);
 json_t *json_lines_text(const char *text);
 
 /*
- * An object as text, malloc'ed, ending in a newline: a line for each key, of a list of objects one for each of them.
+ * An object as text, malloc'ed, ending in a newline: a line for each key, of a list of objects, and of the list
+ * "rows", one for each element.
  * Real numbers have 15 digits: any decimal number of 15 survives a double. Takes over the reference. NULL: out of
  * memory, also where `failed` says so.
  */

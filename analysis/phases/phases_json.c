@@ -36,47 +36,42 @@ static json_t *phases_json_limits(const struct estimate *e, json_t *(*form)(doub
     return json_pack("[o,o]", form(e->lo), form(e->hi));
 }
 
-static json_t *phases_json_count(size_t n)
+/* A value and its limits under their two keys. */
+static void phases_json_put(json_t *o, const char *key, const char *limits_key, const struct estimate *e,
+                            json_t *(*form)(double), bool *failed)
 {
-    return json_integer((json_int_t)n);
+    json_lines_put(o, key, form(e->value), failed);
+    json_lines_put(o, limits_key, phases_json_limits(e, form), failed);
 }
 
 static json_t *modes_of(const struct phase *p, bool *failed)
 {
     json_t *modes = json_array();
-    for (size_t i = 0; i < p->n_modes && i < PHASE_MODES_MAX; i++) {
-        json_t *mode = json_object();
-        json_lines_put(mode, "duration_us", time_us(p->modes[i].duration_us), failed);
-        json_lines_put(mode, "share", phases_json_number(p->modes[i].share), failed);
-        json_lines_push(modes, mode, failed);
-    }
+    for (size_t i = 0; i < p->n_modes && i < PHASE_MODES_MAX; i++)
+        json_lines_push(modes,
+                        json_pack("{s:o, s:o}", "duration_us", time_us(p->modes[i].duration_us), "share",
+                                  phases_json_number(p->modes[i].share)),
+                        failed);
     return modes;
 }
 
 static json_t *phase_object(const struct phase *p, bool *failed)
 {
     static const char *const share_keys[] = {"lvl0", "lvl1", "lvl2", "throttle"};
-    json_t *o = json_object();
-    json_lines_put(o, "kind", json_string(phases_kind_name(p->kind)), failed);
-    json_lines_put(o, "start_us", time_us(p->start_us), failed);
-    json_lines_put(o, "duration_us", time_us(p->duration_us.value), failed);
-    json_lines_put(o, "duration_ci95_us", phases_json_limits(&p->duration_us, time_us), failed);
-    json_lines_put(o, "freq_ghz", phases_json_number(p->freq_ghz.value), failed);
-    json_lines_put(o, "freq_ci95_ghz", phases_json_limits(&p->freq_ghz, phases_json_number), failed);
+    json_t *o = json_pack("{s:s, s:o}", "kind", phases_kind_name(p->kind), "start_us", time_us(p->start_us));
+    phases_json_put(o, "duration_us", "duration_ci95_us", &p->duration_us, time_us, failed);
+    phases_json_put(o, "freq_ghz", "freq_ci95_ghz", &p->freq_ghz, phases_json_number, failed);
     json_lines_put(o, "ipc", phases_json_number(p->ipc), failed);
     json_lines_put(o, "ipc_ratio", phases_json_number(p->ipc_ratio), failed);
     json_lines_put(o, "volts", phases_json_number(p->volts), failed);
     json_lines_put(o, "level", p->level < 0 ? json_null() : json_integer(p->level), failed);
-    json_lines_put(o, "agreeing_runs", phases_json_count(p->agreeing_runs), failed);
+    json_lines_put(o, "agreeing_runs", json_integer((json_int_t)p->agreeing_runs), failed);
     for (size_t i = 0; i < sizeof(share_keys) / sizeof(share_keys[0]); i++)
         json_lines_put(o, share_keys[i], phases_json_number(p->share[i]), failed);
     if (p->tau_us.value > 0) {
-        json_lines_put(o, "from_ghz", phases_json_number(p->from_ghz.value), failed);
-        json_lines_put(o, "from_ci95_ghz", phases_json_limits(&p->from_ghz, phases_json_number), failed);
-        json_lines_put(o, "to_ghz", phases_json_number(p->to_ghz.value), failed);
-        json_lines_put(o, "to_ci95_ghz", phases_json_limits(&p->to_ghz, phases_json_number), failed);
-        json_lines_put(o, "tau_us", time_us(p->tau_us.value), failed);
-        json_lines_put(o, "tau_ci95_us", phases_json_limits(&p->tau_us, time_us), failed);
+        phases_json_put(o, "from_ghz", "from_ci95_ghz", &p->from_ghz, phases_json_number, failed);
+        phases_json_put(o, "to_ghz", "to_ci95_ghz", &p->to_ghz, phases_json_number, failed);
+        phases_json_put(o, "tau_us", "tau_ci95_us", &p->tau_us, time_us, failed);
     }
     if (p->n_modes > 1)
         json_lines_put(o, "modes", modes_of(p, failed), failed);
@@ -85,50 +80,28 @@ static json_t *phase_object(const struct phase *p, bool *failed)
     return o;
 }
 
-static json_t *transition_object(const struct transition *t, bool *failed)
+static json_t *transition_object(const struct transition *t)
 {
-    json_t *o = json_object();
-    json_lines_put(o, "at_us", time_us(t->at_us), failed);
-    json_lines_put(o, "latency_us", time_us(t->latency_us.value), failed);
-    json_lines_put(o, "latency_ci95_us", phases_json_limits(&t->latency_us, time_us), failed);
-    json_lines_put(o, "from_ghz", phases_json_number(t->from_ghz), failed);
-    json_lines_put(o, "to_ghz", phases_json_number(t->to_ghz), failed);
-    json_lines_put(o, "halts", phases_json_count(t->halts), failed);
-    json_lines_put(o, "agreeing_runs", phases_json_count(t->agreeing_runs), failed);
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "at_us", time_us(t->at_us), "latency_us",
+                     time_us(t->latency_us.value), "latency_ci95_us", phases_json_limits(&t->latency_us, time_us),
+                     "from_ghz", phases_json_number(t->from_ghz), "to_ghz", phases_json_number(t->to_ghz), "halts",
+                     (json_int_t)t->halts, "agreeing_runs", (json_int_t)t->agreeing_runs);
 }
 
-static json_t *volt_step_object(const struct volt_step *v, bool *failed)
+static json_t *volt_step_object(const struct volt_step *v)
 {
-    json_t *o = json_object();
-    json_lines_put(o, "begin_us", time_us(v->begin_us), failed);
-    json_lines_put(o, "end_us", time_us(v->end_us), failed);
-    json_lines_put(o, "from_v", phases_json_number(v->from_v), failed);
-    json_lines_put(o, "to_v", phases_json_number(v->to_v), failed);
-    json_lines_put(o, "agreeing_runs", phases_json_count(v->agreeing_runs), failed);
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:o, s:I}", "begin_us", time_us(v->begin_us), "end_us", time_us(v->end_us),
+                     "from_v", phases_json_number(v->from_v), "to_v", phases_json_number(v->to_v), "agreeing_runs",
+                     (json_int_t)v->agreeing_runs);
 }
 
-static json_t *discarded_object(const struct discarded_run *d, bool *failed)
+static json_t *phases_json_head(const struct phases *p, bool *failed)
 {
-    json_t *o = json_object();
-    json_lines_put(o, "run", phases_json_count(d->run), failed);
-    json_lines_put(o, "why", json_lines_text(d->why), failed);
-    return o;
-}
-
-static void phases_json_put_head(json_t *root, const struct phases *p, bool *failed)
-{
-    json_lines_put(root, "format", json_string("characterize-phases/1"), failed);
-    json_lines_put(root, "cpu", json_lines_text(p->cpu), failed);
-    json_lines_put(root, "machine", json_lines_text(p->machine), failed);
-    json_lines_put(root, "modelled", json_boolean(p->modelled), failed);
-    json_lines_put(root, "from", json_lines_text(p->from), failed);
-    json_lines_put(root, "to", json_lines_text(p->to), failed);
-    json_lines_put(root, "runs", phases_json_count(p->runs), failed);
-    json_lines_put(root, "runs_used", phases_json_count(p->runs_used), failed);
-    json_lines_put(root, "samples", phases_json_count(p->samples), failed);
-    json_lines_put(root, "samples_discarded", phases_json_count(p->samples_discarded), failed);
+    json_t *root = json_pack("{s:s, s:o, s:o, s:b, s:o, s:o, s:I, s:I, s:I, s:I}", "format", "characterize-phases/1",
+                             "cpu", json_lines_text(p->cpu), "machine", json_lines_text(p->machine), "modelled",
+                             p->modelled, "from", json_lines_text(p->from), "to", json_lines_text(p->to), "runs",
+                             (json_int_t)p->runs, "runs_used", (json_int_t)p->runs_used, "samples",
+                             (json_int_t)p->samples, "samples_discarded", (json_int_t)p->samples_discarded);
     json_t *levels = json_array(), *level_limits = json_array();
     for (size_t i = 0; i < p->n_levels; i++) {
         json_lines_push(levels, phases_json_number(p->levels_ghz[i]), failed);
@@ -136,6 +109,7 @@ static void phases_json_put_head(json_t *root, const struct phases *p, bool *fai
     }
     json_lines_put(root, "levels_ghz", levels, failed);
     json_lines_put(root, "levels_ci95_ghz", level_limits, failed);
+    return root;
 }
 
 static void put_lists(json_t *root, const struct phases *p, bool *failed)
@@ -145,11 +119,14 @@ static void put_lists(json_t *root, const struct phases *p, bool *failed)
     for (size_t i = 0; i < p->n_phases; i++)
         json_lines_push(phases, phase_object(&p->phases[i], failed), failed);
     for (size_t i = 0; i < p->n_transitions; i++)
-        json_lines_push(transitions, transition_object(&p->transitions[i], failed), failed);
+        json_lines_push(transitions, transition_object(&p->transitions[i]), failed);
     for (size_t i = 0; i < p->n_volt_steps; i++)
-        json_lines_push(steps, volt_step_object(&p->volt_steps[i], failed), failed);
+        json_lines_push(steps, volt_step_object(&p->volt_steps[i]), failed);
     for (size_t i = 0; i < p->n_discarded; i++)
-        json_lines_push(discarded, discarded_object(&p->discarded[i], failed), failed);
+        json_lines_push(discarded,
+                        json_pack("{s:I, s:o}", "run", (json_int_t)p->discarded[i].run, "why",
+                                  json_lines_text(p->discarded[i].why)),
+                        failed);
     for (size_t i = 0; i < p->n_warnings; i++)
         json_lines_push(warnings, json_lines_text(p->warnings[i]), failed);
     json_lines_put(root, "phases", phases, failed);
@@ -162,15 +139,12 @@ static void put_lists(json_t *root, const struct phases *p, bool *failed)
 char *phases_to_json(const struct phases *p)
 {
     bool failed = false;
-    json_t *root = json_object();
-    phases_json_put_head(root, p, &failed);
+    json_t *root = phases_json_head(p, &failed);
     put_lists(root, p, &failed);
-    json_t *detectable = json_object();
-    json_lines_put(detectable, "freq_step", phases_json_number(p->detectable_freq), &failed);
-    json_lines_put(detectable, "freq_step_us", time_us(p->detectable_freq_us), &failed);
-    json_lines_put(detectable, "throttle_ipc_ratio", phases_json_number(p->detectable_throttle), &failed);
-    json_lines_put(detectable, "throttle_us", time_us(p->detectable_throttle_us), &failed);
-    json_lines_put(detectable, "halt_us", time_us(p->detectable_halt_us), &failed);
+    json_t *detectable = json_pack("{s:o, s:o, s:o, s:o, s:o}", "freq_step", phases_json_number(p->detectable_freq),
+                                   "freq_step_us", time_us(p->detectable_freq_us), "throttle_ipc_ratio",
+                                   phases_json_number(p->detectable_throttle), "throttle_us",
+                                   time_us(p->detectable_throttle_us), "halt_us", time_us(p->detectable_halt_us));
     json_lines_put(root, "detectable", detectable, &failed);
     return json_lines_dump(root, failed);
 }

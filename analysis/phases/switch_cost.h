@@ -8,7 +8,6 @@
 #ifndef CHARACTERIZE_SWITCH_COST_H
 #define CHARACTERIZE_SWITCH_COST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/phases/phases.h"

@@ -9,7 +9,6 @@
 #ifndef CHARACTERIZE_VOLTS_MIXED_H
 #define CHARACTERIZE_VOLTS_MIXED_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/trace.h"

@@ -35,7 +35,7 @@ static bool tsc_step_fits(const double *distance, size_t n, double step, double 
 }
 
 /* Distances of successive readings, without those of more than four times the median: something came between. Sorted.
- * Returns how many; 0 where the TSC went backwardswards. */
+ * Returns how many; 0 where the TSC went backwards. */
 static size_t distances(const uint64_t *readings, size_t n, double *out)
 {
     size_t count = 0, every = (n - 1 + DISTANCES_MAX - 1) / DISTANCES_MAX;

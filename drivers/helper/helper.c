@@ -272,21 +272,6 @@ static const struct machine_ops helper_ops = {
     .read_energy = helper_read_energy,
 };
 
-/* Where register 198H tells no voltage (AMD; most virtual machines) there are no repetitions for it. */
-static const struct machine_ops helper_ops_no_register = {
-    .info = helper_info,
-    .lacks = helper_lacks,
-    .prepare = helper_prepare,
-    .run = helper_run,
-    .finish = helper_finish,
-    .close = helper_close,
-    .find_event = helper_find_event,
-    .core_kinds = native_core_kinds,
-    .speed_select = native_speed_select,
-    .named_events = helper_named_events,
-    .read_energy = helper_read_energy,
-};
-
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such
  * register, and hypervisors answer 0. */
 static bool tells_volts(const struct helper *h, int cpu)
@@ -368,7 +353,10 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;
     h->chains = timing_choose_chains(1, h->native.tsc.hz);
-    *out = (struct machine){.ops = h->volts ? &helper_ops : &helper_ops_no_register, .state = h};
+    h->ops = helper_ops;
+    if (!h->volts) /* AMD, most virtual machines: no repetitions for the voltage */
+        h->ops.read_register = NULL;
+    *out = (struct machine){.ops = &h->ops, .state = h};
     helper_find_events(out, cpu, place->data_dir);
     return MACHINE_OK;
 }

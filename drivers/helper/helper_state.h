@@ -13,6 +13,7 @@ enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
 
 struct helper {
     struct native native; /* what this CPU is; its pinning, lanes and co-runners are the module's here */
+    struct machine_ops ops;
     const struct helper_io *io;
     const char *proc; /* as in helper_place, whose it is */
     int fd;

@@ -2,7 +2,6 @@
 /*
  * From the readings of the kernel helper to those of a machine.
  */
-#include <math.h>
 
 #include "drivers/helper/helper_words.h"
 

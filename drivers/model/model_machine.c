@@ -13,7 +13,6 @@
 #include "drivers/model/model.h"
 #include "drivers/model/model_core.h"
 #include "drivers/model/model_events.h"
-#include "drivers/model/model_power.h"
 #include "drivers/model/model_reading.h"
 #include "drivers/model/model_registers.h"
 #include "drivers/model/model_steady.h"

@@ -9,7 +9,6 @@
 #define CHARACTERIZE_SPEED_SELECT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "drivers/power/rated_limits.h"
 

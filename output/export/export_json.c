@@ -8,6 +8,9 @@
 
 #include "util/json_lines.h"
 
+/* A number as json_pack takes it. */
+#define WHOLE(x) ((json_int_t)(x))
+
 static void put_whole(json_t *object, const char *key, long long value, bool *failed)
 {
     json_lines_put(object, key, json_integer(value), failed);
@@ -35,14 +38,11 @@ static void put_number(json_t *object, const char *key, const struct schedule_nu
     put_whole(object, name, n->hi, failed);
 }
 
-/* A new object at the end of an array. */
-static json_t *added(json_t *array, bool *failed)
+/* An object that is now the last of an array; NULL: out of memory. */
+static json_t *added(json_t *array, json_t *o, bool *failed)
 {
-    json_t *o = json_object();
-    if (json_array_append_new(array, o) == 0)
-        return o;
-    *failed = true;
-    return NULL;
+    json_lines_push(array, o, failed);
+    return *failed ? NULL : o;
 }
 
 static void export_json_put_head(json_t *root, const struct schedule *s, bool *failed)
@@ -62,11 +62,9 @@ static json_t *export_json_classes(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_classes; i++) {
-        json_t *o = added(list, failed);
-        put_whole(o, "class", (long long)i, failed);
-        put_whole(o, "width", s->classes[i].width, failed);
-        json_lines_put(o, "heavy", json_boolean(s->classes[i].heavy), failed);
-        put_number(o, "level", &s->classes[i].level, failed);
+        const struct schedule_class *c = &s->classes[i];
+        json_t *o = json_pack("{s:I, s:I, s:b}", "class", WHOLE(i), "width", WHOLE(c->width), "heavy", c->heavy);
+        put_number(added(list, o, failed), "level", &c->level, failed);
     }
     return list;
 }
@@ -74,14 +72,12 @@ static json_t *export_json_classes(const struct schedule *s, bool *failed)
 static json_t *level_events(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
-    for (unsigned i = 0; i < s->n_levels; i++) {
-        if (!s->level_event[i].present)
-            continue;
-        json_t *o = added(list, failed);
-        put_whole(o, "level", i, failed);
-        put_whole(o, "event", s->level_event[i].value & 0xff, failed);
-        put_whole(o, "umask", s->level_event[i].value >> 8 & 0xff, failed);
-    }
+    for (unsigned i = 0; i < s->n_levels; i++)
+        if (s->level_event[i].present)
+            added(list,
+                  json_pack("{s:I, s:I, s:I}", "level", WHOLE(i), "event", WHOLE(s->level_event[i].value & 0xff),
+                            "umask", WHOLE(s->level_event[i].value >> 8 & 0xff)),
+                  failed);
     return list;
 }
 
@@ -89,11 +85,10 @@ static json_t *triggers(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_triggers; i++) {
-        json_t *o = added(list, failed);
-        put_whole(o, "class", (long long)s->triggers[i].class_index, failed);
-        put_whole(o, "one_in", s->triggers[i].density, failed);
-        put_number(o, "level", &s->triggers[i].level, failed);
-        put_number(o, "count", &s->triggers[i].count, failed);
+        const struct schedule_trigger *t = &s->triggers[i];
+        json_t *o = json_pack("{s:I, s:I}", "class", WHOLE(t->class_index), "one_in", WHOLE(t->density));
+        put_number(added(list, o, failed), "level", &t->level, failed);
+        put_number(o, "count", &t->count, failed);
     }
     return list;
 }
@@ -103,13 +98,12 @@ static json_t *export_json_frequencies(const struct schedule *s, bool *failed)
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_points; i++)
         for (unsigned l = 0; l < s->n_levels; l++) {
-            if (!s->points[i].mhz[l].present)
+            const struct schedule_point *p = &s->points[i];
+            if (!p->mhz[l].present)
                 continue;
-            json_t *o = added(list, failed);
-            put_whole(o, "cpu", s->points[i].cpu, failed);
-            put_whole(o, "active_cores", s->points[i].active_cores, failed);
-            put_whole(o, "level", l, failed);
-            put_number(o, "mhz", &s->points[i].mhz[l], failed);
+            json_t *o = json_pack("{s:I, s:I, s:I}", "cpu", WHOLE(p->cpu), "active_cores", WHOLE(p->active_cores),
+                                  "level", WHOLE(l));
+            put_number(added(list, o, failed), "mhz", &p->mhz[l], failed);
         }
     return list;
 }
@@ -118,34 +112,29 @@ static json_t *turbo_levels(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0, number = 0; i < s->n_turbos; i++, number++) {
-        if (i > 0 && s->turbos[i].cpu != s->turbos[i - 1].cpu)
+        const struct schedule_turbo *t = &s->turbos[i];
+        if (i > 0 && t->cpu != s->turbos[i - 1].cpu)
             number = 0;
         for (unsigned l = 0; l < s->n_levels; l++) {
-            if (!s->turbos[i].mhz[l].present)
+            if (!t->mhz[l].present)
                 continue;
-            json_t *o = added(list, failed);
-            put_whole(o, "cpu", s->turbos[i].cpu, failed);
-            put_whole(o, "turbo", (long long)number, failed);
-            put_whole(o, "level", l, failed);
-            put_whole(o, "cores_lo", s->turbos[i].cores_lo, failed);
-            put_whole(o, "cores_hi", s->turbos[i].cores_hi, failed);
-            put_number(o, "mhz", &s->turbos[i].mhz[l], failed);
+            json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I}", "cpu", WHOLE(t->cpu), "turbo", WHOLE(number), "level",
+                                  WHOLE(l), "cores_lo", WHOLE(t->cores_lo), "cores_hi", WHOLE(t->cores_hi));
+            put_number(added(list, o, failed), "mhz", &t->mhz[l], failed);
         }
     }
     return list;
 }
 
-static json_t *export_json_costs(const struct schedule_cost *costs, size_t n, bool *failed)
+static json_t *export_json_costs(const struct schedule_cost *c, size_t n, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_t *o = added(list, failed);
-        put_whole(o, "from", (long long)costs[i].from, failed);
-        put_whole(o, "to", (long long)costs[i].to, failed);
-        put_whole(o, "active_cores", costs[i].active_cores, failed);
-        put_number(o, "down_ns", &costs[i].down_ns, failed);
-        put_number(o, "up_ns", &costs[i].up_ns, failed);
-        put_number(o, "breakeven_ns", &costs[i].breakeven_ns, failed);
+        json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(c[i].from), "to", WHOLE(c[i].to), "active_cores",
+                              WHOLE(c[i].active_cores));
+        put_number(added(list, o, failed), "down_ns", &c[i].down_ns, failed);
+        put_number(o, "up_ns", &c[i].up_ns, failed);
+        put_number(o, "breakeven_ns", &c[i].breakeven_ns, failed);
     }
     return list;
 }
@@ -154,11 +143,9 @@ static json_t *export_json_relaxations(const struct schedule_relaxation *r, size
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        json_t *o = added(list, failed);
-        put_whole(o, "from", (long long)r[i].from, failed);
-        put_whole(o, "to", (long long)r[i].to, failed);
-        put_whole(o, "mode", r[i].mode, failed);
-        put_number(o, "wait_ns", &r[i].wait_ns, failed);
+        json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(r[i].from), "to", WHOLE(r[i].to), "mode",
+                              WHOLE(r[i].mode));
+        put_number(added(list, o, failed), "wait_ns", &r[i].wait_ns, failed);
         put_number(o, "share_permille", &r[i].share_permille, failed);
     }
     return list;
@@ -168,13 +155,11 @@ static json_t *export_json_throttles(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_throttles; i++) {
-        json_t *o = added(list, failed);
-        put_whole(o, "from", (long long)s->throttles[i].from, failed);
-        put_whole(o, "to", (long long)s->throttles[i].to, failed);
-        put_whole(o, "active_cores", s->throttles[i].active_cores, failed);
-        put_whole(o, "phase", s->throttles[i].phase, failed);
-        put_number(o, "duration_ns", &s->throttles[i].duration_ns, failed);
-        put_number(o, "ratio_permille", &s->throttles[i].ratio_permille, failed);
+        const struct schedule_throttle *t = &s->throttles[i];
+        json_t *o = json_pack("{s:I, s:I, s:I, s:I}", "from", WHOLE(t->from), "to", WHOLE(t->to), "active_cores",
+                              WHOLE(t->active_cores), "phase", WHOLE(t->phase));
+        put_number(added(list, o, failed), "duration_ns", &t->duration_ns, failed);
+        put_number(o, "ratio_permille", &t->ratio_permille, failed);
     }
     return list;
 }
@@ -183,7 +168,7 @@ static json_t *export_json_settings(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_settings; i++) {
-        json_t *o = added(list, failed);
+        json_t *o = added(list, json_object(), failed);
         export_json_put_text(o, "table", s->settings[i].table, failed);
         export_json_put_text(o, "key", s->settings[i].key, failed);
         export_json_put_text(o, "value", s->settings[i].value, failed);
@@ -195,7 +180,7 @@ static json_t *missing(const struct schedule *s, bool *failed)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_missing; i++) {
-        json_t *o = added(list, failed);
+        json_t *o = added(list, json_object(), failed);
         export_json_put_text(o, "table", s->missing[i].table, failed);
         export_json_put_text(o, "why", s->missing[i].why ? s->missing[i].why : "", failed);
         put_whole(o, "count", (long long)s->missing[i].count, failed);

@@ -163,10 +163,4 @@ void schedule_free(struct schedule *s);
  */
 int schedule_check_consistent(const struct schedule *s, char *why, size_t why_size);
 
-/* The points of a CPU: index of the first, and how many; 0 if it was not measured. The same of its turbo levels. */
-size_t schedule_points_of(const struct schedule *s, int cpu, size_t *first);
-size_t schedule_turbos_of(const struct schedule *s, int cpu, size_t *first);
-/* The CPUs that have points, ascending: the i-th; -1: there are no more. */
-int schedule_cpu(const struct schedule *s, size_t i);
-
 #endif

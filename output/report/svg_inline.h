@@ -6,7 +6,6 @@
 #define CHARACTERIZE_SVG_INLINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 /*

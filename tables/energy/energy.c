@@ -17,7 +17,6 @@
 #include "tables/energy/energy_print.h"
 #include "tables/energy/energy_plot.h"
 #include "tables/registry.h"
-#include "tables/table/estimates.h"
 #include "tables/table/reading_cost.h"
 
 enum { AUTOMATIC, FIXED, MODES };

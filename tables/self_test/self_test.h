@@ -7,7 +7,6 @@
 #define CHARACTERIZE_TABLES_SELF_TEST_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "probes/second_opinion.h"

@@ -62,7 +62,7 @@ static void judge_step(const struct self_test_readings *r, struct self_test_line
     double step = ticks && !back ? tsc_step(ticks, n) : 0;
     free(ticks);
     if (back) {
-        snprintf(l->text, sizeof l->text, "the TSC went backwardswards");
+        snprintf(l->text, sizeof l->text, "the TSC went backwards");
         self_test_bound(l, NAN, NAN, STEP_MOST_NS, "a clock that goes backwards cannot measure time");
     } else if (step <= 0) {
         self_test_cannot(l, "the intervals between readings do not vary by more than one step", "");

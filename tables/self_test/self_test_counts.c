@@ -58,10 +58,8 @@ static struct middle middle_of(const struct self_test_readings *r, enum self_tes
 static void judge_slope(const struct self_test_readings *r, struct self_test_line *l, enum counter_id id,
                         double expected, double off, const char *reason)
 {
-    if (r->lacks[id][0]) {
-        self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
+    if (self_test_lacks(l, r, id))
         return;
-    }
     struct middle a = middle_of(r, SELF_TEST_SHORT, id, expected), b = middle_of(r, SELF_TEST_LONG, id, expected);
     if (a.n < TSC_STEP_READINGS || b.n < TSC_STEP_READINGS || !(b.work > 1.5 * a.work)) {
         self_test_no_stretch(l, r, a.n < TSC_STEP_READINGS ? SELF_TEST_SHORT : SELF_TEST_LONG);
@@ -86,10 +84,8 @@ static void judge_reference(const struct self_test_readings *r, struct self_test
 {
     struct self_test_line *l = self_test_add(out, "reference cycles", "1/tick");
     size_t n, kept = 0;
-    if (r->lacks[COUNTER_REF_CYCLES][0]) {
-        self_test_cannot(l, r->lacks[COUNTER_REF_CYCLES], r->lacks_remedy[COUNTER_REF_CYCLES]);
+    if (self_test_lacks(l, r, COUNTER_REF_CYCLES))
         return;
-    }
     struct self_test_sample *s = self_test_samples(r, SELF_TEST_LONG, COUNTER_REF_CYCLES, &n);
     double *ratio = malloc((n > 0 ? n : 1) * sizeof *ratio);
     for (size_t i = 0; ratio && i < n; i++)
@@ -217,11 +213,8 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
     struct self_test_line *l = self_test_add(out, "chain", "cycles/add");
     double ratios[SELF_TEST_STRETCHES_MAX];
     struct chain all = {0, 0, 0};
-    if (r->lacks[COUNTER_CHAIN_TICKS][0] || r->lacks[COUNTER_CHAIN_CYCLES][0]) {
-        enum counter_id id = r->lacks[COUNTER_CHAIN_TICKS][0] ? COUNTER_CHAIN_TICKS : COUNTER_CHAIN_CYCLES;
-        self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
+    if (self_test_lacks(l, r, COUNTER_CHAIN_TICKS) || self_test_lacks(l, r, COUNTER_CHAIN_CYCLES))
         return;
-    }
     size_t n = chain_ratios(r, ratios, &all);
     if (n == 0) {
         self_test_no_stretch(l, r, SELF_TEST_LONG);
@@ -251,10 +244,8 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
     struct self_test_line *l = self_test_add(out, "raw event", "1/add");
     const struct self_test_stretch *s = self_test_find(r, SELF_TEST_EVENT, NULL);
     size_t n, kept = 0;
-    if (r->lacks[COUNTER_EVENT][0]) {
-        self_test_cannot(l, r->lacks[COUNTER_EVENT], r->lacks_remedy[COUNTER_EVENT]);
+    if (self_test_lacks(l, r, COUNTER_EVENT))
         return;
-    }
     struct self_test_sample *samples = self_test_samples(r, SELF_TEST_EVENT, COUNTER_EVENT, &n);
     double *ratio = malloc((n > 0 ? n : 1) * sizeof *ratio);
     for (size_t i = 0; ratio && i < n; i++)

@@ -131,10 +131,8 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
     size_t most = 0, least = 0;
     snprintf(name, sizeof name, "level %d", level);
     struct self_test_line *l = self_test_add(out, name, of_cycles ? "of cycles" : "of ticks");
-    if (r->lacks[id][0]) {
-        self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
+    if (self_test_lacks(l, r, id))
         return;
-    }
     if (!self_test_levels_extremes(s, level, &most, &least)) {
         self_test_no_stretch(l, r, SELF_TEST_STEADY);
         return;
@@ -229,10 +227,8 @@ static void self_test_levels_judge_throttle(const struct self_test_readings *r, 
     const struct self_test_stretch *s = self_test_find(r, SELF_TEST_SWITCH, NULL);
     const struct self_test_stretch *scalar = self_test_find(r, SELF_TEST_STEADY, "64add");
     double idle = scalar ? self_test_levels_share_of(scalar, COUNTER_THROTTLE, false) : NAN;
-    if (r->lacks[COUNTER_THROTTLE][0]) {
-        self_test_cannot(l, r->lacks[COUNTER_THROTTLE], r->lacks_remedy[COUNTER_THROTTLE]);
+    if (self_test_lacks(l, r, COUNTER_THROTTLE))
         return;
-    }
     if (!s || isnan(idle)) {
         self_test_no_stretch(l, r, s ? SELF_TEST_STEADY : SELF_TEST_SWITCH);
         return;

@@ -38,6 +38,13 @@ void self_test_cannot(struct self_test_line *l, const char *reason, const char *
     snprintf(l->remedy, sizeof l->remedy, "%s", remedy);
 }
 
+bool self_test_lacks(struct self_test_line *l, const struct self_test_readings *r, enum counter_id id)
+{
+    if (r->lacks[id][0])
+        self_test_cannot(l, r->lacks[id], r->lacks_remedy[id]);
+    return r->lacks[id][0] != '\0';
+}
+
 void self_test_bound_alone(struct self_test_line *l, double slowed, double value, double lo, double hi,
                            const char *reason)
 {

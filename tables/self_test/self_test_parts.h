@@ -10,6 +10,8 @@ struct self_test_line *self_test_add(struct self_test_lines *out, const char *na
 /* Passes where the value lies within lo and hi (NAN: no bound), else fails with this reason. */
 void self_test_bound(struct self_test_line *l, double value, double lo, double hi, const char *reason);
 void self_test_cannot(struct self_test_line *l, const char *reason, const char *remedy);
+/* Whether the machine lacks this counter; the line then says why. */
+bool self_test_lacks(struct self_test_line *l, const struct self_test_readings *r, enum counter_id id);
 /* The same where the rate of the work is judged: a tenth of the time or more in which it was slowed, as this share of
  * it tells, decides nothing. */
 void self_test_bound_alone(struct self_test_line *l, double slowed, double value, double lo, double hi,

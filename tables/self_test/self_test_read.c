@@ -3,7 +3,6 @@
  * Readings that somebody else took, read back. They may come from anybody: whatever could not have been written by
  * self_test_json.c is refused.
  */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All ordered pairs of kernels, down and up: what happens when code changes from one to the other. */
-#include <math.h>
 #include <string.h>
 
 #include "tables/switches/transitions_plot.h"

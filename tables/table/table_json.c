@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tables/table/table.h"
+#include "util/json_lines.h"
 
 enum { DUMP_DIGITS = 15 }; /* any decimal number of so many survives a double */
 
@@ -27,132 +28,84 @@ static json_t *field_value(const struct table_column *c, const struct table_valu
     return c->type == TABLE_WHOLE ? json_integer((json_int_t)llround(v->number)) : json_real(v->number);
 }
 
-static json_t *pairs_object(const struct table_pair *pairs, size_t n)
+static json_t *pairs_object(const struct table_pair *pairs, size_t n, bool *failed)
 {
     json_t *o = json_object();
-    for (size_t i = 0; o && i < n; i++)
-        if (json_object_set_new(o, pairs[i].key, json_string(pairs[i].value))) {
-            json_decref(o);
-            return NULL;
-        }
+    for (size_t i = 0; i < n; i++)
+        json_lines_put(o, pairs[i].key, json_string(pairs[i].value), failed);
     return o;
 }
 
-static json_t *details_object(const struct table *t)
+static json_t *details_object(const struct table *t, bool *failed)
 {
     json_t *o = json_object();
-    for (size_t i = 0; o && i < t->n_details; i++) {
+    for (size_t i = 0; i < t->n_details; i++) {
         json_t *detail = json_loads(t->details[i].value, JSON_DECODE_ANY, NULL);
-        if (json_object_set_new(o, t->details[i].key, detail ? detail : json_string(t->details[i].value))) {
-            json_decref(o);
-            return NULL;
-        }
+        json_lines_put(o, t->details[i].key, detail ? detail : json_string(t->details[i].value), failed);
     }
     return o;
 }
 
-static json_t *missing_object(const struct table *t, const struct table_missing *m)
+static json_t *missing_object(const struct table *t, const struct table_missing *m, bool *failed)
 {
-    json_t *row = json_object(), *o = json_object();
-    bool bad = !row || !o;
-    for (size_t i = 0; i < t->n_columns && !bad; i++)
+    json_t *row = json_object();
+    for (size_t i = 0; i < t->n_columns; i++)
         if (m->values[i].text || isfinite(m->values[i].number))
-            bad = json_object_set_new(row, t->columns[i].name, field_value(&t->columns[i], &m->values[i]));
-    bad = json_object_set_new(o, "row", row) || bad;
-    bad = bad || json_object_set_new(o, "why", json_string(m->why));
-    if (!bad)
-        return o;
-    json_decref(o);
-    return NULL;
+            json_lines_put(row, t->columns[i].name, field_value(&t->columns[i], &m->values[i]), failed);
+    return json_pack("{s:o, s:s}", "row", row, "why", m->why);
 }
 
-static int table_json_print(FILE *out, json_t *value)
+static json_t *row_array(const struct table *t, size_t row, bool *failed)
 {
-    int status = value ? json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DUMP_DIGITS)) : -1;
-    json_decref(value);
-    return status;
+    json_t *values = json_array();
+    for (size_t i = 0; i < t->n_columns; i++)
+        json_lines_push(values, field_value(&t->columns[i], &t->values[row * t->n_columns + i]), failed);
+    return values;
 }
 
-static int table_json_print_member(FILE *out, const char *key, json_t *value)
+static void table_json_put_head(json_t *root, const struct table *t, bool *failed)
 {
-    fprintf(out, ",\n  \"%s\": ", key);
-    return table_json_print(out, value);
-}
-
-static int table_json_print_head(FILE *out, const struct table *t)
-{
-    fputs("{\n  \"format\": \"characterize-table/1\"", out);
-    int bad = table_json_print_member(out, "table", json_string(t->name));
+    json_lines_put(root, "format", json_string("characterize-table/1"), failed);
+    json_lines_put(root, "table", json_string(t->name), failed);
     for (size_t i = 0; i < t->n_meta; i++) {
         bool modelled = strcmp(t->meta[i].key, "modelled") == 0;
         json_t *value = modelled ? json_boolean(strcmp(t->meta[i].value, "yes") == 0) : json_string(t->meta[i].value);
-        json_t *key = json_string(t->meta[i].key);
-        fputs(",\n  ", out);
-        bad |= table_json_print(out, key);
-        fputs(": ", out);
-        bad |= table_json_print(out, value);
+        json_lines_put(root, t->meta[i].key, value, failed);
     }
     json_t *names = json_array(), *units = json_array(), *types = json_array(), *keys = json_array(),
            *decimals = json_array();
     for (size_t i = 0; i < t->n_columns; i++) {
-        bad |= json_array_append_new(names, json_string(t->columns[i].name));
-        bad |= json_array_append_new(units, json_string(t->columns[i].unit));
-        bad |= json_array_append_new(types, json_string(type_names[t->columns[i].type]));
-        bad |= json_array_append_new(decimals, json_integer(t->columns[i].decimals));
+        json_lines_push(names, json_string(t->columns[i].name), failed);
+        json_lines_push(units, json_string(t->columns[i].unit), failed);
+        json_lines_push(types, json_string(type_names[t->columns[i].type]), failed);
+        json_lines_push(decimals, json_integer(t->columns[i].decimals), failed);
         if (t->columns[i].key)
-            bad |= json_array_append_new(keys, json_string(t->columns[i].name));
+            json_lines_push(keys, json_string(t->columns[i].name), failed);
     }
-    bad |= table_json_print_member(out, "columns", names) | table_json_print_member(out, "units", units) |
-           table_json_print_member(out, "types", types) | table_json_print_member(out, "decimals", decimals) |
-           table_json_print_member(out, "keys", keys);
-    return bad;
-}
-
-static int table_json_print_rows(FILE *out, const struct table *t)
-{
-    int bad = 0;
-    fputs(",\n  \"rows\": [", out);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        json_t *values = json_array();
-        for (size_t i = 0; i < t->n_columns; i++)
-            bad |= json_array_append_new(values, field_value(&t->columns[i], &t->values[row * t->n_columns + i]));
-        fputs(row ? ",\n    " : "\n    ", out);
-        bad |= table_json_print(out, values);
-    }
-    fputs(t->n_rows ? "\n  ]" : "]", out);
-    return bad;
-}
-
-static int print_missing(FILE *out, const struct table *t)
-{
-    int bad = 0;
-    fputs(",\n  \"missing\": [", out);
-    for (size_t i = 0; i < t->n_missing; i++) {
-        fputs(i ? ",\n    " : "\n    ", out);
-        bad |= table_json_print(out, missing_object(t, &t->missing[i]));
-    }
-    fputs(t->n_missing ? "\n  ]" : "]", out);
-    return bad;
+    json_lines_put(root, "columns", names, failed);
+    json_lines_put(root, "units", units, failed);
+    json_lines_put(root, "types", types, failed);
+    json_lines_put(root, "decimals", decimals, failed);
+    json_lines_put(root, "keys", keys, failed);
 }
 
 char *table_to_json(const struct table *t)
 {
-    char *json = NULL;
-    size_t size = 0;
-    FILE *out = t->failed ? NULL : open_memstream(&json, &size);
-    if (!out)
+    bool failed = t->failed;
+    if (failed)
         return NULL;
-    int bad = table_json_print_head(out, t) | table_json_print_rows(out, t) | print_missing(out, t) |
-              table_json_print_member(out, "settings", pairs_object(t->settings, t->n_settings));
+    json_t *root = json_object(), *rows = json_array(), *missing = json_array();
+    table_json_put_head(root, t, &failed);
+    for (size_t i = 0; i < t->n_rows; i++)
+        json_lines_push(rows, row_array(t, i, &failed), &failed);
+    for (size_t i = 0; i < t->n_missing; i++)
+        json_lines_push(missing, missing_object(t, &t->missing[i], &failed), &failed);
+    json_lines_put(root, "rows", rows, &failed);
+    json_lines_put(root, "missing", missing, &failed);
+    json_lines_put(root, "settings", pairs_object(t->settings, t->n_settings, &failed), &failed);
     if (t->n_details)
-        bad |= table_json_print_member(out, "details", details_object(t));
-    fputs("\n}\n", out);
-    bad |= ferror(out);
-    if (fclose(out) != 0 || bad) {
-        free(json);
-        return NULL;
-    }
-    return json;
+        json_lines_put(root, "details", details_object(t, &failed), &failed);
+    return json_lines_dump(root, failed);
 }
 
 /* ---- reading ---- */

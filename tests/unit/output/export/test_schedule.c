@@ -112,7 +112,6 @@ static void test_points(void **state)
     (void)state;
     struct table t;
     struct schedule s;
-    size_t first;
     frequency_table(&t);
     frequency_row(&t, 7, "64add", 4, 0, 3.0);
     frequency_row(&t, 2, "64add", 4, 0, 3.1);
@@ -126,11 +125,9 @@ static void test_points(void **state)
     read_one(&t, &s);
     assert_int_equal(s.n_ignored, 3);
     assert_int_equal(s.n_levels, 3);
-    assert_int_equal(schedule_cpu(&s, 0), 2);
-    assert_int_equal(schedule_cpu(&s, 1), 7);
-    assert_int_equal(schedule_cpu(&s, 2), -1);
-    assert_int_equal(schedule_points_of(&s, 2, &first), 3);
-    assert_int_equal(first, 0);
+    assert_int_equal(s.n_points, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(s.points[i].cpu, i < 3 ? 2 : 7);
     assert_int_equal(s.points[0].mhz[0].value, 3401);
     assert_int_equal(s.points[0].mhz[0].lo, 3399);
     assert_int_equal(s.points[0].mhz[0].hi, 3403);
@@ -138,11 +135,10 @@ static void test_points(void **state)
     assert_int_equal(s.points[0].mhz[2].value, 2000);
     assert_int_equal(s.points[1].active_cores, 2);
     assert_false(s.points[1].mhz[0].present);
-    assert_int_equal(schedule_points_of(&s, 7, &first), 1);
-    assert_int_equal(first, 3);
-    assert_int_equal(schedule_points_of(&s, 3, &first), 0);
     /* what is not measured at the same levels is not the same turbo level */
-    assert_int_equal(schedule_turbos_of(&s, 2, &first), 3);
+    assert_int_equal(s.n_turbos, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(s.turbos[i].cpu, i < 3 ? 2 : 7);
     /* sparse kernels tell no class its level */
     assert_int_equal(s.classes[class_of(&s, 512, true)].level.value, 2);
     table_free(&t);
