@@ -51,7 +51,8 @@ sed 's/"version": "[^"]*"/"version": "0.0.9"/' "$tmp/before/run.json" >"$dir/run
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume
 verdict "--resume of another version's run: status 2, and what would do" \
-    test "$status" -eq 2 -a "$(grep -c 'version is "0.0.9".* continue with that run.s version and options' "$err")" -eq 1
+    test "$status" -eq 2 -a \
+    "$(grep -c 'version is "0.0.9".* continue with that run.s version and options' "$err")" -eq 1
 cp "$tmp/before/run.json" "$dir/run.json"
 
 # cells: one that is gone is measured again, one that is broken as well
