@@ -366,7 +366,7 @@ static int take_corunner(const char *text, struct options *o)
     o->corunner_given = true;
     o->corunner_same = strcmp(text, "same") == 0;
     if (!o->corunner_same && kernel_parse(text, &o->corunner, why, sizeof(why)) != 0) {
-        complain("--companion: %s; or same", why);
+        complain("--companion: %s; 'same' works, too", why);
         return EINVAL;
     }
     return 0;
