@@ -47,24 +47,40 @@ SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
 # The shared library: programs that link it ask for SONAME; it exports what library/characterize.map names.
 SONAME  := libcharacterize.so.0
 STATIC  := $(OUT)/libcharacterize.a
+INTERNAL := $(BUILD)/libinternal.a
+OBJCOPY ?= objcopy
 SHARED  := $(OUT)/libcharacterize.so.$(VERSION)
 
 ## all            ./characterize and libcharacterize, static and shared (default)
-# programs under the sanitizers link the static one
-all: $(OUT)/characterize $(if $(SANITIZE),,$(SHARED))
+# what is built with the sanitizers is for the tests alone
+all: $(OUT)/characterize $(if $(SANITIZE),,$(STATIC) $(SHARED))
 
 ## help           this list
 help:
 	@sed -n 's/^## //p' Makefile
 
-$(OUT)/characterize: $(CLI_OBJ) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(OUT)/libcharacterize.a $(LDLIBS)
+$(OUT)/characterize: $(CLI_OBJ) $(INTERNAL)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(INTERNAL) $(LDLIBS)
 
-$(OUT)/libcharacterize.a: $(LIB_OBJ)
+# Rewritten where the list of objects has changed: a library must not keep one whose source is gone.
+$(BUILD)/objects: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIB_OBJ)' | cmp -s - $@ || echo '$(LIB_OBJ)' >$@
+
+# with all its global symbols, for the programs of this tree
+$(INTERNAL): $(LIB_OBJ) $(BUILD)/objects
 	@mkdir -p $(@D)
 	rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-$(SHARED): $(LIB_OBJ) library/characterize.map
+# One object in which only the public functions are global: a program that defines a machine_open() of its own keeps it,
+# and the library keeps its own as well.
+$(STATIC): $(LIB_OBJ) $(BUILD)/objects
+	@mkdir -p $(@D)
+	$(LD) -r -o $(BUILD)/libcharacterize.o $(LIB_OBJ)
+	$(OBJCOPY) --wildcard --keep-global-symbol='characterize_*' $(BUILD)/libcharacterize.o
+	rm -f $@ && $(AR) rcs $@ $(BUILD)/libcharacterize.o && rm -f $(BUILD)/libcharacterize.o
+
+$(SHARED): $(LIB_OBJ) $(BUILD)/objects library/characterize.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script,library/characterize.map -Wl,-z,defs,-z,text \
 	    -Wl,-z,noexecstack -o $@ $(LIB_OBJ) $(LDLIBS)
@@ -82,16 +98,16 @@ $(ASM:%.asm=$(BUILD)/%.asm.o): $(wildcard kernels/*.inc)
 
 # Everything that unit tests call, linked once: each test program holds its own code alone and finds this beside it.
 UNIT_LIB := $(BUILD)/tests/libunit.so
-$(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ)
-	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ -lcmocka $(LDLIBS)
+$(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ) $(BUILD)/objects
+	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $(LIB_OBJ) $(HELP_OBJ) -lcmocka $(LDLIBS)
 
 $(UNIT_BIN) $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(UNIT_LIB) -Wl,-rpath,'$$ORIGIN/$(call upwards,$(@D))' -lcmocka $(LDLIBS)
 # from a folder of tests up to build/tests
 upwards = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(1:$(BUILD)/tests/%=%))))
 
-$(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(OUT)/libcharacterize.a $(LDLIBS)
+$(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL) $(LDLIBS)
 
 ## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
 unit: $(UNIT_BIN)
@@ -121,19 +137,19 @@ check-deep:
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
 ## test-vm-one    the kernel helper on one kernel in QEMU, with a fifth of the random ioctls
 test-vm-one: all
-	OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
 ## test-vm        the kernel helper on three kernels in QEMU
 test-vm: all
-	OUT='$(OUT)' tests/vm/run-kernels.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-kernels.sh
 
 ## test-vm-stops  the same, stopped and continued at random for 10 minutes
 # The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
 test-vm-stops: all
-	OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
 
 ## test-vm-avx512 the same with 512 bits (Bochs, minutes)
 test-vm-avx512: all
-	OUT='$(OUT)' tests/vm/run-bochs.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-bochs.sh
 
 ## test-resume    --all killed at RESUME_ROUNDS (100) random moments and resumed
 # Some minutes; make test does it a few times.
@@ -254,7 +270,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
+.PHONY: FORCE all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
         test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
         format help debug compile_commands.json install uninstall clean
 .SECONDARY:

@@ -109,8 +109,7 @@ static void count_verdicts(FILE *out, const struct table *t)
     enum { NAMED = 4 };
     size_t deviate = validate_count(t, "deviates"), named = 0;
     fprintf(out,
-            "Of %zu published figures, %zu agree with the measurement, %zu deviate, %zu are undecided and %zu were not "
-            "measured.\n",
+            "Of %zu published figures, %zu agree with the measurement; %zu deviate, %zu undecided, %zu not measured.\n",
             t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
             validate_count(t, "undecided"), validate_count(t, "not measured"));
     for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {

@@ -31,6 +31,11 @@ enum characterize_status library_refuse(struct characterize_error *error, enum c
     return status;
 }
 
+enum characterize_status library_refuse_null(struct characterize_error *error)
+{
+    return library_refuse(error, CHARACTERIZE_BAD_INPUT, "an argument is NULL that must not be");
+}
+
 enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error)
 {
     const char *wrong = NULL;
@@ -63,8 +68,11 @@ enum characterize_status characterize_open(const char *name, int cpu, const char
                                            characterize_machine **machine, struct characterize_error *error)
 {
     struct machine_error e;
+    if (machine != NULL)
+        *machine = NULL;
+    if (name == NULL || machine == NULL)
+        return library_refuse_null(error);
     memset(&e, 0, sizeof(e));
-    *machine = NULL;
     struct characterize_machine *m = calloc(1, sizeof(*m));
     char *folder = data_folder != NULL ? strdup(data_folder) : NULL;
     if (m == NULL || (data_folder != NULL && folder == NULL)) {
@@ -117,6 +125,8 @@ int characterize_can_run(const characterize_machine *machine, const char *kernel
     struct payload p;
     struct machine_info info;
     char why[MEASURE_WHY_SIZE];
+    if (kernel == NULL)
+        return 0;
     machine->machine.ops->info(&machine->machine, &info);
     return kernel_parse(kernel, &p, why, sizeof(why)) == 0 && measure_check_kernel(&p, &info, why) == MACHINE_OK;
 }

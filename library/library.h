@@ -20,6 +20,8 @@ struct characterize_machine {
 enum characterize_status library_fail(struct characterize_error *error, const struct machine_error *e);
 enum characterize_status library_refuse(struct characterize_error *error, enum characterize_status status,
                                         const char *text);
+/* Where a pointer was needed. */
+enum characterize_status library_refuse_null(struct characterize_error *error);
 /* Whether each option is in its range. */
 enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error);
 

@@ -78,14 +78,17 @@ enum characterize_status characterize_transition(characterize_machine *machine, 
     static const struct characterize_options defaults = {0};
     const struct characterize_options *o = options != NULL ? options : &defaults;
     struct watcher watcher = {.options = o};
+    struct transition_setup setup;
+    struct machine_error e;
+    if (phases != NULL)
+        *phases = NULL;
+    if (machine == NULL || from_to == NULL || phases == NULL)
+        return library_refuse_null(error);
     struct guard guard = {.machine = &machine->machine,
                           .warmup_given = o->warmup_us > 0,
                           .observe_given = o->observe_us > 0,
                           .progress = library_on_progress,
                           .data = &watcher};
-    struct transition_setup setup;
-    struct machine_error e;
-    *phases = NULL;
     enum characterize_status status = library_setup(machine, from_to, o, &setup, error);
     if (status != CHARACTERIZE_OK)
         return status;
@@ -125,7 +128,10 @@ enum characterize_status characterize_analyze(const char *file, characterize_pha
                                               struct characterize_error *error)
 {
     struct machine_error e;
-    *phases = NULL;
+    if (phases != NULL)
+        *phases = NULL;
+    if (file == NULL || phases == NULL)
+        return library_refuse_null(error);
     struct characterize_phases *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return library_refuse(error, CHARACTERIZE_FAILED, "out of memory");

@@ -101,10 +101,13 @@ enum characterize_status characterize_table_measure(characterize_machine *machin
     static const struct characterize_options defaults = {0};
     struct characterize_options o = options != NULL ? *options : defaults;
     const struct tables_watch watch = {.progress = library_on_table_progress, .data = &o};
-    const struct table_kind *kind = tables_find(name);
     struct tables_options tables;
     struct machine_error e;
-    *table = NULL;
+    if (table != NULL)
+        *table = NULL;
+    if (machine == NULL || name == NULL || table == NULL)
+        return library_refuse_null(error);
+    const struct table_kind *kind = tables_find(name);
     if (kind == NULL)
         return library_refuse_table(name, error);
     enum characterize_status status = library_table_options(machine, kind, &o, &tables, error);

@@ -6,9 +6,12 @@
 #
 # Whether the unit tests see faults: changes one operator, number or truth value of analysis/, drivers/, probes/ or
 # tables/ at a time, N of them drawn with the seed, in a copy of the tree; rebuilds that object; and runs the tests that
-# can see it until one fails: those that name the file, those of its room, then all others, each the fastest first (as
-# make test found). What fails without the change as well does not count.
-# BUILD must hold the unit tests (make unit). As root the copy runs where /sys and /proc/sys cannot be written.
+# can see it until one fails, the fastest first; those of its room may take 4 times as long as those of other rooms and
+# those that name the file 16 times.
+# How long each takes is measured once and kept in BUILD/mutants.times. What fails without the change as well does not
+# count.
+# BUILD must hold the unit tests (make unit). As root the copies run where /sys and /proc/sys cannot be written.
+# MUTANT_JOBS: changes tried at a time, each in a copy of its own (as many as there are CPUs).
 # MUTANT_SECONDS: processor time that tests may take for one change (60). MUTANT_LEAST: percent to be killed (90).
 # Each is said to be killed, to survive, not to compile, or to change nothing (the same machine code).
 # Exit status: 0 if enough were killed, 1 if not, 2 usage.
@@ -36,64 +39,77 @@ trap 'exit 1' HUP INT TERM
 # a change may make a program ask for all memory there is
 # shellcheck disable=SC3045 # dash, bash and busybox have it
 ulimit -v 4000000
-tree=$tmp/tree
-mkdir "$tree"
-tar -c --exclude=./.git --exclude='./build*' . | tar -x -C "$tree" || exit 1
-mkdir -p "$tree/build" && cp -a "$BUILD/." "$tree/build" && rm -rf "$tree/build/vm" "$tree/build/check"
-cd "$tree" || exit 1
-cp build/tests/libunit.so "$tmp/libunit.so"
-
-# Those that look at the clock fail without a fault on a busy machine; kernels are not changed here.
-find build/tests/unit -name 'test_*' ! -name '*.*' ! -name 'test_kernel_*' ! -name 'test_timing*' \
-    ! -name test_self_test ! -name test_tsc | sort >"$tmp/tests"
+built=$(cd "$BUILD" && pwd)
+unset BUILD # the copies have theirs in build
 
 # passes TEST: its status, after a minute of processor time or five of waiting too
 passes() {
     # shellcheck disable=SC3045
-    (ulimit -t 60 && exec timeout -k 5 300 "$1") </dev/null >"$tmp/log" 2>&1
+    (ulimit -t 60 && exec timeout -k 5 300 "$1") </dev/null >"$own/log" 2>&1
 }
 
-# clock: sets $used, the processor time of all that this shell has waited for, in s
+# clock: sets $used, the processor time of all that this shell has waited for, in ms
 clock() {
-    times >"$tmp/used" # not by $(...), which would be another shell
-    used=$(awk 'NR == 2 { split($1, own, /[ms]/); split($2, kernel, /[ms]/)
-        print int(60 * (own[1] + kernel[1]) + own[2] + kernel[2]) }' "$tmp/used")
+    times >"$own/used" # not by $(...), which would be another shell
+    used=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, kernel, /[ms]/)
+        print int(1000 * (60 * (user[1] + kernel[1]) + user[2] + kernel[2])) }' "$own/used")
 }
 
-# How long each takes, in s, where make test has been run.
-while read -r test; do
-    read -r _ took 2>/dev/null <"build/test-logs/${test##*/}.result" || took=0
-    echo "$took $test"
-done <"$tmp/tests" >"$tmp/times"
+# in_copy K: the working directory becomes a copy of the tree, and $own where this job keeps what it needs
+in_copy() {
+    own=$tmp/$1
+    mkdir -p "$own/tree/build"
+    tar -c --exclude=./.git --exclude='./build*' . | tar -x -C "$own/tree" || exit 1
+    cp -a "$built/." "$own/tree/build" && rm -rf "$own/tree/build/vm" "$own/tree/build/check"
+    cd "$own/tree" || exit 1
+    cp build/tests/libunit.so "$own/libunit.so"
+}
 
-# tests_of FILE: those that can see it
+# every JOBSth line of FILE from the Kth on
+share() {
+    awk -v k="$1" -v jobs="$jobs" 'NR % jobs == k % jobs' "$2"
+}
+
+# measure K: prints how long tests take, in ms, where that is not known
+measure() {
+    share "$1" "$tmp/unknown" >"$own/unknown"
+    while read -r test; do
+        clock
+        begin=$used
+        passes "$test"
+        clock
+        echo "$((used - begin)) $test"
+    done <"$own/unknown"
+}
+
+# tests_of FILE: those that can see it, in the order in which they are tried
 tests_of() {
     stem=$(basename "$1" .c) room=$(dirname "$1")
     awk -v stem="$stem" -v room="/unit/$room/" '{
         source = $2 ".c"
         sub(/^build\//, "", source)
-        near = index($2, room) ? 1 : 2
+        far = index($2, room) ? 4 : 16
         while ((getline line <source) > 0)
-            if (line ~ "^#include \".*/" stem "\\.h\"") near = 0
+            if (line ~ "^#include \".*/" stem "\\.h\"") far = 1
         close(source)
-        print near, $1, $2
-    }' "$tmp/times" | sort -n -k1,1 -k2,2
+        print far * (20 + $1), $2
+    }' "$built/mutants.times" | sort -n
 }
 
 # killed_by FILE: prints the test that sees the change; fails if none does
 killed_by() {
-    tests_of "$1" >"$tmp/order"
+    tests_of "$1" >"$own/order"
     clock
-    end=$((used + seconds))
-    while read -r _ _ test; do
+    end=$((used + 1000 * seconds))
+    while read -r _ test; do
         clock
         [ "$used" -lt "$end" ] || return 1
         if ! passes "$test"; then
-            cp build/tests/libunit.so "$tmp/changed.so" && cp "$tmp/libunit.so" build/tests/libunit.so
+            cp build/tests/libunit.so "$own/changed.so" && cp "$own/libunit.so" build/tests/libunit.so
             passes "$test" && echo "${test##*/}" && return 0
-            cp "$tmp/changed.so" build/tests/libunit.so
+            cp "$own/changed.so" build/tests/libunit.so
         fi
-    done <"$tmp/order"
+    done <"$own/order"
     return 1
 }
 
@@ -104,16 +120,16 @@ code_of() {
 # try FILE LINE COLUMN LENGTH NEW: prints what becomes of it
 try() {
     file=$1 object=build/${1%.c}.o
-    cp -p "$file" "$tmp/source.c" && cp -p "$object" "$tmp/source.o" || exit 1
+    cp -p "$file" "$own/source.c" && cp -p "$object" "$own/source.o" || exit 1
     awk -v line="$2" -v column="$3" -v length_="$4" -v new="$5" \
         'FNR == line { $0 = substr($0, 1, column - 1) new substr($0, column + length_) } { print }' \
-        "$tmp/source.c" >"$file"
-    code_of "$object" "$tmp/before"
-    if ! $MAKE -s "$object" >"$tmp/make" 2>&1; then
+        "$own/source.c" >"$file"
+    code_of "$object" "$own/before"
+    if ! $MAKE -s "$object" >"$own/make" 2>&1; then
         verdict='does not compile'
-    elif code_of "$object" "$tmp/after" && cmp -s "$tmp/before" "$tmp/after"; then
+    elif code_of "$object" "$own/after" && cmp -s "$own/before" "$own/after"; then
         verdict='changes nothing'
-    elif ! $MAKE -s build/tests/libunit.so >"$tmp/make" 2>&1; then
+    elif ! $MAKE -s build/tests/libunit.so >"$own/make" 2>&1; then
         verdict='does not compile'
     elif killer=$(killed_by "$file"); then
         verdict="killed by $killer"
@@ -121,10 +137,12 @@ try() {
         verdict='SURVIVES'
     fi
     old=$(awk -v line="$2" -v column="$3" -v length_="$4" \
-        'FNR == line { print substr($0, column, length_) }' "$tmp/source.c")
-    printf '%s:%s:%s %s -> %s: %s\n' "$file" "$2" "$3" "$old" "$5" "$verdict"
-    [ "$verdict" != SURVIVES ] || sed -n "${2}s/^ */    | /p" "$tmp/source.c"
-    cp -p "$tmp/source.c" "$file" && cp -p "$tmp/source.o" "$object"
+        'FNR == line { print substr($0, column, length_) }' "$own/source.c")
+    shown=
+    [ "$verdict" != SURVIVES ] || shown=$(sed -n "${2}s/^ */    | /p" "$own/source.c")
+    printf '%s:%s:%s %s -> %s: %s%s\n' "$file" "$2" "$3" "$old" "$5" "$verdict" "${shown:+
+$shown}"
+    cp -p "$own/source.c" "$file" && cp -p "$own/source.o" "$object"
 }
 
 if [ $# -ge 5 ]; then
@@ -134,9 +152,42 @@ else
     awk -v n="$1" -v seed="${2:-1}" -f tests/mutants.awk \
         $(find analysis drivers probes tables -name '*.c' ! -path '*/kmod/*' | sort) >"$tmp/drawn"
 fi
-while read -r file line column length new; do
-    try "$file" "$line" "$column" "$length" "$new" </dev/null
-done <"$tmp/drawn" | tee "$tmp/verdicts"
+jobs=${MUTANT_JOBS:-$(nproc)}
+[ "$jobs" -le "$(wc -l <"$tmp/drawn")" ] || jobs=$(wc -l <"$tmp/drawn")
+
+# Those that look at the clock fail without a fault on a busy machine; kernels are not changed here.
+(cd "$built" && find tests/unit -name 'test_*' ! -name '*.*' ! -name 'test_kernel_*' \
+    ! -name 'test_timing*' ! -name test_self_test ! -name test_tsc | sed 's|^|build/|' | sort) >"$tmp/tests"
+touch "$built/mutants.times"
+awk 'FILENAME == ARGV[1] { known[$2] = 1; next } !($0 in known)' "$built/mutants.times" "$tmp/tests" >"$tmp/unknown"
+
+# each_job COMMAND: for K from 1 to the number of jobs, in the Kth copy
+each_job() {
+    k=0
+    while [ $((k += 1)) -le "$jobs" ]; do
+        (
+            # shellcheck disable=SC2030 # each job has its own
+            own=$tmp/$k
+            cd "$own/tree" && "$1" "$k"
+        ) &
+    done
+    wait
+}
+k=0
+while [ $((k += 1)) -le "$jobs" ]; do
+    (in_copy "$k") || exit 1
+done
+each_job measure >"$tmp/measured" && cat "$tmp/measured" >>"$built/mutants.times"
+
+# try_share K: what becomes of every change that falls to the Kth job
+# shellcheck disable=SC2031
+try_share() {
+    share "$1" "$tmp/drawn" >"$own/drawn"
+    while read -r file line column length new; do
+        try "$file" "$line" "$column" "$length" "$new" </dev/null
+    done <"$own/drawn"
+}
+each_job try_share | tee "$tmp/verdicts"
 
 count() {
     grep -c ": $1" "$tmp/verdicts"

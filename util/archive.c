@@ -34,28 +34,34 @@ static size_t padding(size_t size)
     return (BLOCK - size % BLOCK) % BLOCK;
 }
 
+/* zlib's state, and the compressed bytes that it points into: of one lifetime. */
+struct stream {
+    z_stream z;
+    unsigned char buffer[CHUNK];
+};
+
 /* ---- writing ---- */
 
-static int deflate_bytes(FILE *out, z_stream *z, const void *bytes, size_t size, int flush)
+static int deflate_bytes(FILE *out, struct stream *s, const void *bytes, size_t size, int flush)
 {
-    unsigned char buffer[CHUNK];
+    z_stream *z = &s->z;
     z->next_in = (Bytef *)(uintptr_t)bytes;
     z->avail_in = (uInt)size;
     do {
-        z->next_out = buffer;
-        z->avail_out = sizeof(buffer);
+        z->next_out = s->buffer;
+        z->avail_out = sizeof(s->buffer);
         if (deflate(z, flush) == Z_STREAM_ERROR) {
             errno = EIO;
             return -1;
         }
-        size_t made = sizeof(buffer) - z->avail_out;
-        if (fwrite(buffer, 1, made, out) != made)
+        size_t made = sizeof(s->buffer) - z->avail_out;
+        if (fwrite(s->buffer, 1, made, out) != made)
             return -1;
     } while (z->avail_out == 0);
     return 0;
 }
 
-static int write_member(FILE *out, z_stream *z, const struct archive_member *m)
+static int write_member(FILE *out, struct stream *s, const struct archive_member *m)
 {
     static const char zeros[BLOCK];
     struct header h;
@@ -71,8 +77,8 @@ static int write_member(FILE *out, z_stream *z, const struct archive_member *m)
     memcpy(h.version, "00", sizeof(h.version));
     snprintf(h.checksum, sizeof(h.checksum), "%06o", checksum_of(&h) & 0777777);
     h.checksum[7] = ' ';
-    return deflate_bytes(out, z, &h, sizeof(h), Z_NO_FLUSH) || deflate_bytes(out, z, m->text, m->size, Z_NO_FLUSH) ||
-                   deflate_bytes(out, z, zeros, padding(m->size), Z_NO_FLUSH)
+    return deflate_bytes(out, s, &h, sizeof(h), Z_NO_FLUSH) || deflate_bytes(out, s, m->text, m->size, Z_NO_FLUSH) ||
+                   deflate_bytes(out, s, zeros, padding(m->size), Z_NO_FLUSH)
                ? -1
                : 0;
 }
@@ -80,18 +86,17 @@ static int write_member(FILE *out, z_stream *z, const struct archive_member *m)
 int archive_write(FILE *out, const struct archive_member *members, size_t n)
 {
     static const char end[2 * BLOCK]; /* two blocks of zeros end an archive */
-    z_stream z;
+    struct stream s = {.z = {0}};
     int status = 0;
-    memset(&z, 0, sizeof(z));
-    if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&s.z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
         errno = ENOMEM;
         return -1;
     }
     for (size_t i = 0; i < n && status == 0; i++)
-        status = write_member(out, &z, &members[i]);
+        status = write_member(out, &s, &members[i]);
     if (status == 0)
-        status = deflate_bytes(out, &z, end, sizeof(end), Z_FINISH);
-    deflateEnd(&z);
+        status = deflate_bytes(out, &s, end, sizeof(end), Z_FINISH);
+    deflateEnd(&s.z);
     return status;
 }
 
@@ -124,13 +129,13 @@ static int archive_grow(struct unpacked *u, char *why, size_t why_size)
     return 0;
 }
 
-static int inflate_all(FILE *in, z_stream *z, struct unpacked *u, char *why, size_t why_size)
+static int inflate_all(FILE *in, struct stream *s, struct unpacked *u, char *why, size_t why_size)
 {
-    unsigned char buffer[CHUNK];
+    z_stream *z = &s->z;
     int status = Z_OK;
     while (status != Z_STREAM_END) {
-        z->avail_in = (uInt)fread(buffer, 1, sizeof(buffer), in);
-        z->next_in = buffer;
+        z->avail_in = (uInt)fread(s->buffer, 1, sizeof(s->buffer), in);
+        z->next_in = s->buffer;
         if (z->avail_in == 0) {
             return archive_refuse(why, why_size,
                                   ferror(in)    ? "it cannot be read"
@@ -220,14 +225,13 @@ static int archive_split(const struct unpacked *u, struct archive_member *member
 
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size)
 {
-    z_stream z;
+    struct stream s = {.z = {0}};
     struct unpacked u = {NULL, 0, 0};
-    memset(&z, 0, sizeof(z));
     *n = 0;
-    if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+    if (inflateInit2(&s.z, GZIP_WINDOW) != Z_OK)
         return archive_refuse(why, size, "out of memory");
-    int status = inflate_all(in, &z, &u, why, size);
-    inflateEnd(&z);
+    int status = inflate_all(in, &s, &u, why, size);
+    inflateEnd(&s.z);
     if (status == 0)
         status = archive_split(&u, members, n, why, size);
     free(u.bytes);

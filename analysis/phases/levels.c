@@ -159,10 +159,14 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
     struct level *l = calloc(out->n_phases + 1, sizeof *l);
     struct order *order = malloc((out->n_phases + 1) * sizeof *order);
     size_t n = 0, m = 0;
-    int bad = !l || !order;
     double limits = limits_for(out->n_phases);
     *merged = false;
-    for (size_t p = 0; p < out->n_phases && !bad; p++) {
+    if (!l || !order) {
+        free(l);
+        free(order);
+        return -1;
+    }
+    for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
         if (ph->kind != PHASE_HALT && !on_ramp(ph) && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
             order[m++] = (struct order){p, fmax(ph->duration_us.value, 1e-3)};
@@ -179,7 +183,7 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
     }
     if (n)
         qsort(l, n, sizeof *l, levels_descending);
-    bad = bad || publish(l, n, out);
+    int bad = publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
         out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||
                                        isnan(out->phases[p].freq_ghz.value)

@@ -95,7 +95,7 @@ static void page_facts(FILE *out, const void *page)
     const struct report_head *h = p->head;
     fact(out, "processor", h->cpu);
     fact(out, "measured by", h->machine);
-    fact(out, "counts from", h->source);
+    fact(out, "source", h->source);
     for (size_t i = 0; p->n > 0 && i < p->parts[0].table->n_meta; i++)
         if (!told_elsewhere(p, &p->parts[0].table->meta[i]))
             fact_named(out, &p->parts[0].table->meta[i]);

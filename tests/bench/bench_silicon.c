@@ -87,7 +87,9 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
                                            {"64add", "64add"}, {"128fma", "128or"},  {"128or", "64add"}};
     unsigned done = 0, wrong = 0, inside = 0, cannot = 0;
     double *off = calloc(n, sizeof *off);
-    for (unsigned i = 0; i < n && off; i++) {
+    if (off == NULL)
+        abort();
+    for (unsigned i = 0; i < n; i++) {
         struct payload from = payload_of(pairs[i % 6][0]), to = payload_of(pairs[i % 6][1]);
         struct transition_setup s;
         struct switches_seen seen;

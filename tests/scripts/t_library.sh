@@ -64,9 +64,9 @@ EOF
 printf '%s\n' 'cli/messages.o: warn' 'analysis/phases/kinds.o: find' 'trace/trace.o: tracer' >"$tmp/want"
 check "a symbol that is not its module's is found" "$tmp/out" same "$tmp/want" "$tmp/out"
 
-# the objects by their paths: in the archive only the names of files are left
+# what the program links, by the paths of its objects: in the archive only the names of files are left
 build=${BUILD:-build}
-ar t "$static" | sort >"$tmp/members"
+ar t "$build/libinternal.a" | sort >"$tmp/members"
 find "$build" -name '*.o' ! -path "$build/cli/*" ! -path "$build/tests/*" ! -path "$build/fuzz/*" >"$tmp/found"
 while read -r object; do
     # an object that is left of a source that is gone is none of the library's
@@ -88,6 +88,8 @@ sed -n 's/^CHARACTERIZE_PUBLIC.*/&/p; /^CHARACTERIZE_PUBLIC/!s/^\(characterize_[
     grep -o 'characterize_[a-z_]*(' | tr -d '(' | sort -u >"$tmp/want"
 nm -D --defined-only "$shared" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$tmp/out"
 check "the shared library exports what the header declares, and nothing else" "" same "$tmp/want" "$tmp/out"
+nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >"$tmp/out"
+check "so does the static one" "" same "$tmp/want" "$tmp/out"
 check "... which is something" "$tmp/want" [ "$(wc -l <"$tmp/want")" -ge 20 ]
 readelf -dW "$shared" >"$tmp/out"
 check "its soname is libcharacterize.so.0" "$tmp/out" grep -q 'SONAME.*\[libcharacterize.so.0\]' "$tmp/out"
@@ -120,6 +122,7 @@ cat >"$tmp/keeper.c" <<'EOF'
 int discard(int x);
 int is_base(int x);
 int median(int x);
+int machine_open(int x);
 
 int discard(int x)
 {
@@ -136,6 +139,12 @@ int median(int x)
     return x + 3;
 }
 
+/* the library has one, too, and calls it */
+int machine_open(int x)
+{
+    return x + 4;
+}
+
 int main(void)
 {
     struct characterize_error error;
@@ -144,7 +153,7 @@ int main(void)
     if (characterize_open("model:xeon-gold-6130", -1, NULL, &machine, &error) != CHARACTERIZE_OK ||
         characterize_transition(machine, "512fma:128fma", NULL, &phases, &error) != CHARACTERIZE_OK)
         errx(1, "%s", error.text);
-    warnx("%zu phases, %d", characterize_phases_count(phases), discard(1) + is_base(1) + median(1));
+    warnx("%zu phases, %d", characterize_phases_count(phases), discard(1) + is_base(1) + median(1) + machine_open(1));
     characterize_phases_free(phases);
     characterize_close(machine);
     return 0;
@@ -164,7 +173,7 @@ for how in static shared; do
     link "a program that calls warn()" "$tmp/keeper.c" "$tmp/keeper-$how" "$how"
     "$tmp/keeper-$how" >"$tmp/out" 2>&1
     status=$?
-    check "... keeps its own, and its other names" "$tmp/out" grep -q "^keeper-$how: [0-9]* phases, 9\$" "$tmp/out"
+    check "... keeps its own, and its other names" "$tmp/out" grep -q "^keeper-$how: [0-9]* phases, 14\$" "$tmp/out"
     check "... to the end" "$tmp/out" [ "$status" -eq 0 ]
 done
 "$tmp/transition-shared" 64add:64mul auto >"$tmp/out" 2>&1

@@ -144,7 +144,7 @@ build_programs() {
     for program in ioctl_fuzz helper_checks; do
         # shellcheck disable=SC2086 # flags
         ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. -static -o "$work/$program" \
-            "tests/vm/$program.c" "$OUT/libcharacterize.a" -lm >"$work/programs.log" 2>&1 ||
+            "tests/vm/$program.c" "${BUILD:-build}/libinternal.a" -lm >"$work/programs.log" 2>&1 ||
             { fail "tests/vm/$program.c compiles" "$work/programs.log"; finish; }
     done
 }

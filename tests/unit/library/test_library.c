@@ -239,13 +239,38 @@ static void what_makes_no_sense_is_refused(void **state)
     characterize_close(machine);
 }
 
+static void null_is_refused(void **state)
+{
+    characterize_machine *machine = open_gold(), *none = machine;
+    characterize_phases *phases;
+    characterize_table *table;
+    struct characterize_error error;
+    (void)state;
+    assert_int_equal(characterize_open(NULL, -1, NULL, &none, &error), CHARACTERIZE_BAD_INPUT);
+    assert_null(none);
+    assert_non_null(strstr(error.text, "NULL"));
+    assert_int_equal(characterize_open("timing", -1, NULL, NULL, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_transition(NULL, "64add:512or", NULL, &phases, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_null(phases);
+    assert_int_equal(characterize_transition(machine, NULL, NULL, &phases, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_transition(machine, "64add:512or", NULL, NULL, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_analyze(NULL, &phases, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_analyze("Makefile", NULL, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_table_measure(NULL, "frequency", NULL, &table, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_null(table);
+    assert_int_equal(characterize_table_measure(machine, NULL, NULL, &table, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_table_measure(machine, "frequency", NULL, NULL, NULL), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_can_run(machine, NULL), 0);
+    characterize_close(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(a_machine_tells_of_itself),         cmocka_unit_test(names_are_listed),
         cmocka_unit_test(a_transition_gives_the_model_back), cmocka_unit_test(a_recorded_trace_gives_the_same_answer),
         cmocka_unit_test(a_table_has_rows_and_reasons),      cmocka_unit_test(who_asks_to_stop_gets_nothing),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(what_makes_no_sense_is_refused),    cmocka_unit_test(null_is_refused),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

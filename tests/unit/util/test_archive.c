@@ -195,6 +195,7 @@ static void test_damage(void **state)
         assert_true(why[0] != '\0');
     }
     char *more = malloc(b.size + 1);
+    assert_non_null(more);
     size_t taken = 0;
     for (size_t i = 0; i < b.size; i++)
         for (int bit = 0; bit < 8; bit++) {

@@ -335,6 +335,8 @@ static void daemon_read(void)
 static void daemon_write(void)
 {
     FILE *file = fopen(daemon_file, "w");
+    if (file == NULL)
+        abort();
     fprintf(file, "%" PRIu64 " %" PRIu64 "\n", likwid_low, likwid_high);
     fclose(file);
 }

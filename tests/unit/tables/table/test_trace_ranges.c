@@ -241,6 +241,7 @@ static void discarded_samples_are_counted(void **state)
     text = long_text(9000, 6, 1000, "ipc", &size);
     size_t length = size + 40;
     char *more = malloc(length);
+    assert_non_null(more);
     int head = snprintf(more, length, "# samples_discarded: %d of 9000\n", 2);
     memcpy(more + head, text, size);
     assert_int_equal(read_text(more, size + (size_t)head, &back, &err), 0);
