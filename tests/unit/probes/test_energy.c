@@ -61,6 +61,8 @@ static int scripted_prepare(struct machine *m, const struct machine_setup *setup
     s->setup = *setup;
     s->prepared++;
     assert_int_equal(setup->n_counters, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(setup->counters[i].event, 0);
     assert_int_equal(setup->counters[0].id, s->counts ? COUNTER_CYCLES : COUNTER_CHAIN_TICKS);
     assert_int_equal(setup->counters[1].id, s->counts ? COUNTER_REF_CYCLES : COUNTER_CHAIN_CYCLES);
     return MACHINE_OK;
@@ -308,6 +310,35 @@ static void pieces_where_it_is_refused(void **state)
     energy_result_free(&r);
 }
 
+/* The last piece is too short for a sample. */
+static void what_is_left_over_runs_as_well(void **state)
+{
+    struct scripted *s = *state;
+    struct energy_setup e = short_pair();
+    struct energy_result r;
+    s->longest_us = 10000;
+    e.duration_us = 10000.5;
+    run_it(s, &e, &r);
+    assert_int_equal(s->pieces, 2 * 3);
+    is(r.pairs[0].kernel.run_seconds, 10000.5e-6, "run_seconds");
+    is(r.pairs[0].kernel.recorded_seconds, 10e-3, "recorded_seconds");
+    energy_result_free(&r);
+}
+
+static void what_comes_after_the_first_millisecond_is_not_its_start(void **state)
+{
+    static const double others_us[] = {0, 0, 0, 0, 100};
+    struct scripted *s = *state;
+    struct energy_setup e = short_pair();
+    struct energy_result r;
+    s->others_us = others_us;
+    s->n_others = 5;
+    run_it(s, &e, &r);
+    is(r.pairs[0].kernel.other_seconds, 100e-6, "other_seconds");
+    is(r.pairs[0].kernel.start_seconds, 0, "start_seconds");
+    energy_result_free(&r);
+}
+
 static void the_length_follows_the_counter(void **state)
 {
     static const struct {
@@ -383,12 +414,17 @@ static void what_cannot_be_measured(void **state)
     refused(s, &e, MACHINE_CANNOT, "249 us are observed with a sampling period of 250 us");
     assert_int_equal(s->prepared, 0);
     e.duration_us = 250;
+    s->reading_us = 1;
     run_it(s, &e, &r);
+    is(r.pairs[0].kernel.recorded_seconds, 250e-6, "recorded_seconds");
     energy_result_free(&r);
     s->run_status = MACHINE_FAILED;
     refused(s, &e, MACHINE_FAILED, "scripted");
     s->run_status = MACHINE_OK;
     s->longest_us = 4000; /* not even pieces */
+    refused(s, &e, MACHINE_BAD_INPUT, "too long");
+    e.settle_us = 0;
+    e.duration_us = 6000;
     refused(s, &e, MACHINE_BAD_INPUT, "too long");
     s->longest_us = 1e9;
     s->refuses_energy = true;
@@ -406,6 +442,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(figures_of_what_is_disturbed, scripted_start, scripted_end),
         cmocka_unit_test_setup_teardown(figures_without_counters, scripted_start, scripted_end),
         cmocka_unit_test_setup_teardown(pieces_where_it_is_refused, scripted_start, scripted_end),
+        cmocka_unit_test_setup_teardown(what_is_left_over_runs_as_well, scripted_start, scripted_end),
+        cmocka_unit_test_setup_teardown(what_comes_after_the_first_millisecond_is_not_its_start, scripted_start,
+                                        scripted_end),
         cmocka_unit_test_setup_teardown(the_length_follows_the_counter, scripted_start, scripted_end),
         cmocka_unit_test_setup_teardown(one_can_stop_it, scripted_start, scripted_end),
         cmocka_unit_test_setup_teardown(what_cannot_be_measured, scripted_start, scripted_end),

@@ -37,6 +37,7 @@ static void what_is_well_formed_stays(void **state)
                                        "\xEE\x80\x80",
                                        "\xEF\xBF\xBF",
                                        "\xF0\x90\x80\x80",
+                                       "\xF1\x80\x80\x80",
                                        "\xF4\x8F\xBF\xBF"};
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -75,6 +76,9 @@ static void what_is_not_well_formed_is_replaced(void **state)
         {"\xF0\x9F\x98"
          "a",
          NOT NOT NOT "a"},
+        {"\xF0\x9F"
+         "a\x98",
+         NOT NOT "a" NOT},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

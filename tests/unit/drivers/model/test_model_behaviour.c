@@ -358,6 +358,17 @@ static void mixtures_need_more_than_their_parts(void **state)
     assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 100), 0);
 }
 
+/* As many as the file says: n segments alternate n - 1 times. */
+static void mixtures_count_their_switches(void **state)
+{
+    (void)state;
+    struct model m = quiet("xeon-gold-6130");
+    for (size_t i = 0; i < m.n_mixtures; i++)
+        m.mixtures[i].switches = 5;
+    assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 5), 0);
+    assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 6), 1);
+}
+
 /* G 3.2.1: upper halves in use keep narrow code at a lower level, until VZEROUPPER. */
 static void dirty_upper_halves_keep_the_level(void **state)
 {
@@ -454,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_count_of_instructions_comes_before_the_level),
         cmocka_unit_test(sparse_wide_code_is_throttled_less),
         cmocka_unit_test(mixtures_need_more_than_their_parts),
+        cmocka_unit_test(mixtures_count_their_switches),
         cmocka_unit_test(dirty_upper_halves_keep_the_level),
         cmocka_unit_test(random_numbers_have_their_moments),
         cmocka_unit_test(streams_are_independent_of_each_other),
