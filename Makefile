@@ -28,7 +28,7 @@ ASM      := $(wildcard kernels/*.asm)
 ROOMS    := util kernels trace drivers probes analysis tables output library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
 LIB_SRC  := $(call sources,$(ROOMS))
-CLI_SRC  := $(wildcard cli/*.c)
+CLI_SRC  := $(call sources,cli)
 UNIT_SRC := $(call sources,tests/unit)
 # helpers shared by unit tests: trace generators, not tests themselves
 HELP_SRC := $(call sources,tests/support)
@@ -194,7 +194,7 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
 ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis))
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(wildcard util/*.h trace/*.h analysis/*/*.h) Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis -name "*.h") Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 

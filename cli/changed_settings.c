@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/jobs.h"
+#include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"

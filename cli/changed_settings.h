@@ -3,7 +3,7 @@
 #ifndef CHARACTERIZE_CLI_CHANGED_SETTINGS_H
 #define CHARACTERIZE_CLI_CHANGED_SETTINGS_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "drivers/settings/settings.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "tables/table/table.h"
 #include "cli/measuring.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 struct collected {
     size_t n;

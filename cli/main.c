@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/jobs.h"
+#include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/option_parse.h"
+#include "cli/options/option_parse.h"
 #include "cli/stop.h"
 
 static int run_job(const struct options *o)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "drivers/machine.h"
 #include "drivers/settings/settings.h"
 #include "tables/table/tables.h"

@@ -10,7 +10,7 @@
 #include "analysis/phases/phases.h"
 #include "trace/trace.h"
 #include "cli/files.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 /* The directory that --transition writes to when nothing else is said. */
 #define DEFAULT_OUTPUT_DIRECTORY "characterize-out"

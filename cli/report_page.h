@@ -3,7 +3,7 @@
 #ifndef CHARACTERIZE_CLI_REPORT_PAGE_H
 #define CHARACTERIZE_CLI_REPORT_PAGE_H
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "output/report/report_words.h"
 #include "tables/table/table.h"
 #include "tables/table/tables.h"

@@ -94,9 +94,9 @@ static int run_directory_compare(const char *path, const char *file, const char 
     int differs = run_identity_differs(identity, there, why, sizeof(why));
     json_decref(there);
     if (differs) {
-        complain(
-            "%s belongs to another run: %s; repeat that run's options, or choose another directory with --output DIR",
-            path, why);
+        complain("%s belongs to another run: %s; continue with that run's version and options, or choose another "
+                 "directory with --output DIR",
+                 path, why);
         return BAD_USAGE;
     }
     return DONE;

@@ -10,7 +10,7 @@
 
 #include "cli/files.h"
 #include "cli/measuring.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 struct run_directory {
     const char *path;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "cli/measuring.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 /* A new reference; NULL: out of memory. */
 json_t *run_identity(const struct options *o, const struct measuring *m);

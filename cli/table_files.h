@@ -8,7 +8,7 @@
 
 #include "tables/table/table.h"
 #include "cli/files.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "cli/outputs.h"
 #include "tables/table/tables.h"
 

@@ -35,8 +35,8 @@ static int unknown(const char *spec, struct machine_error *err)
 
     memset(err, 0, sizeof *err);
     err->status = MACHINE_BAD_INPUT;
-    snprintf(err->text, sizeof err->text, "unknown machine \"%.60s\"%s%s%s", spec, near != NULL ? ", perhaps \"" : "",
-             near != NULL ? near : "", near != NULL ? "\"" : "");
+    snprintf(err->text, sizeof err->text, "unknown machine '%.60s'%s%s%s", spec, near != NULL ? ", perhaps '" : "",
+             near != NULL ? near : "", near != NULL ? "'" : "");
     snprintf(err->remedy, sizeof err->remedy, "machines: auto, timing, perf, msr, helper, model:NAME, model:FILE");
     return MACHINE_BAD_INPUT;
 }

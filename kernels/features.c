@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kernels/kernels.h"
+#include "util/error.h"
 
 /* State components of XCR0 (Intel SDM volume 1, 13.3): SSE and AVX; opmask, ZMM_Hi256, Hi16_ZMM; TILECFG, TILEDATA. */
 #define XCR0_AVX (3u << 1)
@@ -80,8 +81,8 @@ int kernel_request_permission(unsigned features, char *why, size_t why_size)
         return 0;
     if (syscall(SYS_arch_prctl, REQUEST_XCOMP_PERM, XFEATURE_TILEDATA) == 0)
         return 0;
-    snprintf(why, why_size,
-             "AMX tiles: arch_prctl(ARCH_REQ_XCOMP_PERM): %s; this needs Linux 5.16 or later on a CPU with AMX",
-             strerror(errno));
-    return -1;
+    return error_line(
+        why, why_size,
+        "AMX tiles: arch_prctl(ARCH_REQ_XCOMP_PERM): %s; this needs Linux 5.16 or later on a CPU with AMX",
+        strerror(errno));
 }

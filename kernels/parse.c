@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel names: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/edit_distance.h"
 #include "kernels/kernels.h"
+#include "util/error.h"
 
 /* A name as shown in messages: what a user typed may be long and hold anything. */
 enum { SHOWN_MAX = 40 };
@@ -21,15 +21,6 @@ static struct shown parse_show(const char *name)
         s.text[n] = name[n] >= ' ' && name[n] <= '~' ? name[n] : '?';
     memcpy(s.text + n, name[n] != '\0' ? "..." : "", name[n] != '\0' ? 4 : 1);
     return s;
-}
-
-__attribute__((format(printf, 3, 4))) static int parse_refuse(char *why, size_t size, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, size, format, args);
-    va_end(args);
-    return -1;
 }
 
 /* Only registers of 256 bits and more have upper halves that VZEROUPPER cleans; tiles are no such registers. */
@@ -59,7 +50,7 @@ static void nearest_name(const char *wanted, char *out, size_t size)
 static int refuse_unknown(const char *name, char *why, size_t size)
 {
     if (name[0] == '\0')
-        return parse_refuse(why, size, "the kernel's name is empty; --list kernels shows all");
+        return error_line(why, size, "the kernel's name is empty; --list kernels shows all");
     /* compared without the density, which is not part of any name */
     char bare[SHOWN_MAX + 1];
     size_t n = strcspn(name, "@");
@@ -67,8 +58,8 @@ static int refuse_unknown(const char *name, char *why, size_t size)
     snprintf(bare, sizeof bare, "%.*s%s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), name, name + resume);
     char nearest[KERNEL_NAME_MAX];
     nearest_name(bare, nearest, sizeof nearest);
-    return parse_refuse(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all",
-                        parse_show(name).text, nearest);
+    return error_line(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all",
+                      parse_show(name).text, nearest);
 }
 
 /* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
@@ -107,22 +98,22 @@ static unsigned read_density(const char **s)
 static int refuse_density(const char *name, const struct kernel *k, char *why, size_t size)
 {
     if (k->has_density)
-        return parse_refuse(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8",
-                            parse_show(name).text, KERNEL_DENSITY_MAX, k->name);
+        return error_line(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8", parse_show(name).text,
+                          KERNEL_DENSITY_MAX, k->name);
     size_t n = strlen(k->name);
     if (n > 4 && strcmp(k->name + n - 4, "-lat") == 0)
-        return parse_refuse(
+        return error_line(
             why, size,
             "'%s': -lat kernels have no density, because the adds would hide in the latency; leave the @ out, as in %s",
             parse_show(name).text, k->name);
-    return parse_refuse(why, size, "'%s': %s has no density; leave the @ out", parse_show(name).text, k->name);
+    return error_line(why, size, "'%s': %s has no density; leave the @ out", parse_show(name).text, k->name);
 }
 
 static int refuse_dirty(const char *name, const struct kernel *k, char *why, size_t size)
 {
-    return parse_refuse(why, size,
-                        "'%s': %s uses no upper halves that could stay dirty; -dirty needs a 256- or 512-bit kernel",
-                        parse_show(name).text, k->name);
+    return error_line(why, size,
+                      "'%s': %s uses no upper halves that could stay dirty; -dirty needs a 256- or 512-bit kernel",
+                      parse_show(name).text, k->name);
 }
 
 static int read_suffixes(const char *name, const char *s, struct payload *out, char *why, size_t size)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/phases/cross_check.h"
+#include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/phases_find.h"
 #include "trace/discarded.h"
 
@@ -68,10 +68,10 @@ int measure_check_cores(const struct machine_info *info, const struct tables_opt
 {
     for (size_t i = 0; i < o->n_active; i++) {
         if (o->active[i] > info->cores)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "active cores, %u: %s has %u core%s", o->active[i],
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: %s has %u core%s", o->active[i],
                                 info->cpu, info->cores, info->cores == 1 ? "" : "s");
         if (o->n_cpus > 0 && o->active[i] > o->n_cpus)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "active cores, %u: only %zu CPUs are named", o->active[i],
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: only %zu CPUs are named", o->active[i],
                                 o->n_cpus);
     }
     return MACHINE_OK;

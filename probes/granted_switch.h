@@ -2,7 +2,7 @@
 /*
  * The switch of a transition_setup while all that the second kernel asks for is granted still: it runs until it has
  * settled, the first one for so short a while that nothing is taken back, then it again. What is slow there is the
- * switch itself (analysis/phases/switch_cost.h).
+ * switch itself (analysis/phases/checks/switch_cost.h).
  */
 #ifndef CHARACTERIZE_PROBE_GRANTED_SWITCH_H
 #define CHARACTERIZE_PROBE_GRANTED_SWITCH_H

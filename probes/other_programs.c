@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/error.h"
+
 enum { FIELDS_MAX = 16, FIELD_SIZE = 64, DIGITS_MAX = 18 };
 
 struct fields {
@@ -42,8 +44,7 @@ static bool other_programs_number(const char *text, bool fraction, double *out)
 
 static int other_programs_refuse(char *why, size_t size, const char *program, const char *what)
 {
-    snprintf(why, size, "cannot parse the output of %s: %s", program, what);
-    return -1;
+    return error_line(why, size, "cannot parse the output of %s: %s", program, what);
 }
 
 static void nothing(struct other_counts *out)
@@ -62,10 +63,8 @@ int other_perf(const char *text, struct other_counts *out, char *why, size_t siz
         double nanoseconds, count;
         if (!instructions && !cycles)
             continue; /* remarks */
-        if (f.text[0][0] == '<') {
-            snprintf(why, size, "perf: %s: %s", f.text[2], f.text[0]);
-            return -1;
-        }
+        if (f.text[0][0] == '<')
+            return error_line(why, size, "perf: %s: %s", f.text[2], f.text[0]);
         if (!other_programs_number(f.text[0], false, &count) || !other_programs_number(f.text[3], false, &nanoseconds))
             return other_programs_refuse(why, size, "perf", f.text[0]);
         *(instructions ? &out->instructions : &out->cycles) = count;

@@ -2,7 +2,7 @@
 /*
  * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
  * and back to it, and once more after that kernel when all that it asks for is held already
- * (analysis/phases/switch_cost.h): what is slow there, too, is not throttled.
+ * (analysis/phases/checks/switch_cost.h): what is slow there, too, is not throttled.
  */
 #ifndef CHARACTERIZE_PROBE_UMASK_H
 #define CHARACTERIZE_PROBE_UMASK_H

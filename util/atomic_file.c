@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "util/path.h"
+#include "util/error.h"
 
 enum { NAME_TRIES = 16, WHY_SIZE = 400 };
 
 static int atomic_file_refuse(const char *path, const char *reason, char *why, size_t why_size)
 {
-    snprintf(why, why_size, "cannot write %s: %s", path, reason);
-    return -1;
+    return error_line(why, why_size, "cannot write %s: %s", path, reason);
 }
 
 /* A name in the directory of `target` that hardly anything else has; from malloc. */
@@ -163,14 +163,11 @@ static int open_target(struct atomic_file *f, char *why, size_t size)
         return there;
     if (there >= 0)
         close(there);
-    if (f->path[length - 1] == '/') {
-        snprintf(why, size, "the name ends in '/'");
-        return -1;
-    }
-    if (is_for_devices(f->directory)) {
-        snprintf(why, size, there < 0 ? "there is no such device" : "it is a regular file where a device belongs");
-        return -1;
-    }
+    if (f->path[length - 1] == '/')
+        return error_line(why, size, "the name ends in '/'");
+    if (is_for_devices(f->directory))
+        return error_line(why, size,
+                          there < 0 ? "there is no such device" : "it is a regular file where a device belongs");
     int fd = nameless_works(f) ? open_nameless(f) : open_named(f);
     if (fd < 0)
         snprintf(why, size, "%s", strerror(errno));
@@ -265,9 +262,8 @@ static int check_room(const struct atomic_file *f, const char *path, uint64_t by
     uint64_t available = (uint64_t)fs.f_bavail * fs.f_frsize;
     if (available >= bytes)
         return 0;
-    snprintf(why, why_size, "cannot write %s: %s (about %.1f MB needed, %.1f MB free)", path, strerror(ENOSPC),
-             (double)bytes / 1e6, (double)available / 1e6);
-    return -1;
+    return error_line(why, why_size, "cannot write %s: %s (about %.1f MB needed, %.1f MB free)", path, strerror(ENOSPC),
+                      (double)bytes / 1e6, (double)available / 1e6);
 }
 
 int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "util/child.h"
+#include "util/error.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -155,14 +156,10 @@ int command_run(const char *const *argv, double seconds, struct command_output *
     int o[2], e[2];
     pid_t pid = -1;
     out->out[0] = out->err[0] = '\0';
-    if (!command_find(argv[0], path, sizeof path)) {
-        snprintf(why, size, "%s is not installed", argv[0]);
-        return -1;
-    }
-    if (pipe2(o, O_CLOEXEC) != 0) {
-        snprintf(why, size, "cannot create a pipe to %s: %s", argv[0], strerror(errno));
-        return -1;
-    }
+    if (!command_find(argv[0], path, sizeof path))
+        return error_line(why, size, "%s is not installed", argv[0]);
+    if (pipe2(o, O_CLOEXEC) != 0)
+        return error_line(why, size, "cannot create a pipe to %s: %s", argv[0], strerror(errno));
     if (pipe2(e, O_CLOEXEC) != 0) {
         snprintf(why, size, "cannot create a pipe to %s: %s", argv[0], strerror(errno));
         close(o[0]);

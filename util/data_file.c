@@ -77,7 +77,7 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
     if (n == 0) {
         snprintf(remedy, sizeof remedy, "name the file, or set CHARACTERIZE_DATA to the directory that contains %s/",
                  kind->folder);
-        return machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`: no *%s in %.200s", kind->what, name,
+        return machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s': no *%s in %.200s", kind->what, name,
                             kind->suffix, folder);
     }
     for (size_t i = 0; i < n; i++) {
@@ -93,7 +93,7 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
     }
     snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name",
              names[nearest], kind->what, kind->suffix);
-    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s `%.60s`; available:%s", kind->what, name, known);
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available:%s", kind->what, name, known);
     data_file_list_free(names, n);
     return MACHINE_BAD_INPUT;
 }

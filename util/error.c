@@ -17,3 +17,13 @@ int machine_fail(struct machine_error *err, enum machine_status status, const ch
     va_end(args);
     return status;
 }
+
+int error_line(char *why, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+    return -1;
+}

@@ -3,6 +3,8 @@
 #ifndef CHARACTERIZE_ERROR_H
 #define CHARACTERIZE_ERROR_H
 
+#include <stddef.h>
+
 /* The exit statuses of the program, as whatever it calls reports them. */
 enum machine_status { MACHINE_OK = 0, MACHINE_FAILED = 1, MACHINE_BAD_INPUT = 2, MACHINE_CANNOT = 3 };
 
@@ -15,5 +17,8 @@ struct machine_error {
 /* Fills *err (the text as printf does) and returns `status`. */
 __attribute__((format(printf, 4, 5))) int machine_fail(struct machine_error *err, enum machine_status status,
                                                        const char *remedy, const char *text, ...);
+
+/* One line of why it is not done, where there is neither status nor remedy (as printf does). Returns -1. */
+__attribute__((format(printf, 3, 4))) int error_line(char *why, size_t size, const char *format, ...);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/data_file.h"
+#include "util/error.h"
 
 /* A place that begins at `at`, which has an '@': its length, 0 if it is none. *decides: '?', '!' or 0. */
 static size_t template_place(const char *at, size_t *name, char *decides)
@@ -141,18 +142,14 @@ static const char *template_paragraph(struct filling *f, const char *text, FILE 
 int template_fill(const char *text, const struct template_values *v, FILE *out, char *why, size_t why_size)
 {
     struct filling f = {.values = v};
-    if (v->failed) {
-        snprintf(why, why_size, "out of memory");
-        return -1;
-    }
+    if (v->failed)
+        return error_line(why, why_size, "out of memory");
     while (*text) {
         bool stays;
         const char *end = template_paragraph(&f, text, NULL, &stays);
-        if (f.missing) {
-            snprintf(why, why_size, "the template asks for @%.*s@, of which there is no value", (int)f.missing_length,
-                     f.missing);
-            return -1;
-        }
+        if (f.missing)
+            return error_line(why, why_size, "the template asks for @%.*s@, of which there is no value",
+                              (int)f.missing_length, f.missing);
         if (stays)
             template_paragraph(&f, text, out, &stays);
         for (text = end; *text == '\n'; text++)

@@ -4,7 +4,7 @@
 #ifndef CHARACTERIZE_FINDINGS_H
 #define CHARACTERIZE_FINDINGS_H
 
-#include "analysis/phases/segmentation.h"
+#include "analysis/phases/segments/segmentation.h"
 #include "analysis/phases/phases.h"
 
 /*

@@ -22,9 +22,10 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/neighbour.h"
-#include "analysis/phases/withdraw.h"
+#include "analysis/phases/repetitions/neighbour.h"
+#include "analysis/phases/checks/withdraw.h"
 #include "analysis/stats/robust.h"
+#include "util/error.h"
 
 #define POWER_95 1.645 /* Phi^-1(0.95): what is sought must exceed the threshold by so much to be found in 95 of 100 */
 
@@ -73,10 +74,8 @@ static void phases_find_limits(const struct runs *r, struct phases *out)
 static int no_runs(const struct trace *t, struct phases *out, char *why, size_t size)
 {
     struct trace volts;
-    if (!t->channel[TRACE_VOLTS]) {
-        snprintf(why, size, "the trace has no measured values");
-        return -1;
-    }
+    if (!t->channel[TRACE_VOLTS])
+        return error_line(why, size, "the trace has no measured values");
     int bad = volts_gather(t, &volts);
     if (!bad && volts.n < 3) {
         snprintf(why, size, "the trace has only %zu voltage readings and no other values: too few to analyse", volts.n);

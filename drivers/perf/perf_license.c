@@ -8,6 +8,7 @@
 
 #include "drivers/perf/perf.h"
 #include "drivers/native/native.h"
+#include "util/error.h"
 
 enum { CYCLES_LEAST = 10000 };
 static const double OWN_SHARE = 0.9, SUM_TOLERANCE = 0.05;
@@ -31,32 +32,25 @@ static int level_taken(const struct perf_license_counts *c, int k, int wanted, i
     int most = 0;
 
     for (int i = 0; i < 3; i++) {
-        if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING) {
-            snprintf(why, size, "the license-event test failed: not everything was counted with %s",
-                     perf_license_names[k]);
-            return -1;
-        }
+        if (c->level[k][i] == COUNTER_MISSING || c->cycles[k] == COUNTER_MISSING)
+            return error_line(why, size, "the license-event test failed: not everything was counted with %s",
+                              perf_license_names[k]);
         sum += c->level[k][i];
         most = c->level[k][i] > c->level[k][most] ? i : most;
     }
     double cycles = (double)c->cycles[k];
-    if (cycles < CYCLES_LEAST) {
-        snprintf(why, size, "the license-event test failed: %s took at most %.0f cycles", perf_license_names[k],
-                 cycles);
-        return -1;
-    }
-    if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles) {
-        snprintf(why, size, "the license-event test failed: with %s the three levels sum to %.1f %% of the cycles",
-                 perf_license_names[k], 100 * (double)sum / cycles);
-        return -1;
-    }
-    if ((double)c->level[k][most] < OWN_SHARE * cycles || (wanted >= 0 ? most != wanted : most < least)) {
-        snprintf(why, size,
-                 "the license-event test failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of the cycles",
-                 perf_license_names[k], 100 * (double)c->level[k][0] / cycles, 100 * (double)c->level[k][1] / cycles,
-                 100 * (double)c->level[k][2] / cycles);
-        return -1;
-    }
+    if (cycles < CYCLES_LEAST)
+        return error_line(why, size, "the license-event test failed: %s took at most %.0f cycles",
+                          perf_license_names[k], cycles);
+    if ((double)sum < (1 - SUM_TOLERANCE) * cycles || (double)sum > (1 + SUM_TOLERANCE) * cycles)
+        return error_line(why, size,
+                          "the license-event test failed: with %s the three levels sum to %.1f %% of the cycles",
+                          perf_license_names[k], 100 * (double)sum / cycles);
+    if ((double)c->level[k][most] < OWN_SHARE * cycles || (wanted >= 0 ? most != wanted : most < least))
+        return error_line(
+            why, size, "the license-event test failed: with %s levels 0, 1, 2 took %.1f, %.1f, %.1f %% of the cycles",
+            perf_license_names[k], 100 * (double)c->level[k][0] / cycles, 100 * (double)c->level[k][1] / cycles,
+            100 * (double)c->level[k][2] / cycles);
     return most;
 }
 

@@ -12,6 +12,7 @@
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_device.h"
+#include "util/error.h"
 
 static const char POWERCAP[] = "class/powercap";
 #define LAP_STEPS 0x1p32 /* of the counters themselves: 32 bits (SDM vol. 3B, section 15.10) */
@@ -284,10 +285,9 @@ static int read_edge(const struct energy *e, double *joules, double *seconds, ch
         return -1;
     *seconds = (began + now_seconds()) / 2;
     for (double first = *joules; wait && *joules == first;) {
-        if (now_seconds() - began > e->access.edge_us * 1e-6) {
-            snprintf(why, size, "the counter does not advance (%.6g J for %g ms)", first, e->access.edge_us * 1e-3);
-            return -1;
-        }
+        if (now_seconds() - began > e->access.edge_us * 1e-6)
+            return error_line(why, size, "the counter does not advance (%.6g J for %g ms)", first,
+                              e->access.edge_us * 1e-3);
         if (counter(e, joules, why, size) != 0)
             return -1;
         *seconds = now_seconds();

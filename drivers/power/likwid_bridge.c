@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/error.h"
+
 enum { SECONDS = 20 }; /* liblikwid waits up to 10 s for a daemon that does not come */
 
 struct question {
@@ -45,16 +47,12 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
         {"power_start", &out->power_start},
     };
 
-    if (lib == NULL) {
-        snprintf(why, size, "liblikwid 5.2 is not installed (Debian: likwid)");
-        return -1;
-    }
+    if (lib == NULL)
+        return error_line(why, size, "liblikwid 5.2 is not installed (Debian: likwid)");
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         void *symbol = dlsym(lib, wanted[i].name);
-        if (symbol == NULL) {
-            snprintf(why, size, "this liblikwid has no %s", wanted[i].name);
-            return -1;
-        }
+        if (symbol == NULL)
+            return error_line(why, size, "this liblikwid has no %s", wanted[i].name);
         memcpy(wanted[i].slot, &symbol, sizeof symbol); /* a data pointer for a function pointer, as POSIX wants it */
     }
     return 0;
@@ -169,10 +167,8 @@ static int likwid_bridge_ask(likwid_loader *load, const struct question *q, stru
     int ends[2], status = 0;
 
     memset(a, 0, sizeof *a);
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        snprintf(why, size, "no pipe: %s", strerror(errno));
-        return -1;
-    }
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return error_line(why, size, "no pipe: %s", strerror(errno));
     fflush(NULL); /* or the child might write it again */
     pid_t child = fork();
     if (child == 0) {

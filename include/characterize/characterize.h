@@ -10,8 +10,8 @@
  * - A function that can fail returns CHARACTERIZE_OK, or another status with *error filled, if `error` is not NULL; the
  *   result that it would have made is then NULL. Nothing is printed, no signal handler is installed, the process never
  *   exits.
- * - NULL is refused (CHARACTERIZE_BAD_INPUT) where nothing says that it is allowed; functions that return no status must
- *   not be given it.
+ * - NULL is refused (CHARACTERIZE_BAD_INPUT) where nothing says that it is allowed; functions that return no status
+ *   must not be given it.
  * - A number that was not measured is NaN, never 0. `lo` and `hi` are 95 % limits.
  * - Text and results are freed by the caller only where it says so; other pointers live as long as what they came from.
  * - The library has no state of its own: different threads may use different machines and results. Two measurements at

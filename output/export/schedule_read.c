@@ -7,6 +7,7 @@
 #include "output/export/schedule_parts.h"
 #include "tables/table/estimates.h"
 #include "tables/table/tables.h"
+#include "util/error.h"
 
 /* ---- whose tables ---- */
 
@@ -165,16 +166,13 @@ int schedule_from_tables(const struct table *const *tables, size_t n, schedule_c
                          struct schedule *out, char *why, size_t why_size)
 {
     memset(out, 0, sizeof *out);
-    if (n == 0) {
-        snprintf(why, why_size, "no tables: measure at least the table frequency");
-        return -1;
-    }
+    if (n == 0)
+        return error_line(why, why_size, "no tables: measure at least the table frequency");
     if (schedule_check_tables(tables, n, why, why_size) != 0 || schedule_check_rows(tables, n, why, why_size) != 0)
         return -1;
     if (!put_all(out, tables, n, classify)) {
         schedule_free(out);
-        snprintf(why, why_size, "out of memory");
-        return -1;
+        return error_line(why, why_size, "out of memory");
     }
     if (out->n_points || out->n_triggers || out->n_costs || out->n_relaxations || out->n_throttles)
         return 0;

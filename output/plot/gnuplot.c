@@ -12,6 +12,7 @@
 
 #include "util/plain_text.h"
 #include "util/child.h"
+#include "util/error.h"
 
 const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
 
@@ -101,23 +102,17 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
     char name[] = "gnuplot", no_startup[] = "-d";
     char *const arguments[] = {name, no_startup, NULL};
     int error = child_start(path, arguments, environ, script_fd, image_fd, complaint_fd, false, &pid);
-    if (error != 0) {
-        snprintf(why, why_size, "%s cannot be started: %s", path, strerror(error));
-        return -1;
-    }
-    if (gnuplot_wait_for(pid, &status) != 0) {
-        snprintf(why, why_size, "waiting for gnuplot failed: %s", strerror(errno));
-        return -1;
-    }
-    if (WIFSIGNALED(status)) {
-        snprintf(why, why_size, "gnuplot was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-        return -1;
-    }
+    if (error != 0)
+        return error_line(why, why_size, "%s cannot be started: %s", path, strerror(error));
+    if (gnuplot_wait_for(pid, &status) != 0)
+        return error_line(why, why_size, "waiting for gnuplot failed: %s", strerror(errno));
+    if (WIFSIGNALED(status))
+        return error_line(why, why_size, "gnuplot was ended by signal %d (%s)", WTERMSIG(status),
+                          strsignal(WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0) {
         char complaint[200];
         first_complaint(complaint_fd, complaint, sizeof(complaint));
-        snprintf(why, why_size, "gnuplot failed: %s", complaint);
-        return -1;
+        return error_line(why, why_size, "gnuplot failed: %s", complaint);
     }
     return 0;
 }
@@ -125,10 +120,8 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
 int gnuplot_run(const char *script, size_t size, int image_fd, char *why, size_t why_size)
 {
     char path[4096];
-    if (gnuplot_find(path, sizeof(path)) != 0) {
-        snprintf(why, why_size, "gnuplot is not in PATH");
-        return -1;
-    }
+    if (gnuplot_find(path, sizeof(path)) != 0)
+        return error_line(why, why_size, "gnuplot is not in PATH");
     int script_fd = memfd_create("script", MFD_CLOEXEC), complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
     int result = -1;
     if (script_fd < 0 || complaint_fd < 0 || write_all(script_fd, script, size) != 0)

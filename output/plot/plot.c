@@ -11,6 +11,7 @@
 #include "util/atomic_file.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/gnuplot.h"
+#include "util/error.h"
 
 int plot_form_of(const char *path, enum plot_form *form)
 {
@@ -38,10 +39,8 @@ static int plot_image(const struct chart *c, enum plot_form form, char *why, siz
 {
     char *script = NULL;
     size_t size = 0;
-    if (!plot_possible()) {
-        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
-        return -1;
-    }
+    if (!plot_possible())
+        return error_line(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
     FILE *out = open_memstream(&script, &size);
     int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
     if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0) {
@@ -89,10 +88,8 @@ static int save_image(int image, const char *path, char *why, size_t why_size)
 int plot_write(const struct chart *c, const char *path, char *why, size_t why_size)
 {
     enum plot_form form;
-    if (plot_form_of(path, &form) != 0) {
-        snprintf(why, why_size, "%s: plots are drawn as .svg or .png", path);
-        return -1;
-    }
+    if (plot_form_of(path, &form) != 0)
+        return error_line(why, why_size, "%s: plots are drawn as .svg or .png", path);
     int image = plot_image(c, form, why, why_size);
     if (image < 0)
         return -1;

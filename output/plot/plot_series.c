@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 
 enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
 /* The running median of a channel that is read once a repetition is taken over 21 neighbours (the method for voltages
@@ -232,8 +232,8 @@ static double middle(const float *sorted, size_t n)
     return n % 2 == 1 ? (double)sorted[n / 2] : ((double)sorted[n / 2 - 1] + (double)sorted[n / 2]) / 2;
 }
 
-/* What the values of a bin tell together: of chains timed by a clock in steps not the median (analysis/phases/clock.h).
- * NaN: out of memory. */
+/* What the values of a bin tell together: of chains timed by a clock in steps not the median
+ * (analysis/phases/repetitions/clock.h). NaN: out of memory. */
 static double centre_of_bin(const struct clock_reading *clock, enum trace_channel c, float *value, size_t n)
 {
     if (!clock->instant) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tables/table/tables.h"
+#include "util/error.h"
 
 static void subtitle(const struct table *t, char *out, size_t size)
 {
@@ -24,10 +25,8 @@ int table_chart(const struct table *t, const char *title, struct chart *c, char 
     bool drawn = k && k->plot, any = false;
     memset(c, 0, sizeof *c);
     c->modelled = table_modelled(t);
-    if (!drawn || t->n_rows == 0) {
-        snprintf(why, why_size, drawn ? "the table has no rows" : "tables of this name have no plot");
-        return -1;
-    }
+    if (!drawn || t->n_rows == 0)
+        return error_line(why, why_size, drawn ? "the table has no rows" : "tables of this name have no plot");
     snprintf(c->title, sizeof c->title, "%s", title ? title : t->name);
     subtitle(t, c->subtitle, sizeof c->subtitle);
     k->plot(t, c);
@@ -35,6 +34,5 @@ int table_chart(const struct table *t, const char *title, struct chart *c, char 
         any = any || !chart_panel_empty(&c->panels[i]);
     if (any && !c->failed)
         return 0;
-    snprintf(why, why_size, c->failed ? "out of memory" : "the table has no values to draw");
-    return -1;
+    return error_line(why, why_size, c->failed ? "out of memory" : "the table has no values to draw");
 }

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "output/plot/plot_series.h"
+#include "util/error.h"
 
 /* Points of the faint lines in all panels together, and bins of the time axis: bounds the file's size. */
 enum { FAINT_BUDGET = 160000, BINS = 2000 };
@@ -280,10 +281,8 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
 {
     struct traced l = {.t = t, .p = p, .c = c};
     memset(c, 0, sizeof *c);
-    if (find_grid(&l) != 0) {
-        snprintf(why, why_size, "%s", t->n == 0 ? "the trace has no samples to draw" : "out of memory");
-        return -1;
-    }
+    if (find_grid(&l) != 0)
+        return error_line(why, why_size, "%s", t->n == 0 ? "the trace has no samples to draw" : "out of memory");
     c->modelled = p->modelled;
     c->one_axis = c->zero_line = true;
     choose_unit(&l);
@@ -294,6 +293,5 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
     bool empty = status == 0 && c->n_panels == 0;
     if (status == 0 && !c->failed && !empty)
         return 0;
-    snprintf(why, why_size, empty ? "the trace has no values to draw" : "out of memory");
-    return -1;
+    return error_line(why, why_size, empty ? "the trace has no values to draw" : "out of memory");
 }

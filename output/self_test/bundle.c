@@ -6,6 +6,7 @@
 
 #include "drivers/host_facts.h"
 #include "util/path.h"
+#include "util/error.h"
 
 /* Takes over the reference. Returns 0, or -1: out of memory. */
 static int bundle_add(struct bundle *b, const char *name, json_t *json, size_t flags)
@@ -48,10 +49,8 @@ static int read_members(const struct bundle *b, struct self_test_readings *out, 
     char reason[300];
     json_error_t error;
     const struct archive_member *readings = archive_find(b->member, b->n, "readings.json");
-    if (!readings) {
-        snprintf(why, why_size, "it contains no readings.json");
-        return -1;
-    }
+    if (!readings)
+        return error_line(why, why_size, "it contains no readings.json");
     json_t *json = json_loadb(readings->text, readings->size, JSON_REJECT_DUPLICATES, &error);
     int status = json ? self_test_readings_read(json, out, reason, sizeof reason) : -1;
     if (!json)
@@ -67,10 +66,8 @@ int bundle_read(const char *path, struct self_test_readings *out, char *why, siz
     struct bundle b = {.n = 0};
     char reason[300];
     FILE *in;
-    if (path_read_named(path, &in, reason, sizeof reason) != 0) {
-        snprintf(why, why_size, "not a regular file that can be read: %s", reason);
-        return -1;
-    }
+    if (path_read_named(path, &in, reason, sizeof reason) != 0)
+        return error_line(why, why_size, "not a regular file that can be read: %s", reason);
     int status = archive_read(in, b.member, &b.n, why, why_size);
     (void)fclose(in);
     if (status == 0)

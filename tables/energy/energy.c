@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 #include "probes/energy.h"
 #include "probes/steady.h"

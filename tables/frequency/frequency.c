@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "tables/frequency/core_ranges.h"
-#include "analysis/phases/steady.h"
+#include "analysis/phases/repetitions/steady.h"
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
 #include "tables/registry.h"

@@ -6,7 +6,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 
 const char overhead_no_rise[] = "the frequency did not rise while observed";

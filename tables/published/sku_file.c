@@ -10,6 +10,7 @@
 #include "util/edit_distance.h"
 #include "kernels/kernels.h"
 #include "tables/table/tables.h"
+#include "util/error.h"
 
 static const struct data_kind skus = {"SKU", "skus", ".sku"};
 
@@ -65,15 +66,11 @@ static int check_kernels(const char *names, char *why, size_t size)
 static int check_key(const struct table_kind *k, const struct sku_key *key, char *why, size_t size)
 {
     const struct table_column *c = sku_file_column_of(k, key->column);
-    if (!c) {
-        snprintf(why, size, "the table %s has no column %s; nearest is %s", k->name, key->column,
-                 nearest_column(k, key->column));
-        return -1;
-    }
-    if (c->type != TABLE_TEXT && !key->is_number) {
-        snprintf(why, size, "%s=%.60s: neither a number nor a range like 1-4", key->column, key->text);
-        return -1;
-    }
+    if (!c)
+        return error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, key->column,
+                          nearest_column(k, key->column));
+    if (c->type != TABLE_TEXT && !key->is_number)
+        return error_line(why, size, "%s=%.60s: neither a number nor a range like 1-4", key->column, key->text);
     return holds_kernels(key->column) ? check_kernels(key->text, why, size) : 0;
 }
 
@@ -86,17 +83,15 @@ static int check_figure(const struct sku_figure *f, char *why, size_t size)
     const struct table_column *c = sku_file_column_of(k, f->column);
     const char *range = !c || !f->published ? NULL : table_value_refused(c, f->lo);
     range = range || !c || !f->published ? range : table_value_refused(c, f->hi);
-    if (range) {
-        snprintf(why, size, "%s of %s is outside its range, %s", f->column, f->table, range);
-        return -1;
-    }
+    if (range)
+        return error_line(why, size, "%s of %s is outside its range, %s", f->column, f->table, range);
     if (c && c->type != TABLE_TEXT)
         return 0;
     if (c)
         snprintf(why, size, "the column %s holds text, not figures", f->column);
     else
-        snprintf(why, size, "the table %s has no column %s; nearest is %s", k->name, f->column,
-                 nearest_column(k, f->column));
+        error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, f->column,
+                   nearest_column(k, f->column));
     return -1;
 }
 

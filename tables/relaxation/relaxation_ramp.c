@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/phases/clock.h"
-#include "analysis/phases/ramp_fit.h"
+#include "analysis/phases/repetitions/clock.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/stats/golden.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"

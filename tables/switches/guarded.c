@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/cross_check.h"
-#include "analysis/phases/switch_cost.h"
-#include "analysis/phases/settling.h"
+#include "analysis/phases/checks/cross_check.h"
+#include "analysis/phases/checks/switch_cost.h"
+#include "analysis/phases/repetitions/settling.h"
 #include "analysis/phases/phases_find.h"
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"

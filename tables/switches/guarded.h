@@ -33,9 +33,9 @@ struct switches_seen {
  * Measures the switch, and how either kernel runs in the long run: repetitions that do not begin at the first kernel's
  * own frequency are discarded, with a longer warm-up if most would be; a recording that ends before everything is over
  * is made longer, up to about 5 ms. Neither where the times were given. Then what does not stand in two halves of the
- * repetitions and against either kernel alone is taken back (analysis/phases/cross_check.h). MACHINE_OK: `out` is to be
- * freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to stop, MACHINE_CANNOT where
- * nothing was left to analyse.
+ * repetitions and against either kernel alone is taken back (analysis/phases/checks/cross_check.h). MACHINE_OK: `out`
+ * is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to stop,
+ * MACHINE_CANNOT where nothing was left to analyse.
  */
 int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err);

@@ -8,6 +8,7 @@
 
 #include "tables/table/table.h"
 #include "util/json_lines.h"
+#include "util/error.h"
 
 enum { DUMP_DIGITS = 15 }; /* any decimal number of so many survives a double */
 
@@ -277,10 +278,8 @@ int table_from_json(const char *text, size_t length, const char *name, struct ta
     json_error_t error;
     memset(t, 0, sizeof *t);
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!root) {
-        snprintf(why, why_size, "%s:%d: column %d: %s", name, error.line, error.column, error.text);
-        return -1;
-    }
+    if (!root)
+        return error_line(why, why_size, "%s:%d: column %d: %s", name, error.line, error.column, error.text);
     const char *format = json_string_value(json_object_get(root, "format")),
                *table = json_string_value(json_object_get(root, "table"));
     int bad = 0;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/phases/clock.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 
 #define SAME_FREQUENCY 0.01 /* relative */

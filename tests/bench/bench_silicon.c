@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analysis/phases/steady.h"
+#include "analysis/phases/repetitions/steady.h"
 #include "probes/steady.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/long_chain.h"

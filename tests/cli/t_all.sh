@@ -47,6 +47,13 @@ run --all --machine model:xeon-w-2104 --brief --output "$dir" --resume
 verdict "--resume with another machine: status 2" \
     test "$status" -eq 2 -a "$(grep -c 'belongs to another run' "$err")" -eq 1
 verdict "... and nothing was touched" test -z "$(diff -r "$dir" "$tmp/before" 2>&1)"
+sed 's/"version": "[^"]*"/"version": "0.0.9"/' "$tmp/before/run.json" >"$dir/run.json"
+# shellcheck disable=SC2086
+run $short --output "$dir" --resume
+verdict "--resume of another version's run: status 2, and what would do" \
+    test "$status" -eq 2 -a \
+    "$(grep -c 'version is "0.0.9".* continue with that run.s version and options' "$err")" -eq 1
+cp "$tmp/before/run.json" "$dir/run.json"
 
 # cells: one that is gone is measured again, one that is broken as well
 find "$dir/cells" -name '*.json' | sort | sed -n '3p;40p' >"$tmp/some"

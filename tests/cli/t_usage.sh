@@ -124,9 +124,9 @@ for list in '' ',' '1,' '1-' 3-1 '1,1' '2-4,3' x 1.5 -1 9000; do
 done
 # shellcheck disable=SC2086
 {
-    refuses "more active cores than there are" 2 '17: .* has 16 cores' $f $m --active-cores 1,17
+    refuses "more active cores than there are" 2 '17 active cores: .* has 16 cores' $f $m --active-cores 1,17
     refuses "--cpu that is not the first of --cpus" 2 'not the first of --cpus' $f $m --cpu 1 --cpus 0,1
-    refuses "--companion unknown" 2 '--companion: .*or same' $f $m --companion samme
+    refuses "--companion unknown" 2 "--companion: .*'same' works, too" $f $m --companion samme
     refuses "--siblings unknown" 2 "'some' is neither; allowed: idle, busy" $f $m --siblings some
     refuses "--siblings busy for energy" 2 '--siblings busy cannot be combined with --table energy' --table energy $m \
         --siblings busy

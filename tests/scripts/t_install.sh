@@ -69,6 +69,9 @@ cp "$root/examples/transition.c" .
 if pkg-config --version >/dev/null 2>&1; then
     pkg-config --modversion characterize >"$tmp/out" 2>&1
     check "pkg-config has the version" "$tmp/out" [ "$(cat "$tmp/out")" = "$version" ]
+    pkg-config --define-variable=prefix='/with blanks' --cflags --libs characterize >"$tmp/out" 2>&1
+    check "... and quotes a prefix with blanks" "$tmp/out" \
+        grep -q '^-I/with\\ blanks/include -L/with\\ blanks/lib ' "$tmp/out"
     pkg-config --static --libs characterize >"$tmp/out" 2>&1
     check "... and what the static library needs" "$tmp/out" grep -q 'lcharacterize.*-lgsl.*-ljansson.*-lz' "$tmp/out"
     flags=$(pkg-config --define-variable=prefix="$plain" --cflags --libs characterize)

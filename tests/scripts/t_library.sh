@@ -72,7 +72,7 @@ while read -r object; do
     # an object that is left of a source that is gone is none of the library's
     source=${object#"$build"/}
     source=${source%.o}
-    if [ -e "$source" ] || [ -e "$source.c" ]; then
+    if [ -f "$source" ] || [ -f "$source.c" ]; then
         echo "${object#"$build"/}"
     fi
 done <"$tmp/found" | sort >"$tmp/objects"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/phases/change_points.c: change points of one channel, exact where nothing is random, counted where something
- * is. */
+/* analysis/phases/segments/change_points.c: change points of one channel, exact where nothing is random, counted where
+ * something is. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/change_points.h"
+#include "analysis/phases/segments/change_points.h"
 #include "tests/support/random_numbers.h"
 
 enum { MOST = 4000 };

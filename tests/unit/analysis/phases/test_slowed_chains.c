@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/cross_check.h"
-#include "analysis/phases/steady.h"
+#include "analysis/phases/checks/cross_check.h"
+#include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/phases_find.h"
 #include "probes/steady.h"
 #include "tables/switches/guarded.h"

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/cross_check.h"
-#include "analysis/phases/switch_cost.h"
+#include "analysis/phases/checks/cross_check.h"
+#include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/phases_find.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"

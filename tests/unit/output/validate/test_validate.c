@@ -193,7 +193,7 @@ static void test_shipped_files(void **state)
     struct sku s;
     struct machine_error err;
     assert_int_equal(sku_load("xeon-gold-6131", "data", &s, &err), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "no SKU `xeon-gold-6131`"));
+    assert_non_null(strstr(err.text, "no SKU 'xeon-gold-6131'"));
     assert_non_null(strstr(err.remedy, "nearest: xeon-gold-6130"));
     assert_int_equal(sku_load("./none.sku", "data", &s, &err), MACHINE_BAD_INPUT);
     assert_int_equal(sku_load("data/models/xeon-w-2104.model", "data", &s, &err), MACHINE_BAD_INPUT);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tables/frequency/frequency_levels.h"
-#include "analysis/phases/steady.h"
+#include "analysis/phases/repetitions/steady.h"
 #include "tests/support/random_numbers.h"
 
 enum { KERNELS = 6, CORES_MAX = 24 };

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/settling.h"
+#include "analysis/phases/repetitions/settling.h"
 #include "tables/switches/guarded.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"

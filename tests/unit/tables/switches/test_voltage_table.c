@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tables/switches/volt_points.h"
+#include "tables/switches/voltage/volt_points.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/phases/ramps/ramp_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
+enum { ITERATIONS = 120, TURNS = 4 };
+#define SPREAD_LEAST 0.02 /* of a reading's length */
+#define DAMPING_MOST 1e8
+#define CONVERGED 1e-7 /* relative change of the sum of squares */
+#define SETTLED 0.003  /* relative change of the spread */
+
+/* ---- the curve ---- */
+
+struct slopes {
+    double held;          /* what is left of the step, mean over the reading */
+    double slower, later; /* its derivatives by log(tau) and by the beginning */
+};
+
+static struct slopes slopes_at(const struct ramp_reading *x, double begin, double tau)
+{
+    double a = x->from - begin, b = x->to - begin, us = b - a;
+    return (struct slopes){(ramp_decay_integral(b, tau) - ramp_decay_integral(a, tau)) / us,
+                           (ramp_decay_integral_slope(b, tau) - ramp_decay_integral_slope(a, tau)) / us,
+                           (ramp_decay(a, tau) - ramp_decay(b, tau)) / us};
+}
+
+/* ---- normal equations ---- */
+
+/* Of what the repetitions share, bordered by the beginning of each. */
+struct equations {
+    size_t n; /* of the common parameters */
+    double a[COMMON][COMMON], g[COMMON];
+    double *cross;       /* [k * COMMON + i] */
+    double *own, *own_g; /* of each repetition */
+    double rss;
+};
+
+static void ramp_own_gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
+                            struct equations *e)
+{
+    double tau = exp(p[LOG_TAU]);
+    memset(e->a, 0, sizeof e->a);
+    memset(e->g, 0, sizeof e->g);
+    e->rss = 0;
+    for (size_t k = 0; k < s->n_runs; k++) {
+        double *cross = &e->cross[k * COMMON];
+        memset(cross, 0, COMMON * sizeof *cross);
+        e->own[k] = e->own_g[k] = rss[k] = 0;
+        for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+            struct slopes c = slopes_at(&s->x[i], begin[k], tau);
+            double step = p[FROM] - p[TO], r = p[TO] + step * c.held - s->x[i].value;
+            double j[COMMON] = {1 - c.held, c.held, step * c.slower, step * c.later};
+            for (size_t m = 0; m < e->n; m++) {
+                for (size_t q = 0; q < e->n; q++)
+                    e->a[m][q] += j[m] * j[q];
+                e->g[m] += j[m] * r;
+                cross[m] += j[m] * j[BEGIN];
+            }
+            e->own[k] += j[BEGIN] * j[BEGIN];
+            e->own_g[k] += j[BEGIN] * r;
+            rss[k] += r * r;
+        }
+        e->rss += rss[k];
+    }
+}
+
+/* The inverse of a symmetric matrix (Gauss and Jordan). false: it has none. */
+static bool invert(size_t n, double a[COMMON][COMMON], double out[COMMON][COMMON])
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            out[i][k] = i == k;
+    for (size_t c = 0; c < n; c++) {
+        size_t best = c;
+        for (size_t i = c + 1; i < n; i++)
+            if (fabs(a[i][c]) > fabs(a[best][c]))
+                best = i;
+        double pivot = a[best][c];
+        if (!(fabs(pivot) > 1e-300))
+            return false;
+        for (size_t k = 0; k < n; k++) {
+            double x = a[best][k], y = out[best][k];
+            a[best][k] = a[c][k];
+            out[best][k] = out[c][k];
+            a[c][k] = x / pivot;
+            out[c][k] = y / pivot;
+        }
+        for (size_t i = 0; i < n; i++) {
+            double factor = a[i][c];
+            for (size_t k = 0; k < n && i != c; k++) {
+                a[i][k] -= factor * a[c][k];
+                out[i][k] -= factor * out[c][k];
+            }
+        }
+    }
+    return true;
+}
+
+/* The covariance, but for the variance, of the common parameters; the beginnings are penalised by `weight` (0: they are
+ * known). damping: as Marquardt's. */
+static bool covariance(const struct ramp_readings *s, const struct equations *e, double weight, double damping,
+                       double out[COMMON][COMMON])
+{
+    double a[COMMON][COMMON];
+    for (size_t i = 0; i < e->n; i++)
+        for (size_t q = 0; q < e->n; q++) {
+            a[i][q] = e->a[i][q] * (i == q ? 1 + damping : 1);
+            for (size_t k = 0; weight > 0 && k < s->n_runs; k++)
+                a[i][q] -= e->cross[k * COMMON + i] * e->cross[k * COMMON + q] / (e->own[k] * (1 + damping) + weight);
+        }
+    return invert(e->n, a, out);
+}
+
+/* ---- the fit ---- */
+
+struct state {
+    double p[COMMON];
+    double *begin, *rss;
+    double penalty; /* of the beginnings' spread */
+};
+
+/* One step from `now` to `next`. false: the equations have no solution. */
+static bool step(const struct ramp_readings *s, const struct equations *e, const struct state *now, double weight,
+                 double damping, struct state *next)
+{
+    double inverse[COMMON][COMMON], g[COMMON], d[COMMON] = {0};
+    if (!covariance(s, e, weight, damping, inverse))
+        return false;
+    memcpy(g, e->g, sizeof g);
+    for (size_t k = 0; weight > 0 && k < s->n_runs; k++)
+        for (size_t i = 0; i < e->n; i++)
+            g[i] -= e->cross[k * COMMON + i] * (e->own_g[k] + weight * (now->begin[k] - now->p[BEGIN])) /
+                    (e->own[k] * (1 + damping) + weight);
+    for (size_t i = 0; i < e->n; i++)
+        for (size_t q = 0; q < e->n; q++)
+            d[i] -= inverse[i][q] * g[q];
+    memcpy(next->p, now->p, sizeof next->p);
+    for (size_t i = 0; i < e->n; i++)
+        next->p[i] += d[i];
+    next->p[LOG_TAU] = now->p[LOG_TAU] + fmin(fmax(d[LOG_TAU], -1), 1);
+    next->penalty = 0;
+    for (size_t k = 0; k < s->n_runs; k++) {
+        double off = now->begin[k] - now->p[BEGIN], gk = e->own_g[k] + weight * off;
+        for (size_t i = 0; i < e->n; i++)
+            gk += e->cross[k * COMMON + i] * d[i];
+        next->begin[k] = weight > 0 ? next->p[BEGIN] + off - gk / (e->own[k] * (1 + damping) + weight) : now->begin[k];
+        next->penalty += weight * pow(next->begin[k] - next->p[BEGIN], 2);
+    }
+    return isfinite(next->p[TO]) && isfinite(next->p[LOG_TAU]);
+}
+
+/* Sums of squares at a state, by repetition. */
+static double squares(const struct ramp_readings *s, const struct state *at)
+{
+    double all = 0, tau = exp(at->p[LOG_TAU]);
+    for (size_t k = 0; k < s->n_runs; k++) {
+        at->rss[k] = 0;
+        for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+            double held = slopes_at(&s->x[i], at->begin[k], tau).held;
+            at->rss[k] += pow(at->p[TO] + (at->p[FROM] - at->p[TO]) * held - s->x[i].value, 2);
+        }
+        all += at->rss[k];
+    }
+    return all;
+}
+
+/* The spread of the beginnings that the data ask for, and how many parameters it leaves them. */
+static double ramp_own_spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at,
+                                 double weight, double variance, double *parameters)
+{
+    double sum = 0;
+    *parameters = 0;
+    for (size_t k = 0; k < s->n_runs; k++) {
+        sum += pow(at->begin[k] - at->p[BEGIN], 2) + variance / (e->own[k] + weight);
+        *parameters += e->own[k] / (e->own[k] + weight);
+    }
+    return fmax(sqrt(sum / (double)s->n_runs), SPREAD_LEAST * s->length);
+}
+
+/* How far beginnings may be off, mean square: where they follow the noise the ramp looks steeper than it is, as a curve
+ * of this variance (its own is tau^2) is less blurred without it. */
+static double begins_uncertainty(const struct ramp_readings *s, const struct equations *e, double weight,
+                                 double variance)
+{
+    double sum = 0;
+    for (size_t k = 0; k < s->n_runs; k++)
+        sum += variance / (e->own[k] + weight);
+    return sum / (double)s->n_runs;
+}
+
+/* By how much residuals that resemble their neighbours widen the limits (ramp_fit.h). */
+static double ramp_own_widening(const struct ramp_readings *s, const struct state *at)
+{
+    double all = 0, lagged = 0, tau = exp(at->p[LOG_TAU]);
+    for (size_t k = 0; k < s->n_runs; k++) {
+        double last = 0;
+        for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+            double held = slopes_at(&s->x[i], at->begin[k], tau).held;
+            double r = at->p[TO] + (at->p[FROM] - at->p[TO]) * held - s->x[i].value;
+            all += r * r;
+            lagged += r * last;
+            last = r;
+        }
+    }
+    return ramp_widening(all, lagged);
+}
+
+/* Beginnings are drawn to their mean by as much as they are not known: they are spread again, so that the limits of
+ * their mean over repetitions are those that the fit has for it. */
+static void spread_again(const struct ramp_readings *s, double half, struct state *at)
+{
+    double seen = 0, n = (double)s->n_runs;
+    for (size_t k = 0; k < s->n_runs; k++)
+        seen += pow(at->begin[k] - at->p[BEGIN], 2) / n;
+    double factor = seen > 0 ? half / ESTIMATE_Z95 * sqrt(n / seen) : 1;
+    for (size_t k = 0; k < s->n_runs && factor > 1; k++)
+        at->begin[k] = at->p[BEGIN] + factor * (at->begin[k] - at->p[BEGIN]);
+}
+
+static int iterate(const struct ramp_readings *s, struct equations *e, bool fixed, struct state *now,
+                   struct state *next, struct ramp_own *out)
+{
+    double n = (double)s->first[s->n_runs], damping = 1e-3, weight = 0, own = 0;
+    ramp_own_gather(s, now->p, now->begin, now->rss, e);
+    double variance = e->rss / fmax(1, n - 4), spread = fmax(out->spread, SPREAD_LEAST * s->length);
+    for (int i = 0; i < ITERATIONS && damping < DAMPING_MOST; i++) {
+        weight = fixed ? 0 : variance / (spread * spread);
+        now->penalty = 0;
+        for (size_t k = 0; k < s->n_runs; k++)
+            now->penalty += weight * pow(now->begin[k] - now->p[BEGIN], 2);
+        if (!step(s, e, now, weight, damping, next))
+            return 1;
+        double before = e->rss + now->penalty, after = squares(s, next) + next->penalty;
+        if (!(after <= before)) {
+            damping *= 10;
+            continue;
+        }
+        memcpy(now->p, next->p, sizeof now->p);
+        memcpy(now->begin, next->begin, s->n_runs * sizeof *now->begin);
+        damping = fmax(0.1 * damping, 1e-9);
+        ramp_own_gather(s, now->p, now->begin, now->rss, e);
+        double was = spread;
+        variance = fmax(e->rss, 1e-18) / fmax(1, n - 4 - own);
+        if (!fixed)
+            spread = ramp_own_spread_of(s, e, now, weight, variance, &own);
+        if (before - after < CONVERGED * before && fabs(spread - was) < SETTLED * was)
+            break;
+    }
+    double c[COMMON][COMMON];
+    if (!covariance(s, e, weight, 0, c))
+        return 1;
+    double unit = ESTIMATE_Z95 * sqrt(variance) * ramp_own_widening(s, now), tau = exp(now->p[LOG_TAU]);
+    double half_tau = unit * sqrt(fmax(0, c[LOG_TAU][LOG_TAU]));
+    out->fit.to = estimate_around(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
+    out->fit.from = estimate_around(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
+    out->fit.begin = estimate_around(now->p[BEGIN], fixed ? 0 : unit * sqrt(fmax(0, c[BEGIN][BEGIN])));
+    double blurred = fixed ? 0 : begins_uncertainty(s, e, weight, variance);
+    out->fit.tau = (struct estimate){tau, tau * exp(-half_tau), sqrt(pow(tau * exp(half_tau), 2) + blurred)};
+    out->fit.rss = e->rss;
+    out->spread = fixed ? 0 : spread;
+    out->parameters = own + (double)e->n;
+    return isfinite(out->fit.rss) && isfinite(half_tau) && tau > 0 ? 0 : 1;
+}
+
+/*
+ * Times of a cycle are what scatters evenly where a clock tells them: they become frequencies by the tangent at what is
+ * expected, so that means have no bias (as in ramps.c).
+ */
+static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
+{
+    double tau = exp(at->p[LOG_TAU]);
+    for (size_t k = 0; k < s->n_runs; k++)
+        for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+            double held = slopes_at(&s->x[i], at->begin[k], tau).held;
+            double ghz = at->p[TO] + (at->p[FROM] - at->p[TO]) * held;
+            s->x[i].value = s->by_time ? ghz * (2 - ghz / s->x[i].ghz) : s->x[i].ghz;
+        }
+}
+
+static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
+{
+    struct state at = {.p = {f->fit.to.value, f->fit.from.value, log(f->fit.tau.value), 0}, .begin = begin, .rss = rss};
+    for (size_t k = 0; k < n; k++)
+        at.p[BEGIN] += begin[k] / (double)n;
+    return at;
+}
+
+double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *f, double *begin, double *rss)
+{
+    struct state at = ramp_own_state_of(f, s->n_runs, begin, rss);
+    ramp_own_linearise(s, &at);
+    return squares(s, &at);
+}
+
+int ramp_own_fit(struct ramp_readings *s, bool fixed, struct ramp_own *fit, double *begin, double *rss)
+{
+    size_t n = s->n_runs;
+    double *room = calloc((4 + COMMON) * n + 1, sizeof *room);
+    if (!room)
+        return -1;
+    struct equations e = {
+        .n = fixed ? BEGIN : COMMON, .cross = room, .own = room + COMMON * n, .own_g = room + (COMMON + 1) * n};
+    struct state now = ramp_own_state_of(fit, n, begin, rss);
+    struct state next = {.begin = room + (COMMON + 2) * n, .rss = room + (COMMON + 3) * n};
+    int status = 0;
+    for (int turn = 0; turn < (s->by_time ? TURNS : 1) && !status; turn++) {
+        ramp_own_linearise(s, &now);
+        status = iterate(s, &e, fixed, &now, &next, fit);
+    }
+    if (!status && !fixed)
+        spread_again(s, fit->fit.begin.hi - fit->fit.begin.value, &now);
+    free(room);
+    return status;
+}
+
+/* ---- steps instead ---- */
+
+/* How much of a reading is at each of the levels first..past - 1; none at others. */
+struct mixture {
+    size_t first, past;
+    double share[LEVELS_MOST];
+};
+
+static void mix(const struct ramp_reading *x, size_t levels, const double *edge, struct mixture *m)
+{
+    double last = x->from;
+    for (m->first = 0; m->first + 1 < levels && edge[m->first] <= x->from;)
+        m->first++;
+    for (m->past = m->first; m->past < levels && last < x->to; m->past++) {
+        double until = m->past + 1 < levels ? fmin(fmax(edge[m->past], last), x->to) : x->to;
+        m->share[m->past] = (until - last) / (x->to - x->from);
+        last = until;
+    }
+}
+
+/* Solves a x = b, symmetric and positive, in place (Cholesky). false: it is not. */
+static bool solve(size_t n, double a[LEVELS_MOST][LEVELS_MOST], double *b)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k <= i; k++) {
+            double sum = a[i][k];
+            for (size_t m = 0; m < k; m++)
+                sum -= a[i][m] * a[k][m];
+            if (i == k && !(sum > 0))
+                return false;
+            a[i][k] = i == k ? sqrt(sum) : sum / a[k][k];
+        }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t m = 0; m < i; m++)
+            b[i] -= a[i][m] * b[m];
+        b[i] /= a[i][i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t m = i + 1; m < n; m++)
+            b[i] -= a[m][i] * b[m];
+        b[i] /= a[i][i];
+    }
+    return true;
+}
+
+/* The levels: least squares, of times of a cycle where these scatter evenly, about their mean. */
+static bool fit_levels(const struct ramp_readings *s, size_t levels, const double *edge, double *ghz)
+{
+    double a[LEVELS_MOST][LEVELS_MOST] = {{0}}, mean = 0;
+    struct mixture mixed;
+    size_t n = s->first[s->n_runs];
+    for (size_t i = 0; i < n; i++)
+        mean += (s->by_time ? 1 / s->x[i].ghz : s->x[i].ghz) / (double)n;
+    memset(ghz, 0, levels * sizeof *ghz);
+    for (size_t k = 0; k < s->n_runs; k++)
+        for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+            double y = s->by_time ? 1 / s->x[i].ghz : s->x[i].ghz;
+            mix(&s->x[i], levels, &edge[k * (levels - 1)], &mixed);
+            for (size_t m = mixed.first; m < mixed.past; m++) {
+                for (size_t q = mixed.first; q < mixed.past; q++)
+                    a[m][q] += mixed.share[m] * mixed.share[q];
+                ghz[m] += mixed.share[m] * (y - mean);
+            }
+        }
+    if (!solve(levels, a, ghz))
+        return false;
+    for (size_t m = 0; m < levels; m++)
+        ghz[m] = s->by_time ? 1 / (ghz[m] + mean) : ghz[m] + mean;
+    return true;
+}
+
+double ramp_steps_rss(const struct ramp_readings *s, size_t levels, const double *edge, double *ghz)
+{
+    struct mixture mixed;
+    double rss = 0;
+    if (levels > LEVELS_MOST || !s->first[s->n_runs] || !fit_levels(s, levels, edge, ghz))
+        return NAN;
+    for (size_t k = 0; k < s->n_runs; k++)
+        for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
+            double expected = 0;
+            mix(&s->x[i], levels, &edge[k * (levels - 1)], &mixed);
+            for (size_t m = mixed.first; m < mixed.past; m++)
+                expected += mixed.share[m] * ghz[m];
+            rss += pow(s->by_time ? expected * (expected / s->x[i].ghz - 1) : expected - s->x[i].ghz, 2);
+        }
+    return rss;
+}

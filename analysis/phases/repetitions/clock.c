@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/phases/repetitions/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats/robust.h"
+#include "util/order.h"
+
+#define WILD_SIGMAS 4.0
+#define WILD_QUANTA 2.5 /* a chain spans a step more or less than it should, and noise adds to that */
+
+static double number_of(const struct trace *t, const char *key)
+{
+    const char *text = trace_get(t, key);
+    char *end;
+    double value = text ? strtod(text, &end) : NAN;
+    return text && end != text && !*end && value >= 0 ? value : NAN;
+}
+
+enum { ENOUGH = 1001 }; /* values, for what is typical */
+
+/* A frequency that the trace is about, to tell ticks from cycles; NaN: none was measured. */
+static double typical_ghz(const struct trace *t)
+{
+    double x[ENOUGH + 1];
+    size_t m = 0, step = t->n / ENOUGH + 1;
+    for (size_t i = 0; t->channel[TRACE_FREQ] && i < t->n; i += step)
+        if (t->channel[TRACE_FREQ][i] > 0)
+            x[m++] = (double)t->channel[TRACE_FREQ][i];
+    return order_median(x, m);
+}
+
+/* The usual length of a sample, us; NaN: there are no two of a repetition. */
+static double typical_sample_us(const struct trace *t)
+{
+    double x[ENOUGH + 1];
+    size_t m = 0, step = t->n / ENOUGH + 1;
+    for (size_t i = 1; i < t->n; i += step)
+        if (t->run[i] == t->run[i - 1])
+            x[m++] = t->time_us[i] - t->time_us[i - 1];
+    return order_median(x, m);
+}
+
+struct clock_reading clock_reading_of(const struct trace *t)
+{
+    const char *kind = trace_get(t, "frequency");
+    struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous")};
+    if (!r.instant) {
+        double step = trace_get(t, "clock_step_ns") ? number_of(t, "clock_step_ns") * 1e-3 / typical_sample_us(t) : 0;
+        r.quantum = step > 0 && step < 1 ? step : 0;
+        return r;
+    }
+    double quantum = number_of(t, "clock_step_ns") / number_of(t, "chain_cycles") * typical_ghz(t);
+    double reading = number_of(t, "reading_us");
+    double error = number_of(t, "frequency_error");
+    r.quantum = quantum > 0 && quantum < 1 ? quantum : 0;
+    r.error = error < 1 ? error : 0;
+    r.reading_us = reading > 0 ? reading : 0;
+    return r;
+}
+
+bool clock_same_factor(double log_first, double log_second)
+{
+    return fabs(log_second - log_first) < 0.35 * fabs(log_first);
+}
+
+double clock_noise(const struct clock_reading *r)
+{
+    return r->quantum / sqrt(6);
+}
+
+double clock_uncertainty(const struct clock_reading *r)
+{
+    const double uneven = 0.03 / M_PI;
+    return hypot(r->error, uneven * r->quantum);
+}
+
+/* The mean without outliers. */
+static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
+{
+    memcpy(scratch, x, n * sizeof *x);
+    double middle = order_median(scratch, n);
+    double bound = fmax(WILD_SIGMAS * robust_mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
+    size_t kept;
+    return middle + robust_offset_within(x, n, middle, bound, &kept);
+}
+
+static double instant_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (c == TRACE_FREQ ? x[i] > 0 : !isnan(x[i]))
+            x[m++] = c == TRACE_FREQ ? 1 / x[i] : x[i];
+    /* where it is not told by how much a step changes a reading, the values themselves must tell */
+    double mean = r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch);
+    return c == TRACE_FREQ ? 1 / mean : mean;
+}
+
+/* Frequencies of counted cycles by the mean time of a cycle: time stamps scatter or go in steps, cycles hardly do. */
+static double counted_centre(const struct clock_reading *r, double *x, size_t n, double *scratch)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > 0)
+            x[m++] = 1 / x[i];
+    return 1 / (r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch));
+}
+
+double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+{
+    if (!r->instant && c == TRACE_FREQ)
+        return counted_centre(r, x, n, scratch);
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
+                                                             : robust_centre(x, n, scratch);
+}
+
+double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+{
+    if (!r->instant && r->quantum > 0 && c == TRACE_FREQ)
+        return counted_centre(r, x, n, scratch);
+    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : order_median(x, n);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The effect of the sibling hyper-thread on a recording (private to analysis/). */
+#ifndef CHARACTERIZE_NEIGHBOUR_H
+#define CHARACTERIZE_NEIGHBOUR_H
+
+#include "analysis/phases/phases.h"
+#include "analysis/phases/repetitions/runs.h"
+
+struct neighbour {
+    double share;       /* of the samples before the switch that are disturbed; 0: none */
+    double factor;      /* of the kernel's rate in them */
+    size_t runs;        /* repetitions that have any */
+    bool common;        /* at the same moments of all repetitions ... */
+    bool begins;        /* ... and beginning before the switch, as a kernel does not that merely had not settled */
+    bool slowed;        /* the chains that tell the frequency are slowed, too */
+    double uncertainty; /* relative: how far the frequency may be above what the chains tell */
+    float *ipc;         /* if not NULL: the IPC with the disturbed samples missing, as long as the trace */
+    float *freq;        /* ... and the frequency, where they slow what tells it */
+};
+
+#define NEIGHBOUR_WINDOW 0.03 /* relative: rates as near to each other are one */
+
+/*
+ * Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone. The first
+ * of n rates, in descending order and `stride` apart, from which on a `share` of all, or more, are within `window`
+ * (relative) of each other, but for one in a hundred, which may be outliers. SIZE_MAX: none.
+ */
+size_t neighbour_fastest(const double *x, size_t stride, size_t n, double share, double window);
+
+/*
+ * Looks for disturbed samples before the switch (us), where one kernel has settled and its rate should be constant, and
+ * then in the whole recording. Finds nothing where the time of the switch is not known (NaN), with fewer than ten
+ * repetitions, or where noise hides it. Returns 0, or -1: out of memory.
+ */
+int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out);
+void neighbour_free(struct neighbour *n);
+
+/*
+ * Marks the samples of a trace of one settled kernel that another thread disturbed so that chains of adds are no
+ * measure of the frequency in them; marked: of t->n. None where cycles are counted, or where the kernel is slower by
+ * the same factor as the chains: then the frequency moves, or both are slowed. *doubt: by so much, relative, it may be
+ * above what the other samples tell. Returns 0, or -1: out of memory.
+ */
+int neighbour_mark(const struct trace *t, bool *marked, double *doubt);
+/* Warns of what was found. 0, or -1: out of memory. */
+int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out);
+/* Makes throttling unknown that a thread in step with the repetitions may have caused. */
+void neighbour_withdraw(const struct neighbour *n, struct phases *out);
+
+#endif

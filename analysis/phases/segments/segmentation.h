@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The segmentation of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one
+ * ends and the next begins (private to analysis/).
+ */
+#ifndef CHARACTERIZE_SEGMENTATION_H
+#define CHARACTERIZE_SEGMENTATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/phases/repetitions/runs.h"
+#include "analysis/phases/segments/change_points.h"
+
+struct piece {
+    bool halt;
+    bool wanders;                 /* its frequency changes, in each repetition at another time */
+    bool slow_chain;              /* the chain that tells the frequency may have been throttled, too */
+    double value[TRACE_CHANNELS]; /* means without outliers, in the channel's unit; NaN = not seen */
+    size_t samples;               /* of the series it was found in */
+    size_t ramp_runs;             /* of a ramp: the repetitions that show it; 0: it is none */
+    double spread_ghz;            /* its frequency moves within so much: by steps too small to be told */
+    double sooner_us;             /* by how much it may end sooner than it seems: a ramp may begin there */
+};
+
+/* How one piece differs from the one before; equal edges of different repetitions are the same event. */
+struct edge_kind {
+    signed char change[TRACE_CHANNELS]; /* -1, 0, 1 */
+    bool forced;                        /* time 0: another kernel, so IPC says nothing */
+};
+
+struct segmentation {
+    size_t n_pieces;
+    struct piece *piece;
+    struct edge_kind *edge; /* n_pieces - 1 */
+    size_t n_runs;
+    size_t *run;                  /* indexes into runs.run */
+    double *time;                 /* [edge * n_runs + k], us; NaN = repetition k does not show it */
+    double begin, end;            /* of the recording, us */
+    double switch_us;             /* time of the switch of kernels, NaN = none */
+    double noise[TRACE_CHANNELS]; /* of one of the samples that it was found in, as in struct runs */
+    bool *other_ghz; /* [n_runs]: ran at another frequency than most from beginning to end; NULL: none is known to */
+};
+
+/* What counts as a step of channel c. */
+const struct change_rule *segmentation_rule(int c);
+/* From one value of channel c to another: a logarithm where its rule is one, else a difference. */
+double segmentation_difference(int c, double from, double to);
+/* Which way channel c steps from one piece to the next: -1, 0 (too little, or not measured), 1. */
+signed char segmentation_change(int c, const struct piece *a, const struct piece *b);
+/* Whether anything changes at such an edge, or another kernel begins. */
+bool segmentation_differs(const struct edge_kind *k);
+/* Whether nothing but channels c and d changes there, if these do. */
+bool segmentation_changes_only(const struct edge_kind *k, int c, int d);
+
+void segmentation_free(struct segmentation *o);
+/* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
+int segmentation_copy(const struct segmentation *o, struct segmentation *out);
+
+/*
+ * True if `other` shows the events of `model` in the same order, but for those that it has no channel to see.
+ * edge[e] receives the edge of `other` that is edge e of the model, SIZE_MAX where it cannot see it (NULL: not wanted).
+ */
+bool segmentation_fits(const struct segmentation *model, const struct segmentation *other, size_t *edge);
+
+/* Judges anew, by the values of the pieces, what changes at halts and at the switch of kernels, edges in any case, and
+ * beside what changes at others for certain. */
+void segmentation_judge_seen(struct segmentation *o);
+
+/* The step of channel c across edge e (across the halt, if one ends there): relative for frequency and IPC. *sigma is
+ * its standard error (of medians: sqrt(pi/2) of that of means). */
+double segmentation_step(const struct segmentation *o, size_t e, int c, double *sigma);
+
+/* Mean over the repetitions that show edge e of when it is, us; NaN = none does. */
+double segmentation_edge_time(const struct segmentation *o, size_t e);
+
+/* When repetition k begins and ends piece p, us, and how long it is; NaN = it does not show that. */
+double segmentation_begin_in(const struct segmentation *o, size_t p, size_t k);
+double segmentation_end_in(const struct segmentation *o, size_t p, size_t k);
+double segmentation_length_in(const struct segmentation *o, size_t p, size_t k);
+/* The lengths of piece p in the repetitions that show both of its ends, into x[o->n_runs]. Returns how many. */
+size_t segmentation_lengths(const struct segmentation *o, size_t p, double *x);
+
+/* How many repetitions show edge e. */
+size_t segmentation_seen_by(const struct segmentation *o, size_t e);
+
+/* Forgets edge e and joins the pieces on its sides. */
+void segmentation_forget_edge(struct segmentation *o, size_t e);
+/* Forgets the halt that is piece p: its two edges become one, in the middle. */
+void segmentation_forget_halt(struct segmentation *o, size_t p);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --analyze FILE: the answer from a recorded trace. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/jobs/jobs.h"
+#include "cli/messages.h"
+#include "cli/outputs.h"
+#include "output/text/phases_text.h"
+#include "cli/stop.h"
+#include "library/measure.h"
+#include "util/path.h"
+
+static bool is_stdin(const char *name)
+{
+    return strcmp(name, "-") == 0;
+}
+
+static int unreadable(const char *name, const char *why)
+{
+    complain("cannot read %s: %s", name, why);
+    return BAD_USAGE;
+}
+
+static int read_stream(FILE *in, const char *name, struct trace *t)
+{
+    struct machine_error error;
+    if (measure_read_trace(in, t, &error) == MACHINE_OK)
+        return DONE;
+    complain("%s%s", name, error.text);
+    return BAD_USAGE;
+}
+
+static int read_trace(const char *name, struct trace *t)
+{
+    char why[400];
+    FILE *in;
+    if (is_stdin(name))
+        return read_stream(stdin, "standard input", t);
+    if (path_read_named(name, &in, why, sizeof(why)) != 0)
+        return unreadable(name, why);
+    int status = read_stream(in, name, t);
+    fclose(in);
+    return status;
+}
+
+/* File names after the kernels, or after the file where the trace does not name any. */
+static void stem_of(const char *name, const struct trace *t, char *stem, size_t size)
+{
+    const char *from = trace_get(t, "from"), *to = trace_get(t, "to");
+    if (from != NULL && to != NULL && from[0] != '\0' && to[0] != '\0') {
+        outputs_stem(from, to, stem, size);
+        return;
+    }
+    char base[100];
+    const char *slash = strrchr(name, '/');
+    snprintf(base, sizeof(base), "%s", is_stdin(name) ? "stdin" : slash != NULL ? slash + 1 : name);
+    char *dot = strrchr(base, '.');
+    if (dot != NULL && dot != base)
+        *dot = '\0';
+    outputs_stem(base, NULL, stem, size);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The recording itself is never written over: not at all when it was named, silently when only its directory was. */
+static int spare_input(const struct options *o, struct outputs *out)
+{
+    const char *input = o->job_argument;
+    char **files[] = {&out->csv, &out->json, &out->plot};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input))
+            continue;
+        if (i > 0 || o->csv != NULL) {
+            complain("%s is the trace to be analysed and will not be overwritten", input);
+            return BAD_USAGE;
+        }
+        free(out->csv);
+        out->csv = NULL;
+    }
+    return DONE;
+}
+
+static void job_analyze_tell_missing(const struct trace *t, char *out, size_t size)
+{
+    static const struct {
+        enum trace_channel channel;
+        const char *name;
+    } wanted[] = {
+        {TRACE_FREQ, "frequency"}, {TRACE_IPC, "IPC"}, {TRACE_VOLTS, "core voltage"}, {TRACE_LVL0, "license counters"}};
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        if (t->channel[wanted[i].channel] == NULL)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", wanted[i].name);
+    if (used > 0)
+        snprintf(out + used, size - used, " (not in the trace)");
+}
+
+static int show_and_write(const struct options *o, const struct trace *t, struct outputs *out)
+{
+    struct phases phases;
+    struct machine_error error;
+    char missing[200];
+    FILE *screen = outputs_screen(out);
+    if (measure_recorded(t, &phases, &error) != MACHINE_OK)
+        return complain_of_machine(is_stdin(o->job_argument) ? "standard input" : o->job_argument, &error);
+    stop_only_asks(true); /* files that are begun are finished */
+    job_analyze_tell_missing(t, missing, sizeof(missing));
+    phases_text_print(screen, messages_colour(screen), t, &phases, missing);
+    int status = outputs_write(out, t, &phases, screen);
+    phases_free(&phases);
+    return status;
+}
+
+int job_analyze(const struct options *o)
+{
+    struct trace trace;
+    struct outputs out;
+    char stem[256];
+    int status = read_trace(o->job_argument, &trace);
+    if (status != DONE)
+        return status;
+    stem_of(o->job_argument, &trace, stem, sizeof(stem));
+    status = outputs_choose(o, stem, NULL, &out);
+    if (status == DONE)
+        status = spare_input(o, &out);
+    if (status == DONE)
+        status = outputs_check(&out, trace.n);
+    if (status == DONE)
+        status = show_and_write(o, &trace, &out);
+    outputs_free(&out);
+    trace_free(&trace);
+    return status;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --list: what there is to choose from. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/jobs/jobs.h"
+#include "cli/messages.h"
+#include "drivers/power/likwid_bridge.h"
+#include "drivers/machine.h"
+#include "drivers/model/model.h"
+#include "kernels/kernels.h"
+#include "tables/published/sku_file.h"
+#include "tables/table/tables.h"
+
+enum { CHOICES_MAX = 8 };
+
+static void print_kernel(const struct kernel *k, unsigned features)
+{
+    char lacking[80] = "yes", instructions[16];
+    if ((k->features & ~features) != 0) {
+        char names[60];
+        kernel_feature_names(k->features & ~features, names, sizeof(names));
+        snprintf(lacking, sizeof(lacking), "no: %s", names);
+    }
+    snprintf(instructions, sizeof(instructions), "%u", k->block_instructions[1]);
+    printf("%-14s %5u  %-6s %12s  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
+           instructions, k->has_density ? "1/1-256" : "-", lacking, k->description);
+}
+
+static int job_list_kernels(void)
+{
+    size_t count;
+    const struct kernel *kernels = kernel_registry(&count);
+    unsigned features = kernel_cpu_features();
+    printf("%-14s %5s  %-6s %12s  %-7s  %-14s %s\n", "kernel", "bits", "weight", "instructions", "density", "runs here",
+           "what");
+    for (size_t i = 0; i < count; i++)
+        print_kernel(&kernels[i], features);
+    printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
+           "          (dependent on each other in the kernels NAME-chain, else independent);\n"
+           "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
+    return DONE;
+}
+
+static int list_machines(void)
+{
+    struct machine_choice choices[CHOICES_MAX];
+    size_t n = machine_choices(choices, CHOICES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        bool helps = !choices[i].usable && choices[i].remedy[0] != '\0';
+        printf("%-25s %-4s %s%s%s\n", choices[i].name, choices[i].usable ? "yes" : "no", choices[i].why,
+               helps ? "; remedy: " : "", helps ? choices[i].remedy : "");
+    }
+    char **names;
+    if (model_list(NULL, &names, &n) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    for (size_t i = 0; i < n; i++)
+        printf("model:%-19s %-4s modelled; works everywhere\n", names[i], "yes");
+    if (n == 0) {
+        printf("%-25s %-4s modelled; no shipped models were found (CHARACTERIZE_DATA sets their directory)\n",
+               "model:FILE", "yes");
+    }
+    model_list_free(names, n);
+    char why[200];
+    int found = likwid_found(NULL, why, sizeof(why));
+    printf("\nliblikwid, for --fixed-frequency without root: %s\n", found == 0 ? "found" : why);
+    return DONE;
+}
+
+static int print_sku(const char *name)
+{
+    struct model model;
+    struct machine_error error;
+    if (model_load(name, NULL, &model, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    printf("%-20s %-42s %3u cores, %zu level%s\n", name, model.cpu_name, model.cores, model.n_levels,
+           model.n_levels == 1 ? "" : "s");
+    return DONE;
+}
+
+/* The SKUs with published figures. One that cannot be read hides no other. Returns `status`, or what went wrong. */
+static int list_published(int status)
+{
+    char **names;
+    size_t n;
+    if (sku_list(NULL, &names, &n) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    printf("\nCPUs with published figures, for --validate NAME:\n");
+    for (size_t i = 0; i < n; i++) {
+        struct sku sku;
+        struct machine_error error;
+        if (sku_load(names[i], NULL, &sku, &error) != MACHINE_OK) {
+            status = complain_of_machine("", &error);
+            continue;
+        }
+        printf("%-20s %-42s %3zu figure%s\n", names[i], sku.name, sku_published(&sku),
+               sku_published(&sku) == 1 ? "" : "s");
+        sku_free(&sku);
+    }
+    sku_list_free(names, n);
+    return status;
+}
+
+static int list_skus(void)
+{
+    char **names;
+    size_t n;
+    int status = DONE;
+    if (model_list(NULL, &names, &n) != 0) {
+        complain("out of memory");
+        return FAILED;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int one = print_sku(names[i]);
+        status = one != DONE ? one : status;
+    }
+    model_list_free(names, n);
+    printf("\n%s: run one with --machine model:NAME.\n",
+           n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA sets their directory)");
+    return list_published(status);
+}
+
+static int list_tables(void)
+{
+    size_t n;
+    const struct table_kind *const *tables = tables_all(&n);
+    for (size_t i = 0; i < n; i++)
+        printf("%-12s %s\n", tables[i]->name, tables[i]->about);
+    printf("\n--table NAME measures one of them, --all measures all.\n");
+    return DONE;
+}
+
+int job_list(const struct options *o)
+{
+    switch (o->list) {
+    case LIST_KERNELS:
+        return job_list_kernels();
+    case LIST_MACHINES:
+        return list_machines();
+    case LIST_SKUS:
+        return list_skus();
+    default:
+        return list_tables();
+    }
+}

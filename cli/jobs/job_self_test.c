@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --self-test: what this machine's counters say of code of which it is known what they must say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/files.h"
+#include "cli/jobs/jobs.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+#include "output/self_test/bundle.h"
+#include "output/self_test/self_test_text.h"
+#include "util/atomic_file.h"
+#include "drivers/machine.h"
+#include "probes/second_opinion.h"
+
+static int asked_to_stop(void *data)
+{
+    (void)data;
+    return stop_asked();
+}
+
+static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
+                                 struct self_test_lines *others)
+{
+    struct machine machine;
+    struct machine_error error;
+    struct second_opinion opinions[OPINIONS];
+    char told[1000] = "";
+    const struct self_test_setup setup = {
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->seed, .stop = asked_to_stop};
+    memset(&error, 0, sizeof(error));
+    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
+        MACHINE_OK)
+        return complain_of_machine("", &error);
+    if (told[0] != '\0' && !o->quiet)
+        fprintf(stderr, "%s\n", told);
+    stop_only_asks(true); /* what the machine has changed must be put back */
+    int status = self_test_run(&machine, &setup, out, &error);
+    if (status != MACHINE_OK) {
+        status = stop_asked() ? FAILED : complain_of_machine("--self-test", &error);
+        if (stop_asked())
+            complain("interrupted: nothing was written");
+    }
+    if (status == MACHINE_OK && !out->modelled) {
+        second_opinions_ask(&machine, out->cpu_number, opinions);
+        self_test_judge_others(out, opinions, OPINIONS, others);
+    }
+    if (status == MACHINE_OK && stop_asked()) {
+        complain("interrupted: nothing was written");
+        status = FAILED;
+    }
+    machine.ops->close(&machine);
+    return status;
+}
+
+static int job_self_test_print_json(FILE *stream, const void *json)
+{
+    const size_t flags = JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
+    return json_dumpf(json, stream, flags) != 0 || fputc('\n', stream) == EOF ? -1 : 0;
+}
+
+/* Before anything is measured: whether it can be written. DONE, or an exit status after a line. */
+static int check_bundle(const char *path)
+{
+    enum { BUNDLE_BYTES = 2000000 };
+    char why[1000];
+    if (strcmp(path, "-") == 0) {
+        complain("--bundle: name a file, as in --bundle self-test.tar.gz");
+        return BAD_USAGE;
+    }
+    if (atomic_check(path, BUNDLE_BYTES, why, sizeof(why)) != 0) {
+        complain("%s", why);
+        return FAILED;
+    }
+    return DONE;
+}
+
+static int print_bundle(FILE *stream, const void *members)
+{
+    return bundle_print(stream, members);
+}
+
+static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
+{
+    struct bundle bundle;
+    int status = FAILED;
+    if (bundle_make(&bundle, self_test, r) == 0)
+        status = file_write(path, print_bundle, &bundle);
+    else
+        complain("out of memory");
+    bundle_free(&bundle);
+    return status;
+}
+
+static int read_bundle(const char *path, struct self_test_readings *out)
+{
+    char why[1000];
+    if (bundle_read(path, out, why, sizeof(why)) == 0)
+        return DONE;
+    complain("%s: %s; it must be a file that --self-test --bundle wrote", path, why);
+    return BAD_USAGE;
+}
+
+static int write_files(const struct options *o, const struct self_test_readings *r, const struct self_test_lines *l,
+                       const struct self_test_lines *others)
+{
+    json_t *json = self_test_lines_json(r, l, others);
+    int status = DONE;
+    if (json == NULL) {
+        complain("out of memory");
+        return FAILED;
+    }
+    if (o->json != NULL)
+        status = file_write(o->json, job_self_test_print_json, json);
+    if (o->bundle != NULL && status == DONE)
+        status = write_bundle(o->bundle, json, r);
+    json_decref(json);
+    return status;
+}
+
+/* Several of these would be too large for a stack. */
+struct test {
+    struct self_test_readings readings;
+    struct self_test_lines lines, others;
+};
+
+static int job_self_test_conclude(const struct options *o, struct test *t)
+{
+    FILE *screen = file_is_stdout(o->json) ? stderr : stdout;
+    self_test_judge(&t->readings, &t->lines);
+    self_test_text_print(screen, &t->readings, &t->lines, &t->others, o->input != NULL);
+    int status = write_files(o, &t->readings, &t->lines, &t->others);
+    if (status != DONE)
+        return status;
+    if (self_test_count(&t->lines, SELF_TEST_FAIL) + self_test_count(&t->others, SELF_TEST_FAIL) > 0)
+        return DEVIATES;
+    return self_test_count(&t->lines, SELF_TEST_PASS) > 0 ? DONE : CANNOT;
+}
+
+int job_self_test(const struct options *o)
+{
+    struct test *t = calloc(1, sizeof(*t));
+    int status = DONE;
+    if (t == NULL) {
+        complain("out of memory");
+        return FAILED;
+    }
+    if (o->bundle != NULL)
+        status = check_bundle(o->bundle);
+    if (status == DONE) {
+        status = o->input != NULL ? read_bundle(o->input, &t->readings)
+                                  : job_self_test_measure(o, &t->readings, &t->others);
+    }
+    if (status == DONE)
+        status = job_self_test_conclude(o, t);
+    self_test_free(&t->readings);
+    free(t);
+    return status;
+}

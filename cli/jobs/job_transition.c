@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --transition FROM:TO: measures, finds the phases, shows and writes them. */
+#include <string.h>
+
+#include "cli/changed_settings.h"
+#include "cli/jobs/jobs.h"
+#include "cli/messages.h"
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "output/text/phases_text.h"
+#include "cli/stop.h"
+#include "drivers/machine.h"
+#include "library/measure.h"
+
+static void apply_options(const struct options *o, struct transition_setup *s)
+{
+    transition_defaults(s, &o->from, &o->to);
+    if (o->runs.given)
+        s->runs = (unsigned)o->runs.value;
+    if (o->period_us.given)
+        s->period_us = o->period_us.value;
+    if (o->warmup_us.given)
+        s->warmup_us = o->warmup_us.value;
+    if (o->observe_us.given)
+        s->observe_us = o->observe_us.value;
+    if (o->cpu.given)
+        s->cpu = (int)o->cpu.value;
+    if (o->n_active > 0)
+        s->active_cores = o->active[0];
+    if (o->seed_given)
+        s->seed = o->seed;
+    s->n_events = o->n_events; /* which ones, resolve_events() finds out from the machine */
+}
+
+/* Codes as they were given, names by the machine's table; each once. */
+static int resolve_events(const struct machine *m, const struct options *o, struct transition_setup *s)
+{
+    struct machine_error error;
+    const char *remedy = NULL, *why = o->n_events > 0 ? m->ops->lacks(m, COUNTER_EVENT, &remedy) : NULL;
+    if (why != NULL) {
+        char text[400];
+        snprintf(text, sizeof(text), "--event %s: %.300s", o->events[0].text, why);
+        complain_with_remedy(text, remedy != NULL ? remedy : "");
+        return CANNOT;
+    }
+    for (size_t i = 0; i < o->n_events; i++) {
+        const struct given_event *given = &o->events[i];
+        struct raw_event *e = &s->events[i];
+        *e = (struct raw_event){.code = given->code};
+        if (!given->is_code && m->ops->find_event == NULL) {
+            complain("--event %s: this machine has no event names; give the code, as in 0x28:0x08", given->text);
+            return CANNOT;
+        }
+        if (!given->is_code && m->ops->find_event(m, given->text, &e->code, &error) != MACHINE_OK) {
+            char text[520];
+            snprintf(text, sizeof(text), "--event: %s", error.text);
+            complain_with_remedy(text, error.remedy);
+            return (int)error.status;
+        }
+        snprintf(e->name, sizeof(e->name), "%s", given->is_code ? "" : given->text);
+        for (size_t k = 0; k < i; k++) {
+            if (s->events[k].code == e->code) {
+                complain("--event: %s and %s are the same event", o->events[k].text, given->text);
+                return BAD_USAGE;
+            }
+        }
+    }
+    return DONE;
+}
+
+static int check_kernel(const struct payload *p, const struct machine_info *info)
+{
+    char why[MEASURE_WHY_SIZE];
+    int status = measure_check_kernel(p, info, why);
+    if (status != MACHINE_OK)
+        complain("%s", why);
+    return status;
+}
+
+/* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
+static void job_transition_tell_missing(const char *volts, const char *counters, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (volts[0] != '\0')
+        used = (size_t)snprintf(out, size, "core voltage (%s)", volts);
+    if (counters[0] != '\0' && used < size)
+        snprintf(out + used, size - used, "%slicense counters (%s)", used > 0 ? "; " : "", counters);
+}
+
+static void why_no_counters(const struct machine *m, char *out, size_t size)
+{
+    const char *remedy = NULL;
+    const char *why = m->ops->lacks(m, COUNTER_LVL0, &remedy);
+    out[0] = '\0';
+    if (why != NULL) {
+        bool helps = remedy != NULL && remedy[0] != '\0';
+        snprintf(out, size, "%s%s%s", why, helps ? "; " : "", helps ? remedy : "");
+    }
+}
+
+struct watch {
+    struct progress progress;
+    const char *told; /* what `auto` took; said once the first repetition has shown that it works */
+};
+
+static int job_transition_on_progress(void *data, unsigned done, unsigned wanted)
+{
+    struct watch *w = data;
+    if (w->told[0] != '\0') {
+        fprintf(stderr, "%s\n", w->told);
+        w->told = "";
+    }
+    if (wanted > 0)
+        progress_step(&w->progress, done, wanted);
+    return stop_asked();
+}
+
+/* The measurement itself. Returns DONE with *seen filled, or an exit status after a line. */
+static int job_transition_measure(struct machine *m, const struct options *o, const struct transition_setup *s,
+                                  const char *told, struct switches_seen *seen)
+{
+    struct machine_error error;
+    struct watch watch = {.told = o->quiet ? "" : told};
+    const struct guard guard = {.machine = m,
+                                .warmup_given = o->warmup_us.given,
+                                .observe_given = o->observe_us.given,
+                                .progress = job_transition_on_progress,
+                                .data = &watch};
+    memset(&error, 0, sizeof(error));
+    stop_only_asks(true); /* what the machine has changed must be put back */
+    progress_begin(&watch.progress, o->quiet);
+    int status = measure_switch(&guard, s, seen, &error);
+    progress_end(&watch.progress);
+    if (stop_asked()) {
+        complain("interrupted after %u of %u repetitions; nothing was written", watch.progress.done,
+                 watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
+        if (status == MACHINE_OK)
+            switches_free(seen);
+        return FAILED;
+    }
+    return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+/* The answer, on the screen and in files. */
+static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
+{
+    FILE *screen = outputs_screen(out);
+    phases_text_print(screen, messages_colour(screen), &seen->result.trace, &seen->phases, missing);
+    return outputs_write(out, &seen->result.trace, &seen->phases, screen);
+}
+
+/* Closes the machine and puts `changed` back, whatever comes out of it. */
+static int measure_and_conclude(struct machine *m, const struct options *o, struct transition_setup *s,
+                                const char *told, struct settings *changed, struct outputs *out)
+{
+    char missing[1000], counters[500];
+    struct machine_info info;
+    struct switches_seen seen;
+    m->ops->info(m, &info);
+    int status = check_kernel(&s->from, &info);
+    if (status == DONE)
+        status = check_kernel(&s->to, &info);
+    if (status == DONE)
+        status = resolve_events(m, o, s);
+    why_no_counters(m, counters, sizeof(counters));
+    if (status == DONE)
+        status = job_transition_measure(m, o, s, told, &seen);
+    m->ops->close(m);
+    char settings[200];
+    snprintf(settings, sizeof(settings), "%s", settings_text(changed));
+    if (changed_settings_end(changed) != DONE && status == DONE) {
+        switches_free(&seen); /* has been said; who knows what else went wrong */
+        return FAILED;
+    }
+    if (status != DONE)
+        return status;
+    job_transition_tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
+    if (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0) {
+        complain("out of memory");
+        status = FAILED;
+    } else {
+        status = job_transition_conclude(&seen, out, missing);
+    }
+    switches_free(&seen);
+    return status;
+}
+
+static int open_and_measure(const struct options *o, struct transition_setup *s, struct outputs *out)
+{
+    struct machine machine;
+    struct machine_error error;
+    char told[1000] = "";
+    struct settings *changed = NULL;
+    int status = changed_settings_begin(o, &changed);
+    if (status != DONE)
+        return status;
+    memset(&error, 0, sizeof(error));
+    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
+        MACHINE_OK) {
+        status = complain_of_machine("", &error);
+        (void)changed_settings_end(changed);
+        return status;
+    }
+    return measure_and_conclude(&machine, o, s, told, changed, out);
+}
+
+int job_transition(const struct options *o)
+{
+    struct transition_setup setup;
+    struct outputs out;
+    char stem[2 * KERNEL_NAME_MAX + 2];
+    struct machine_error error;
+    double samples = 0;
+    apply_options(o, &setup);
+    if (measure_check_amount(&setup, &samples, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    outputs_stem(o->from.name, o->to.name, stem, sizeof(stem));
+    int status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
+    if (status == DONE)
+        status = outputs_check(&out, (uint64_t)samples);
+    if (status == DONE)
+        status = open_and_measure(o, &setup, &out);
+    outputs_free(&out);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --validate SKU: what was measured against what was published. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/validate/validate.h"
+#include "cli/collect.h"
+#include "cli/jobs/jobs.h"
+#include "cli/messages.h"
+#include "cli/table_files.h"
+#include "tables/published/published.h"
+#include "tables/published/sku_file.h"
+
+/* The tables that the figures are of, each once. */
+static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[MEASURING_TABLES_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sku->n_figures; i++) {
+        const struct table_kind *kind = tables_find(sku->figures[i].table);
+        bool there = kind == NULL;
+        for (size_t k = 0; k < n; k++)
+            there = there || kinds[k] == kind;
+        if (!there && n < MEASURING_TABLES_MAX)
+            kinds[n++] = kind;
+    }
+    return n;
+}
+
+/* Whether the processor is one with figures of its own: then it is another, however many figures agree. Says so. */
+static bool is_another(const struct options *o, const struct sku *sku, const char *cpu)
+{
+    struct sku own;
+    struct machine_error error;
+    if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
+        return false;
+    complain("--validate %s: the processor measured is another one with published figures, the %s (--list skus)",
+             o->job_argument, own.name);
+    sku_free(&own);
+    return true;
+}
+
+/* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
+static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct table_files *files,
+                                 const struct table *verdicts)
+{
+    FILE *screen = table_files_screen(files);
+    validate_print(screen, messages_colour(screen), verdicts);
+    int status = table_files_write(files, NULL, verdicts, screen);
+    if (status != DONE)
+        return status;
+    if (validate_count(verdicts, "deviates") > 0)
+        return DEVIATES;
+    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
+        const char *cpu = table_meta(verdicts, "cpu");
+        if (o->input != NULL) {
+            complain("--validate %s: none of its figures was measured; the tables in %s come from %s", o->job_argument,
+                     o->input, cpu != NULL ? cpu : "an unnamed processor");
+        } else {
+            complain(
+                "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
+                o->job_argument);
+        }
+        return CANNOT;
+    }
+    return is_another(o, sku, table_meta(verdicts, "cpu")) ? DEVIATES : DONE;
+}
+
+/* The tables against the figures. */
+static int job_validate_compare(const struct options *o, const struct sku *sku, const struct table_files *files,
+                                const struct collected *tables)
+{
+    struct table verdicts;
+    int status = FAILED;
+    if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0)
+        complain("out of memory");
+    else
+        status = job_validate_conclude(o, sku, files, &verdicts);
+    table_free(&verdicts);
+    return status;
+}
+
+int job_validate(const struct options *o)
+{
+    struct sku sku;
+    struct machine_error error;
+    struct table_files files;
+    struct collected tables;
+    const struct table_kind *kinds[MEASURING_TABLES_MAX];
+    memset(&error, 0, sizeof(error));
+    if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    int status = table_files_choose(o, "validate", NULL, &files);
+    if (status == DONE) {
+        status = collect_tables(o, kinds, tables_of(&sku, kinds), &tables);
+        if (status == DONE) {
+            status = job_validate_compare(o, &sku, &files, &tables);
+            collect_free(&tables);
+        }
+    }
+    table_files_free(&files);
+    sku_free(&sku);
+    return status;
+}

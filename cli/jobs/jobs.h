@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The jobs of the program. Each returns an exit status and has said one line if that is not DONE. */
+#ifndef CHARACTERIZE_CLI_JOBS_H
+#define CHARACTERIZE_CLI_JOBS_H
+
+#include "cli/options/options.h"
+
+int job_transition(const struct options *o);
+int job_analyze(const struct options *o);
+int job_list(const struct options *o);
+int job_restore(const struct options *o);
+int job_table(const struct options *o);
+int job_all(const struct options *o);
+int job_validate(const struct options *o);
+int job_export(const struct options *o);
+int job_self_test(const struct options *o);
+
+#endif

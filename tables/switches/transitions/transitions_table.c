@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All ordered pairs of kernels, down and up: what happens when code changes from one to the other. */
+#include <string.h>
+
+#include "tables/switches/transitions/transitions_plot.h"
+#include "tables/registry.h"
+#include "tables/switches/switches.h"
+#include "tables/switches/transitions/transition_findings.h"
+#include "tables/switches/transitions/transition_matrix.h"
+
+enum { RUNS = 50, RUNS_BRIEF = 12 };
+
+static const struct table_column columns[] = {
+    {"from", "", TABLE_TEXT, true, 0},          {"to", "", TABLE_TEXT, true, 0},
+    {"active_cores", "", TABLE_WHOLE, true, 0}, {"kind", "", TABLE_TEXT, false, 0},
+    TABLE_LIMITS("latency_us", "us", 1),        TABLE_LIMITS("wait_us", "us", 1),
+    TABLE_LIMITS("overhead_us", "us", 1),       {"halts", "", TABLE_WHOLE, false, 0},
+    TABLE_LIMITS("from_ghz", "GHz", 3),         TABLE_LIMITS("to_ghz", "GHz", 3),
+    {"n", "", TABLE_WHOLE, false, 0},           {"runs", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0},   {"phases", "", TABLE_TEXT, false, 0},
+    {"detectable", "", TABLE_TEXT, false, 0},   {"note", "", TABLE_TEXT, false, 0},
+};
+
+static struct switches_wish transitions_table_wish(const struct tables_context *x)
+{
+    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS};
+}
+
+static int transitions_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                                  struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    unsigned cores[TABLES_CORES_MAX];
+    const char *names[TABLES_KERNELS_MAX];
+    struct switches_wish w = transitions_table_wish(x);
+    size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
+    n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
+                          : tables_kernels(x, names, n, kernels, t);
+    n = tables_each_once(kernels, n);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    if (n_cores && !x->options->n_active) { /* all of them */
+        cores[0] = cores[n_cores - 1];
+        n_cores = 1;
+    }
+    if (x->options->n_kernels && n == 1)
+        return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
+                            "transitions need two kernels; of those given, only %s can run here", kernels[0].name);
+    switches_note(x, &w, t);
+    table_set_setting(t, "voltage", "not read for this table; see table voltage");
+    return switches_add_all(x, out, kernels, n, cores, n_cores, &w)
+               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+               : MACHINE_OK;
+}
+
+static void transitions_table_put(struct table *rows, const char *column, const struct estimate *e)
+{
+    table_put_limits(rows, column, e->value, e->lo, e->hi);
+}
+
+static int transitions_table_put_row(struct table *rows, const struct cell *c, const struct switches_seen *s,
+                                     struct machine_error *err)
+{
+    (void)err;
+    struct transition_summary sum;
+    transition_summarize(&s->result.trace, &s->phases, &sum);
+    if (s->unsettled[0])
+        transition_summary_withhold(&sum);
+    table_add_row(rows);
+    switches_put_keys(rows, c, s);
+    table_put_text(rows, "kind", transition_switch_kind_name(sum.kind));
+    transitions_table_put(rows, "latency_us", &sum.latency_us);
+    transitions_table_put(rows, "wait_us", &sum.wait_us);
+    transitions_table_put(rows, "overhead_us", &sum.overhead_us);
+    transitions_table_put(rows, "from_ghz", &sum.from_ghz);
+    transitions_table_put(rows, "to_ghz", &sum.to_ghz);
+    if (sum.kind != SWITCH_UNDECIDED)
+        table_put_number(rows, "halts", sum.halts);
+    table_put_number(rows, "n", (double)sum.n);
+    if (sum.phases[0])
+        table_put_text(rows, "phases", sum.phases);
+    if (sum.detectable[0] && (sum.kind == SWITCH_NONE || sum.kind == SWITCH_UNDECIDED))
+        table_put_text(rows, "detectable", sum.detectable);
+    if (s->phases.n_warnings)
+        table_put_text(rows, "note", s->phases.warnings[0]);
+    return MACHINE_OK;
+}
+
+static int transitions_table_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                                     struct machine_error *err)
+{
+    struct switches_wish w = transitions_table_wish(x);
+    return switches_measure_rows(x, table_transitions.name, c, &w, transitions_table_put_row, rows, err);
+}
+
+/* ---- for a person ---- */
+
+static void transitions_table_print(FILE *out, bool colour, const struct table *t)
+{
+    unsigned cores[TABLES_CORES_MAX];
+    size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
+    for (size_t i = 0; i < n; i++)
+        transition_matrix_print(out, colour, t, cores[i]);
+}
+
+const struct table_kind table_transitions = {
+    .name = "transitions",
+    .title = "Transitions: what happens when code switches from one kernel to another",
+    .about = "all ordered pairs of kernels: phases, latency, overhead, halts, frequencies",
+    .method = "The first kernel runs until its frequency has settled; the second one starts at time zero. Frequency "
+              "and instructions per cycle are sampled about once a microsecond over many repetitions, and the phases "
+              "on which the repetitions agree are identified (G 3.2.2). Latency is the time from the first sign of a "
+              "change to the first full-rate sample on the final level; overhead is the time lost compared with "
+              "reaching the new level at once.",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"},
+    .plan = transitions_table_plan,
+    .measure = transitions_table_measure,
+    .print = transitions_table_print,
+    .findings = transition_findings,
+    .plot = transitions_plot,
+};
