@@ -84,7 +84,7 @@ measure() {
 
 # tests_of FILE: those that can see it, in the order in which they are tried
 tests_of() {
-    stem=$(basename "$1" .c) room=$(dirname "$1")
+    stem=$(basename "$1" .c) room=$(dirname "$1" | cut -d / -f 1-2)
     awk -v stem="$stem" -v room="/unit/$room/" '{
         source = $2 ".c"
         sub(/^build\//, "", source)
