@@ -505,7 +505,7 @@ static void what_is_not_there_is_named(void **state)
         assert_int_equal(report_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         char name[40];
-        snprintf(name, sizeof name, "`%.*s`", (int)strcspn(files[i], "."), files[i]);
+        snprintf(name, sizeof name, "'%.*s'", (int)strcspn(files[i], "."), files[i]);
         if (!strstr(why, name) || !strstr(why, folder) || !strstr(why, "CHARACTERIZE_DATA"))
             fail_msg("%s: %s", files[i], why);
     }
