@@ -534,6 +534,9 @@ static void test_impossible_values(void **state)
     gold_frequencies(&t);
     read_one(&t, &s);
     free(export_rules_json(&s));
+    free(s.throttles);
+    free(s.triggers);
+    free(s.level_relaxations);
     s.throttles = &throttle;
     s.n_throttles = 1;
     impossible(&s, "throttles[0]: ratio_permille is 2001, not in 0 to 2000");
