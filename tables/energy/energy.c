@@ -42,7 +42,7 @@ static const struct table_column columns[] = {
 
 /* ---- plan ---- */
 
-static struct energy_setup energy_energy_experiment(const struct tables_context *x, const struct cell *c)
+static struct energy_setup energy_experiment(const struct tables_context *x, const struct cell *c)
 {
     const struct tables_options *o = x->options;
     struct energy_setup s;
@@ -56,7 +56,7 @@ static struct energy_setup energy_energy_experiment(const struct tables_context 
     return s;
 }
 
-static void energy_energy_note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
+static void energy_note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "settle_us", s->settle_us);
@@ -78,7 +78,7 @@ static void energy_energy_note_settings(const struct energy_setup *s, const char
 }
 
 /* 1 and all; or what was asked for. */
-static size_t energy_energy_core_counts(const struct tables_context *x, unsigned *out, size_t max)
+static size_t energy_core_counts(const struct tables_context *x, unsigned *out, size_t max)
 {
     size_t n = tables_active_cores(x, false, out, max);
     if (x->options->n_active == 0 && n > 2)
@@ -99,8 +99,8 @@ static struct payload most_demanding(const struct tables_context *x)
     return last;
 }
 
-static int energy_energy_add_cells(const struct tables_context *x, const struct payload *kernel, unsigned cores,
-                                   const struct payload *slowest, struct cells *out, struct machine_error *err)
+static int energy_add_cells(const struct tables_context *x, const struct payload *kernel, unsigned cores,
+                            const struct payload *slowest, struct cells *out, struct machine_error *err)
 {
     bool fixed_already = x->options->fixed_ghz > 0;
     for (unsigned mode = fixed_already ? FIXED : AUTOMATIC; mode < MODES; mode++) {
@@ -112,7 +112,7 @@ static int energy_energy_add_cells(const struct tables_context *x, const struct 
         c->b = *slowest;
         c->active_cores = cores;
         c->number[0] = mode;
-        struct energy_setup s = energy_energy_experiment(x, c);
+        struct energy_setup s = energy_experiment(x, c);
         c->seconds = s.runs * 2 * (s.settle_us + s.duration_us + 2000) * 1e-6;
     }
     return MACHINE_OK;
@@ -136,8 +136,7 @@ static bool possible(const struct tables_context *x, struct table *t)
     return false;
 }
 
-static int energy_energy_plan(const struct tables_context *x, struct cells *out, struct table *t,
-                              struct machine_error *err)
+static int energy_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX], slowest = most_demanding(x);
     unsigned cores[TABLES_CORES_MAX];
@@ -149,15 +148,15 @@ static int energy_energy_plan(const struct tables_context *x, struct cells *out,
         snprintf(fixed, sizeof fixed, "by --fixed-frequency, at %g GHz", x->options->fixed_ghz);
     else
         snprintf(fixed, sizeof fixed, "at the frequency that %s runs at on its own", slowest.name);
-    struct energy_setup s = energy_energy_experiment(x, &any);
-    energy_energy_note_settings(&s, fixed, t);
+    struct energy_setup s = energy_experiment(x, &any);
+    energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    size_t n_cores = energy_energy_core_counts(x, cores, TABLES_CORES_MAX);
+    size_t n_cores = energy_core_counts(x, cores, TABLES_CORES_MAX);
     int status = MACHINE_OK;
     for (size_t k = 0; k < n_cores && status == MACHINE_OK; k++)
         for (size_t i = 0; i < n && status == MACHINE_OK; i++)
             if (strcmp(kernels[i].name, s.idle.name) != 0)
-                status = energy_energy_add_cells(x, &kernels[i], cores[k], &slowest, out, err);
+                status = energy_add_cells(x, &kernels[i], cores[k], &slowest, out, err);
     return status;
 }
 
@@ -167,7 +166,7 @@ struct watch {
     const struct tables_context *x;
 };
 
-static int energy_energy_on_progress(void *data, unsigned done, unsigned wanted)
+static int energy_on_progress(void *data, unsigned done, unsigned wanted)
 {
     const struct watch *w = data;
     return tables_stop(w->x, (double)done / (wanted ? wanted : 1));
@@ -207,7 +206,7 @@ struct costs {
     double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start;
 };
 
-static int energy_energy_collect(const struct energy_result *r, struct costs *c)
+static int energy_collect(const struct energy_result *r, struct costs *c)
 {
     memset(c, 0, sizeof *c);
     c->cores = r->counted_cores;
@@ -239,7 +238,7 @@ static int energy_energy_collect(const struct energy_result *r, struct costs *c)
     return 0;
 }
 
-static struct estimate energy_energy_mean(const double *x, size_t n)
+static struct estimate energy_mean(const double *x, size_t n)
 {
     size_t used;
     return robust_mean(x, n, 0, INFINITY, &used);
@@ -247,8 +246,8 @@ static struct estimate energy_energy_mean(const double *x, size_t n)
 
 /* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions
  * scatter. */
-static void energy_energy_put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt,
-                              double scale)
+static void energy_put(struct table *rows, const char *column, struct estimate e, double nearer_0, double doubt,
+                       double scale)
 {
     double below = doubt + (e.value > 0 ? nearer_0 : 0), above = doubt + (e.value > 0 ? 0 : nearer_0);
     table_put_limits(rows, column, e.value * scale, (e.lo - below) * scale, (e.hi + above) * scale);
@@ -262,31 +261,31 @@ static void put_keys(struct table *rows, const struct cell *c, double ghz)
     table_put_text(rows, "mode", mode_names[c->number[0]]);
 }
 
-static void energy_energy_write_row(const struct cell *c, const struct costs *k, struct table *rows)
+static void energy_write_row(const struct cell *c, const struct costs *k, struct table *rows)
 {
-    struct estimate nj = energy_energy_mean(k->nj, k->n), watts = energy_energy_mean(k->watts, k->n);
-    double less = 1 - energy_energy_mean(k->least, k->n).value, doubt = energy_energy_mean(k->doubt, k->n).value;
-    double start = energy_energy_mean(k->start, k->n).value, less_watts = less * fabs(watts.value),
+    struct estimate nj = energy_mean(k->nj, k->n), watts = energy_mean(k->watts, k->n);
+    double less = 1 - energy_mean(k->least, k->n).value, doubt = energy_mean(k->doubt, k->n).value;
+    double start = energy_mean(k->start, k->n).value, less_watts = less * fabs(watts.value),
            less_nj = less * fabs(nj.value);
     double start_nj = start * fabs(nj.value / watts.value);
     table_add_row(rows);
-    put_keys(rows, c, energy_energy_mean(k->ghz, k->n).value);
-    energy_energy_put(rows, "watts", watts, less_watts, start, 1);
-    energy_energy_put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
-    energy_energy_put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
-    energy_energy_put(rows, "package_watts", energy_energy_mean(k->package, k->n), less_watts, doubt + start, 1);
-    energy_energy_put(rows, "idle_watts", energy_energy_mean(k->idle, k->n), 0, doubt, 1);
-    table_put_number(rows, "idle_ghz", round(energy_energy_mean(k->idle_ghz, k->n).value * 1000) / 1000);
+    put_keys(rows, c, energy_mean(k->ghz, k->n).value);
+    energy_put(rows, "watts", watts, less_watts, start, 1);
+    energy_put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
+    energy_put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
+    energy_put(rows, "package_watts", energy_mean(k->package, k->n), less_watts, doubt + start, 1);
+    energy_put(rows, "idle_watts", energy_mean(k->idle, k->n), 0, doubt, 1);
+    table_put_number(rows, "idle_ghz", round(energy_mean(k->idle_ghz, k->n).value * 1000) / 1000);
     table_put_number(rows, "counted_cores", k->cores);
     table_put_number(rows, "n", (double)k->n);
     table_put_number(rows, "discarded", (double)k->discarded);
 }
 
 /* Writes the row, or why there is none. `fixed`: at which it should have run, 0 = any. */
-static void energy_energy_judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
+static void energy_judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
 {
     char why[300] = "";
-    double ghz = energy_energy_mean(k->ghz, k->n).value, idle = energy_energy_mean(k->idle_ghz, k->n).value;
+    double ghz = energy_mean(k->ghz, k->n).value, idle = energy_mean(k->idle_ghz, k->n).value;
     if (k->n == 0)
         snprintf(why, sizeof why,
                  "all %zu repetitions were disturbed: something else ran for more than %g %% of the time; stop other "
@@ -298,24 +297,24 @@ static void energy_energy_judge(const struct cell *c, const struct costs *k, dou
                  "--fixed-frequency may hold",
                  c->a.name, ghz, idle, fixed);
     if (!why[0]) {
-        energy_energy_write_row(c, k, rows);
+        energy_write_row(c, k, rows);
         return;
     }
     table_add_missing(rows, why);
     put_keys(rows, c, NAN);
 }
 
-static int energy_energy_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                                 struct machine_error *err)
+static int energy_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                          struct machine_error *err)
 {
-    struct energy_setup s = energy_energy_experiment(x, c);
+    struct energy_setup s = energy_experiment(x, c);
     struct energy_result seen;
     struct costs costs;
     double fixed = 0;
     bool ask = c->number[0] == FIXED && !(x->options->fixed_ghz > 0);
     struct watch w = {x};
     int status = MACHINE_OK;
-    s.progress = energy_energy_on_progress;
+    s.progress = energy_on_progress;
     s.data = &w;
     if (ask)
         status = automatic_ghz(x, c, &fixed, err);
@@ -335,11 +334,11 @@ static int energy_energy_measure(const struct tables_context *x, const struct ce
     }
     if (status != MACHINE_OK)
         return status;
-    if (energy_energy_collect(&seen, &costs)) {
+    if (energy_collect(&seen, &costs)) {
         energy_result_free(&seen);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
-    energy_energy_judge(c, &costs, ask ? fixed : x->options->fixed_ghz, rows);
+    energy_judge(c, &costs, ask ? fixed : x->options->fixed_ghz, rows);
     free(costs.watts);
     energy_result_free(&seen);
     return MACHINE_OK;
@@ -360,8 +359,8 @@ const struct table_kind table_energy = {
     .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
                  [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
                                      "what they execute"},
-    .plan = energy_energy_plan,
-    .measure = energy_energy_measure,
+    .plan = energy_plan,
+    .measure = energy_measure,
     .print = energy_print,
     .findings = energy_findings,
     .plot = energy_plot,

@@ -45,7 +45,7 @@ static bool usual_first(const struct payload *p)
 }
 
 /* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
-static int overhead_overhead_by_demand(const void *a, const void *b)
+static int overhead_by_demand(const void *a, const void *b)
 {
     const struct payload *x = a, *y = b;
     if (x->kernel->width != y->kernel->width)
@@ -57,8 +57,8 @@ static int overhead_overhead_by_demand(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static int overhead_overhead_add_cells(const struct tables_context *x, const struct payload *from,
-                                       const struct payload *to, struct cells *out)
+static int overhead_add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
+                              struct cells *out)
 {
     static unsigned const most = TABLES_CORES_MAX;
     struct overhead_method how = overhead_method(x->options);
@@ -88,8 +88,7 @@ static bool wanted(const struct tables_context *x, const struct payload *from, c
     return usual_first(from) && (to->kernel->width > from->kernel->width);
 }
 
-static int overhead_overhead_plan(const struct tables_context *x, struct cells *out, struct table *t,
-                                  struct machine_error *err)
+static int overhead_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     struct overhead_method how = overhead_method(x->options);
@@ -97,11 +96,11 @@ static int overhead_overhead_plan(const struct tables_context *x, struct cells *
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
                             "overhead needs two kernels; of the kernels given, only %s can run here", kernels[0].name);
-    qsort(kernels, n, sizeof *kernels, overhead_overhead_by_demand);
+    qsort(kernels, n, sizeof *kernels, overhead_by_demand);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
             if (strcmp(kernels[a].name, kernels[b].name) != 0 && wanted(x, &kernels[a], &kernels[b]) &&
-                overhead_overhead_add_cells(x, &kernels[a], &kernels[b], out))
+                overhead_add_cells(x, &kernels[a], &kernels[b], out))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     table_set_setting_number(t, "runs", how.runs);
     table_set_setting_number(t, "warmup_us", how.warmup_us);
@@ -115,44 +114,44 @@ static int overhead_overhead_plan(const struct tables_context *x, struct cells *
 
 /* ---- measure ---- */
 
-static void overhead_overhead_put_estimate(struct table *t, const char *column, const struct estimate *e)
+static void overhead_put_estimate(struct table *t, const char *column, const struct estimate *e)
 {
     table_put_limits(t, column, e->value, e->lo, e->hi);
 }
 
-static void overhead_overhead_put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
-                                      const struct estimate *breakeven)
+static void overhead_put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                             const struct estimate *breakeven)
 {
     table_add_row(t);
     table_put_text(t, "from", c->a.name);
     table_put_text(t, "to", c->b.name);
     table_put_number(t, "active_cores", c->active_cores);
     if (!o->unsettled && !o->moves[0] && !o->down_gains) {
-        overhead_overhead_put_estimate(t, "down_us", &o->down.spread.mean);
+        overhead_put_estimate(t, "down_us", &o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
         table_put_number(t, "down_p95_us", o->down.spread.p95);
     }
     if (!o->up_gains) {
-        overhead_overhead_put_estimate(t, "up_us", &o->up.spread.mean);
+        overhead_put_estimate(t, "up_us", &o->up.spread.mean);
         table_put_number(t, "up_median_us", o->up.spread.median);
         table_put_number(t, "up_p95_us", o->up.spread.p95);
     }
-    overhead_overhead_put_estimate(t, "high_ghz", &o->high_ghz);
-    overhead_overhead_put_estimate(t, "low_ghz", &o->low_ghz);
+    overhead_put_estimate(t, "high_ghz", &o->high_ghz);
+    overhead_put_estimate(t, "low_ghz", &o->low_ghz);
     table_put_number(t, "n", (double)o->down.spread.n);
     if (o->levels_differ && !o->moves[0])
         table_put_number(t, "up_n", (double)o->up.spread.n);
     table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
-    overhead_overhead_put_estimate(t, "breakeven_us", breakeven);
+    overhead_put_estimate(t, "breakeven_us", breakeven);
     if (isfinite(breakeven->value))
         table_put_text(t, "assumption", overhead_assumption);
 }
 
 #define NO_STEP 0.002 /* relative: no processor has steps as small */
 
-static void overhead_overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
+static void overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void overhead_overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
+static void overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
 {
     char why[400];
     va_list args;
@@ -163,22 +162,22 @@ static void overhead_overhead_tell(struct table *t, const struct cell *c, const 
 }
 
 /* Why there is no cost down. */
-static void overhead_overhead_tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
+static void overhead_tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
 {
     const struct estimate *down = &o->down.spread.mean;
     if (o->unsettled)
-        overhead_overhead_tell(t, c,
-                               "no settled level after the switch: the rate kept changing for as long as it was "
-                               "observed, so the cost down is unknown");
+        overhead_tell(t, c,
+                      "no settled level after the switch: the rate kept changing for as long as it was "
+                      "observed, so the cost down is unknown");
     else if (!o->down.spread.n)
-        overhead_overhead_tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
+        overhead_tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
     else if (o->down_gains && isnan(down->hi))
-        overhead_overhead_tell(t, c,
-                               "the first execution took less time than the second (by %.1f us), indistinguishable "
-                               "from noise in a single repetition: no cost down; more --runs would help",
-                               -down->value);
+        overhead_tell(t, c,
+                      "the first execution took less time than the second (by %.1f us), indistinguishable "
+                      "from noise in a single repetition: no cost down; more --runs would help",
+                      -down->value);
     else if (o->down_gains)
-        overhead_overhead_tell(
+        overhead_tell(
             t, c,
             "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster before "
             "the core slowed down, so the difference is not a cost and there is no break-even time",
@@ -191,58 +190,57 @@ static void tell_no_step(struct table *t, const struct cell *c, const struct ove
     const struct estimate *step = &o->step_ghz;
     double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
     if (o->second_faster)
-        overhead_overhead_tell(t, c, "the core runs faster with the second kernel: swap the two");
+        overhead_tell(t, c, "the core runs faster with the second kernel: swap the two");
     else if (isnan(step->lo))
-        overhead_overhead_tell(
-            t, c,
-            "a single repetition cannot show whether the frequency changes: no cost up, no break-even "
-            "time; more --runs would help");
+        overhead_tell(t, c,
+                      "a single repetition cannot show whether the frequency changes: no cost up, no break-even "
+                      "time; more --runs would help");
     else if (step->hi > least || step->lo < -least)
-        overhead_overhead_tell(t, c,
-                               "any change of the frequency is lost in the noise: no cost up, no break-even time; "
-                               "more --runs would help");
+        overhead_tell(t, c,
+                      "any change of the frequency is lost in the noise: no cost up, no break-even time; "
+                      "more --runs would help");
     else if (step->lo > NO_STEP * o->high_ghz.value)
-        overhead_overhead_tell(t, c,
-                               "the frequencies differ by less than 1 %%, too little to tell a change from the effect "
-                               "of the code on the measurement: no cost up, no break-even time");
+        overhead_tell(t, c,
+                      "the frequencies differ by less than 1 %%, too little to tell a change from the effect "
+                      "of the code on the measurement: no cost up, no break-even time");
     else
-        overhead_overhead_tell(t, c, "no change of frequency, so no cost up and no break-even time");
+        overhead_tell(t, c, "no change of frequency, so no cost up and no break-even time");
 }
 
 /* Why there is no break-even time. */
-static void overhead_overhead_tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
-                                           const struct estimate *breakeven)
+static void overhead_tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
+                                  const struct estimate *breakeven)
 {
     if (o->moves[0]) {
-        overhead_overhead_tell(t, c,
-                               OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
-                                              "virtual machines, with the other cores idle",
-                               o->moves);
+        overhead_tell(t, c,
+                      OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
+                                     "virtual machines, with the other cores idle",
+                      o->moves);
         return;
     }
-    overhead_overhead_tell_down(t, c, o);
+    overhead_tell_down(t, c, o);
     if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
-        overhead_overhead_tell(t, c, "the frequency was not measured: no cost up and no break-even time");
+        overhead_tell(t, c, "the frequency was not measured: no cost up and no break-even time");
     else if (!o->levels_differ)
         tell_no_step(t, c, o);
     else if (!o->up.spread.n && o->up_gradual)
-        overhead_overhead_tell(t, c,
-                               "the core comes back up gradually, not in one step: no cost up and no break-even time "
-                               "(the wait and the ramp are in the table relaxation)");
+        overhead_tell(t, c,
+                      "the core comes back up gradually, not in one step: no cost up and no break-even time "
+                      "(the wait and the ramp are in the table relaxation)");
     else if (!o->up.spread.n)
-        overhead_overhead_tell(t, c,
-                               "the core did not come back up while observed: no cost up and no break-even time; a "
-                               "longer --observe would help");
+        overhead_tell(t, c,
+                      "the core did not come back up while observed: no cost up and no break-even time; a "
+                      "longer --observe would help");
     else if (o->up_gains)
-        overhead_overhead_tell(
-            t, c, "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
-            o->up.spread.mean.value);
+        overhead_tell(t, c,
+                      "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
+                      o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
-        overhead_overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+        overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
 }
 
-static int overhead_overhead_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                                     struct machine_error *err)
+static int overhead_measure_table_cell(const struct tables_context *x, const struct cell *c, struct table *rows,
+                                       struct machine_error *err)
 {
     struct overhead_cell o;
     int status = overhead_cell_measure(x, c, &o, err);
@@ -250,8 +248,8 @@ static int overhead_overhead_measure(const struct tables_context *x, const struc
         struct estimate breakeven = {NAN, NAN, NAN};
         if (o.levels_differ && !o.unsettled && !o.moves[0] && !o.down_gains && !o.up_gains)
             breakeven = overhead_breakeven(&o.down.spread.mean, &o.up.spread.mean, &o.high_ghz, &o.low_ghz);
-        overhead_overhead_put_row(rows, c, &o, &breakeven);
-        overhead_overhead_tell_missing(rows, c, &o, &breakeven);
+        overhead_put_row(rows, c, &o, &breakeven);
+        overhead_tell_missing(rows, c, &o, &breakeven);
         char *json = overhead_cell_json(&o);
         if (json)
             table_set_detail(rows, c->id, json);
@@ -275,8 +273,8 @@ const struct table_kind table_overhead = {
     .n_columns = sizeof columns / sizeof *columns,
     .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},
     .exported = EXPORT_COSTS,
-    .plan = overhead_overhead_plan,
-    .measure = overhead_overhead_measure,
+    .plan = overhead_plan,
+    .measure = overhead_measure_table_cell,
     .print = overhead_print,
     .findings = overhead_findings,
     .plot = overhead_plot,

@@ -35,14 +35,10 @@ static const struct pivot_field toggling[] = {
     {"after us", "wait_us", PIVOT_PLAIN, NULL},    {"longer each time by us", "trend_us", PIVOT_PLAIN, NULL},
 };
 
-#define RELAXATION_LIST(title, what, fields)                                                                           \
-    {                                                                                                                  \
-        title, "what", what, 2, fields, sizeof fields / sizeof *fields                                                 \
-    }
 static const struct pivot_list lists[] = {
-    RELAXATION_LIST("The wait before the core speeds up again, one period or two", "wait", waits),
-    RELAXATION_LIST("Whether it is restarted by other code, or by interrupts", "rearm", restarts),
-    RELAXATION_LIST("When code toggles between the two", "toggle", toggling),
+    PIVOT_LIST_OF("The wait before the core speeds up again, one period or two", "wait", waits),
+    PIVOT_LIST_OF("Whether it is restarted by other code, or by interrupts", "rearm", restarts),
+    PIVOT_LIST_OF("When code toggles between the two", "toggle", toggling),
 };
 
 void relaxation_print(FILE *out, bool colour, const struct table *t)

@@ -72,6 +72,11 @@ struct pivot_list {
     const struct pivot_field *fields;
     size_t n_fields;
 };
+/* A list of the rows whose column `what` says WHAT, each named by its first two fields. */
+#define PIVOT_LIST_OF(TITLE, WHAT, FIELDS)                                                                             \
+    {                                                                                                                  \
+        TITLE, "what", WHAT, 2, FIELDS, sizeof FIELDS / sizeof *FIELDS                                                 \
+    }
 /* The headings of a list, and one row with its fields. */
 void pivot_headings(struct pivot *p, const struct pivot_field *fields, size_t n);
 void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n);

@@ -62,15 +62,11 @@ static const struct pivot_field dirty[] = {
     {"GHz", "freq_ghz", PIVOT_ALONE, NULL},         {"rate against clean registers", "ipc_ratio", PIVOT_PLAIN, NULL},
 };
 
-#define TRIGGER_LIST(title, what, fields)                                                                              \
-    {                                                                                                                  \
-        title, "what", what, 2, fields, sizeof fields / sizeof *fields                                                 \
-    }
 static const struct pivot_list lists[] = {
-    TRIGGER_LIST("Instructions before a level is asked for", "count", counts),
-    TRIGGER_LIST("The sparsest code that still triggers a level", "density limit", densities),
-    TRIGGER_LIST("Mixtures of two kernels", "mixture", mixtures),
-    TRIGGER_LIST("Code on registers whose upper halves are dirty", "dirty", dirty),
+    PIVOT_LIST_OF("Instructions before a level is asked for", "count", counts),
+    PIVOT_LIST_OF("The sparsest code that still triggers a level", "density limit", densities),
+    PIVOT_LIST_OF("Mixtures of two kernels", "mixture", mixtures),
+    PIVOT_LIST_OF("Code on registers whose upper halves are dirty", "dirty", dirty),
 };
 
 /* The longest burst that all kernels have in common, us. */

@@ -153,8 +153,8 @@ static struct payload base_kernel(const struct tables_context *x)
     return p;
 }
 
-static struct umask_setup umask_umask_experiment(const struct tables_context *x, const struct cell *c,
-                                                 const struct payload *base)
+static struct umask_setup umask_experiment(const struct tables_context *x, const struct cell *c,
+                                           const struct payload *base)
 {
     const struct tables_options *o = x->options;
     struct umask_setup s;
@@ -169,7 +169,7 @@ static struct umask_setup umask_umask_experiment(const struct tables_context *x,
     return s;
 }
 
-static void umask_umask_note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
+static void umask_note_settings(const struct tables_context *x, const struct umask_setup *s, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "warmup_us", s->warmup_us);
@@ -182,8 +182,7 @@ static void umask_umask_note_settings(const struct tables_context *x, const stru
         table_set_setting(t, "active_cores_note", "the first of --active-cores: each core has its own license");
 }
 
-static int umask_umask_plan(const struct tables_context *x, struct cells *out, struct table *t,
-                            struct machine_error *err)
+static int umask_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct event e;
     struct payload kernels[TABLES_KERNELS_MAX], base = base_kernel(x);
@@ -196,8 +195,8 @@ static int umask_umask_plan(const struct tables_context *x, struct cells *out, s
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     struct cell one = {.cpu = -1, .active_cores = x->options->n_active ? x->options->active[0] : 1};
     one.a = base;
-    struct umask_setup s = umask_umask_experiment(x, &one, &base);
-    umask_umask_note_settings(x, &s, t);
+    struct umask_setup s = umask_experiment(x, &one, &base);
+    umask_note_settings(x, &s, t);
     for (size_t k = 0; k < n; k++)
         for (size_t first = 0; first < e.n_umasks; first += first < BITS ? REPETITIONS_EVENTS_MAX : 1) {
             struct cell *c = cells_add(out, "%02x.%s.%02x", e.select, kernels[k].name, e.umasks[first]);
@@ -219,7 +218,7 @@ struct watch {
     double before, part; /* of the cell: done already; what this run is of it */
 };
 
-static int umask_umask_on_progress(void *data, unsigned done, unsigned wanted)
+static int umask_on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct watch *w = data;
     return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
@@ -268,8 +267,8 @@ static double slow_other(const struct repetitions *seen, enum umask_when w, doub
 }
 
 /* The row of the i-th event of `s` in one experiment; of a combination whose bits were counted beside it, their sum. */
-static void umask_umask_write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
-                                  const struct repetitions *seen, double full_ipc, struct table *rows)
+static void umask_write_row(const struct event *e, const struct umask_setup *s, size_t i, enum umask_when w,
+                            const struct repetitions *seen, double full_ipc, struct table *rows)
 {
     char when[40], text[200];
     size_t runs, unused;
@@ -304,8 +303,8 @@ static void umask_umask_write_row(const struct event *e, const struct umask_setu
     table_put_text(rows, "documented", text);
 }
 
-static void umask_umask_write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
-                                   struct table *rows)
+static void umask_write_rows(const struct event *e, const struct umask_setup *s, const struct repetitions *seen,
+                             struct table *rows)
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
@@ -319,7 +318,7 @@ static void umask_umask_write_rows(const struct event *e, const struct umask_set
     for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
         for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
             if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
-                umask_umask_write_row(e, s, i, w, seen, full[w], rows);
+                umask_write_row(e, s, i, w, seen, full[w], rows);
 }
 
 static void note_discarded(const struct cell *c, const struct repetitions *seen, struct table *rows)
@@ -375,7 +374,7 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
         status = umask_run(w->x->machine, s, seen, err);
         if (status)
             break;
-        umask_umask_write_rows(e, s, seen, rows);
+        umask_write_rows(e, s, seen, rows);
         note_discarded(c, seen, rows);
         for (int k = 0; k < UMASK_EXPERIMENTS; k++)
             repetitions_free(&seen[k]);
@@ -383,15 +382,15 @@ static int measure_some(const struct cell *c, const struct event *e, struct umas
     return status;
 }
 
-static int umask_umask_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                               struct machine_error *err)
+static int umask_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                         struct machine_error *err)
 {
     struct event e;
     char why[700];
     struct payload base = base_kernel(x);
-    struct umask_setup s = umask_umask_experiment(x, c, &base);
+    struct umask_setup s = umask_experiment(x, c, &base);
     struct watch w = {.x = x};
-    s.progress = umask_umask_on_progress;
+    s.progress = umask_on_progress;
     s.data = &w;
     if (!find_event(x, &e, why, sizeof why))
         return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
@@ -416,7 +415,7 @@ static bool is_umask(const struct table *t, size_t row, double event, double uma
     return table_number(t, row, "event") == event && table_number(t, row, "umask") == umask;
 }
 
-static void umask_umask_collect(const struct table *t, double event, double umask, struct collected *c)
+static void umask_collect(const struct table *t, double event, double umask, struct collected *c)
 {
     c->input.n_kinds = c->input.n_changes = 0;
     c->input.changes = c->changes;
@@ -454,7 +453,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     const char *base = table_setting(t, "base");
     const char *documented = table_text(t, row, "documented");
     double umask = table_number(t, row, "umask");
-    umask_umask_collect(t, table_number(t, row, "event"), umask, c);
+    umask_collect(t, table_number(t, row, "event"), umask, c);
     if (!c->input.n_kinds)
         return;
     meaning_text(&c->input, reading);
@@ -467,7 +466,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
         table_set_text(t, row, "disagrees", disagrees);
 }
 
-static int umask_umask_conclude(struct table *t)
+static int umask_conclude(struct table *t)
 {
     struct collected c = {.changes = malloc((t->n_rows ? t->n_rows : 1) * sizeof *c.changes)};
     if (!c.changes)
@@ -501,9 +500,9 @@ const struct table_kind table_umask = {
     .promised = {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"},
     .exported = EXPORT_LEVEL_EVENTS,
     .takes_event = true,
-    .plan = umask_umask_plan,
-    .measure = umask_umask_measure,
-    .conclude = umask_umask_conclude,
+    .plan = umask_plan,
+    .measure = umask_measure,
+    .conclude = umask_conclude,
     .print = umask_print,
     .findings = umask_findings,
     .plot = umask_plot,
