@@ -34,19 +34,7 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
     s->before_us = 50;
     s->observe_us = demand(from) > demand(to) ? 1500 : 150;
     s->period_us = 1;
-    s->cpu = -1;
-}
-
-struct machine_setup transition_machine_setup(const struct transition_setup *s)
-{
-    return (struct machine_setup){.cpu = s->cpu,
-                                  .active_cores = s->active_cores,
-                                  .corunner = s->corunner,
-                                  .cpus = s->cpus,
-                                  .n_cpus = s->n_cpus,
-                                  .siblings = s->siblings,
-                                  .period_us = s->period_us,
-                                  .seed = s->seed};
+    s->machine.cpu = -1;
 }
 
 /* A transition that is measured. */
@@ -114,21 +102,22 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
                                         {s->from, s->before_us + repetitions_run_in_us(s->period_us), true},
                                         {s->to, s->observe_us, true}};
     struct course c = {.setup = s, .volts = how_many_volts(m, s), .progress = progress, .data = data};
-    const struct repetitions_plan plan = {.machine = transition_machine_setup(s),
-                                          .licenses = true,
-                                          .events = s->events,
-                                          .n_events = s->n_events,
-                                          .segments = segments,
-                                          .n_segments = 3,
-                                          .zero_segment = 2,
-                                          .wanted = s->runs,
-                                          .attempts = s->runs,
-                                          .shifted = true,
-                                          .from_us = -s->before_us,
-                                          .progress = transition_on_progress,
-                                          .data = &c,
-                                          .first = transition_note,
-                                          .last = add_volts,
-                                          .context = &c};
+    struct repetitions_plan plan = {.machine = s->machine,
+                                    .licenses = true,
+                                    .events = s->events,
+                                    .n_events = s->n_events,
+                                    .segments = segments,
+                                    .n_segments = 3,
+                                    .zero_segment = 2,
+                                    .wanted = s->runs,
+                                    .attempts = s->runs,
+                                    .shifted = true,
+                                    .from_us = -s->before_us,
+                                    .progress = transition_on_progress,
+                                    .data = &c,
+                                    .first = transition_note,
+                                    .last = add_volts,
+                                    .context = &c};
+    plan.machine.period_us = s->period_us;
     return repetitions_run(m, &plan, out, err);
 }

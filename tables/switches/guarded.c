@@ -85,9 +85,10 @@ static int guarded_see(struct sequence *q, struct attempt *a, const struct paylo
 static int see_both(struct attempt *a, const struct transition_setup *s, struct machine_error *err)
 {
     struct sequence q;
-    struct machine_setup m = transition_machine_setup(s);
+    struct machine_setup m = s->machine;
     bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
     double sampled_us = fmax(chains ? CHAIN_SAMPLED_US : STEADY_SAMPLED_US, 4 * s->period_us);
+    m.period_us = s->period_us;
     int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
     if (status)
         return status;

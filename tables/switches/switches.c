@@ -27,7 +27,6 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
                                        const struct switches_wish *w)
 {
     const struct tables_options *o = x->options;
-    struct machine_setup m = tables_setup(x, table, c);
     struct transition_setup s;
     transition_defaults(&s, &c->a, &c->b);
     s.observe_us = may_rise(&c->a, &c->b) && !w->fall_only ? RISE_US : FALL_US;
@@ -35,13 +34,7 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
     s.warmup_us = o->warmup_us > 0 ? o->warmup_us : s.warmup_us;
     s.observe_us = o->observe_us > 0 ? o->observe_us : s.observe_us;
     s.period_us = o->period_us > 0 ? o->period_us : s.period_us;
-    s.cpu = m.cpu;
-    s.active_cores = m.active_cores;
-    s.corunner = m.corunner;
-    s.cpus = m.cpus;
-    s.n_cpus = m.n_cpus;
-    s.siblings = m.siblings;
-    s.seed = m.seed;
+    s.machine = tables_setup(x, table, c);
     s.no_volts = !w->volts;
     s.volt_readings = w->volt_readings;
     return s;

@@ -40,8 +40,8 @@ static void measure_model(const char *model, const char *from, const char *to, u
     struct payload a = rig_payload(from), b = rig_payload(to);
     char why[200];
     transition_defaults(&s, &a, &b);
-    s.active_cores = cores;
-    s.seed = seed;
+    s.machine.active_cores = cores;
+    s.machine.seed = seed;
     if (machine_open_model(model, "data", &m, &err) || transition_run(&m, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
     m.ops->close(&m);
