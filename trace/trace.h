@@ -120,5 +120,7 @@ int trace_set_number(struct trace *t, const char *key, double value); /* to 15 d
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err);
 /* Writes it. Returns 0, or -1 when the stream reports an error (errno as it left it). */
 int trace_write_csv(FILE *out, const struct trace *t);
+/* A text as a field of CSV (RFC 4180): in quotes where it needs them. */
+void trace_write_csv_text(FILE *out, const char *text);
 
 #endif

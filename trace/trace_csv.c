@@ -21,8 +21,7 @@ enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
 struct reader {
     FILE *in;
     char *line;
-    size_t size, length; /* allocated; used */
-    size_t number;       /* of the line, from 1 */
+    size_t length, number; /* of the line; from 1 */
     int column[COLUMNS_MAX];
     size_t n_columns;
     bool have_channel;
@@ -76,38 +75,23 @@ static const char *trace_csv_shown(const char *s, char out[48])
 /* The next line without its line end. 1 = got one, 0 = end of file, -1 = failed. */
 static int next_line(struct reader *r)
 {
+    int c;
     r->length = 0;
     r->number++;
-    for (;;) {
-        if (r->size - r->length < 2) {
-            size_t size = r->size ? r->size * 2 : 4096;
-            char *bigger = size <= 2 * (size_t)LINE_MAX_BYTES ? realloc(r->line, size) : NULL;
-            if (!bigger)
-                return trace_csv_fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
-            r->line = bigger;
-            r->size = size;
-        }
-        /* A NUL inside the line would hide what follows from every string function: find the end by a sentinel. */
-        size_t room = r->size - r->length;
-        memset(r->line + r->length, 1, room);
-        if (!fgets(r->line + r->length, (int)room, r->in)) {
-            if (ferror(r->in))
-                return trace_csv_fail(r, 0, "reading failed: %s", strerror(errno));
-            r->line[r->length] = '\0';
-            break;
-        }
-        char *end = memrchr(r->line + r->length, '\0', room);
-        size_t got = (size_t)(end - (r->line + r->length));
-        if (memchr(r->line + r->length, '\0', got))
+    while ((c = getc_unlocked(r->in)) != EOF && c != '\n') {
+        if (!c) /* it would hide what follows from every string function */
             return trace_csv_fail(r, 0, "NUL byte: not a text file");
-        r->length += got;
-        if (r->line[r->length - 1] == '\n')
-            break;
+        if (r->length == LINE_MAX_BYTES)
+            return trace_csv_fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
+        r->line[r->length++] = (char)c;
     }
-    if (!r->length)
+    if (ferror(r->in))
+        return trace_csv_fail(r, 0, "reading failed: %s", strerror(errno));
+    if (c == EOF && !r->length)
         return 0;
-    while (r->length && (r->line[r->length - 1] == '\n' || r->line[r->length - 1] == '\r'))
-        r->line[--r->length] = '\0';
+    while (r->length && r->line[r->length - 1] == '\r')
+        r->length--;
+    r->line[r->length] = '\0';
     return 1;
 }
 
@@ -117,14 +101,24 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* Cuts the blanks at both ends off, in place. */
+static char *trace_csv_trim(char *text)
+{
+    while (is_blank(*text))
+        text++;
+    for (char *end = text + strlen(text); end > text && is_blank(end[-1]);)
+        *--end = '\0';
+    return text;
+}
+
 /* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = unterminated quote. */
 static char *next_field(char **at, bool *last)
 {
-    char *p = *at, *field;
+    char *p = *at;
     while (is_blank(*p))
         p++;
     if (*p == '"') {
-        char *out = field = ++p;
+        char *field = ++p, *out = field;
         for (; *p && (*p != '"' || p[1] == '"'); p++) {
             if (*p == '"')
                 p++;
@@ -142,14 +136,11 @@ static char *next_field(char **at, bool *last)
         *at = *p ? p + 1 : p;
         return field;
     }
-    field = p;
-    p += strcspn(p, ",");
-    *last = !*p;
-    *at = *p ? p + 1 : p;
-    *p = '\0';
-    while (p > field && is_blank(p[-1]))
-        *--p = '\0';
-    return field;
+    char *end = p + strcspn(p, ",");
+    *last = !*end;
+    *at = *end ? end + 1 : end;
+    *end = '\0';
+    return trace_csv_trim(p);
 }
 
 /*
@@ -245,16 +236,9 @@ static int read_comment(struct reader *r, struct trace *t)
     char *key = r->line + 1, *colon = strchr(key, ':');
     if (!colon)
         return 0;
-    while (*key == ' ' || *key == '\t')
-        key++;
-    char *end = colon, *value = colon + 1;
-    while (end > key && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    *end = '\0';
-    while (*value == ' ' || *value == '\t')
-        value++;
-    for (end = value + strlen(value); end > value && is_blank(end[-1]);)
-        *--end = '\0';
+    *colon = '\0';
+    key = trace_csv_trim(key);
+    char *value = trace_csv_trim(colon + 1);
     if (!*key)
         return 0;
     char text[48];
@@ -494,17 +478,17 @@ static int trace_csv_read_all(struct reader *r, struct trace *t)
 
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
 {
-    struct reader r = {.in = in, .err = err};
+    struct reader r = {.in = in, .err = err, .line = malloc(LINE_MAX_BYTES + 1)};
     memset(err, 0, sizeof *err);
     trace_init(t);
-    int bad = trace_csv_read_all(&r, t);
+    int bad = r.line ? trace_csv_read_all(&r, t) : trace_csv_fail(&r, 0, "out of memory");
     free(r.line);
     if (bad)
         trace_free(t);
     return bad;
 }
 
-static void trace_csv_write_text(FILE *out, const char *s)
+void trace_write_csv_text(FILE *out, const char *s)
 {
     size_t length = strlen(s);
     if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
@@ -530,7 +514,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
             fprintf(out, ",%s", trace_channel_name((enum trace_channel)c));
     for (size_t e = 0; e < t->n_extra; e++) {
         putc(',', out);
-        trace_csv_write_text(out, t->extra[e].name);
+        trace_write_csv_text(out, t->extra[e].name);
     }
     putc('\n', out);
     for (size_t i = 0; i < t->n; i++) {
@@ -542,7 +526,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
                 isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.9g", t->channel[c][i]);
         for (size_t e = 0; e < t->n_extra; e++) {
             putc(',', out);
-            trace_csv_write_text(out, t->text + t->extra[e].offset[i]);
+            trace_write_csv_text(out, t->text + t->extra[e].offset[i]);
         }
         putc('\n', out);
     }

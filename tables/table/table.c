@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
 #include "util/plain_text.h"
 
 enum { VALUE_DIGITS = 9 };
@@ -98,15 +99,9 @@ static void absent(struct table_value *values, size_t n)
 
 void table_add_row(struct table *t)
 {
-    if (t->n_rows == t->rows_capacity) {
-        size_t capacity = t->rows_capacity ? 2 * t->rows_capacity : 32;
-        struct table_value *bigger = realloc(t->values, capacity * (t->n_columns + 1) * sizeof *bigger);
-        if (!bigger) {
-            t->failed = true;
-            return;
-        }
-        t->values = bigger;
-        t->rows_capacity = capacity;
+    if (!list_room(&t->values, t->n_rows, (t->n_columns + 1) * sizeof *t->values)) {
+        t->failed = true;
+        return;
     }
     absent(t->values + t->n_rows * t->n_columns, t->n_columns);
     t->n_rows++;
@@ -115,11 +110,8 @@ void table_add_row(struct table *t)
 
 void table_add_missing(struct table *t, const char *why)
 {
-    struct table_missing *bigger = realloc(t->missing, (t->n_missing + 1) * sizeof *bigger);
     struct table_value *values = malloc((t->n_columns + 1) * sizeof *values);
-    if (bigger)
-        t->missing = bigger;
-    if (!bigger || !values) {
+    if (!values || !list_room(&t->missing, t->n_missing, sizeof *t->missing)) {
         free(values);
         t->failed = true;
         return;
@@ -281,11 +273,8 @@ static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, cons
             (*pairs)[i].value = mine;
             return;
         }
-    struct table_pair *bigger = realloc(*pairs, (*n + 1) * sizeof *bigger);
     char *name = table_copy(t, key);
-    if (bigger)
-        *pairs = bigger;
-    if (!bigger || !name || !mine) {
+    if (!name || !mine || !list_room(pairs, *n, sizeof **pairs)) {
         free(name);
         free(mine);
         t->failed = true;

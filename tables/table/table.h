@@ -68,7 +68,7 @@ struct table {
     char *name;
     size_t n_columns;
     struct table_column columns[TABLE_COLUMNS_MAX]; /* names and units owned by the table */
-    size_t n_rows, rows_capacity;
+    size_t n_rows;
     struct table_value *values; /* row after row */
     size_t n_missing;
     struct table_missing *missing;

@@ -7,6 +7,7 @@
 
 #include "analysis/phases/segments/change_points.h"
 #include "analysis/stats/robust.h"
+#include "util/list.h"
 #include "util/order.h"
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
@@ -35,20 +36,14 @@ static bool runs_measured(const struct trace *t, size_t first, size_t n)
 
 static int runs_split(const struct trace *t, struct runs *r)
 {
-    size_t capacity = 0;
     for (size_t first = 0, i = 1; i <= t->n; i++) {
         if (i < t->n && t->run && t->run[i] == t->run[i - 1])
             continue;
         if (i < t->n && !t->run)
             continue;
         if (runs_measured(t, first, i - first)) {
-            if (r->n == capacity) {
-                capacity = capacity ? 2 * capacity : 16;
-                struct run_span *bigger = realloc(r->run, capacity * sizeof *bigger);
-                if (!bigger)
-                    return -1;
-                r->run = bigger;
-            }
+            if (!list_room(&r->run, r->n, sizeof *r->run))
+                return -1;
             r->run[r->n++] = (struct run_span){t->run ? t->run[first] : 0, first, i - first, 0, 0};
         }
         first = i;
@@ -236,7 +231,6 @@ static void join_gaps(struct gap *g, const struct gap *later)
 
 static int find_gaps(struct runs *r)
 {
-    size_t capacity = 0;
     const float *freq = r->has[TRACE_FREQ] ? r->trace->channel[TRACE_FREQ] : NULL;
     /* what the steps of a clock do to a reading is no lost time */
     const float lowest = (float)(1 - fmax(0.15, 6 * clock_noise(&r->clock)));
@@ -254,13 +248,8 @@ static int find_gaps(struct runs *r)
                     last = freq[i];
                 continue;
             }
-            if (r->n_gaps == capacity || !r->gap) {
-                capacity = capacity ? 2 * capacity : 64;
-                struct gap *bigger = realloc(r->gap, capacity * sizeof *bigger);
-                if (!bigger)
-                    return -1;
-                r->gap = bigger;
-            }
+            if (!list_room(&r->gap, r->n_gaps, sizeof *r->gap))
+                return -1;
             const struct gap *before = r->n_gaps > s->first_gap ? &r->gap[r->n_gaps - 1] : NULL;
             if (before && before->sample + 1 == i) {
                 if (one_loss(r, before, &g) && !g.moved) {

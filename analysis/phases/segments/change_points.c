@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
+#include "util/list.h"
 #include "util/order.h"
 
 enum {
@@ -219,20 +220,13 @@ static double step_noise(const struct clean *c, size_t w)
 }
 
 struct positions {
-    size_t *at;
-    size_t n, capacity;
+    size_t *at, n;
 };
 
 static int add_position(struct positions *p, size_t at)
 {
-    if (p->n == p->capacity) {
-        size_t capacity = p->capacity ? 2 * p->capacity : 64;
-        size_t *bigger = realloc(p->at, capacity * sizeof *bigger);
-        if (!bigger)
-            return -1;
-        p->at = bigger;
-        p->capacity = capacity;
-    }
+    if (!list_room(&p->at, p->n, sizeof *p->at))
+        return -1;
     p->at[p->n++] = at;
     return 0;
 }
@@ -436,7 +430,7 @@ size_t change_points_find(const float *value, const uint8_t *skip, size_t first,
                           const struct change_rule *rule, struct cut **cuts, double *sigma)
 {
     struct clean c;
-    struct positions p = {NULL, 0, 0}, candidates = {NULL, 0, 0};
+    struct positions p = {NULL, 0}, candidates = {NULL, 0};
     double *z = NULL;
     size_t result = SIZE_MAX;
     *cuts = NULL;

@@ -8,6 +8,7 @@
 #include "analysis/phases/segments/edges.h"
 #include "analysis/phases/repetitions/series.h"
 #include "analysis/stats/robust.h"
+#include "util/list.h"
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
 #define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */
@@ -22,19 +23,13 @@ struct boundary {
 
 struct boundaries {
     struct boundary *b;
-    size_t n, capacity;
+    size_t n;
 };
 
 static int add_boundary(struct boundaries *l, struct boundary b)
 {
-    if (l->n == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 32;
-        struct boundary *bigger = realloc(l->b, capacity * sizeof *bigger);
-        if (!bigger)
-            return -1;
-        l->b = bigger;
-        l->capacity = capacity;
-    }
+    if (!list_room(&l->b, l->n, sizeof *l->b))
+        return -1;
     l->b[l->n++] = b;
     return 0;
 }
