@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/phases/checks/cross_check.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/discarded.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */

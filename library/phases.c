@@ -4,7 +4,7 @@
 
 #include "library/library.h"
 #include "library/measure.h"
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 #include "util/path.h"
 
 struct characterize_phases {

@@ -49,11 +49,6 @@ int granted_switch_record(struct machine *m, const struct transition_setup *s, d
     }
     sequence_end(&q);
     if (status)
-        granted_switch_free(out);
+        trace_free(&out->trace);
     return status;
-}
-
-void granted_switch_free(struct granted_switch *g)
-{
-    trace_free(&g->trace);
 }

@@ -81,13 +81,11 @@ static int add_volts(struct machine *m, void *context, struct repetitions *out, 
 {
     struct course *c = context;
     const struct transition_setup *s = c->setup;
-    const struct core_voltage_setup volts = {s->from,      s->to,   s->warmup_us, s->before_us,           s->observe_us,
-                                             s->period_us, s->runs, c->volts,     transition_on_progress, c};
     int status = MACHINE_OK;
     if (c->stopped)
         return status;
     if (c->volts)
-        status = core_voltage_read(m, &volts, out, err);
+        status = core_voltage_read(m, s, c->volts, transition_on_progress, c, out, err);
     else if (!s->no_volts)
         snprintf(out->volts_missing, sizeof out->volts_missing, "this machine reads no registers");
     if (!status && out->volts_missing[0] && trace_set(&out->trace, "volts_missing", out->volts_missing))

@@ -13,7 +13,6 @@
 
 #include "trace/discarded.h"
 #include "trace/trace.h"
-#include "trace/trace_keys.h"
 
 enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
 enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };

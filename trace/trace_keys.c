@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "trace/trace_keys.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <math.h>

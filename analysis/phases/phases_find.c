@@ -14,7 +14,7 @@
  * Assumptions: states are constant and edges sharp against the sample period; noise is symmetric; repetitions are
  * independent. Cost: O(samples) time and about 50 bytes a sample beside the trace.
  */
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 
 #include <jansson.h>
 #include <math.h>

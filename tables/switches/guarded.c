@@ -12,7 +12,7 @@
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/repetitions/settling.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
 #include "tables/switches/guarded.h"
@@ -177,7 +177,7 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
                                                    granted.full_to_us, &cost) ||
                                switch_cost_note(&seen->result.trace, &cost) ||
                                switch_cost_recorded(&seen->result.trace, &seen->phases));
-    granted_switch_free(&granted);
+    trace_free(&granted.trace);
     if (bad)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;

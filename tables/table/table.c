@@ -229,6 +229,14 @@ bool table_says(const struct table *t, size_t row, const char *column, const cha
     return value && strcmp(value, text) == 0;
 }
 
+bool table_has_values(const struct table *t, const char *column)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (table_text(t, row, column) || isfinite(table_number(t, row, column)))
+            return true;
+    return false;
+}
+
 size_t table_find(const struct table *t, const char *column, const char *text)
 {
     size_t row = 0;

@@ -103,6 +103,8 @@ bool table_has(const struct table *t, const char *column);
 /* Fields of a row; absent (NaN, NULL) also for a column that the table does not have. */
 double table_number(const struct table *t, size_t row, const char *column);
 const char *table_text(const struct table *t, size_t row, const char *column);
+/* Whether any row has a value in this column. */
+bool table_has_values(const struct table *t, const char *column);
 /* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);

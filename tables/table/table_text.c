@@ -44,14 +44,6 @@ static bool table_text_is_limit(const struct table *t, size_t c)
     return table_has(t, base);
 }
 
-static bool all_absent(const struct table *t, size_t c)
-{
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (t->values[row * t->n_columns + c].text || isfinite(t->values[row * t->n_columns + c].number))
-            return false;
-    return true;
-}
-
 /* All columns but those that say nothing, which take no room. */
 static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
 {
@@ -59,7 +51,7 @@ static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
     size_t n = 0, keys = 0;
     for (size_t c = 0; c < t->n_columns; c++) {
         const struct table_column *column = &t->columns[c];
-        if (table_text_is_limit(t, c) || all_absent(t, c))
+        if (table_text_is_limit(t, c) || !table_has_values(t, column->name))
             continue;
         keys += keys == n && column->key;
         fields[n++] = (struct pivot_field){column->name, column->name, PIVOT_PLAIN, NULL};

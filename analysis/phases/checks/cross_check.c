@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
-#include "analysis/phases/checks/implausible.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/checks/withdraw.h"
 #include "analysis/stats/robust.h"
@@ -119,10 +118,8 @@ static double log_change(double from, double to)
 static double time_uncertainty(const struct phases *p, double at)
 {
     double squares = 0;
-    for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++) {
-        double half = estimate_half(&p->phases[i].duration_us);
-        squares += isnan(half) ? 0 : half * half;
-    }
+    for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++)
+        squares += pow(estimate_half_known(&p->phases[i].duration_us), 2);
     return sqrt(squares);
 }
 

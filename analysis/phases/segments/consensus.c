@@ -10,7 +10,7 @@
 
 #include "analysis/phases/segments/edges.h"
 #include "analysis/phases/findings.h"
-#include "analysis/phases/segments/segmentation_find.h"
+#include "analysis/phases/segments/segmentation.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/segments/segmentation_find.h"
+#include "analysis/phases/segments/segmentation.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -303,8 +303,7 @@ static int add_volt_transition(struct phases *out, const struct volt_step *s, do
 /* The standard deviation of the length of a phase over repetitions, us, from its limits. */
 static double scatter_of(const struct phase *ph)
 {
-    double half = estimate_half(&ph->duration_us);
-    return isnan(half) ? 0 : half * sqrt((double)ph->agreeing_runs) / ESTIMATE_Z95;
+    return estimate_half_known(&ph->duration_us) * sqrt((double)ph->agreeing_runs) / ESTIMATE_Z95;
 }
 
 /* When the frequency changes from phase p on, if it does: through a halt, a ramp, or at once. */

@@ -9,11 +9,9 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
-#include "tables/switches/throttle/throttle_distance.h"
-#include "tables/switches/throttle/throttle_plot.h"
+#include "tables/switches/throttle/throttle.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
-#include "tables/switches/throttle/throttle_print.h"
 #include "util/order.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
@@ -225,11 +223,9 @@ static int throttle_measure(const struct tables_context *x, const struct cell *c
 /* Whether two rows are of one kernel, whatever its density, in the distance part. */
 static bool same_series(const struct table *t, size_t a, size_t b)
 {
-    const char *part_a = table_text(t, a, "part"), *part_b = table_text(t, b, "part");
     const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
-    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
-    if (!part_a || !part_b || strcmp(part_a, "distance") != 0 || strcmp(part_b, "distance") != 0 || !to_a || !to_b ||
-        !from_a || !from_b || strcmp(from_a, from_b) != 0 || switches_cores(t, a) != switches_cores(t, b))
+    if (!table_says(t, a, "part", "distance") || !table_says(t, b, "part", "distance") || !to_a || !to_b ||
+        !table_text(t, a, "from") || !table_same(t, a, b, "from") || switches_cores(t, a) != switches_cores(t, b))
         return false;
     size_t length = strcspn(to_a, "@");
     return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;

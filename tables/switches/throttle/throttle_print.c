@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/throttle/throttle_print.h"
+#include "tables/switches/throttle/throttle.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/transitions/transition_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tables/switches/switches.h"
-#include "tables/switches/transitions/transition_findings.h"
+#include "tables/switches/transitions/transitions.h"
 #include "tables/table/pivot.h"
 
 enum { KERNELS = 64, PHASES_LISTED = 30 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/transitions/transitions_plot.h"
+#include "tables/switches/transitions/transitions.h"
 
 #include <math.h>
 #include <stdlib.h>

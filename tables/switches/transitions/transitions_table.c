@@ -2,11 +2,9 @@
 /* All ordered pairs of kernels, down and up: what happens when code changes from one to the other. */
 #include <string.h>
 
-#include "tables/switches/transitions/transitions_plot.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
-#include "tables/switches/transitions/transition_findings.h"
-#include "tables/switches/transitions/transition_matrix.h"
+#include "tables/switches/transitions/transitions.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12 };
 

@@ -6,7 +6,6 @@
 
 #include "tables/table/pivot.h"
 #include "tables/switches/voltage/volt_points.h"
-#include "tables/switches/voltage/voltage_plot.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 
@@ -110,8 +109,8 @@ static int voltage_put_rows(struct table *rows, const struct cell *c, const stru
                             struct machine_error *err)
 {
     struct volt_point *v;
-    size_t n, readings;
-    if (volt_points_find(&s->result.trace, &s->phases, 0, &v, &n, &readings))
+    size_t n;
+    if (volt_points_find(&s->result.trace, &s->phases, 0, &v, &n, NULL))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (!n) {
         free(v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/voltage/voltage_plot.h"
+#include "tables/switches/voltage/volt_points.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,12 +12,11 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
 #include "tests/support/random_numbers.h"
-#include "analysis/phases/phases_json.h"
 
 #define DURATION_US 1.0
 #define RELATIVE 0.003

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "probes/transition.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"

@@ -15,7 +15,7 @@
 
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/repetitions/steady.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "probes/steady.h"
 #include "tables/switches/guarded.h"
 #include "tests/support/model_rig.h"

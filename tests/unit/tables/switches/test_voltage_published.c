@@ -15,11 +15,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/trace_chart.h"
 #include "output/plot/plot_series.h"
-#include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/trace.h"
 #include "probes/transition.h"
 #include "tests/support/broken_machine.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the table transitions says in words, and which of its rows may say it. */
-#ifndef CHARACTERIZE_TABLES_TRANSITION_FINDINGS_H
-#define CHARACTERIZE_TABLES_TRANSITION_FINDINGS_H
+/* The table transitions: which of its rows may be told, in words, as matrices for a person and as a plot. */
+#ifndef CHARACTERIZE_TABLES_TRANSITIONS_H
+#define CHARACTERIZE_TABLES_TRANSITIONS_H
 
+#include "tables/table/chart.h"
 #include "tables/table/table.h"
 
 enum transition_support {
@@ -35,5 +36,16 @@ const char *transition_cost_text(const struct table *t, size_t row, const struct
                                  char out[TRANSITION_COST_MAX]);
 
 void transition_findings(FILE *out, const struct table *t);
+
+/*
+ * The transitions table at one number of active cores for a person: a matrix of latencies, from x to, at most 100
+ * columns wide. Kernels that behave alike towards all others (kind, halts, frequencies within 1 %, latencies within
+ * 5 % or 1.5 us) and show nothing among themselves share a line; what does not fit goes into further matrices. Then the
+ * phases of what was found, and what would have been found where nothing was.
+ */
+void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores);
+
+/* The plot of the table transitions: matrices of their times, from kernel to kernel. */
+void transitions_plot(const struct table *t, struct chart *c);
 
 #endif
