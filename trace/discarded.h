@@ -12,7 +12,7 @@
 #include "trace/trace.h"
 
 struct discarded_run {
-    uint32_t run;
+    uint32_t run; /* first: by this they are ordered */
     char why[120];
 };
 

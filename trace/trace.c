@@ -168,9 +168,7 @@ int trace_append(struct trace *t, uint32_t run, double time_us)
     t->time_us[t->n] = round(time_us * TIME_STEPS) / TIME_STEPS;
     if (t->run)
         t->run[t->n] = run;
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (t->channel[c])
-            t->channel[c][t->n] = NAN;
+    trace_blank_sample(t, t->n);
     for (size_t i = 0; i < t->n_extra; i++)
         t->extra[i].offset[t->n] = 0;
     t->n++;
@@ -191,6 +189,15 @@ size_t trace_count_runs(const struct trace *t)
     for (size_t i = 0; i < t->n; i = trace_run_end(t, i))
         n++;
     return n;
+}
+
+bool trace_measured(const struct trace *t, size_t begin, size_t end)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        for (size_t i = begin; c != TRACE_VOLTS && t->channel[c] && i < end; i++)
+            if (!isnan(t->channel[c][i]))
+                return true;
+    return false;
 }
 
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us)

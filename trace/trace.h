@@ -97,6 +97,8 @@ int trace_append(struct trace *t, uint32_t run, double time_us);
 /* One past the last sample of the repetition that sample i is of; how many repetitions there are. */
 size_t trace_run_end(const struct trace *t, size_t i);
 size_t trace_count_runs(const struct trace *t);
+/* Whether one of the samples begin..end holds more than a voltage: scattered readings of that come one a repetition. */
+bool trace_measured(const struct trace *t, size_t begin, size_t end);
 /* The first of the samples first..past, of one repetition, whose time is after `time_us`; past: none is. */
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us);
 

@@ -13,6 +13,7 @@
 
 #include "trace/discarded.h"
 #include "trace/trace.h"
+#include "util/order.h"
 
 enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
 enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
@@ -333,20 +334,7 @@ static int read_sample(struct reader *r, struct trace *t)
     return 0;
 }
 
-struct order {
-    uint32_t run;
-    uint64_t index;
-};
-
-static int compare_order(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int permute(void *column, size_t size, const struct order *o, size_t n)
+static int permute(void *column, size_t size, const struct order_key *o, size_t n)
 {
     char *from = column, *copy = malloc(n * size);
     if (!copy)
@@ -368,12 +356,12 @@ static int group_runs(struct reader *r, struct trace *t)
         grouped = t->run[i] >= t->run[i - 1];
     if (grouped)
         return 0;
-    struct order *o = malloc(t->n * sizeof *o);
+    struct order_key *o = malloc(t->n * sizeof *o);
     if (!o)
         return trace_csv_fail(r, 0, "out of memory");
     for (size_t i = 0; i < t->n; i++)
-        o[i] = (struct order){t->run[i], i};
-    qsort(o, t->n, sizeof *o, compare_order);
+        o[i] = (struct order_key){t->run[i], i};
+    qsort(o, t->n, sizeof *o, order_by_key);
     int bad = permute(t->run, sizeof *t->run, o, t->n) | permute(t->time_us, sizeof *t->time_us, o, t->n);
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (t->channel[c])

@@ -9,30 +9,13 @@
 #include <gsl/gsl_cdf.h>
 
 #include "analysis/phases/findings.h"
+#include "util/order.h"
 
 struct level {
-    double ghz, weight, half;
+    double ghz; /* by which they are ordered */
+    double weight, half;
     bool steady;
 };
-
-struct order {
-    size_t phase;
-    double length;
-};
-
-static int longest_first(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return x->phase < y->phase ? -1 : 1;
-}
-
-static int levels_descending(const void *a, const void *b)
-{
-    const struct level *x = a, *y = b;
-    return x->ghz > y->ghz ? -1 : x->ghz < y->ghz;
-}
 
 static int levels_nearest(const struct level *l, size_t n, double ghz)
 {
@@ -151,7 +134,7 @@ static bool merge_one(struct segmentation *o, struct phases *out)
 int levels_find(struct segmentation *o, struct phases *out, bool *merged)
 {
     struct level *l = calloc(out->n_phases + 1, sizeof *l);
-    struct order *order = malloc((out->n_phases + 1) * sizeof *order);
+    struct order_key *order = malloc((out->n_phases + 1) * sizeof *order); /* the longest first */
     size_t n = 0, m = 0;
     double limits = limits_for(out->n_phases);
     *merged = false;
@@ -163,21 +146,21 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
     for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
         if (ph->kind != PHASE_HALT && !on_ramp(ph) && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
-            order[m++] = (struct order){p, fmax(ph->duration_us.value, 1e-3)};
+            order[m++] = (struct order_key){-fmax(ph->duration_us.value, 1e-3), p};
     }
     if (m)
-        qsort(order, m, sizeof *order, longest_first);
+        qsort(order, m, sizeof *order, order_by_key);
     for (size_t k = 0; k < m; k++) {
-        const struct phase *ph = &out->phases[order[k].phase];
+        const struct phase *ph = &out->phases[order[k].index];
         int i = level_of(l, n, ph, limits);
         if (i >= 0)
-            levels_join(&l[i], ph, order[k].length);
+            levels_join(&l[i], ph, -order[k].key);
         else
-            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, estimate_half_known(&ph->freq_ghz),
+            l[n++] = (struct level){ph->freq_ghz.value, -order[k].key, estimate_half_known(&ph->freq_ghz),
                                     phases_is_steady(ph)};
     }
     if (n)
-        qsort(l, n, sizeof *l, levels_descending);
+        qsort(l, n, sizeof *l, order_double_descending);
     int bad = publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
         out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/list.h"
+#include "util/order.h"
 
 static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
@@ -66,12 +67,6 @@ int phases_discard(struct phases *out, uint32_t run, const char *format, ...)
     return 0;
 }
 
-static int phases_by_run(const void *a, const void *b)
-{
-    const struct discarded_run *x = a, *y = b;
-    return (x->run > y->run) - (x->run < y->run);
-}
-
 int phases_add_discarded(const struct trace *t, struct phases *p)
 {
     enum { SHOWN = 60 };
@@ -84,7 +79,7 @@ int phases_add_discarded(const struct trace *t, struct phases *p)
                                     l.why_length < SHOWN ? l.why_length : SHOWN, l.why);
     }
     if (p->n_discarded > 1)
-        qsort(p->discarded, p->n_discarded, sizeof *p->discarded, phases_by_run);
+        qsort(p->discarded, p->n_discarded, sizeof *p->discarded, order_unsigned);
     return bad;
 }
 

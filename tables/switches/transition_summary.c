@@ -282,11 +282,6 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
     return e;
 }
 
-static double relative_half(const struct estimate *e)
-{
-    return estimate_half_known(e) / e->value;
-}
-
 static struct estimate sum_overhead(const struct trace *t, const struct phases *p, size_t first)
 {
     const struct phase *last = &p->phases[p->n_phases - 1];
@@ -301,8 +296,8 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
             bool full = phases_is_steady(ph) || ph->kind == PHASE_RAMP;
             struct estimate ratio = full ? (struct estimate){1, 1, 1} : transition_throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
-            square += pow(us * rate, 2) *
-                      (pow(relative_half(&ratio), 2) + pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
+            square += pow(us * rate, 2) * (pow(estimate_half_known(&ratio) / ratio.value, 2) +
+                                           pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
         }
         work += us * rate;
         sum += us * (1 - rate);

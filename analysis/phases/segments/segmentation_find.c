@@ -246,22 +246,17 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
         size_t p = 0, m = 0;
         bool went = false;
         for (size_t i = 0; i < l->n; i++) {
-            if (l->b[i].halt) {
-                set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
-                set_kind(r, &o->piece[p], &o->piece[p + 2], l->b[i].forced, &o->edge[p + 1]);
-                p += 2;
-            } else {
-                set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
-                if (!segmentation_differs(&o->edge[p]) &&
-                    !went) { /* not two neighbours at a time: the means change with it */
-                    went = again = true;
-                    p++;
-                    continue;
-                }
-                went = false;
-                p++;
-            }
-            l->b[m++] = l->b[i];
+            const struct boundary *b = &l->b[i];
+            set_kind(r, &o->piece[p], &o->piece[p + 1], b->forced, &o->edge[p]);
+            if (b->halt)
+                set_kind(r, &o->piece[p], &o->piece[p + 2], b->forced, &o->edge[p + 1]);
+            else /* not two neighbours at a time: the means change with it */
+                went = !went && !segmentation_differs(&o->edge[p]);
+            p += b->halt ? 2 : 1;
+            if (went && !b->halt)
+                again = true;
+            else
+                l->b[m++] = *b;
         }
         l->n = m;
     }
