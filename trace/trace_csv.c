@@ -175,6 +175,14 @@ static bool trace_csv_parse_number(const char *s, double *value)
     return !*end && end != s;
 }
 
+/* Of a column that is known. */
+static const char *trace_csv_column_name(int column)
+{
+    return column == COLUMN_RUN    ? "run"
+           : column == COLUMN_TIME ? "time_us"
+                                   : trace_channel_name((enum trace_channel)column);
+}
+
 /* What a header field names; -1 after an error. */
 static int trace_csv_column_of(struct reader *r, struct trace *t, const char *name, size_t number)
 {
@@ -262,23 +270,20 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
         return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? trace_csv_fail(r, 0, "out of memory") : 0;
     if (!*field) {
         if (column == COLUMN_TIME || column == COLUMN_RUN)
-            return trace_csv_fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
+            return trace_csv_fail(r, number, "%s is empty", trace_csv_column_name(column));
         return 0; /* missing: NaN already */
     }
     if (!trace_csv_parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
         return trace_csv_fail(r, number, "'%s' is not a number", trace_csv_shown(field, text));
-    const struct trace_range *range = column < TRACE_CHANNELS ? trace_channel_range((enum trace_channel)column) : NULL;
-    if (column == COLUMN_RUN && !(value >= 0 && value <= UINT32_MAX && value == floor(value))) {
-        trace_csv_outside(r, number, "run '%s' is outside its range, whole numbers from 0 to %" PRIu32,
-                          trace_csv_shown(field, text), UINT32_MAX);
-        r->misplaced = true;
-    } else if (column == COLUMN_TIME && !trace_within(&trace_time_range, value)) {
-        trace_csv_outside(r, number, "time_us '%s' is outside its range, %s", trace_csv_shown(field, text),
-                          trace_time_range.text);
-        r->misplaced = true;
-    } else if (range && !(trace_within(range, value) && trace_within(range, (double)(float)value))) {
-        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
+    static const struct trace_range runs = {0, UINT32_MAX, false, "whole numbers from 0 to 4294967295"};
+    const struct trace_range *range = column == COLUMN_RUN    ? &runs
+                                      : column == COLUMN_TIME ? &trace_time_range
+                                                              : trace_channel_range((enum trace_channel)column);
+    double kept = column == COLUMN_RUN ? floor(value) : column == COLUMN_TIME ? value : (double)(float)value;
+    if (!trace_within(range, value) || !trace_within(range, kept) || (column == COLUMN_RUN && kept < value)) {
+        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_csv_column_name(column),
                           trace_csv_shown(field, text), range->text);
+        r->misplaced |= column >= COLUMN_RUN;
     } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;
     } else if (column == COLUMN_TIME) {

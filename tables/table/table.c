@@ -89,6 +89,32 @@ bool table_has(const struct table *t, const char *column)
     return table_column_of(t, column) >= 0;
 }
 
+bool table_has_columns(const struct table *t, const struct table_column *columns, size_t n)
+{
+    bool same = t->n_columns == n;
+    for (size_t i = 0; same && i < n; i++) {
+        const struct table_column *a = &t->columns[i], *b = &columns[i];
+        same = strcmp(a->name, b->name) == 0 && strcmp(a->unit, b->unit) == 0 && a->type == b->type &&
+               a->key == b->key && a->decimals == b->decimals;
+    }
+    return same;
+}
+
+size_t table_base_length(const char *name)
+{
+    size_t n = strlen(name);
+    bool limit = n > 3 && (strcmp(name + n - 3, "_lo") == 0 || strcmp(name + n - 3, "_hi") == 0);
+    return limit ? n - 3 : n;
+}
+
+bool table_is_limit(const struct table *t, size_t column)
+{
+    char base[80];
+    size_t length = table_base_length(t->columns[column].name);
+    snprintf(base, sizeof base, "%.*s", (int)length, t->columns[column].name);
+    return t->columns[column].name[length] && table_has(t, base);
+}
+
 /* ---- rows ---- */
 
 static void absent(struct table_value *values, size_t n)
@@ -352,10 +378,7 @@ static void append_values(struct table *t, struct table_value *to, const struct 
 
 void table_append(struct table *t, const struct table *from)
 {
-    bool same = t->n_columns == from->n_columns && !from->failed;
-    for (size_t i = 0; same && i < t->n_columns; i++)
-        same = strcmp(t->columns[i].name, from->columns[i].name) == 0;
-    if (!same) {
+    if (from->failed || !table_has_columns(from, t->columns, t->n_columns)) {
         t->failed = true;
         return;
     }

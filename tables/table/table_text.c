@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table on a screen: aligned columns, limits beside their values, and what is missing. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/plain_text.h"
@@ -31,19 +30,6 @@ void table_print_head(FILE *out, bool colour, const struct table *t, const char 
     }
 }
 
-/* Whether column c is a limit that is printed beside its value. */
-static bool table_text_is_limit(const struct table *t, size_t c)
-{
-    char base[80];
-    const char *name = t->columns[c].name;
-    size_t length = strlen(name);
-    if (length < 4 || length >= sizeof base || (strcmp(name + length - 3, "_lo") && strcmp(name + length - 3, "_hi")))
-        return false;
-    memcpy(base, name, length - 3);
-    base[length - 3] = '\0';
-    return table_has(t, base);
-}
-
 /* All columns but those that say nothing, which take no room. */
 static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
 {
@@ -51,7 +37,7 @@ static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
     size_t n = 0, keys = 0;
     for (size_t c = 0; c < t->n_columns; c++) {
         const struct table_column *column = &t->columns[c];
-        if (table_text_is_limit(t, c) || !table_has_values(t, column->name))
+        if (table_is_limit(t, c) || !table_has_values(t, column->name))
             continue;
         keys += keys == n && column->key;
         fields[n++] = (struct pivot_field){column->name, column->name, PIVOT_PLAIN, NULL};

@@ -2,8 +2,6 @@
 #include "analysis/phases/checks/cross_check.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"

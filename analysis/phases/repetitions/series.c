@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
-
 double series_end(const struct runs *r, const struct series *s, size_t i)
 {
     return s->end ? s->end[i] : r->trace->time_us[s->base + i];

@@ -10,7 +10,6 @@
  * repetitions. Where it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/phases/segments/edges.h"
 

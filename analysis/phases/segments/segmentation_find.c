@@ -7,7 +7,6 @@
 
 #include "analysis/phases/segments/edges.h"
 #include "analysis/phases/repetitions/series.h"
-#include "analysis/stats/robust.h"
 #include "util/list.h"
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */

@@ -189,15 +189,12 @@ static int throttle_put_rows(struct table *rows, const struct cell *c, const str
 {
     (void)err;
     unsigned number = 0;
-    if (s->unsettled[0]) { /* what throttles to the end looks like full rate, and what comes before is measured by it */
+    /* what throttles to the end looks like full rate, and what comes before is measured by it */
+    if (s->unsettled[0] || blurred(s)) {
         start_row(rows, c, s, UNDECIDED);
         table_put_number(rows, "n", (double)s->phases.runs_used);
-        return MACHINE_OK;
-    }
-    if (blurred(s)) {
-        start_row(rows, c, s, UNDECIDED);
-        table_put_number(rows, "n", (double)s->phases.runs_used);
-        table_put_text(rows, "note", blurred(s)->why);
+        if (!s->unsettled[0])
+            table_put_text(rows, "note", blurred(s)->why);
         return MACHINE_OK;
     }
     for (size_t p = transition_first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)

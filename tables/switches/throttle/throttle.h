@@ -40,8 +40,6 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
 
 void throttle_print(FILE *out, bool colour, const struct table *t);
 void throttle_findings(FILE *out, const struct table *t);
-
-/* The plot of the table throttle: its phases behind each other, and how far throttling reaches. */
 void throttle_plot(const struct table *t, struct chart *c);
 
 #endif

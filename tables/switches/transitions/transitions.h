@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table transitions: which of its rows may be told, in words, as matrices for a person and as a plot. */
+/* The table transitions: which of its rows may be told, in words, and as matrices for a person. */
 #ifndef CHARACTERIZE_TABLES_TRANSITIONS_H
 #define CHARACTERIZE_TABLES_TRANSITIONS_H
 
-#include "tables/table/chart.h"
 #include "tables/table/table.h"
 
 enum transition_support {
@@ -44,8 +43,5 @@ void transition_findings(FILE *out, const struct table *t);
  * phases of what was found, and what would have been found where nothing was.
  */
 void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores);
-
-/* The plot of the table transitions: matrices of their times, from kernel to kernel. */
-void transitions_plot(const struct table *t, struct chart *c);
 
 #endif

@@ -4,8 +4,6 @@
 #define CHARACTERIZE_VOLT_POINTS_H
 
 #include "analysis/phases/phases.h"
-#include "tables/table/chart.h"
-#include "tables/table/table.h"
 #include "trace/trace.h"
 
 /* As many as the dissertation on Skylake-SP takes together (section 3.2.2). */
@@ -27,8 +25,5 @@ struct volt_point {
  */
 int volt_points_find(const struct trace *t, const struct phases *p, double bin_us, struct volt_point **out, size_t *n,
                      size_t *readings);
-
-/* The plot of the table voltage: one panel for each pair of kernels. */
-void voltage_plot(const struct table *t, struct chart *c);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/table/chart_table.h"
 #include "tables/table/pivot.h"
 #include "tables/switches/voltage/volt_points.h"
 #include "tables/registry.h"
@@ -223,6 +224,41 @@ static void voltage_findings(FILE *out, const struct table *t)
             estimates_text(&least, 3, low), table_number(t, lowest, "level_ghz"), table_text(t, lowest, "from"),
             table_text(t, lowest, "to"), estimates_text(&most, 3, high), table_number(t, highest, "level_ghz"),
             table_text(t, highest, "from"), table_text(t, highest, "to"));
+}
+
+enum { VOLTAGE_PANELS_IN_COLUMN = 4 };
+
+static void voltage_plot(const struct table *t, struct chart *c)
+{
+    const bool cores = chart_varies(t, "active_cores");
+    struct chart_names names = {0};
+    char name[200];
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double volts = table_number(t, row, "volts");
+        if (isfinite(volts))
+            chart_name(c, &names, chart_pair(t, row, cores, name, sizeof name));
+    }
+    for (size_t i = 0; i < names.n && i < CHART_PANELS_MAX; i++) {
+        struct chart_panel *p = chart_add_panel(c, CHART_LINES, names.name[i]);
+        snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s from the switch");
+        snprintf(p->y_label, sizeof p->y_label, "V");
+        struct chart_series *s = chart_series(c, p, names.name[i]);
+        if (!s)
+            break;
+        s->in_legend = false;
+        s->mark = 0;
+        for (size_t row = 0; row < t->n_rows; row++)
+            if (strcmp(chart_pair(t, row, cores, name, sizeof name), names.name[i]) == 0) {
+                struct estimate v = estimates_of_table(t, row, "volts");
+                chart_add_point(c, s, table_number(t, row, "time_us"), v.value, v.lo, v.hi);
+            }
+        if (i + 1 == CHART_PANELS_MAX) {
+            p->omitted = names.n - CHART_PANELS_MAX;
+            chart_tell_omitted(p, CHART_PANELS_MAX, "transitions");
+        }
+    }
+    c->two_columns = names.n > VOLTAGE_PANELS_IN_COLUMN;
+    chart_free_names(&names);
 }
 
 const struct table_kind table_voltage = {
