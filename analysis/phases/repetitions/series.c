@@ -22,7 +22,7 @@ void series_free(struct series *s)
     free(s->end);
 }
 
-void series_of_one(const struct runs *r, size_t run, struct series *s)
+int series_of_one(const struct runs *r, size_t run, struct series *s)
 {
     const struct run_span *span = &r->run[run];
     *s = (struct series){
@@ -30,6 +30,7 @@ void series_of_one(const struct runs *r, size_t run, struct series *s)
     for (int c = 0; c < TRACE_CHANNELS; c++)
         s->value[c] = r->has[c] ? r->trace->channel[c] + span->first : NULL;
     s->begin = r->trace->time_us[span->first] - r->period;
+    return 0;
 }
 
 int series_of_many(const struct runs *r, const size_t *run, size_t n, double switch_us, struct series *s)

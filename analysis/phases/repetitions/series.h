@@ -20,8 +20,8 @@ struct series {
     double begin, period;
 };
 
-void series_of_one(const struct runs *r, size_t run, struct series *s);
-
+/* A repetition as it is. Returns 0. */
+int series_of_one(const struct runs *r, size_t run, struct series *s);
 /*
  * Means over repetitions, without outliers, in bins of one period; a bin edge lies at time 0. Samples that hold some
  * of both kernels of the switch (us, NaN = none) give no IPC. Returns 0; -1: out of memory; SERIES_NO_COMMON_TIME: the

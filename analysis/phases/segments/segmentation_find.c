@@ -326,12 +326,8 @@ int segmentation_find(const struct runs *r, const size_t *run, size_t n, double 
     struct series s = {0};
     struct boundaries l = {0};
     memset(o, 0, sizeof *o);
-    int bad = -1;
-    if (n == 1)
-        series_of_one(r, run[0], &s);
-    else
-        bad = series_of_many(r, run, n, switch_us, &s);
-    if (n > 1 && bad) {
+    int bad = n == 1 ? series_of_one(r, run[0], &s) : series_of_many(r, run, n, switch_us, &s);
+    if (bad) {
         series_free(&s);
         return bad == SERIES_NO_COMMON_TIME ? 0 : -1;
     }

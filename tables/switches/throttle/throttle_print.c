@@ -17,14 +17,9 @@ enum { GROUPS_TOLD = 3 };
 #define SAME_DURATION 0.1 /* ... or by less than this, relative */
 #define SAME_RATIO 0.1    /* the same for parts of the rate */
 
-static bool is_part(const struct table *t, size_t row, const char *part)
-{
-    return table_says(t, row, "part", part);
-}
-
 static bool throttle_print_same_pair(const struct table *t, size_t a, size_t b)
 {
-    return is_part(t, a, "phase") && is_part(t, b, "phase") && table_same_pair(t, a, b);
+    return table_says(t, a, "part", "phase") && table_says(t, b, "part", "phase") && table_same_pair(t, a, b);
 }
 
 static bool is_undecided(const struct table *t, size_t row)
@@ -79,7 +74,7 @@ static bool first_of_pair(const struct table *t, size_t row)
     for (size_t before = 0; before < row; before++)
         if (throttle_print_same_pair(t, before, row))
             return false;
-    return is_part(t, row, "phase");
+    return table_says(t, row, "part", "phase");
 }
 
 static bool pair_throttles(const struct table *t, size_t pair)
@@ -156,7 +151,7 @@ static void reach_text(const struct table *t, size_t row, char *out, size_t size
 static bool is_of_reach(const struct table *t, size_t row, size_t reach)
 {
     const char *to = table_text(t, reach, "to"), *name = table_text(t, row, "to");
-    return is_part(t, row, "distance") && to && name && strncmp(name, to, strlen(to)) == 0 &&
+    return table_says(t, row, "part", "distance") && to && name && strncmp(name, to, strlen(to)) == 0 &&
            switches_cores(t, row) == switches_cores(t, reach);
 }
 
@@ -191,7 +186,7 @@ void throttle_print(FILE *out, bool colour, const struct table *t)
 {
     print_pairs(out, colour, t);
     for (size_t row = 0; row < t->n_rows; row++)
-        if (is_part(t, row, "reach"))
+        if (table_says(t, row, "part", "reach"))
             print_reach(out, colour, t, row);
 }
 
@@ -293,8 +288,8 @@ void throttle_plot(const struct table *t, struct chart *c)
 static bool is_first_at(const struct table *t, size_t row, unsigned cores)
 {
     struct estimate us = estimates_of_table(t, row, "duration_us");
-    return is_part(t, row, "phase") && table_number(t, row, "phase") == 1 && switches_cores(t, row) == cores &&
-           estimates_known(&us) && us.lo > 0;
+    return table_says(t, row, "part", "phase") && table_number(t, row, "phase") == 1 &&
+           switches_cores(t, row) == cores && estimates_known(&us) && us.lo > 0;
 }
 
 /* Pairs whose first throttled phases run at about one part of the rate. */
@@ -494,7 +489,7 @@ void throttle_findings(FILE *out, const struct table *t)
     }
     for (size_t row = 0; row < t->n_rows; row++) {
         char text[100];
-        if (!is_part(t, row, "reach") || !(table_number(t, row, "phase") > 0))
+        if (!table_says(t, row, "part", "reach") || !(table_number(t, row, "phase") > 0))
             continue;
         reach_text(t, row, text, sizeof text);
         fprintf(out, "Throttling also slows scalar adds behind a wide instruction (%s): reach %s.\n",

@@ -3,6 +3,7 @@
 #ifndef CHARACTERIZE_TABLES_TRANSITIONS_H
 #define CHARACTERIZE_TABLES_TRANSITIONS_H
 
+#include "tables/switches/transition_summary.h"
 #include "tables/table/table.h"
 
 enum transition_support {
@@ -28,6 +29,9 @@ struct transition_verdict {
 };
 /* One for each row, free(); NULL: out of memory. O(n_rows^2). */
 struct transition_verdict *transition_verdicts(const struct table *t);
+
+/* What a row says that happened; SWITCH_UNDECIDED where it says nothing that is known. */
+enum switch_kind transition_row_kind(const struct table *t, size_t row);
 
 /* The cost of a row with its limits, us; "" where it is not to be told: without limits, or none by them. */
 enum { TRANSITION_COST_MAX = 100 };

@@ -179,20 +179,14 @@ static void transitions_matrix(const struct table *t, struct chart *c, double co
 static void transitions_plot(const struct table *t, struct chart *c)
 {
     enum { MATRICES_MAX = 3 };
-    struct chart_names counts = {0};
-    char key[80];
-    for (size_t row = 0; row < t->n_rows; row++)
-        chart_name(c, &counts, chart_key(t, row, "active_cores", key, sizeof key));
-    /* the first, one in the middle and the last: few active cores and all differ most */
-    size_t n = counts.n < MATRICES_MAX ? counts.n : MATRICES_MAX;
+    unsigned cores[TABLES_CORES_MAX];
+    size_t counts = switches_core_counts(t, cores, TABLES_CORES_MAX), n = counts < MATRICES_MAX ? counts : MATRICES_MAX;
     char left_out[80] = "";
-    if (n < counts.n)
-        snprintf(left_out, sizeof left_out, " (%zu of %zu numbers of active cores are drawn)", n, counts.n);
-    for (size_t i = 0; i < n; i++) {
-        size_t k = n < 2 ? 0 : i * (counts.n - 1) / (n - 1);
-        transitions_matrix(t, c, strtod(counts.name[k], NULL), counts.n > 1, i ? "" : left_out);
-    }
-    chart_free_names(&counts);
+    /* the first, one in the middle and the last: few active cores and all differ most */
+    if (n < counts)
+        snprintf(left_out, sizeof left_out, " (%zu of %zu numbers of active cores are drawn)", n, counts);
+    for (size_t i = 0; i < n; i++)
+        transitions_matrix(t, c, cores[n < 2 ? 0 : i * (counts - 1) / (n - 1)], counts > 1, i ? "" : left_out);
 }
 
 const struct table_kind table_transitions = {
