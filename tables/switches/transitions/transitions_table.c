@@ -9,8 +9,6 @@
 #include "tables/switches/switches.h"
 #include "tables/switches/transitions/transitions.h"
 
-enum { RUNS = 50, RUNS_BRIEF = 12 };
-
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},          {"to", "", TABLE_TEXT, true, 0},
     {"active_cores", "", TABLE_WHOLE, true, 0}, {"kind", "", TABLE_TEXT, false, 0},
@@ -22,10 +20,7 @@ static const struct table_column columns[] = {
     {"detectable", "", TABLE_TEXT, false, 0},   {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish transitions_table_wish(const struct tables_context *x)
-{
-    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS};
-}
+static const struct switches_wish transitions_wishes[] = {{.runs = 50}, {.runs = 12}}; /* the second: in brief */
 
 static int transitions_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
                                   struct machine_error *err)
@@ -33,7 +28,7 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
     const char *names[TABLES_KERNELS_MAX];
-    struct switches_wish w = transitions_table_wish(x);
+    const struct switches_wish *w = &transitions_wishes[x->options->brief];
     size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
@@ -46,9 +41,9 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
                             "transitions need two kernels; of those given, only %s can run here", kernels[0].name);
-    switches_note(x, &w, t);
+    switches_note(x, w, t);
     table_set_setting(t, "voltage", "not read for this table; see table voltage");
-    return switches_add_all(x, out, kernels, n, cores, n_cores, &w)
+    return switches_add_all(x, out, kernels, n, cores, n_cores, w)
                ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                : MACHINE_OK;
 }
@@ -89,8 +84,8 @@ static int transitions_table_put_row(struct table *rows, const struct cell *c, c
 static int transitions_table_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                                      struct machine_error *err)
 {
-    struct switches_wish w = transitions_table_wish(x);
-    return switches_measure_rows(x, table_transitions.name, c, &w, transitions_table_put_row, rows, err);
+    return switches_measure_rows(x, table_transitions.name, c, &transitions_wishes[x->options->brief],
+                                 transitions_table_put_row, rows, err);
 }
 
 /* ---- for a person ---- */
