@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/core_voltage.h"
+/*
+ * Reading the voltage disturbs, so it is never read in a sampled repetition: repetitions of their own end at a different
+ * time each and read it once.
+ */
+#include "probes/transition.h"
 
 #include <math.h>
 #include <stdio.h>

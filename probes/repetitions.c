@@ -123,7 +123,7 @@ static int repetitions_leave_out(struct repetitions *out, unsigned run, const ch
 {
     if (!list_room(&out->invalid, out->n_invalid, sizeof *out->invalid))
         return -1;
-    struct invalid_run *s = &out->invalid[out->n_invalid++];
+    struct discarded_run *s = &out->invalid[out->n_invalid++];
     s->run = run;
     snprintf(s->why, sizeof s->why, "%s", why);
     return 0;

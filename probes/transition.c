@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/core_voltage.h"
-
 enum { VOLT_READINGS_MAX = 2000 };
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */

@@ -35,4 +35,14 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
 int transition_run(struct machine *m, const struct transition_setup *s, repetitions_progress *progress, void *data,
                    struct repetitions *out, struct machine_error *err);
 
+/*
+ * core_voltage.c: reads the core voltage on a prepared machine that reads registers, `readings` (>= 1) times, once a
+ * repetition, at evenly spaced times in scattered order: in the last before_us of the first kernel and in observe_us of
+ * the second. Appends samples with nothing but the voltage to the trace, numbered behind the runs of the setup. What
+ * cannot be read is missing, with the reason in out->volts_missing; where nothing can, it is not tried for long.
+ * MACHINE_OK, or fills *err and returns its status.
+ */
+int core_voltage_read(struct machine *m, const struct transition_setup *s, unsigned readings,
+                      repetitions_progress *progress, void *data, struct repetitions *out, struct machine_error *err);
+
 #endif

@@ -33,9 +33,8 @@ struct reader {
     struct trace_error *err;
 };
 
-static int trace_csv_fail(struct reader *r, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int trace_csv_fail(struct reader *r, size_t column, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int trace_csv_fail(struct reader *r, size_t column, const char *format,
+                                                                ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -47,9 +46,8 @@ static int trace_csv_fail(struct reader *r, size_t column, const char *format, .
 }
 
 /* A value outside its column's range: may be borne, see settle_outside(). */
-static void trace_csv_outside(struct reader *r, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void trace_csv_outside(struct reader *r, size_t column, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void trace_csv_outside(struct reader *r, size_t column, const char *format,
+                                                                    ...)
 {
     va_list ap;
     if (!r->outside && !r->is_outside) {
