@@ -31,12 +31,12 @@ enum switch_kind transition_row_kind(const struct table *t, size_t row)
     return k < SWITCH_KINDS ? k : SWITCH_UNDECIDED;
 }
 
-static size_t name_number(const char **names, size_t *n, const char *name)
+size_t transition_name_number(const char **names, size_t *n, size_t most, const char *name)
 {
     size_t i = 0;
     while (i < *n && strcmp(names[i], name) != 0)
         i++;
-    if (i == *n)
+    if (i == *n && i < most)
         names[(*n)++] = name;
     return i;
 }
@@ -51,8 +51,8 @@ static void read_entry(const struct table *t, size_t row, const char **names, si
     e->cores = switches_cores(t, row);
     e->width = kernel_parse(from, &p, unused, sizeof unused) == 0 ? p.kernel->width : 0;
     e->dirty = strstr(from, "-dirty") != NULL;
-    e->from = name_number(names, n, from);
-    e->to = name_number(names, n, to ? to : "");
+    e->from = transition_name_number(names, n, SIZE_MAX, from);
+    e->to = transition_name_number(names, n, SIZE_MAX, to ? to : "");
     e->from_ghz = estimates_of_table(t, row, "from_ghz");
     e->to_ghz = estimates_of_table(t, row, "to_ghz");
     e->wait_us = estimates_of_table(t, row, "wait_us");

@@ -26,17 +26,6 @@ struct matrix {
     size_t size[KERNELS];
 };
 
-static size_t transition_matrix_kernel_number(struct matrix *m, const char *name)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (strcmp(m->name[i], name) == 0)
-            return i;
-    if (m->n == KERNELS)
-        return KERNELS;
-    m->name[m->n] = name;
-    return m->n++;
-}
-
 static void fill(struct matrix *m, const struct table *t, const struct transition_verdict *v, unsigned cores)
 {
     memset(m, 0, sizeof *m);
@@ -49,7 +38,8 @@ static void fill(struct matrix *m, const struct table *t, const struct transitio
         const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
         if (!from || !to || table_number(t, row, "active_cores") != (double)cores)
             continue;
-        size_t a = transition_matrix_kernel_number(m, from), b = transition_matrix_kernel_number(m, to);
+        size_t a = transition_name_number(m->name, &m->n, KERNELS, from),
+               b = transition_name_number(m->name, &m->n, KERNELS, to);
         if (a < KERNELS && b < KERNELS)
             m->row[a][b] = row;
     }

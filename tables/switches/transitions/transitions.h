@@ -33,6 +33,9 @@ struct transition_verdict *transition_verdicts(const struct table *t);
 /* What a row says that happened; SWITCH_UNDECIDED where it says nothing that is known. */
 enum switch_kind transition_row_kind(const struct table *t, size_t row);
 
+/* The number of a name in a list, where it is put if it is new; `most`: there are so many already. */
+size_t transition_name_number(const char **names, size_t *n, size_t most, const char *name);
+
 /* The cost of a row with its limits, us; "" where it is not to be told: without limits, or none by them. */
 enum { TRANSITION_COST_MAX = 100 };
 const char *transition_cost_text(const struct table *t, size_t row, const struct transition_verdict *v,
