@@ -15,43 +15,33 @@ enum { TRIES = 12, UNSETTLED_LEAST = 10 }; /* the first: for one repetition that
 #define FULL 0.9   /* of the full rate; throttled code runs at half of it or less (G 3.2.2), or at a little more */
 #define REJECT 5.0 /* scaled MADs: a frequency farther from the median is wild */
 
-static int trigger_bench_out_of_memory(struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
-
-int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c, const char *plain,
-                       struct machine_error *err)
+int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c,
+                       const struct trigger_kind *kind, struct machine_error *err)
 {
     char why[200];
-    memset(b, 0, sizeof *b);
-    b->context = x;
-    b->cell = c;
-    if (kernel_parse(plain, &b->plain, why, sizeof why))
+    *b = (struct bench){.context = x,
+                        .cell = c,
+                        .kind = kind,
+                        .period_us = x->options->period_us > 0 ? x->options->period_us : kind->period_us};
+    if (kernel_parse(kind->plain ? kind->plain : c->b.name, &b->plain, why, sizeof why))
         return machine_fail(err, MACHINE_FAILED, "", "%s", why);
     return MACHINE_OK;
 }
 
-double trigger_bench_period(const struct bench *b, double usual_us)
+int trigger_bench_begin(struct bench *b, struct machine_error *err)
 {
-    return b->context->options->period_us > 0 ? b->context->options->period_us : usual_us;
-}
-
-int trigger_bench_begin(struct bench *b, double longest_us, double period_us, struct machine_error *err)
-{
-    b->period_us = trigger_bench_period(b, period_us);
     b->after_us = fmax(b->to_us, 2 * b->period_us);
     b->seen = malloc(BENCH_SEEN_MAX * sizeof *b->seen);
     if (!b->seen)
-        return trigger_bench_out_of_memory(err);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct machine_setup setup = tables_setup(b->context, "trigger", b->cell);
     setup.period_us = b->period_us;
-    int status = sequence_begin(&b->sequence, b->context->machine, &setup, longest_us + b->after_us, err);
+    int status = sequence_begin(&b->sequence, b->context->machine, &setup, b->room_us + b->after_us, err);
     trace_init(&b->trace);
     if (status == MACHINE_OK && sequence_trace(&b->sequence, &b->trace)) {
         sequence_end(&b->sequence);
         trace_free(&b->trace);
-        status = trigger_bench_out_of_memory(err);
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     if (status != MACHINE_OK)
         free(b->seen);
@@ -107,7 +97,7 @@ static int attempt(struct bench *b, const struct segment *all, size_t n, size_t 
     trace_init(&own);
     if (!keep && sequence_trace(&b->sequence, &own)) {
         trace_free(&own);
-        return trigger_bench_out_of_memory(err);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     int status = sequence_record(&b->sequence, all, n, zero, t, &run, err);
     if (status == MACHINE_OK && run.invalid[0]) {
@@ -163,16 +153,6 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
                         "%d consecutive repetitions were invalid: %.100s", TRIES, b->discarded_why);
 }
 
-int trigger_bench_again(struct bench *b)
-{
-    b->discarded += b->n_seen;
-    snprintf(b->discarded_why, sizeof b->discarded_why, "the frequency changed from time to time");
-    b->n_seen = 0;
-    trace_free(&b->trace);
-    trace_init(&b->trace);
-    return sequence_trace(&b->sequence, &b->trace);
-}
-
 int trigger_bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err)
 {
     const struct segment burst = {*p, us, true};
@@ -191,6 +171,47 @@ int trigger_bench_grade(struct bench *b, struct trigger_grades *out)
         b->seen[i].sight.grade = s[i].grade;
     free(s);
     return bad;
+}
+
+int trigger_bench_forget(struct bench *b, size_t first)
+{
+    if (b->n_seen > first)
+        snprintf(b->discarded_why, sizeof b->discarded_why, "the frequency changed from time to time");
+    b->discarded += b->n_seen - first;
+    b->n_seen = first;
+    trace_free(&b->trace);
+    trace_init(&b->trace);
+    return sequence_trace(&b->sequence, &b->trace);
+}
+
+static int rounds_once(struct bench *b, unsigned n, trigger_round *round, double share, struct trigger_grades *grades,
+                       struct machine_error *err)
+{
+    int status = MACHINE_OK;
+    if (trigger_bench_forget(b, 0))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (unsigned i = 0; i < n && status == MACHINE_OK; i++) {
+        status = round(b, err);
+        if (status == MACHINE_OK && tables_stop(b->context, share * i / n))
+            status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
+    }
+    if (status == MACHINE_OK && trigger_bench_grade(b, grades))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return status;
+}
+
+int trigger_bench_rounds(struct bench *b, unsigned n, size_t kinds, trigger_round *round, double share,
+                         struct trigger_grades *grades, struct machine_error *err)
+{
+    bool agreed = false;
+    int status = MACHINE_OK;
+    for (int attempt = 0; attempt < BENCH_ATTEMPTS && status == MACHINE_OK && !agreed; attempt++) {
+        status = rounds_once(b, n, round, share, grades, err);
+        agreed = true;
+        for (size_t k = 0; k < kinds && status == MACHINE_OK; k++)
+            agreed = agreed && trigger_bench_agreed(b, k, n, kinds) >= 0;
+    }
+    return status;
 }
 
 int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step)
@@ -241,21 +262,22 @@ const char *trigger_bench_asks(const struct trigger_grades *g, const struct trig
     return r->throttled ? "throttle only" : "nothing";
 }
 
-void trigger_bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with)
+/* The fields that say what was measured. */
+static void trigger_bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density)
 {
     table_put_text(rows, "kernel", b->cell->a.name);
     table_put_number(rows, "density", density);
     table_put_number(rows, "active_cores", b->cell->active_cores);
     table_put_text(rows, "what", what);
-    if (with || !rows->last_is_missing)
-        table_put_text(rows, "with", with ? with : "-");
+    if (b->cell->b.kernel || !rows->last_is_missing)
+        table_put_text(rows, "with", b->cell->b.kernel ? b->cell->b.name : "-");
 }
 
 void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g,
                        const struct trigger_row *r)
 {
     table_add_row(rows);
-    trigger_bench_key(b, rows, r->what, r->density, r->with);
+    trigger_bench_key(b, rows, r->what ? r->what : b->kind->what, r->density);
     table_put_text(rows, "asks", trigger_bench_asks(g, r));
     if (r->grade <= r->plain_grade && !r->throttled && r->below > 0) {
         char text[120];
@@ -278,22 +300,20 @@ void trigger_bench_row(const struct bench *b, struct table *rows, const struct t
     table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void trigger_bench_missing(const struct bench *b, struct table *rows, const char *what, unsigned density,
-                           const char *with, const char *why)
+void trigger_bench_missing(const struct bench *b, struct table *rows, unsigned density, const char *why)
 {
     table_add_missing(rows, why);
-    trigger_bench_key(b, rows, what, density, with);
+    trigger_bench_key(b, rows, b->kind->what, density);
     if (b->discarded)
         table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void trigger_bench_disagree(const struct bench *b, struct table *rows, const char *what, unsigned density,
-                            const char *with, const char *of)
+void trigger_bench_disagree(const struct bench *b, struct table *rows, unsigned density, const char *of)
 {
     char why[420];
     snprintf(why, sizeof why,
              "the repetitions of %.60s disagree on the frequency: fewer than four in five match%s%.100s; stop other "
              "programs, or choose another CPU with --cpu",
              of, b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
-    trigger_bench_missing(b, rows, what, density, with, why);
+    trigger_bench_missing(b, rows, density, why);
 }

@@ -128,11 +128,12 @@ static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, 
 }
 
 /* What b's repetitions need so that none carries over into the next one, and what is checked in them. */
-static void trigger_pilot_prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
+static void trigger_pilot_prepare(struct bench *b)
 {
+    const struct trigger_pilot *p = b->pilot;
     b->warmup_us = fmax(b->context->options->warmup_us, WARMUP_US);
     b->check_rate = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < b->n_pilots; i++) {
         /* waits take twice their time now and then (G 5.2.2) */
         b->warmup_us = fmax(b->warmup_us, fmax(2.2 * p[i].back_usual_us, 1.2 * p[i].back_most_us));
         double change = 0.5 * fabs(log(p[i].steady.freq / p[i].plain.freq));
@@ -172,33 +173,37 @@ static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, 
                                  p->after_us, burst[0].segments[0].payload.name, p->b->plain.name);
 }
 
-int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, double period_us,
-                        struct trigger_pilot *out, struct machine_error *err)
+int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, struct machine_error *err)
 {
     struct pilot p = {
-        .b = b, .period_us = fmax(period_us, PERIOD_US), .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
+        .b = b, .period_us = fmax(b->period_us, PERIOD_US), .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
     size_t bad = 0;
     for (int attempt = 0; attempt == 0 || (attempt < BENCH_ATTEMPTS && bad < n); attempt++) {
         /* again where it does not settle: a neighbour on the same processor may have come or gone */
-        int status = until_back(&p, burst, n, out, err);
+        int status = until_back(&p, burst, n, b->pilot, err);
         if (status != MACHINE_OK)
             return status;
-        bad = trigger_pilot_unsettled(burst, n, out, p.after_us);
+        bad = trigger_pilot_unsettled(burst, n, b->pilot, p.after_us);
     }
     if (bad < n)
         return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
                             "%.40s, or the code after it, has not settled within %.0f us: it has no definite level",
                             burst[bad].segments[0].payload.name, STEADY * BENCH_PILOT_US);
-    trigger_pilot_prepare(b, out, n);
+    b->n_pilots = n;
+    trigger_pilot_prepare(b);
     return MACHINE_OK;
 }
 
-int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
-                         struct machine_error *err)
+int trigger_bench_pilot_of(struct bench *b, const struct payload *p, struct machine_error *err)
 {
-    double period = trigger_bench_period(b, period_us), margin = fmax(MARGIN_US, exact_us);
-    double from = settled_us + margin, to = back_us - margin;
-    double least = SAMPLES_LEAST * period;
+    const struct segment burst = {*p, BENCH_PILOT_US, true};
+    return trigger_bench_pilot(b, &(struct trigger_bench_burst){&burst, 1}, 1, err);
+}
+
+int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, struct machine_error *err)
+{
+    double margin = fmax(MARGIN_US, exact_us), from = settled_us + margin, to = back_us - margin;
+    double least = SAMPLES_LEAST * b->period_us;
     b->from_us = from <= USUAL_FROM_US && to >= USUAL_FROM_US + WINDOW_US ? USUAL_FROM_US : from;
     b->to_us = fmin(to, b->from_us + fmax(WINDOW_US, 2 * least));
     if (b->to_us - b->from_us >= 2 * least)
@@ -207,16 +212,9 @@ int trigger_bench_window(struct bench *b, double settled_us, double back_us, dou
         return machine_fail(
             err, MACHINE_CANNOT, "use a shorter --period",
             "the effect of a short burst shows only from %.0f to %.0f us after it, too short for samples of %g us",
-            from, to, period);
+            from, to, b->period_us);
     return machine_fail(err, MACHINE_CANNOT, "the density rows show what it triggers when it keeps running",
                         "a transition takes %.0f us and the core leaves its level %.0f us after a burst, leaving no "
                         "time in which the level of a short burst could be seen",
                         settled_us, back_us);
-}
-
-bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        wish->told = wish->told || p[i].lower || p[i].counted;
-    return wish->told || !wish->only_lower;
 }
