@@ -89,12 +89,9 @@ static size_t energy_core_counts(const struct tables_context *x, unsigned *out, 
 /* The kernel of the most demand that the machine can run: the last of the usual ones. */
 static struct payload most_demanding(const struct tables_context *x)
 {
-    struct payload last, p;
-    char unused[200];
-    memset(&last, 0, sizeof last);
+    struct payload last = {.kernel = NULL}, p;
     for (size_t i = 0; i < tables_n_usual_kernels; i++)
-        if (kernel_parse(tables_usual_kernels[i], &p, unused, sizeof unused) == 0 &&
-            !(p.kernel->features & ~x->info.features))
+        if (tables_can_run(x, tables_usual_kernels[i], &p))
             last = p;
     return last;
 }

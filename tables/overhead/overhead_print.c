@@ -123,8 +123,7 @@ static void tell_least_stay(FILE *out, const struct table *t, size_t row)
 {
     char us[ESTIMATE_TEXT_MAX], cores[ESTIMATE_TEXT_MAX];
     fprintf(out, "%s us (%s -> %s, %s)", estimates_field_text(t, row, "breakeven_us", 0, us),
-            table_text(t, row, "from"), table_text(t, row, "to"),
-            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+            table_text(t, row, "from"), table_text(t, row, "to"), estimates_cores_of(t, row, cores));
 }
 
 static void tell_breakeven(FILE *out, const struct table *t)
@@ -162,7 +161,7 @@ static void tell_contradiction(FILE *out, const struct table *t)
     if (!n)
         return;
     fprintf(out, "Rows contradict each other; %zu %s not reported: with %s ", n, n == 1 ? "is" : "are",
-            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+            estimates_cores_of(t, row, cores));
     tell_frequencies_of(out, t, row);
     fputs(", against ", out);
     tell_frequencies_of(out, t, contradicting(t, row));

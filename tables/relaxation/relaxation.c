@@ -50,10 +50,8 @@ static int add_rearm(const struct tables_context *x, struct cells *out, const st
 {
     for (size_t i = 0; i <= relaxation_n_rearming; i++) {
         struct payload by = *from;
-        char why[200];
-        if (i < relaxation_n_rearming &&
-            (kernel_parse(relaxation_rearming[i], &by, why, sizeof why) || by.kernel->features & ~x->info.features ||
-             !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
+        if (i < relaxation_n_rearming && (!tables_can_run(x, relaxation_rearming[i], &by) ||
+                                          !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
             continue;
         if (x->options->brief && i != 0 && i != relaxation_n_rearming)
             continue;

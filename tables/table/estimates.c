@@ -82,6 +82,11 @@ const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX
     return out;
 }
 
+const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
+{
+    return estimates_cores_text(table_number(t, row, "active_cores"), out);
+}
+
 /* ---- levels ---- */
 
 /* The setting `steps` of a CPU: without its number where only one was measured. */

@@ -36,8 +36,9 @@ const char *estimates_text(const struct estimate *e, int decimals, char out[ESTI
 /* The same of a field of a table. */
 const char *estimates_field_text(const struct table *t, size_t row, const char *column, int decimals,
                                  char out[ESTIMATE_TEXT_MAX]);
-/* "1 active core", "16 active cores". Returns `out`. */
+/* "1 active core", "16 active cores"; the same of the active cores of a row. Returns `out`. */
 const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX]);
+const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */

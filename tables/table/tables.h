@@ -141,6 +141,8 @@ void tables_cell_missing(struct table *t, const struct cell *c, const char *why)
  */
 size_t tables_kernels(const struct tables_context *x, const char *const *names, size_t n, struct payload *out,
                       struct table *t);
+/* Whether there is a kernel of this name and the machine can run it, *out then. */
+bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out);
 /* The names for it: one kernel of each width and weight; and every kernel that is not latency-bound, pause or chain. */
 extern const char *const tables_usual_kernels[];
 extern const size_t tables_n_usual_kernels;

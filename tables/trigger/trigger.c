@@ -67,23 +67,16 @@ static int trigger_add(struct cells *out, unsigned kind, const struct payload *a
     return 0;
 }
 
-static bool trigger_parse(const char *name, struct payload *out)
-{
-    char why[200];
-    return kernel_parse(name, out, why, sizeof why) == 0;
-}
-
 static int add_dirty(const struct tables_context *x, struct cells *out, const struct payload *p, unsigned cores)
 {
     static const char *const plain[] = {"64add", "128or"};
     struct payload dirty, code;
     char name[KERNEL_NAME_MAX + 8];
     snprintf(name, sizeof name, "%s-dirty", p->kernel->name);
-    if (p->density != 1 || !trigger_parse(name, &dirty))
+    if (p->density != 1 || kernel_parse(name, &dirty, NULL, 0))
         return 0;
     for (size_t i = 0; i < (x->options->brief ? 1 : 2); i++)
-        if (trigger_parse(plain[i], &code) && !(code.kernel->features & ~x->info.features) &&
-            trigger_add(out, DIRTY, &dirty, &code, cores, 0.4))
+        if (tables_can_run(x, plain[i], &code) && trigger_add(out, DIRTY, &dirty, &code, cores, 0.4))
             return -1;
     return 0;
 }
@@ -102,8 +95,7 @@ static int add_mixtures(const struct tables_context *x, struct cells *out, const
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct payload a, b;
-        if (trigger_parse(known[i][0], &a) && trigger_parse(known[i][1], &b) &&
-            !((a.kernel->features | b.kernel->features) & ~x->info.features) &&
+        if (tables_can_run(x, known[i][0], &a) && tables_can_run(x, known[i][1], &b) &&
             trigger_add(out, MIXTURE, &a, &b, cores, 0.3))
             return -1;
     }
@@ -307,7 +299,7 @@ static bool measured_kind(const struct table *t, unsigned width, enum kernel_wei
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
         bool alone = table_says(t, i, "what", "count") || table_says(t, i, "what", "density");
-        if (alone && table_number(t, i, "density") <= 1 && trigger_parse(table_text(t, i, "kernel"), &p) &&
+        if (alone && table_number(t, i, "density") <= 1 && !kernel_parse(table_text(t, i, "kernel"), &p, NULL, 0) &&
             p.kernel->width == width && p.kernel->weight == weight)
             return true;
     }
@@ -319,8 +311,8 @@ static bool all_kinds(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
-        if (trigger_is_lower(t, i, cores) && trigger_parse(table_text(t, i, "kernel"), &p) && p.kernel->width > 256 &&
-            !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
+        if (trigger_is_lower(t, i, cores) && !kernel_parse(table_text(t, i, "kernel"), &p, NULL, 0) &&
+            p.kernel->width > 256 && !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
             return false;
     }
     return true;

@@ -5,7 +5,6 @@
 
 #include "analysis/stats/threshold.h"
 #include "tables/trigger/trigger_fit.h"
-#include "tables/trigger/trigger_course.h"
 #include "probes/sequence.h"
 #include "tables/table/tables.h"
 
@@ -109,7 +108,8 @@ int trigger_bench_rounds(struct bench *b, unsigned n, size_t kinds, trigger_roun
                          struct trigger_grades *grades, struct machine_error *err);
 /* Sorts all that was seen into grades. 0, or -1: out of memory. */
 int trigger_bench_grade(struct bench *b, struct trigger_grades *out);
-/* What repetitions first, first + step, ... (n of them) agree on, as trigger_agreed; their frequency with limits. */
+/* What repetitions first, first + step, ... (n of them, at most 64) agree on, as trigger_agreed; their frequency with
+ * limits. */
 int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step);
 struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n, size_t step);
 /* Whether the bursts of those repetitions, which were kept, are throttled at first. 0, or -1: out of memory. */

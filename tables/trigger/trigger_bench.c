@@ -90,7 +90,7 @@ static const char *trigger_bench_look(struct bench *b, const struct trace *t, co
 }
 
 static int attempt(struct bench *b, const struct segment *all, size_t n, size_t zero, bool keep, struct bench_seen *out,
-                   const char **why, struct machine_error *err)
+                   bool *counts, struct machine_error *err)
 {
     struct trace own, *t = keep ? &b->trace : &own;
     struct sequence_run run;
@@ -100,11 +100,11 @@ static int attempt(struct bench *b, const struct segment *all, size_t n, size_t 
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     int status = sequence_record(&b->sequence, all, n, zero, t, &run, err);
-    if (status == MACHINE_OK && run.invalid[0]) {
-        snprintf(b->discarded_why, sizeof b->discarded_why, "%s", run.invalid);
-        *why = b->discarded_why;
-    } else if (status == MACHINE_OK) {
-        *why = trigger_bench_look(b, t, &run, &all[1].payload, out);
+    if (status == MACHINE_OK) {
+        const char *why = run.invalid[0] ? run.invalid : trigger_bench_look(b, t, &run, &all[1].payload, out);
+        if (why)
+            snprintf(b->discarded_why, sizeof b->discarded_why, "%s", why);
+        *counts = !why;
     }
     trace_free(&own);
     return status;
@@ -115,7 +115,7 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
 {
     struct segment all[SEQUENCE_SEGMENTS_MAX];
     size_t m = 0;
-    const char *why = NULL;
+    bool counts = false;
     if (b->n_seen == BENCH_SEEN_MAX)
         return machine_fail(err, MACHINE_FAILED, "use fewer --runs", "more than %d repetitions in a cell",
                             BENCH_SEEN_MAX);
@@ -133,21 +133,18 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
         struct bench_seen *s = &b->seen[b->n_seen];
         memset(s, 0, sizeof *s);
         s->us = segments[0].duration_us;
-        int status = attempt(b, all, m, n + 1, keep, s, &why, err);
+        int status = attempt(b, all, m, n + 1, keep, s, &counts, err);
         if (status == MACHINE_OK && b->unsettled > UNSETTLED_LEAST && 5 * b->unsettled > b->n_seen)
             /* left out they would take part of the answers with them */
             status = machine_fail(err, MACHINE_CANNOT, "look at individual transitions with --transition",
-                                  "in %zu repetitions %.100s", b->unsettled, why ? why : b->discarded_why);
+                                  "in %zu repetitions %.100s", b->unsettled, b->discarded_why);
         if (status != MACHINE_OK)
             return status;
-        if (!why) {
+        if (counts) {
             b->n_seen++;
             return MACHINE_OK;
         }
-        if (why != b->discarded_why)
-            snprintf(b->discarded_why, sizeof b->discarded_why, "%s", why);
         b->discarded++;
-        why = NULL;
     }
     return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
                         "%d consecutive repetitions were invalid: %.100s", TRIES, b->discarded_why);
@@ -217,7 +214,6 @@ int trigger_bench_rounds(struct bench *b, unsigned n, size_t kinds, trigger_roun
 int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step)
 {
     struct sight s[64];
-    n = n > 64 ? 64 : n;
     for (size_t i = 0; i < n; i++)
         s[i] = b->seen[first + i * step].sight;
     return trigger_agreed(s, n);
@@ -226,7 +222,6 @@ int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t s
 struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n, size_t step)
 {
     double f[64];
-    n = n > 64 ? 64 : n;
     for (size_t i = 0; i < n; i++)
         f[i] = b->seen[first + i * step].sight.freq;
     return robust_mean(f, n, REJECT, 0, NULL);
@@ -236,7 +231,6 @@ int trigger_bench_throttled(const struct bench *b, size_t first, size_t n, size_
 {
     struct sights_span span[64];
     double begin[64];
-    n = n > 64 ? 64 : n;
     for (size_t i = 0; i < n; i++) {
         span[i] = b->seen[first + i * step].span;
         begin[i] = b->seen[first + i * step].begin_us;

@@ -54,24 +54,22 @@ static int trigger_pilot_record(struct pilot *p, const struct trigger_bench_burs
 static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *burst, const struct sight *plain,
                              double after_us, struct trigger_course *out, struct machine_error *err)
 {
-    const char *why = "";
-    char invalid[120] = "";
+    char why[120] = "";
     for (int tries = 0; tries < TRIES; tries++) {
         struct trace t;
         struct sequence_run run = {.run = 0};
         int status = trigger_pilot_record(p, burst, after_us, &t, &run, err);
-        if (status == MACHINE_OK && run.invalid[0]) {
-            snprintf(invalid, sizeof invalid, "%s", run.invalid);
-            why = invalid;
-        } else if (status == MACHINE_OK) {
+        const char *invalid = run.invalid;
+        if (status == MACHINE_OK && !run.invalid[0]) {
             struct sights_span s = sights_span(&t, run.run);
             double bin_us = fmax(BIN_US, 4 * p->period_us);
-            why = plain ? trigger_course(&t, s, run.begin_us, bin_us, plain, out)
-                        : sights_look(&t, s, run.begin_us / 4, 0, &out->steady);
+            invalid = plain ? trigger_course(&t, s, run.begin_us, bin_us, plain, out)
+                            : sights_look(&t, s, run.begin_us / 4, 0, &out->steady);
         }
         trace_free(&t);
-        if (status != MACHINE_OK || !why)
+        if (status != MACHINE_OK || !invalid)
             return status;
+        snprintf(why, sizeof why, "%s", invalid);
         if (tables_stop(p->b->context, 0))
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
     }

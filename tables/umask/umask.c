@@ -144,12 +144,9 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
 
 static struct payload base_kernel(const struct tables_context *x)
 {
-    struct payload p;
-    char unused[200];
-    memset(&p, 0, sizeof p);
-    if (kernel_parse(BASE, &p, unused, sizeof unused) == 0 && !(p.kernel->features & ~x->info.features))
-        return p;
-    kernel_parse(BASE_WITHOUT_FMA, &p, unused, sizeof unused);
+    struct payload p = {.kernel = NULL};
+    if (!tables_can_run(x, BASE, &p))
+        kernel_parse(BASE_WITHOUT_FMA, &p, NULL, 0);
     return p;
 }
 
@@ -422,7 +419,6 @@ static void umask_collect(const struct table *t, double event, double umask, str
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *name = table_text(t, i, "kernel"), *when = table_text(t, i, "when");
         struct payload p;
-        char unused[200];
         double share = table_number(t, i, "share");
         if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
             continue;
@@ -432,7 +428,7 @@ static void umask_collect(const struct table *t, double event, double umask, str
             continue;
         }
         /* what is sparse, or waits for itself, may need less than its kind does */
-        if (kernel_parse(name, &p, unused, sizeof unused) == 0 && p.density == 1 && !p.kernel->latency_bound)
+        if (kernel_parse(name, &p, NULL, 0) == 0 && p.density == 1 && !p.kernel->latency_bound)
             meaning_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
     }
 }

@@ -121,10 +121,8 @@ static bool kinds_ran(const struct table *t, size_t row)
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *name = table_text(t, i, "kernel");
         struct payload p;
-        char unused[200];
-        if (!same_umask(t, i, row) || !name || !table_says(t, i, "when", "steady") ||
-            kernel_parse(name, &p, unused, sizeof unused) || p.density != 1 || p.kernel->latency_bound ||
-            p.kernel->width > 512)
+        if (!same_umask(t, i, row) || !name || !table_says(t, i, "when", "steady") || kernel_parse(name, &p, NULL, 0) ||
+            p.density != 1 || p.kernel->latency_bound || p.kernel->width > 512)
             continue;
         bool heavy = p.kernel->weight == KERNEL_HEAVY;
         ran[p.kernel->width <= 128 ? NARROW : (p.kernel->width <= 256 ? LIGHT_256 : LIGHT_512) + (int)heavy] = true;
