@@ -217,16 +217,6 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
 
 /* ---- measuring ---- */
 
-struct listener {
-    const struct tables_context *context;
-};
-
-static int frequency_on_progress(void *data, unsigned done, unsigned wanted)
-{
-    const struct listener *l = data;
-    return tables_stop(l->context, (double)done / wanted);
-}
-
 static void put_shares(const struct trace *t, struct table *rows)
 {
     static const struct {
@@ -324,13 +314,13 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
 static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                              struct machine_error *err)
 {
-    struct listener listener = {x};
+    struct tables_context own = *x;
     struct steady_setup s;
     struct steady_value f;
     struct repetitions r;
     set_up(x, c, &s);
-    s.progress = frequency_on_progress;
-    s.data = &listener;
+    s.progress = tables_on_progress;
+    s.data = &own;
     int status = frequency_measure_once(x, &s, &r, &f, err);
     while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
         repetitions_free(&r);

@@ -138,3 +138,8 @@ bool tables_stop(const struct tables_context *x, double part)
 {
     return x->progress && x->progress(x->data, part);
 }
+
+int tables_on_progress(void *data, unsigned done, unsigned wanted)
+{
+    return tables_stop(data, wanted ? (double)done / wanted : 0);
+}

@@ -158,6 +158,8 @@ size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsi
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
 /* Whether the caller wants to stop; tells it how far the cell is. */
 bool tables_stop(const struct tables_context *x, double part);
+/* The same as a probe asks it after each repetition; data: a copy of the context. */
+int tables_on_progress(void *data, unsigned done, unsigned wanted);
 
 /* ---- measuring ---- */
 
