@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/overhead/overhead_plot.h"
+#include "tables/overhead/overhead.h"
 #include "tables/registry.h"
-#include "tables/overhead/overhead_measure.h"
-#include "tables/overhead/overhead_print.h"
+#include "tables/table/estimates.h"
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -60,10 +59,9 @@ static int overhead_by_demand(const void *a, const void *b)
 static int overhead_add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
                               struct cells *out)
 {
-    static unsigned const most = TABLES_CORES_MAX;
     struct overhead_method how = overhead_method(x->options);
     unsigned cores[TABLES_CORES_MAX];
-    size_t n = tables_active_cores(x, false, cores, most);
+    size_t n = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     for (size_t i = 0; i < n; i++) {
         if (x->options->brief && !x->options->n_active && i > 0 && i + 1 < n)
             continue;
@@ -114,11 +112,6 @@ static int overhead_plan(const struct tables_context *x, struct cells *out, stru
 
 /* ---- measure ---- */
 
-static void overhead_put_estimate(struct table *t, const char *column, const struct estimate *e)
-{
-    table_put_limits(t, column, e->value, e->lo, e->hi);
-}
-
 static void overhead_put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
                              const struct estimate *breakeven)
 {
@@ -127,31 +120,30 @@ static void overhead_put_row(struct table *t, const struct cell *c, const struct
     table_put_text(t, "to", c->b.name);
     table_put_number(t, "active_cores", c->active_cores);
     if (!o->unsettled && !o->moves[0] && !o->down_gains) {
-        overhead_put_estimate(t, "down_us", &o->down.spread.mean);
+        estimates_put(t, "down_us", &o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
         table_put_number(t, "down_p95_us", o->down.spread.p95);
     }
     if (!o->up_gains) {
-        overhead_put_estimate(t, "up_us", &o->up.spread.mean);
+        estimates_put(t, "up_us", &o->up.spread.mean);
         table_put_number(t, "up_median_us", o->up.spread.median);
         table_put_number(t, "up_p95_us", o->up.spread.p95);
     }
-    overhead_put_estimate(t, "high_ghz", &o->high_ghz);
-    overhead_put_estimate(t, "low_ghz", &o->low_ghz);
+    estimates_put(t, "high_ghz", &o->high_ghz);
+    estimates_put(t, "low_ghz", &o->low_ghz);
     table_put_number(t, "n", (double)o->down.spread.n);
     if (o->levels_differ && !o->moves[0])
         table_put_number(t, "up_n", (double)o->up.spread.n);
     table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
-    overhead_put_estimate(t, "breakeven_us", breakeven);
+    estimates_put(t, "breakeven_us", breakeven);
     if (isfinite(breakeven->value))
         table_put_text(t, "assumption", overhead_assumption);
 }
 
 #define NO_STEP 0.002 /* relative: no processor has steps as small */
 
-static void overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void overhead_tell(struct table *t, const struct cell *c,
+                                                                const char *format, ...)
 {
     char why[400];
     va_list args;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/overhead/overhead_measure.h"
+#include "tables/overhead/overhead.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,9 +99,7 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_down d;
-    const char *why = invalid;
-    if (!why)
-        why = overhead_down(curve, t->settle_us, &d);
+    const char *why = invalid ? invalid : overhead_down(curve, t->settle_us, &d);
     if (why) {
         overhead_measure_drop(c, why, 1);
     } else {
@@ -121,9 +119,7 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_up u;
-    const char *why = invalid;
-    if (!why)
-        why = overhead_up(curve, t->least_gain, &u);
+    const char *why = invalid ? invalid : overhead_up(curve, t->least_gain, &u);
     if (why)
         overhead_measure_drop(c, why, 1);
     else
