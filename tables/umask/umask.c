@@ -11,10 +11,9 @@
 
 #include "tables/umask/meanings.h"
 #include "tables/umask/shares.h"
-#include "tables/umask/umask_print.h"
+#include "tables/umask/umask.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
-#include "tables/umask/umask_plot.h"
 #include "tables/registry.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
@@ -407,12 +406,8 @@ struct collected {
     struct meaning_change *changes; /* room for one a row */
 };
 
-static bool is_umask(const struct table *t, size_t row, double event, double umask)
-{
-    return table_number(t, row, "event") == event && table_number(t, row, "umask") == umask;
-}
-
-static void umask_collect(const struct table *t, double event, double umask, struct collected *c)
+/* Of the umask of a row. */
+static void umask_collect(const struct table *t, size_t row, struct collected *c)
 {
     c->input.n_kinds = c->input.n_changes = 0;
     c->input.changes = c->changes;
@@ -420,7 +415,7 @@ static void umask_collect(const struct table *t, double event, double umask, str
         const char *name = table_text(t, i, "kernel"), *when = table_text(t, i, "when");
         struct payload p;
         double share = table_number(t, i, "share");
-        if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
+        if (!umask_same(t, i, row) || isnan(share) || !name || !when)
             continue;
         if (strcmp(when, "steady") != 0) {
             c->changes[c->input.n_changes++] = (struct meaning_change){share, table_number(t, i, "slow_share"),
@@ -437,8 +432,7 @@ static void umask_collect(const struct table *t, double event, double umask, str
 static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
 {
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_umask(t, i, table_number(t, row, "event"), table_number(t, row, "umask")) &&
-            table_says(t, i, "when", "steady") && table_says(t, i, "kernel", kernel))
+        if (umask_same(t, i, row) && table_says(t, i, "when", "steady") && table_says(t, i, "kernel", kernel))
             return true;
     return false;
 }
@@ -447,9 +441,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
 {
     char reading[READINGS_TEXT_MAX + 40], disagrees[READINGS_TEXT_MAX];
     const char *base = table_setting(t, "base");
-    const char *documented = table_text(t, row, "documented");
-    double umask = table_number(t, row, "umask");
-    umask_collect(t, table_number(t, row, "event"), umask, c);
+    umask_collect(t, row, c);
     if (!c->input.n_kinds)
         return;
     meaning_text(&c->input, reading);
@@ -457,7 +449,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
         snprintf(reading, sizeof reading, "changes or %.20s", base);
     table_set_text(t, row, "reading", reading);
-    meaning_disagreement(&c->input, meaning_document_of(documented), disagrees);
+    meaning_disagreement(&c->input, meaning_document_of(table_text(t, row, "documented")), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
 }
@@ -469,7 +461,7 @@ static int umask_conclude(struct table *t)
         return -1;
     for (size_t i = 0; i < t->n_rows; i++) {
         size_t same = 0; /* an earlier row of this umask has the same answer */
-        while (same < i && !is_umask(t, same, table_number(t, i, "event"), table_number(t, i, "umask")))
+        while (same < i && !umask_same(t, same, i))
             same++;
         if (same == i) {
             conclude_row(t, i, &c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/umask/umask_plot.h"
+#include "tables/umask/umask.h"
 
 #include <math.h>
 #include <string.h>
