@@ -120,22 +120,22 @@ static void overhead_put_row(struct table *t, const struct cell *c, const struct
     table_put_text(t, "to", c->b.name);
     table_put_number(t, "active_cores", c->active_cores);
     if (!o->unsettled && !o->moves[0] && !o->down_gains) {
-        estimates_put(t, "down_us", &o->down.spread.mean);
+        estimates_put(t, "down_us", o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
         table_put_number(t, "down_p95_us", o->down.spread.p95);
     }
     if (!o->up_gains) {
-        estimates_put(t, "up_us", &o->up.spread.mean);
+        estimates_put(t, "up_us", o->up.spread.mean);
         table_put_number(t, "up_median_us", o->up.spread.median);
         table_put_number(t, "up_p95_us", o->up.spread.p95);
     }
-    estimates_put(t, "high_ghz", &o->high_ghz);
-    estimates_put(t, "low_ghz", &o->low_ghz);
+    estimates_put(t, "high_ghz", o->high_ghz);
+    estimates_put(t, "low_ghz", o->low_ghz);
     table_put_number(t, "n", (double)o->down.spread.n);
     if (o->levels_differ && !o->moves[0])
         table_put_number(t, "up_n", (double)o->up.spread.n);
     table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
-    estimates_put(t, "breakeven_us", breakeven);
+    estimates_put(t, "breakeven_us", *breakeven);
     if (isfinite(breakeven->value))
         table_put_text(t, "assumption", overhead_assumption);
 }

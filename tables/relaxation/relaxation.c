@@ -34,8 +34,7 @@ static const struct table_column columns[] = {
 static struct cell *relaxation_add(struct cells *out, unsigned kind, const struct payload *from,
                                    const struct payload *to, unsigned cores, const char *by)
 {
-    static const char *const name[] = {"wait", "rearm", "toggle"};
-    struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", name[kind], from->name, to->name, cores, by);
+    struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name, cores, by);
     if (!c)
         return NULL;
     c->a = *from;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/relaxation/relaxation_waits.h"
+#include "tables/relaxation/relaxation_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
@@ -105,12 +106,9 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
 
 static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
 {
-    double sum = 0;
     m->n = n;
     m->wait_us = robust_mean(x, n, REJECT, 0.5, NULL);
-    for (size_t i = 0; i < n; i++)
-        sum += (x[i] - m->wait_us.value) * (x[i] - m->wait_us.value);
-    m->sd_us = n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
+    m->sd_us = n > 1 ? gsl_stats_sd_m(x, 1, n, m->wait_us.value) : NAN;
 }
 
 /*

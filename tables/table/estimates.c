@@ -20,9 +20,9 @@ struct estimate estimates_of_table(const struct table *t, size_t row, const char
     return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
 }
 
-void estimates_put(struct table *t, const char *column, const struct estimate *e)
+void estimates_put(struct table *t, const char *column, struct estimate e)
 {
-    table_put_limits(t, column, e->value, e->lo, e->hi);
+    table_put_limits(t, column, e.value, e.lo, e.hi);
 }
 
 bool estimates_known(const struct estimate *e)

@@ -16,7 +16,7 @@
 struct estimate estimates_of_table(const struct table *t, size_t row, const char *column);
 
 /* Puts a value with its limits into the last row (table_put_limits). */
-void estimates_put(struct table *t, const char *column, const struct estimate *e);
+void estimates_put(struct table *t, const char *column, struct estimate e);
 
 /* A finite value with both of its limits. */
 bool estimates_known(const struct estimate *e);

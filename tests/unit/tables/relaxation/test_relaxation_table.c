@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "tables/relaxation/relaxation_fit.h"
-#include "tables/relaxation/relaxation_waits.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
