@@ -39,10 +39,10 @@ struct energy_cost {
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
 
-/* energy_print.c: the rows for a person, and the power and energy of the widths of one operation, and where they are not
- * those of the code alone. energy_plot.c: a bar for each row. */
 table_print_rows energy_print;
+/* Power and energy of the widths of one operation, and where they are not those of the code alone. */
 void energy_findings(FILE *out, const struct table *t);
+/* A bar for each row. */
 void energy_plot(const struct table *t, struct chart *c);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/core_ranges.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
 #include "tables/registry.h"
@@ -230,19 +229,11 @@ static void print_members(FILE *out, bool colour, const struct sheet *s)
     pivot_print(out, colour, &p);
 }
 
-/* "P core" */
-static const char *core_kind(const struct table *t, int cpu)
-{
-    char key[40];
-    snprintf(key, sizeof key, "core of CPU %d", cpu);
-    return table_setting(t, key);
-}
-
 static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *s)
 {
     const char *steps = frequency_setting(s->t, "steps", s->cpu);
     struct pivot p;
-    const char *core = core_kind(s->t, s->cpu);
+    const char *core = frequency_core(s->t, s->cpu);
     if (several) {
         putc('\n', out);
         pivot_note(out, 2, "CPU %d%s%s%s", s->cpu, core ? " (" : "", core ? core : "", core ? ")" : "");
@@ -370,7 +361,7 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
         if (!s->n_columns || !s->n_kernels)
             continue;
         struct estimate ghz = sheet_ghz(s, 0, 0);
-        const char *core = core_kind(t, cpus[i]);
+        const char *core = frequency_core(t, cpus[i]);
         fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Running the first kernel alone: ", cpus[i],
                 core ? core : "", estimates_text(&ghz, 3, text));
     }

@@ -120,12 +120,7 @@ static bool sku_read_range(const char *text, bool about, struct sku_figure *f)
 
 static bool is_name(const char *text)
 {
-    if (!islower((unsigned char)*text))
-        return false;
-    for (; *text; text++)
-        if (!islower((unsigned char)*text) && !isdigit((unsigned char)*text) && *text != '_')
-            return false;
-    return true;
+    return islower((unsigned char)*text) && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
 static int add_key(struct parser *p, struct sku_figure *f, char *word)

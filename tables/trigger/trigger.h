@@ -70,9 +70,9 @@ int trigger_bench_init(struct bench *b, const struct tables_context *x, const st
                        const struct trigger_kind *kind, struct machine_error *err);
 /*
  * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
- * from it. One answer for each of n bursts into b->pilot. Sets the warm-up, so that the plain code is back before the next
- * burst, and checks of what is looked at later. Samples are 2 us apart, or the bench's period. MACHINE_CANNOT: it does
- * not settle, or does not come back. tables/trigger/trigger_pilot.c
+ * from it. One answer for each of n bursts into b->pilot. Sets the warm-up, so that the plain code is back before the
+ * next burst, and checks of what is looked at later. Samples are 2 us apart, or the bench's period if that is more.
+ * MACHINE_CANNOT: it does not settle, or does not come back. tables/trigger/trigger_pilot.c
  */
 int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, struct machine_error *err);
 /* The same of one kernel, for BENCH_PILOT_US. */
