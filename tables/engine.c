@@ -176,9 +176,7 @@ static int engine_measure_cell(struct run *r, const struct cell *c, struct table
     note_cell(rows, r, c);
     int status = r->kind->measure(&r->context, c, rows, err);
     if (status == MACHINE_CANNOT) {
-        char reason[sizeof err->text + sizeof err->remedy + 4];
-        snprintf(reason, sizeof reason, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-        tables_cell_missing(rows, c, reason);
+        tables_cell_missing(rows, c, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
         status = MACHINE_OK;
     }
     if (status == MACHINE_OK && r->stopped)

@@ -75,15 +75,6 @@ static void energy_note_settings(const struct energy_setup *s, const char *slowe
         table_set_setting(t, "fixed", slowest);
 }
 
-/* 1 and all; or what was asked for. */
-static size_t energy_core_counts(const struct tables_context *x, unsigned *out, size_t max)
-{
-    size_t n = tables_active_cores(x, false, out, max);
-    if (x->options->n_active == 0 && n > 2)
-        out[1] = out[n - 1];
-    return x->options->n_active == 0 && n > 2 ? 2 : n;
-}
-
 /* The kernel of the most demand that the machine can run: the last of the usual ones. */
 static struct payload most_demanding(const struct tables_context *x)
 {
@@ -146,7 +137,11 @@ static int energy_plan(const struct tables_context *x, struct cells *out, struct
     struct energy_setup s = energy_experiment(x, &any);
     energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    size_t n_cores = energy_core_counts(x, cores, TABLES_CORES_MAX);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    if (x->options->n_active == 0 && n_cores > 2) { /* by default one and all */
+        cores[1] = cores[n_cores - 1];
+        n_cores = 2;
+    }
     int status = MACHINE_OK;
     for (size_t k = 0; k < n_cores && status == MACHINE_OK; k++)
         for (size_t i = 0; i < n && status == MACHINE_OK; i++)

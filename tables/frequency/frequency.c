@@ -267,18 +267,16 @@ static void frequency_put_row(const struct cell *c, const struct repetitions *r,
 static void frequency_put(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
                           struct table *rows)
 {
-    char why[300];
     if (f->used && c->number[AGAIN]) {
         put_again(c, f, rows);
     } else if (f->used) {
         frequency_put_row(c, r, f, rows);
         put_discarded(c, r, f, rows);
     } else if (!c->number[AGAIN]) {
-        snprintf(
-            why, sizeof why,
+        tables_cell_missing(
+            rows, c,
             "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten --warmup and --observe",
             r->n_invalid, r->n_invalid ? r->invalid[0].why : "no samples");
-        tables_cell_missing(rows, c, why);
     }
 }
 

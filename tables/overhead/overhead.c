@@ -4,7 +4,6 @@
  * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2).
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +35,6 @@ static const struct table_column columns[] = {
 
 /* Those whose transitions were published, 256or for throttling alone, and tiles. */
 static const char *const usual[] = {"128fma", "256or", "256fma", "512or", "512fma", "amx"};
-
-/* By default pairs begin with one of these. */
-static bool usual_first(const struct payload *p)
-{
-    return strcmp(p->name, "128fma") == 0 || strcmp(p->name, "256fma") == 0;
-}
 
 /* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
 static int overhead_by_demand(const void *a, const void *b)
@@ -83,7 +76,8 @@ static bool wanted(const struct tables_context *x, const struct payload *from, c
         return true;
     if (x->options->brief && (!strcmp(to->name, "256or") || !strcmp(from->name, "256fma")))
         return false;
-    return usual_first(from) && (to->kernel->width > from->kernel->width);
+    bool usual_first = strcmp(from->name, "128fma") == 0 || strcmp(from->name, "256fma") == 0;
+    return usual_first && to->kernel->width > from->kernel->width;
 }
 
 static int overhead_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
@@ -142,34 +136,23 @@ static void overhead_put_row(struct table *t, const struct cell *c, const struct
 
 #define NO_STEP 0.002 /* relative: no processor has steps as small */
 
-__attribute__((format(printf, 3, 4))) static void overhead_tell(struct table *t, const struct cell *c,
-                                                                const char *format, ...)
-{
-    char why[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
-    va_end(args);
-    tables_cell_missing(t, c, why);
-}
-
 /* Why there is no cost down. */
 static void overhead_tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
 {
     const struct estimate *down = &o->down.spread.mean;
     if (o->unsettled)
-        overhead_tell(t, c,
-                      "no settled level after the switch: the rate kept changing for as long as it was "
-                      "observed, so the cost down is unknown");
+        tables_cell_missing(t, c,
+                            "no settled level after the switch: the rate kept changing for as long as it was "
+                            "observed, so the cost down is unknown");
     else if (!o->down.spread.n)
-        overhead_tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
+        tables_cell_missing(t, c, "no repetition was free of interruptions; a less busy machine would help");
     else if (o->down_gains && isnan(down->hi))
-        overhead_tell(t, c,
-                      "the first execution took less time than the second (by %.1f us), indistinguishable "
-                      "from noise in a single repetition: no cost down; more --runs would help",
-                      -down->value);
+        tables_cell_missing(t, c,
+                            "the first execution took less time than the second (by %.1f us), indistinguishable "
+                            "from noise in a single repetition: no cost down; more --runs would help",
+                            -down->value);
     else if (o->down_gains)
-        overhead_tell(
+        tables_cell_missing(
             t, c,
             "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster before "
             "the core slowed down, so the difference is not a cost and there is no break-even time",
@@ -177,26 +160,22 @@ static void overhead_tell_down(struct table *t, const struct cell *c, const stru
 }
 
 /* Why no change of the frequency was told from none. */
-static void tell_no_step(struct table *t, const struct cell *c, const struct overhead_cell *o)
+static const char *why_no_step(const struct overhead_cell *o)
 {
     const struct estimate *step = &o->step_ghz;
     double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
     if (o->second_faster)
-        overhead_tell(t, c, "the core runs faster with the second kernel: swap the two");
-    else if (isnan(step->lo))
-        overhead_tell(t, c,
-                      "a single repetition cannot show whether the frequency changes: no cost up, no break-even "
-                      "time; more --runs would help");
-    else if (step->hi > least || step->lo < -least)
-        overhead_tell(t, c,
-                      "any change of the frequency is lost in the noise: no cost up, no break-even time; "
-                      "more --runs would help");
-    else if (step->lo > NO_STEP * o->high_ghz.value)
-        overhead_tell(t, c,
-                      "the frequencies differ by less than 1 %%, too little to tell a change from the effect "
-                      "of the code on the measurement: no cost up, no break-even time");
-    else
-        overhead_tell(t, c, "no change of frequency, so no cost up and no break-even time");
+        return "the core runs faster with the second kernel: swap the two";
+    if (isnan(step->lo))
+        return "a single repetition cannot show whether the frequency changes: no cost up, no break-even time; more "
+               "--runs would help";
+    if (step->hi > least || step->lo < -least)
+        return "any change of the frequency is lost in the noise: no cost up, no break-even time; more --runs would "
+               "help";
+    if (step->lo > NO_STEP * o->high_ghz.value)
+        return "the frequencies differ by less than 1 %, too little to tell a change from the effect of the code on "
+               "the measurement: no cost up, no break-even time";
+    return "no change of frequency, so no cost up and no break-even time";
 }
 
 /* Why there is no break-even time. */
@@ -204,31 +183,31 @@ static void overhead_tell_missing(struct table *t, const struct cell *c, const s
                                   const struct estimate *breakeven)
 {
     if (o->moves[0]) {
-        overhead_tell(t, c,
-                      OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
-                                     "virtual machines, with the other cores idle",
-                      o->moves);
+        tables_cell_missing(t, c,
+                            OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
+                                           "virtual machines, with the other cores idle",
+                            o->moves);
         return;
     }
     overhead_tell_down(t, c, o);
     if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
-        overhead_tell(t, c, "the frequency was not measured: no cost up and no break-even time");
+        tables_cell_missing(t, c, "the frequency was not measured: no cost up and no break-even time");
     else if (!o->levels_differ)
-        tell_no_step(t, c, o);
+        tables_cell_missing(t, c, "%s", why_no_step(o));
     else if (!o->up.spread.n && o->up_gradual)
-        overhead_tell(t, c,
-                      "the core comes back up gradually, not in one step: no cost up and no break-even time "
-                      "(the wait and the ramp are in the table relaxation)");
+        tables_cell_missing(t, c,
+                            "the core comes back up gradually, not in one step: no cost up and no break-even time "
+                            "(the wait and the ramp are in the table relaxation)");
     else if (!o->up.spread.n)
-        overhead_tell(t, c,
-                      "the core did not come back up while observed: no cost up and no break-even time; a "
-                      "longer --observe would help");
+        tables_cell_missing(t, c,
+                            "the core did not come back up while observed: no cost up and no break-even time; a "
+                            "longer --observe would help");
     else if (o->up_gains)
-        overhead_tell(t, c,
-                      "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
-                      o->up.spread.mean.value);
+        tables_cell_missing(
+            t, c, "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
+            o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
-        overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+        tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
 }
 
 static int overhead_measure_table_cell(const struct tables_context *x, const struct cell *c, struct table *rows,

@@ -170,11 +170,6 @@ static bool seems_unsettled(const struct intake *t)
     return fabs(skew) > 2 * drift_most(t) || n_late(t) > 0;
 }
 
-static bool overhead_measure_unsettled(const struct intake *t)
-{
-    return fabs(quantile(t, t->drift, 0.5)) > drift_most(t);
-}
-
 /* Most did not come back up. */
 static bool mostly_low(const struct intake *t)
 {
@@ -336,8 +331,8 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
     }
     if (status)
         return status;
-    out->unsettled = overhead_measure_unsettled(t);
     out->drift_us = quantile(t, t->drift, 0.5);
+    out->unsettled = fabs(out->drift_us) > drift_most(t);
     out->high_ghz = overhead_measure_mean_ghz(t, t->high);
     out->low_ghz = overhead_measure_mean_ghz(t, t->low);
     /* both are of one repetition: what the frequency does from one to the next is no step */
@@ -387,13 +382,6 @@ static size_t dropped_as(const struct overhead_costs *c, const char *why)
     return 0;
 }
 
-/* Where most repetitions do not rise at one place, what rose in the others was something else, or noise. */
-static bool rarely_rises(const struct overhead_costs *c)
-{
-    size_t others = dropped_as(c, overhead_no_rise) + dropped_as(c, overhead_gradual);
-    return others && others >= c->n;
-}
-
 static int measure_up(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
                       struct overhead_cell *out, struct machine_error *err)
 {
@@ -422,8 +410,10 @@ static int measure_up(const struct tables_context *x, const struct cell *c, cons
         status = overhead_measure_repeat(&s, how->runs, take_up, &t, err);
     if (status == MACHINE_OK) {
         overhead_up_choose(t.ups, out->up.n, out->up.us);
-        out->up_gradual = dropped_as(&out->up, overhead_gradual) > dropped_as(&out->up, overhead_no_rise);
-        if (rarely_rises(&out->up))
+        size_t gradual = dropped_as(&out->up, overhead_gradual), none = dropped_as(&out->up, overhead_no_rise);
+        out->up_gradual = gradual > none;
+        /* where most do not rise at one place, what rose in the others was something else, or noise */
+        if (gradual + none >= out->up.n)
             out->up.n = 0;
         summarise_up(&out->up, t.scratch);
         out->up_gains = !overhead_is_cost(&out->up.spread.mean);

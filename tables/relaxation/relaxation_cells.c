@@ -85,13 +85,6 @@ static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct 
     return why[0] && !short_wait;
 }
 
-static double usual_noise(const struct relaxation_rise *rise, size_t n, double *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = rise[i].noise;
-    return order_median(scratch, n);
-}
-
 /* Whether some waits were half as long: where waits are often double, few repetitions may hide the single ones. */
 static bool may_be_double(const struct relaxation_rise *rise, size_t n, double wait_us)
 {
@@ -129,7 +122,9 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     if (!bad) {
         p->again = relaxation_cells_judge(r, rise, &waits, p->why, sizeof p->why) ||
                    may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept; /* few agree by chance */
-        r->noise = usual_noise(rise, r->n, scratch);
+        for (size_t i = 0; i < r->n; i++)
+            scratch[i] = rise[i].noise;
+        r->noise = order_median(scratch, r->n);
     }
     free(scratch);
     free(rise);
@@ -214,14 +209,6 @@ static int measure_wait(struct relaxation_rig *r, size_t runs, struct machine_er
 }
 
 /* ---- one cell ---- */
-
-static int rearming_kernel(const struct cell *c, struct payload *out)
-{
-    if (c->number[1] < relaxation_n_rearming)
-        return kernel_parse(relaxation_rearming[c->number[1]], out, NULL, 0);
-    *out = c->a;
-    return 0;
-}
 
 size_t relaxation_runs(const struct tables_options *o, unsigned kind)
 {
@@ -321,8 +308,8 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
                        struct machine_error *err)
 {
     struct relaxation_rig r = {.context = x, .cell = c, .rows = rows};
-    struct payload by;
-    if (rearming_kernel(c, &by))
+    struct payload by = c->a;
+    if (c->number[1] < relaxation_n_rearming && kernel_parse(relaxation_rearming[c->number[1]], &by, NULL, 0))
         return machine_fail(err, MACHINE_FAILED, "", "cell %s has no kernel", c->id);
     trace_init(&r.trace);
     int status = relaxation_cells_measure_cell(&r, &by, err);

@@ -104,13 +104,6 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     return s;
 }
 
-static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
-{
-    m->n = n;
-    m->wait_us = robust_mean(x, n, REJECT, 0.5, NULL);
-    m->sd_us = n > 1 ? gsl_stats_sd_m(x, 1, n, m->wait_us.value) : NAN;
-}
-
 /*
  * The repetitions that nothing interrupted until the first wait was over. What of the longer ones is of two waits is
  * told by those that nothing interrupted later either. What is neither mode may have been of it but for something
@@ -186,7 +179,10 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
         for (size_t i = 0; i < clean; i++)
             if (belongs(&shape, k, x[i]))
                 y[m[k]++] = x[i];
-        fill_mode(&out->mode[k], y, m[k]);
+        struct relaxation_mode *mode = &out->mode[k];
+        mode->n = m[k];
+        mode->wait_us = robust_mean(y, m[k], REJECT, 0.5, NULL);
+        mode->sd_us = m[k] > 1 ? gsl_stats_sd_m(y, 1, m[k], mode->wait_us.value) : NAN;
     }
     out->others = out->at_once + clean - m[0] - m[1];
     for (size_t i = 0; i < clean; i++)

@@ -133,8 +133,9 @@ void tables_options_default(struct tables_options *o);
 /* The seed of a cell: of the options' seed, the table and the cell's id, whatever else is measured. */
 uint64_t tables_cell_seed(const struct tables_context *x, const char *table, const struct cell *c);
 /* A missing entry with the cell's kernel(s), active cores and CPU in the columns that the table has
- * (kernel, from, to, active_cores, cpu). */
-void tables_cell_missing(struct table *t, const struct cell *c, const char *why);
+ * (kernel, from, to, active_cores, cpu), and why, formatted. */
+__attribute__((format(printf, 3, 4))) void tables_cell_missing(struct table *t, const struct cell *c,
+                                                               const char *format, ...);
 /*
  * The kernels of a table: those of --kernels, else `names` (n of them), in both cases those that the machine can run;
  * what it cannot run goes into `t` as missing (columns kernel or from). Returns how many, at most TABLES_KERNELS_MAX.

@@ -142,16 +142,6 @@ static void trigger_pilot_prepare(struct bench *b)
     }
 }
 
-/* The first of the bursts that do not settle, or n. */
-static size_t trigger_pilot_unsettled(const struct trigger_bench_burst *burst, size_t n, const struct trigger_pilot *p,
-                                      double after)
-{
-    size_t i = 0;
-    while (i < n && settles(&burst[i], &p[i], after))
-        i++;
-    return i;
-}
-
 /* With longer and longer stretches of plain code until it is back in them. */
 static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, size_t n, struct trigger_pilot *out,
                       struct machine_error *err)
@@ -175,13 +165,14 @@ int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst
 {
     struct pilot p = {
         .b = b, .period_us = fmax(b->period_us, PERIOD_US), .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
-    size_t bad = 0;
+    size_t bad = 0; /* the first of the bursts that do not settle, or n */
     for (int attempt = 0; attempt == 0 || (attempt < BENCH_ATTEMPTS && bad < n); attempt++) {
         /* again where it does not settle: a neighbour on the same processor may have come or gone */
         int status = until_back(&p, burst, n, b->pilot, err);
         if (status != MACHINE_OK)
             return status;
-        bad = trigger_pilot_unsettled(burst, n, b->pilot, p.after_us);
+        for (bad = 0; bad < n && settles(&burst[bad], &b->pilot[bad], p.after_us);)
+            bad++;
     }
     if (bad < n)
         return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",

@@ -82,11 +82,6 @@ static const char *documented_name(const struct event *e, unsigned umask)
     return NULL;
 }
 
-static bool about_licenses(const char *name)
-{
-    return strncmp(name, "CORE_POWER.", strlen("CORE_POWER.")) == 0;
-}
-
 /*
  * Whether the event may be measured: it is model-specific, and a reading of something else would be wrong. Without
  * --event it must be one of licenses by the table of events of this CPU. With it the person has chosen, and only what
@@ -130,7 +125,7 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
     if (ops->named_events && ops->named_events(x->machine, e->select, all, NAMED_MAX, &n, &err) == MACHINE_OK)
         err.text[0] = '\0';
     for (size_t i = 0; i < n; i++) {
-        if (!about_licenses(all[i].name))
+        if (strncmp(all[i].name, "CORE_POWER.", strlen("CORE_POWER.")) != 0)
             memcpy(e->other, all[i].name, sizeof e->other);
         if (all[i].code == event_code_make(e->select, event_code_umask(all[i].code)))
             e->named[e->n_named++] = all[i];
@@ -220,14 +215,6 @@ static int umask_on_progress(void *data, unsigned done, unsigned wanted)
     return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
 }
 
-static void when_name(enum umask_when when, const char *base, char *out, size_t size)
-{
-    if (when == UMASK_STEADY)
-        snprintf(out, size, "steady");
-    else
-        snprintf(out, size, "%s %s", when == UMASK_FROM_BASE ? "from" : "to", base);
-}
-
 /* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
  * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
@@ -271,7 +258,11 @@ static void umask_write_row(const struct event *e, const struct umask_setup *s, 
     unsigned umask = event_code_umask(s->events[i].code);
     const char *name = documented_name(e, umask);
     struct estimate share = event_share(&seen[w], i, &runs);
-    when_name(w, s->base.name, when, sizeof when);
+    snprintf(when, sizeof when, "%s%s",
+             w == UMASK_STEADY      ? "steady"
+             : w == UMASK_FROM_BASE ? "from "
+                                    : "to ",
+             w == UMASK_STEADY ? "" : s->base.name);
     if (runs)
         table_add_row(rows);
     else
