@@ -52,7 +52,7 @@ static int overhead_by_demand(const void *a, const void *b)
 static int overhead_add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
                               struct cells *out)
 {
-    struct overhead_method how = overhead_method(x->options);
+    struct overhead_setup down, up;
     unsigned cores[TABLES_CORES_MAX];
     size_t n = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     for (size_t i = 0; i < n; i++) {
@@ -64,8 +64,8 @@ static int overhead_add_cells(const struct tables_context *x, const struct paylo
         c->a = *from;
         c->b = *to;
         c->active_cores = cores[i];
-        c->seconds = 0.02 +
-                     how.runs * 1e-6 * (2 * how.warmup_us + how.before_us + how.down_observe_us + how.up_observe_us);
+        overhead_setups(x, c, &down, &up);
+        c->seconds = 0.02 + down.runs * 1e-6 * (2 * down.warmup_us + down.before_us + down.observe_us + up.observe_us);
     }
     return 0;
 }
@@ -83,7 +83,7 @@ static bool wanted(const struct tables_context *x, const struct payload *from, c
 static int overhead_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
-    struct overhead_method how = overhead_method(x->options);
+    struct overhead_setup down, up;
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
@@ -94,12 +94,13 @@ static int overhead_plan(const struct tables_context *x, struct cells *out, stru
             if (strcmp(kernels[a].name, kernels[b].name) != 0 && wanted(x, &kernels[a], &kernels[b]) &&
                 overhead_add_cells(x, &kernels[a], &kernels[b], out))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    table_set_setting_number(t, "runs", how.runs);
-    table_set_setting_number(t, "warmup_us", how.warmup_us);
-    table_set_setting_number(t, "period_us", how.up_period_us);
-    table_set_setting_number(t, "observe_us", how.up_observe_us);
-    table_set_setting_number(t, "down_period_us", how.down_period_us);
-    table_set_setting_number(t, "down_observe_us", how.down_observe_us);
+    overhead_setups(x, &(struct cell){.cpu = -1}, &down, &up);
+    table_set_setting_number(t, "runs", down.runs);
+    table_set_setting_number(t, "warmup_us", down.warmup_us);
+    table_set_setting_number(t, "period_us", up.period_us);
+    table_set_setting_number(t, "observe_us", up.observe_us);
+    table_set_setting_number(t, "down_period_us", down.period_us);
+    table_set_setting_number(t, "down_observe_us", down.observe_us);
     table_set_setting_number(t, "outliers_us", OVERHEAD_FAR_US);
     return MACHINE_OK;
 }

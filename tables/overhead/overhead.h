@@ -38,17 +38,11 @@ struct overhead_cell {
     bool down_gains, up_gains; /* the mean is below 0 by its limits: no cost */
     bool up_gradual;           /* it rises over many sections: a ramp */
     bool second_faster;        /* the frequency rises in the switch "down" */
-    double reading_us; /* what a reading takes from the code; 0: the machine tells with each, or it is not known */
 };
 
-/* How it is measured, from the options or by default. */
-struct overhead_method {
-    unsigned runs;
-    double warmup_us, down_observe_us, down_period_us, before_us;
-    double up_observe_us, up_period_us;
-};
-struct overhead_method overhead_method(const struct tables_options *o);
-
+/* How a cell is measured in both directions, from the options or by default. */
+void overhead_setups(const struct tables_context *x, const struct cell *c, struct overhead_setup *down,
+                     struct overhead_setup *up);
 /* Measures a cell (a: the kernel at the high level, b: the one at the low). MACHINE_OK, or *err and its status; *out
  * is to be freed either way. */
 int overhead_cell_measure(const struct tables_context *x, const struct cell *c, struct overhead_cell *out,

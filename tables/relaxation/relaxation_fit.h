@@ -63,7 +63,6 @@ struct relaxation_rise {
                               without either; NaN: it did not rise in the window */
     size_t interruptions;     /* before that: time lost to something else */
     double first_us, last_us; /* when the first and the last of them began; NaN: none */
-    bool other_shape;         /* it rises, but not as the ramp does: when it began is not told */
     double left;  /* mean square that the ramp leaves of it, in those that it usually leaves; NaN: no ramp */
     double noise; /* standard deviation of one sample's frequency, in steps from slow to fast */
 };

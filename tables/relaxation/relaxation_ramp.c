@@ -384,10 +384,8 @@ static int relaxation_ramp_find(const struct views *v, struct curve *c, double m
     ramp.begin_half_us = hypot(ramp.begin_half_us, shift);
     levels->ramp = ramp;
     levels->fast = levels->slow * (1 + ramp.gain);
-    for (size_t r = 0; r < v->n; r++) {
+    for (size_t r = 0; r < v->n; r++)
         v->view[r].rise->at_us = v->view[r].at;
-        v->view[r].rise->other_shape = v->view[r].apart;
-    }
     return 0;
 }
 

@@ -219,7 +219,7 @@ static int umask_on_progress(void *data, unsigned done, unsigned wanted)
  * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
-    struct estimate e = shares_counted(&seen->trace, event, 0, INFINITY, runs);
+    struct estimate e = shares_counted(&seen->trace, event, INFINITY, runs);
     if (e.lo > 1)
         return e;
     e.value = fmin(fmax(e.value, 0), 1);
@@ -232,7 +232,7 @@ static struct estimate slow_share(const struct repetitions *seen, unsigned what,
 {
     size_t unused;
     const struct trace *t = &seen[what].trace;
-    return shares_slow(t, full_ipc, shares_slow_below(t), 0, INFINITY, &unused);
+    return shares_slow(t, full_ipc, shares_slow_below(t), &unused);
 }
 
 /*
@@ -244,7 +244,7 @@ static double slow_other(const struct repetitions *seen, enum umask_when w, doub
                          const struct estimate *slow)
 {
     unsigned beside = w == UMASK_FROM_BASE ? UMASK_HELD : UMASK_STEADY;
-    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0);
     struct estimate same = slow_share(seen, beside, ipc);
     return isnan(same.hi) ? NAN : fmin(fmax(same.hi + (slow->value - slow->lo), 0), 1);
 }
@@ -295,13 +295,13 @@ static void umask_write_rows(const struct event *e, const struct umask_setup *s,
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
-    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0);
     /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
     double settled = SETTLED * s->observe_us[UMASK_FROM_BASE];
-    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled, INFINITY);
+    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled);
     if (!(full[UMASK_FROM_BASE] > READING_COSTS * full[UMASK_STEADY]))
         full[UMASK_FROM_BASE] = full[UMASK_STEADY];
-    full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0, INFINITY);
+    full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0);
     for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
         for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
             if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
