@@ -54,7 +54,7 @@ static struct energy_setup energy_experiment(const struct tables_context *x, con
     return s;
 }
 
-static void energy_note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
+static void energy_note_settings(const struct energy_setup *s, const char *fixed, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "settle_us", s->settle_us);
@@ -71,8 +71,7 @@ static void energy_note_settings(const struct energy_setup *s, const char *slowe
                       "the frequency of PAUSE, whose power is subtracted; where it differs from the kernel's, watts "
                       "also contains that difference in frequency");
     table_set_setting(t, "lane", "64 bits of its registers");
-    if (slowest)
-        table_set_setting(t, "fixed", slowest);
+    table_set_setting(t, "fixed", fixed);
 }
 
 /* The kernel of the most demand that the machine can run: the last of the usual ones. */

@@ -27,7 +27,6 @@ extern const struct trigger_kind trigger_count, trigger_density, trigger_mixture
 
 /* One repetition that counts. */
 struct bench_seen {
-    struct sight sight;      /* of the plain code after the burst */
     double count;            /* counted instructions of the burst */
     double us;               /* how long the burst was meant to be */
     double begin_us;         /* when it began; it ended at 0 */
@@ -46,15 +45,16 @@ struct bench {
     struct trace trace; /* of the repetitions that are kept */
     struct payload plain;
     double period_us, warmup_us;
-    double from_us, to_us; /* what is looked at, after the burst; before 0: of the burst itself */
-    double after_us;       /* of plain code after the burst */
-    double room_us;        /* bursts may last so long */
-    double longest_us;     /* the longest burst so far */
-    bool check_rate;       /* that the plain code behind the burst runs at its full rate, which is ... */
-    double full_ipc;       /* ... the highest so far: it depends on the period, since readings take time */
-    double change;         /* of log frequency that tells that the level changed meanwhile; 0: not checked */
-    size_t n_seen;
-    struct bench_seen *seen;     /* BENCH_SEEN_MAX */
+    double from_us, to_us;       /* what is looked at, after the burst; before 0: of the burst itself */
+    double after_us;             /* of plain code after the burst */
+    double room_us;              /* bursts may last so long */
+    double longest_us;           /* the longest burst so far */
+    bool check_rate;             /* that the plain code behind the burst runs at its full rate, which is ... */
+    double full_ipc;             /* ... the highest so far: it depends on the period, since readings take time */
+    double change;               /* of log frequency that tells that the level changed meanwhile; 0: not checked */
+    size_t n_seen;               /* at most BENCH_SEEN_MAX */
+    struct bench_seen *seen;     /* the repetitions, ... */
+    struct sight *sight;         /* ... and of each the plain code after the burst */
     size_t discarded, unsettled; /* the second: those in which something changed while it was looked at */
     char discarded_why[120];     /* of the last one */
 };
@@ -106,8 +106,6 @@ int trigger_bench_forget(struct bench *b, size_t first);
 typedef int trigger_round(struct bench *b, struct machine_error *err);
 int trigger_bench_rounds(struct bench *b, unsigned n, size_t kinds, trigger_round *round, double share,
                          struct trigger_grades *grades, struct machine_error *err);
-/* Sorts all that was seen into grades. 0, or -1: out of memory. */
-int trigger_bench_grade(struct bench *b, struct trigger_grades *out);
 /* What repetitions first, first + step, ... (n of them, at most 64) agree on, as trigger_agreed; their frequency with
  * limits. */
 int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step);
@@ -120,8 +118,7 @@ struct trigger_row {
     const char *what; /* NULL: the kind's */
     unsigned density;
     int grade, plain_grade;
-    bool throttled;
-    double below, lasts_us; /* throttling that would have been found; 0: not known */
+    struct trigger_throttle throttle;
     struct estimate freq, plain;
     size_t n;
 };

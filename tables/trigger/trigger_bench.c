@@ -28,31 +28,29 @@ int trigger_bench_init(struct bench *b, const struct tables_context *x, const st
     return MACHINE_OK;
 }
 
-int trigger_bench_begin(struct bench *b, struct machine_error *err)
-{
-    b->after_us = fmax(b->to_us, 2 * b->period_us);
-    b->seen = malloc(BENCH_SEEN_MAX * sizeof *b->seen);
-    if (!b->seen)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    struct machine_setup setup = tables_setup(b->context, "trigger", b->cell);
-    setup.period_us = b->period_us;
-    int status = sequence_begin(&b->sequence, b->context->machine, &setup, b->room_us + b->after_us, err);
-    trace_init(&b->trace);
-    if (status == MACHINE_OK && sequence_trace(&b->sequence, &b->trace)) {
-        sequence_end(&b->sequence);
-        trace_free(&b->trace);
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
-    if (status != MACHINE_OK)
-        free(b->seen);
-    return status;
-}
-
 void trigger_bench_end(struct bench *b)
 {
     sequence_end(&b->sequence);
     trace_free(&b->trace);
     free(b->seen);
+    free(b->sight);
+}
+
+int trigger_bench_begin(struct bench *b, struct machine_error *err)
+{
+    b->after_us = fmax(b->to_us, 2 * b->period_us);
+    struct machine_setup setup = tables_setup(b->context, "trigger", b->cell);
+    setup.period_us = b->period_us;
+    int status = sequence_begin(&b->sequence, b->context->machine, &setup, b->room_us + b->after_us, err);
+    if (status != MACHINE_OK)
+        return status;
+    trace_init(&b->trace);
+    b->seen = malloc(BENCH_SEEN_MAX * sizeof *b->seen);
+    b->sight = malloc(BENCH_SEEN_MAX * sizeof *b->sight);
+    if (b->seen && b->sight && !sequence_trace(&b->sequence, &b->trace))
+        return MACHINE_OK;
+    trigger_bench_end(b);
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 /* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
@@ -75,16 +73,16 @@ static const char *trigger_bench_unsettled(const struct bench *b, const struct t
 static const char *trigger_bench_look(struct bench *b, const struct trace *t, const struct sequence_run *run,
                                       const struct payload *p, struct bench_seen *out)
 {
-    struct sight end;
+    struct sight end, *sight = &b->sight[b->n_seen];
     out->span = sights_span(t, run->run);
     out->begin_us = run->begin_us;
     out->count = run->instructions * p->counted / p->instructions;
     out->rate = sights_look(t, out->span, run->begin_us / 3, 0, &end) ? NAN : end.ipc * p->counted / p->instructions;
-    const char *why = sights_look(t, out->span, b->from_us, b->to_us - b->period_us, &out->sight);
+    const char *why = sights_look(t, out->span, b->from_us, b->to_us - b->period_us, sight);
     if (why)
         return why;
-    b->full_ipc = fmax(b->full_ipc, out->sight.ipc);
-    why = trigger_bench_unsettled(b, t, out->span, &out->sight);
+    b->full_ipc = fmax(b->full_ipc, sight->ipc);
+    why = trigger_bench_unsettled(b, t, out->span, sight);
     b->unsettled += why != NULL;
     return why;
 }
@@ -156,20 +154,6 @@ int trigger_bench_burst(struct bench *b, const struct payload *p, double us, boo
     return trigger_bench_run(b, &burst, 1, NULL, keep, err);
 }
 
-int trigger_bench_grade(struct bench *b, struct trigger_grades *out)
-{
-    struct sight *s = malloc((b->n_seen + 1) * sizeof *s);
-    if (!s)
-        return -1;
-    for (size_t i = 0; i < b->n_seen; i++)
-        s[i] = b->seen[i].sight;
-    int bad = trigger_grade(s, b->n_seen, out);
-    for (size_t i = 0; i < b->n_seen && !bad; i++)
-        b->seen[i].sight.grade = s[i].grade;
-    free(s);
-    return bad;
-}
-
 int trigger_bench_forget(struct bench *b, size_t first)
 {
     if (b->n_seen > first)
@@ -192,7 +176,7 @@ static int rounds_once(struct bench *b, unsigned n, trigger_round *round, double
         if (status == MACHINE_OK && tables_stop(b->context, share * i / n))
             status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
     }
-    if (status == MACHINE_OK && trigger_bench_grade(b, grades))
+    if (status == MACHINE_OK && trigger_grade(b->sight, b->n_seen, grades))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return status;
 }
@@ -215,7 +199,7 @@ int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t s
 {
     struct sight s[64];
     for (size_t i = 0; i < n; i++)
-        s[i] = b->seen[first + i * step].sight;
+        s[i] = b->sight[first + i * step];
     return trigger_agreed(s, n);
 }
 
@@ -223,7 +207,7 @@ struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n
 {
     double f[64];
     for (size_t i = 0; i < n; i++)
-        f[i] = b->seen[first + i * step].sight.freq;
+        f[i] = b->sight[first + i * step].freq;
     return robust_mean(f, n, REJECT, 0, NULL);
 }
 
@@ -251,9 +235,9 @@ const char *trigger_bench_asks(const struct trigger_grades *g, const struct trig
     if (r->grade > r->plain_grade)
         return g->counted ? level[r->grade] : "lower frequency";
     const struct estimate lower = trigger_lower(&r->freq, &r->plain);
-    if (!g->counted && (r->throttled || lower.hi < 0) && !(lower.lo > -FREQUENCY_SAME))
+    if (!g->counted && (r->throttle.throttled || lower.hi < 0) && !(lower.lo > -FREQUENCY_SAME))
         return lower.hi < -FREQUENCY_SAME ? "lower frequency" : "undecided";
-    return r->throttled ? "throttle only" : "nothing";
+    return r->throttle.throttled ? "throttle only" : "nothing";
 }
 
 /* The fields that say what was measured. */
@@ -273,9 +257,10 @@ void trigger_bench_row(const struct bench *b, struct table *rows, const struct t
     table_add_row(rows);
     trigger_bench_key(b, rows, r->what ? r->what : b->kind->what, r->density);
     table_put_text(rows, "asks", trigger_bench_asks(g, r));
-    if (r->grade <= r->plain_grade && !r->throttled && r->below > 0) {
+    if (r->grade <= r->plain_grade && !r->throttle.throttled && r->throttle.below > 0) {
         char text[120];
-        int used = snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->below, r->lasts_us);
+        int used = snprintf(text, sizeof text, "throttling below %.2f of the rate for %.3g us", r->throttle.below,
+                            r->throttle.lasts_us);
         double least = trigger_lower(&r->freq, &r->plain).lo;
         if (!g->counted && least < 0)
             snprintf(text + used, sizeof text - (size_t)used, "; a frequency lower by %.2g %%", -100 * least);

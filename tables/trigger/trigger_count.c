@@ -44,7 +44,7 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
     if (status != MACHINE_OK)
         return status;
     const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
-    *yes = trigger_reaches(&seen->sight, &s->grades, s->grade);
+    *yes = trigger_reaches(&s->b->sight[s->b->n_seen - 1], &s->grades, s->grade);
     s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
     s->us[s->n++] = us;
     return MACHINE_OK;
@@ -297,7 +297,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
 /* Whether the longest bursts ask for what the kernel asks for when it runs on. */
 static bool as_steady(const struct search *s)
 {
-    struct sight now = s->b->seen[LONG].sight;
+    struct sight now = s->b->sight[LONG];
     now.freq = trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value;
     if (s->grades.counted)
         now.level = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS);
@@ -328,9 +328,7 @@ static int count_rows(struct search *s, struct table *rows, struct machine_error
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct trigger_row r = {.grade = plain,
                             .plain_grade = plain,
-                            .throttled = throttle.throttled,
-                            .below = throttle.below,
-                            .lasts_us = throttle.lasts_us,
+                            .throttle = throttle,
                             .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
     /* what the shortest burst asks for already hides what throttling alone would take */

@@ -27,10 +27,9 @@ enum { REPEATS = 8, BRIEF_REPEATS = 5, PROBES_MAX = 40, RARE = KERNEL_DENSITY_MA
 struct probe {
     unsigned density;
     size_t first; /* of b->seen: `repeats` bursts, each with one of plain code behind it */
-    bool throttled;
-    double below, lasts_us; /* throttling that would have been found */
-    int grade, demand;      /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
-    struct estimate rate;   /* counted instructions per core cycle at full rate */
+    struct trigger_throttle throttle;
+    int grade, demand;    /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
+    struct estimate rate; /* counted instructions per core cycle at full rate */
 };
 
 struct density {
@@ -44,28 +43,24 @@ struct density {
 static int trigger_density_judge(struct density *d, struct probe *p)
 {
     double rate[64];
-    struct trigger_throttle throttle;
-    if (trigger_bench_throttled(d->b, p->first, d->repeats, 2, &throttle))
+    if (trigger_bench_throttled(d->b, p->first, d->repeats, 2, &p->throttle))
         return -1;
     for (size_t i = 0; i < d->repeats; i++)
         rate[i] = d->b->seen[p->first + 2 * i].rate;
     p->rate = robust_mean(rate, d->repeats, REJECT, 0, NULL);
-    p->throttled = throttle.throttled;
-    p->below = throttle.below;
-    p->lasts_us = throttle.lasts_us;
     return 0;
 }
 
 /* Grades change as more is seen: all verdicts are drawn anew. */
 static int judge_all(struct density *d)
 {
-    if (trigger_bench_grade(d->b, &d->grades))
+    if (trigger_grade(d->b->sight, d->b->n_seen, &d->grades))
         return -1;
     for (size_t i = 0; i < d->n; i++) {
         struct probe *p = &d->probe[i];
         int plain = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2);
         p->grade = trigger_bench_agreed(d->b, p->first, d->repeats, 2);
-        p->demand = p->grade < 0 || plain < 0 ? -1 : p->grade > plain ? 1 + p->grade - plain : p->throttled;
+        p->demand = p->grade < 0 || plain < 0 ? -1 : p->grade > plain ? 1 + p->grade - plain : p->throttle.throttled;
     }
     return 0;
 }
@@ -164,9 +159,7 @@ static struct trigger_row row_of(const struct density *d, const struct probe *p,
                                 .density = p->density,
                                 .grade = p->grade,
                                 .plain_grade = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2),
-                                .throttled = p->throttled,
-                                .below = p->below,
-                                .lasts_us = p->lasts_us,
+                                .throttle = p->throttle,
                                 .freq = trigger_bench_freq(d->b, p->first, d->repeats, 2),
                                 .plain = trigger_bench_freq(d->b, p->first + 1, d->repeats, 2),
                                 .n = d->repeats};

@@ -66,9 +66,9 @@ static int mixture_row(struct bench *b, size_t n, const struct trigger_grades *g
     struct trigger_row r = {.density = 1,
                             .grade = level[MIXTURE_BOTH],
                             .plain_grade = level[MIXTURE_PLAIN],
-                            .throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
-                            .below = fmin(throttle[MIXTURE_A].below, throttle[MIXTURE_B].below),
-                            .lasts_us = fmax(throttle[MIXTURE_A].lasts_us, throttle[MIXTURE_B].lasts_us),
+                            .throttle = {.throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
+                                         .below = fmin(throttle[MIXTURE_A].below, throttle[MIXTURE_B].below),
+                                         .lasts_us = fmax(throttle[MIXTURE_A].lasts_us, throttle[MIXTURE_B].lasts_us)},
                             .freq = trigger_bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
                             .plain = trigger_bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS),
                             .n = n};
@@ -120,7 +120,7 @@ static struct estimate slowdown(const struct bench *b, size_t n)
 {
     double ratio[BRIEF_REPEATS + REPEATS];
     for (size_t i = 0; i < n; i++)
-        ratio[i] = b->seen[DIRTY_DIRTY + i * DIRTY_KINDS].sight.ipc / b->seen[DIRTY_CLEAN + i * DIRTY_KINDS].sight.ipc;
+        ratio[i] = b->sight[DIRTY_DIRTY + i * DIRTY_KINDS].ipc / b->sight[DIRTY_CLEAN + i * DIRTY_KINDS].ipc;
     return robust_mean(ratio, n, 5, 0, NULL);
 }
 

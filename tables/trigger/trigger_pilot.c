@@ -103,9 +103,8 @@ static int several(struct pilot *p, const struct trigger_bench_burst *burst, con
     return MACHINE_OK;
 }
 
-/* All bursts. *stays: one of them was not back in time. */
 static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, size_t n, struct trigger_pilot *out,
-                      bool *stays, struct machine_error *err)
+                      struct machine_error *err)
 {
     struct machine_setup setup = tables_setup(p->b->context, "trigger", p->b->cell);
     const struct segment own = {p->b->plain, PLAIN_US, true};
@@ -116,11 +115,8 @@ static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, 
     if (status != MACHINE_OK)
         return status;
     status = several(p, &plain, NULL, &reference, err);
-    *stays = false;
-    for (size_t i = 0; i < n && status == MACHINE_OK; i++) {
+    for (size_t i = 0; i < n && status == MACHINE_OK; i++)
         status = several(p, &burst[i], &reference.steady, &out[i], err);
-        *stays = *stays || (status == MACHINE_OK && out[i].stays);
-    }
     sequence_end(&p->sequence);
     return status;
 }
@@ -150,9 +146,12 @@ static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, 
     for (size_t k = 0; k < sizeof after_all_us / sizeof after_all_us[0] && stays; k++) {
         p->before_us = before_us[k];
         p->after_us = after_all_us[k];
-        int status = all_bursts(p, burst, n, out, &stays, err);
+        int status = all_bursts(p, burst, n, out, err);
         if (status != MACHINE_OK)
             return status;
+        stays = false;
+        for (size_t i = 0; i < n; i++)
+            stays = stays || out[i].stays;
     }
     return !stays ? MACHINE_OK
                   : machine_fail(err, MACHINE_CANNOT, "measure it with --transition and a longer --observe",
