@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One cell of the table overhead: what a switch down costs and what the change back up does. */
-#ifndef CHARACTERIZE_TABLES_OVERHEAD_MEASURE_H
-#define CHARACTERIZE_TABLES_OVERHEAD_MEASURE_H
+/* The parts of the table overhead: one cell, what a switch down costs and what the change back up does; its words and
+ * its plot. */
+#ifndef CHARACTERIZE_TABLES_OVERHEAD_H
+#define CHARACTERIZE_TABLES_OVERHEAD_H
 
 #include "probes/overhead.h"
 #include "tables/overhead/overhead_fit.h"
@@ -37,17 +38,11 @@ struct overhead_cell {
     bool down_gains, up_gains; /* the mean is below 0 by its limits: no cost */
     bool up_gradual;           /* it rises over many sections: a ramp */
     bool second_faster;        /* the frequency rises in the switch "down" */
-    double reading_us; /* what a reading takes from the code; 0: the machine tells with each, or it is not known */
 };
 
-/* How it is measured, from the options or by default. */
-struct overhead_method {
-    unsigned runs;
-    double warmup_us, down_observe_us, down_period_us, before_us;
-    double up_observe_us, up_period_us;
-};
-struct overhead_method overhead_method(const struct tables_options *o);
-
+/* How a cell is measured in both directions, from the options or by default. */
+void overhead_setups(const struct tables_context *x, const struct cell *c, struct overhead_setup *down,
+                     struct overhead_setup *up);
 /* Measures a cell (a: the kernel at the high level, b: the one at the low). MACHINE_OK, or *err and its status; *out
  * is to be freed either way. */
 int overhead_cell_measure(const struct tables_context *x, const struct cell *c, struct overhead_cell *out,
@@ -58,5 +53,17 @@ void overhead_cell_free(struct overhead_cell *c);
 size_t overhead_n_dropped(const struct overhead_costs *c);
 /* The distributions and what was left out, as JSON text allocated with malloc; NULL: out of memory. */
 char *overhead_cell_json(const struct overhead_cell *c);
+
+/* How the reason begins where costs are missing because the frequency does what it likes. */
+#define OVERHEAD_MOVES "the frequency moves by itself"
+
+/* overhead_print.c: a line for each number of active cores, below its pair. Published figures, of the detail
+ * "published", stand beside and are marked as such: they are for display alone. */
+table_print_rows overhead_print;
+/* The most expensive change, and how long a boost must last. */
+void overhead_findings(FILE *out, const struct table *t);
+
+/* overhead_plot.c: costs and break-even times, over the active cores where there are several. */
+void overhead_plot(const struct table *t, struct chart *c);
 
 #endif

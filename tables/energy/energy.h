@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What code costs above a loop that does nothing, from the energy of the package with either. */
-#ifndef CHARACTERIZE_ENERGY_FIT_H
-#define CHARACTERIZE_ENERGY_FIT_H
+/* The parts of the table energy: what code costs above a loop that does nothing, from the energy of the package with
+ * either; its words and its plot. */
+#ifndef CHARACTERIZE_TABLES_ENERGY_H
+#define CHARACTERIZE_TABLES_ENERGY_H
 
 #include <stdbool.h>
 
 #include "probes/energy.h"
+#include "tables/table/chart.h"
+#include "tables/table/table.h"
 
 /* GHz. */
 double energy_ghz(const struct energy_stretch *s);
@@ -23,6 +26,7 @@ struct energy_cost {
     double idle_doubt;    /* of idle_watts, to either side: what interrupts need instead of the code is not known */
     double watts_doubt;   /* of watts, likewise: nor is what was needed before the code had settled, nor what interrupts
                              need at the frequency of the code, where the other one ran at another */
+    double ghz, idle_ghz; /* of the code, and of the other one */
 };
 /*
  * The cost of `code` against `idle`, both on `cores` cores at once, whose energy the counter tells (others are not to
@@ -34,5 +38,11 @@ struct energy_cost {
  * watts is by `least` of it. NaN for a stretch without time.
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
+
+table_print_rows energy_print;
+/* Power and energy of the widths of one operation, and where they are not those of the code alone. */
+void energy_findings(FILE *out, const struct table *t);
+/* A bar for each row. */
+void energy_plot(const struct table *t, struct chart *c);
 
 #endif
