@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the table transitions says in words, and which of its rows may say it. */
-#ifndef CHARACTERIZE_TABLES_TRANSITION_FINDINGS_H
-#define CHARACTERIZE_TABLES_TRANSITION_FINDINGS_H
+/* The table transitions: which of its rows may be told, in words, and as matrices for a person. */
+#ifndef CHARACTERIZE_TABLES_TRANSITIONS_H
+#define CHARACTERIZE_TABLES_TRANSITIONS_H
 
+#include "tables/switches/transition_summary.h"
 #include "tables/table/table.h"
 
 enum transition_support {
@@ -29,11 +30,22 @@ struct transition_verdict {
 /* One for each row, free(); NULL: out of memory. O(n_rows^2). */
 struct transition_verdict *transition_verdicts(const struct table *t);
 
+/* What a row says that happened; SWITCH_UNDECIDED where it says nothing that is known. */
+enum switch_kind transition_row_kind(const struct table *t, size_t row);
+
 /* The cost of a row with its limits, us; "" where it is not to be told: without limits, or none by them. */
 enum { TRANSITION_COST_MAX = 100 };
 const char *transition_cost_text(const struct table *t, size_t row, const struct transition_verdict *v,
                                  char out[TRANSITION_COST_MAX]);
 
 void transition_findings(FILE *out, const struct table *t);
+
+/*
+ * The transitions table at one number of active cores for a person: a matrix of latencies, from x to, at most 100
+ * columns wide. Kernels that behave alike towards all others (kind, halts, frequencies within 1 %, latencies within
+ * 5 % or 1.5 us) and show nothing among themselves share a line; what does not fit goes into further matrices. Then the
+ * phases of what was found, and what would have been found where nothing was.
+ */
+void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores);
 
 #endif

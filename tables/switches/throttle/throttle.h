@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Up to how many instructions behind a wide one scalar code is throttled, from the rates of code that holds one wide
- * instruction in every N. Pure.
+ * The table throttle: up to how many instructions behind a wide one scalar code is throttled, from the rates of code
+ * that holds one wide instruction in every N; the rows for a person, and as a plot. Pure.
  */
-#ifndef CHARACTERIZE_THROTTLE_DISTANCE_H
-#define CHARACTERIZE_THROTTLE_DISTANCE_H
+#ifndef CHARACTERIZE_TABLES_THROTTLE_H
+#define CHARACTERIZE_TABLES_THROTTLE_H
 
 #include <stddef.h>
 
 #include "analysis/phases/phases.h"
+#include "tables/table/chart.h"
+#include "tables/table/table.h"
 
 /* One wide instruction in every `spacing`, and the rate of this code while throttled against its full rate. */
 struct throttle_point {
@@ -35,5 +37,9 @@ struct throttle_reach {
  * out. Returns 0, or -1 if fewer than three points remain or nothing is throttled.
  */
 int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttle_reach *out);
+
+void throttle_print(FILE *out, bool colour, const struct table *t);
+void throttle_findings(FILE *out, const struct table *t);
+void throttle_plot(const struct table *t, struct chart *c);
 
 #endif
