@@ -2,13 +2,13 @@
 /* What this CPU and its operating system offer to kernels. */
 #include <cpuid.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernels/kernels.h"
 #include "util/error.h"
+#include "util/text_list.h"
 
 /* State components of XCR0 (Intel SDM volume 1, 13.3): SSE and AVX; opmask, ZMM_Hi256, Hi16_ZMM; TILECFG, TILEDATA. */
 #define XCR0_AVX (3u << 1)
@@ -64,15 +64,10 @@ void kernel_feature_names(unsigned features, char *out, size_t size)
                  {KERNEL_NEEDS_FMA, "fma"},
                  {KERNEL_NEEDS_AVX512F, "avx512f"},
                  {KERNEL_NEEDS_AMX_BF16, "amx_bf16"}};
-    size_t used = 0;
-    if (size > 0)
-        out[0] = '\0';
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!(features & names[i].feature) || used >= size)
-            continue;
-        int n = snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", names[i].name);
-        used += (size_t)n;
-    }
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (features & names[i].feature)
+            text_list_add(out, size, " ", "%s", names[i].name);
 }
 
 int kernel_request_permission(unsigned features, char *why, size_t why_size)

@@ -10,6 +10,7 @@
 
 #include "util/edit_distance.h"
 #include "util/path.h"
+#include "util/text_list.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -69,7 +70,7 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
                                   struct machine_error *err)
 {
     char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[160];
-    size_t n, used = 0, nearest = 0;
+    size_t n, nearest = 0;
     unsigned least = UINT_MAX;
     if (data_file_list(data_dir, kind, &names, &n) != 0)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -86,14 +87,11 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
             nearest = i;
             least = edits;
         }
-        if (used < sizeof known) {
-            int k = snprintf(known + used, sizeof known - used, " %s", names[i]);
-            used += k > 0 ? (size_t)k : 0;
-        }
+        text_list_add(known, sizeof known, " ", "%s", names[i]);
     }
     snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name",
              names[nearest], kind->what, kind->suffix);
-    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available:%s", kind->what, name, known);
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available: %s", kind->what, name, known);
     data_file_list_free(names, n);
     return MACHINE_BAD_INPUT;
 }

@@ -9,6 +9,7 @@
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
+#include "util/text_list.h"
 
 struct core {
     int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */
@@ -103,16 +104,6 @@ static void find_favoured(struct core *list, size_t n)
     }
 }
 
-static void core_kinds_append(char *label, size_t size, const char *text, int number)
-{
-    size_t used = strlen(label);
-
-    if (number >= 0)
-        snprintf(label + used, size - used, "%s%s %d", used > 0 ? ", " : "", text, number);
-    else
-        snprintf(label + used, size - used, "%s%s", used > 0 ? ", " : "", text);
-}
-
 /* Says only in what the core differs from others. */
 static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, char *label, size_t size)
 {
@@ -126,13 +117,13 @@ static void core_kinds_describe(const struct core *list, size_t n, const struct 
     }
     label[0] = '\0';
     if (class && classes[c->class].label[0] != '\0')
-        core_kinds_append(label, size, classes[c->class].label, -1);
+        text_list_add(label, size, ", ", "%s", classes[c->class].label);
     if (package)
-        core_kinds_append(label, size, "package", c->package);
+        text_list_add(label, size, ", ", "package %d", c->package);
     if (die)
-        core_kinds_append(label, size, "die", c->die);
+        text_list_add(label, size, ", ", "die %d", c->die);
     if (favoured)
-        core_kinds_append(label, size, c->favoured ? "favoured" : "not favoured", -1);
+        text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
 
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)

@@ -9,6 +9,7 @@
 #include "util/data_file.h"
 #include "drivers/events/events.h"
 #include "util/path.h"
+#include "util/text_list.h"
 
 static const char SUFFIX[] = ".events";
 
@@ -97,11 +98,9 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
         best = n > best ? n : best;
     }
     for (size_t i = 0; i < t->n_entries && best >= 3; i++) {
-        size_t used = strlen(near), length = strlen(t->entries[i].name);
-        if (events_find_alike(name, t->entries[i].name) == best && used + length + 10 < sizeof near) {
-            strcat(near, used > 0 ? " " : "nearest: ");
-            strcat(near, t->entries[i].name);
-        }
+        const char *alike = t->entries[i].name;
+        if (events_find_alike(name, alike) == best && strlen(near) + strlen(alike) + 10 < sizeof near)
+            text_list_add(near, sizeof near, " ", near[0] != '\0' ? "%s" : "nearest: %s", alike);
     }
     machine_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
                  "no event '%.60s' in the event table of %s", name, t->title);

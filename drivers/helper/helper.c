@@ -98,12 +98,12 @@ static void remark(struct helper *h)
 {
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        native_note(h->native.notes, sizeof h->native.notes,
-                    "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
+        text_list_add(h->native.notes, sizeof h->native.notes, "; ",
+                      "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
     }
     if (h->stolen > 0) {
-        native_note(
-            h->native.notes, sizeof h->native.notes,
+        text_list_add(
+            h->native.notes, sizeof h->native.notes, "; ",
             "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
             h->stolen, h->tried, h->stolen_ms);
     }

@@ -232,14 +232,12 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
             return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s%s", name, room);
         }
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s",
-                 text[0] ? ", " : "no hardware counter is free, not counted: ", name);
+        text_list_add(text, sizeof text, ", ", text[0] ? "%.30s" : "no hardware counter is free, not counted: %.30s",
+                      name);
     }
-    if (text[0] != '\0') {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
-                 counter_room_remedy(counter_room_watchdog(h->proc)));
-    }
-    native_note(h->native.notes, sizeof h->native.notes, "%s", text);
+    if (text[0] != '\0')
+        text_list_add(text, sizeof text, "; ", "%s", counter_room_remedy(counter_room_watchdog(h->proc)));
+    text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
     return MACHINE_OK;
 }
 
@@ -255,12 +253,12 @@ static int try_out(struct helper *h, struct machine_error *err)
     r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);
-    native_note(h->native.notes, sizeof h->native.notes, "interrupts masked by clearing IF%s%s",
-                r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
-                r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
+    text_list_add(h->native.notes, sizeof h->native.notes, "; ", "interrupts masked by clearing IF%s%s",
+                  r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
+                  r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
     if (h->clock == HELPER_CHAIN &&
         timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text, sizeof text))
-        native_note(h->native.notes, sizeof h->native.notes, "%s", text);
+        text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
     return check_counted(h, r.missing, err);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text_list.h"
+
 static int leave_section(struct model_parser *p)
 {
     const struct model_section *s = p->section;
@@ -29,12 +31,9 @@ static const struct model_section *find_section(const char *name)
 static int unknown_section(struct model_parser *p, const char *name)
 {
     char known[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < model_n_sections && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, " %s", model_sections[i].name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return model_fail(p, p->ini.line, name, "no such section; known sections:%s", known);
+    for (size_t i = 0; i < model_n_sections; i++)
+        text_list_add(known, sizeof known, " ", "%s", model_sections[i].name);
+    return model_fail(p, p->ini.line, name, "no such section; known sections: %s", known);
 }
 
 static int model_parse_read_header(struct model_parser *p)
@@ -66,14 +65,11 @@ static int unknown_key(struct model_parser *p, const char *key)
 {
     const struct model_section *s = p->section;
     char known[260] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < s->n_keys && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, " %s", s->keys[i].name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (s->more && used < sizeof known)
-        snprintf(known + used, sizeof known - used, " %s", s->more);
-    return model_fail(p, p->ini.line, key, "no such key in section [%s]; known keys:%s", p->section->name, known);
+    for (size_t i = 0; i < s->n_keys; i++)
+        text_list_add(known, sizeof known, " ", "%s", s->keys[i].name);
+    if (s->more)
+        text_list_add(known, sizeof known, " ", "%s", s->more);
+    return model_fail(p, p->ini.line, key, "no such key in section [%s]; known keys: %s", s->name, known);
 }
 
 static int model_parse_read_value(struct model_parser *p)

@@ -72,31 +72,22 @@ static double spacing(const struct payload *p)
     return p->counted > 0 && p->counted < p->instructions ? (double)p->instructions / p->counted : 1;
 }
 
-static int cannot(struct machine_error *err, const char *text, const char *payload, const char *cpu)
-{
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    snprintf(err->text, sizeof err->text, "the modelled %s cannot run %s: %s", cpu, payload, text);
-    return MACHINE_CANNOT;
-}
-
 static int check_runs(const struct model *m, const struct payload *p, struct machine_error *err)
 {
     unsigned lacking = p->kernel->features & ~m->features;
+    char names[80], remedy[160];
     if (lacking) {
-        char names[80], text[120];
         kernel_feature_names(lacking, names, sizeof names);
-        snprintf(text, sizeof text, "it has no %s", names);
-        int status = cannot(err, text, p->name, m->cpu_name);
-        snprintf(err->remedy, sizeof err->remedy, "choose narrower kernels, or a model with %s", names);
-        return status;
+        snprintf(remedy, sizeof remedy, "choose narrower kernels, or a model with %s", names);
+        return machine_fail(err, MACHINE_CANNOT, remedy, "the modelled %s cannot run %s: it has no %s", m->cpu_name,
+                            p->name, names);
     }
     if (!find_kernel(m, p->kernel->name)) {
-        int status = cannot(err, "its model file has no rate for this kernel", p->name, m->cpu_name);
-        snprintf(err->remedy, sizeof err->remedy,
-                 "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
+        snprintf(remedy, sizeof remedy, "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
                  (int)strcspn(p->kernel->name, "-@"), p->kernel->name);
-        return status;
+        return machine_fail(err, MACHINE_CANNOT, remedy,
+                            "the modelled %s cannot run %s: its model file has no rate for this kernel", m->cpu_name,
+                            p->name);
     }
     return MACHINE_OK;
 }

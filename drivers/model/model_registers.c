@@ -42,12 +42,9 @@ static uint64_t by_core(const struct model *m)
 
 static int no_register(const struct model *m, uint32_t reg, const char *why, struct machine_error *err)
 {
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    snprintf(err->text, sizeof err->text, "the modelled %s has no such MSR: %XH%s", m->cpu_name, reg, why);
-    snprintf(err->remedy, sizeof err->remedy,
-             "models have 198H, CEH, 1ADH and 1AEH, with a section [power] also 606H and 611H");
-    return MACHINE_CANNOT;
+    return machine_fail(err, MACHINE_CANNOT,
+                        "models have 198H, CEH, 1ADH and 1AEH, with a section [power] also 606H and 611H",
+                        "the modelled %s has no such MSR: %XH%s", m->cpu_name, reg, why);
 }
 
 int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err)

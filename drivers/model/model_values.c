@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text_list.h"
+
 /* Decimal notation only: strtod alone would take "nan", "inf" and hexadecimal. Returns the end, or NULL. */
 static const char *plain_number(const char *text, double *out)
 {
@@ -77,13 +79,10 @@ int model_class_name(struct model_parser *p, const char *key, const char *text, 
     int i = model_class_index(p->model, text);
     if (i < 0) {
         char known[200] = "";
-        size_t used = 0;
-        for (size_t k = 0; k < p->model->n_classes && used < sizeof known; k++) {
-            int n = snprintf(known + used, sizeof known - used, " %s", p->model->classes[k].name);
-            used += n > 0 ? (size_t)n : 0;
-        }
-        return model_fail(p, p->ini.line, key, "no class `%.40s` above this line; classes so far:%s", text,
-                          known[0] ? known : " none");
+        for (size_t k = 0; k < p->model->n_classes; k++)
+            text_list_add(known, sizeof known, " ", "%s", p->model->classes[k].name);
+        return model_fail(p, p->ini.line, key, "no class `%.40s` above this line; classes so far: %s", text,
+                          known[0] ? known : "none");
     }
     *out = (unsigned)i;
     return 0;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/text_list.h"
+
 static const double RATIO_GHZ = 0.1, VOLTS_UNIT = 0x1p-13, DRAM_JOULES = 15.3e-6;
 static const uint64_t EMULATED_PERF_STATUS = UINT64_C(0x400000003e8);
 
@@ -255,17 +257,18 @@ void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char
 {
     uint32_t reg;
     const char *const *names = msr_decode_find_limits(p, &reg);
-    size_t used = 0;
 
-    snprintf(out, size, "none");
-    for (unsigned i = 0; names != NULL && i < LIMIT_BITS && used < size; i++) {
+    out[0] = '\0';
+    for (unsigned i = 0; names != NULL && i < LIMIT_BITS; i++) {
         if ((value >> (i + (logged ? LIMIT_BITS : 0)) & 1) == 0)
             continue;
-        const char *comma = used > 0 ? ", " : "";
-        int length = names[i] != NULL ? snprintf(out + used, size - used, "%s%s", comma, names[i])
-                                      : snprintf(out + used, size - used, "%sbit %u", comma, i);
-        used += length > 0 ? (size_t)length : 0;
+        if (names[i] != NULL)
+            text_list_add(out, size, ", ", "%s", names[i]);
+        else
+            text_list_add(out, size, ", ", "bit %u", i);
     }
+    if (out[0] == '\0')
+        snprintf(out, size, "none");
 }
 
 /* ---- energy ---- */

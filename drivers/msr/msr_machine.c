@@ -8,6 +8,7 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_survey.h"
 #include "drivers/cpu/tsc.h"
+#include "util/text_list.h"
 
 enum { DEV_MAX = 200 };
 
@@ -34,8 +35,8 @@ static void msr_info(const struct machine *m, struct machine_info *out)
     struct with_registers *w = m->state;
 
     inner_info(w, out);
-    snprintf(w->notes, sizeof w->notes, "%s%s%s", out->notes != NULL ? out->notes : "",
-             out->notes != NULL && out->notes[0] != '\0' && w->own_notes[0] != '\0' ? "; " : "", w->own_notes);
+    snprintf(w->notes, sizeof w->notes, "%s", out->notes != NULL ? out->notes : "");
+    text_list_add(w->notes, sizeof w->notes, "; ", "%s", w->own_notes);
     out->name = w->name;
     out->source = w->source;
     out->notes = w->notes;
@@ -71,14 +72,13 @@ static int open_device(const struct with_registers *w, int cpu, struct msr_devic
 static int refuse_open(const struct with_registers *w, int cpu, int error, struct machine_error *err)
 {
     struct msr_trouble trouble = w->access.access;
+    char why[sizeof err->text], remedy[sizeof err->remedy];
 
     trouble.cpu = cpu;
     trouble.open_errno = error;
     trouble.guest = w->access.guest;
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    msr_trouble_tell(&trouble, err->text, sizeof err->text, err->remedy, sizeof err->remedy);
-    return MACHINE_CANNOT;
+    msr_trouble_tell(&trouble, why, sizeof why, remedy, sizeof remedy);
+    return machine_fail(err, MACHINE_CANNOT, remedy, "%s", why);
 }
 
 /* What limits or explains the results, as far as registers tell it. */
@@ -89,13 +89,12 @@ static void note_registers(struct with_registers *w)
     msr_survey(&w->device, &w->access.part, &survey);
     w->own_notes[0] = '\0';
     if (survey.turbo[0] != '\0') {
-        snprintf(w->own_notes, sizeof w->own_notes, "non-AVX turbo limits by active cores, GHz (1ADH): %s",
-                 survey.turbo);
+        text_list_add(w->own_notes, sizeof w->own_notes, "; ", "non-AVX turbo limits by active cores, GHz (1ADH): %s",
+                      survey.turbo);
     }
-    size_t used = strlen(w->own_notes);
     if (survey.limits[0] != '\0') {
-        snprintf(w->own_notes + used, sizeof w->own_notes - used,
-                 "%sbefore the measurement, the frequency was limited by: %s", used > 0 ? "; " : "", survey.limits);
+        text_list_add(w->own_notes, sizeof w->own_notes, "; ",
+                      "before the measurement, the frequency was limited by: %s", survey.limits);
     }
 }
 
@@ -142,19 +141,16 @@ static int msr_read(struct machine *m, uint32_t reg, uint64_t *value, struct mac
 {
     struct with_registers *w = m->state;
 
-    memset(err, 0, sizeof *err);
-    if (!w->opened) {
-        err->status = MACHINE_FAILED;
-        snprintf(err->text, sizeof err->text, "the machine %s was not prepared: register %XH of no CPU", w->name, reg);
-        return MACHINE_FAILED;
-    }
+    if (!w->opened)
+        return machine_fail(err, MACHINE_FAILED, "", "the machine %s was not prepared: register %XH of no CPU", w->name,
+                            reg);
     uint64_t before = tsc_now();
     int error = w->device.read(&w->device, reg, value);
     w->read_tsc = before + (tsc_now() - before) / 2;
     if (error != 0) {
-        err->status = MACHINE_CANNOT;
-        msr_read_error_text(reg, w->device.cpu, error, w->access.guest, err->text, sizeof err->text);
-        return MACHINE_CANNOT;
+        char why[200];
+        msr_read_error_text(reg, w->device.cpu, error, w->access.guest, why, sizeof why);
+        return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
     }
     return MACHINE_OK;
 }
@@ -224,21 +220,14 @@ int msr_machine_wrap(struct machine *inner, const struct msr_access *access, str
     struct with_registers *w = calloc(1, sizeof *w);
     struct machine_info info;
 
-    if (w == NULL) {
-        memset(err, 0, sizeof *err);
-        err->status = MACHINE_FAILED;
-        snprintf(err->text, sizeof err->text, "out of memory");
-        return MACHINE_FAILED;
-    }
+    if (w == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     w->inner = *inner;
     w->access = *access;
     snprintf(w->dev, sizeof w->dev, "%s", access->dev != NULL ? access->dev : "/dev");
     w->access.dev = w->dev;
     inner_info(w, &info);
-    if (strcmp(info.name, "timing") == 0)
-        snprintf(w->name, sizeof w->name, "msr");
-    else
-        snprintf(w->name, sizeof w->name, "%s+msr", info.name);
+    snprintf(w->name, sizeof w->name, strcmp(info.name, "timing") == 0 ? "msr" : "%s+msr", info.name);
     snprintf(w->source, sizeof w->source, "%s; registers through /dev/cpu/N/msr", info.source);
     *out = (struct machine){.ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w};
     return MACHINE_OK;

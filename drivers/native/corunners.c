@@ -47,11 +47,8 @@ static void *keep_busy(void *data)
 
 static int corunners_fail(struct machine_error *err, int cpu, int error)
 {
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_FAILED;
-    snprintf(err->text, sizeof err->text, "cannot keep CPU %d busy: %s", cpu, strerror(error));
-    snprintf(err->remedy, sizeof err->remedy, "use one active core");
-    return MACHINE_FAILED;
+    return machine_fail(err, MACHINE_FAILED, "use one active core", "cannot keep CPU %d busy: %s", cpu,
+                        strerror(error));
 }
 
 /* A thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. */
@@ -87,14 +84,9 @@ static int wait_until_busy(const struct corunners *c, const int *cpus, struct ma
     for (size_t i = 0; i < c->n; i++) {
         int tries = 25000; /* 5 s: a core that gets no time in so long cannot be called active */
         while (corunners_slices(c, i) == 0) {
-            if (tries-- == 0) {
-                memset(err, 0, sizeof *err);
-                err->status = MACHINE_FAILED;
-                snprintf(err->text, sizeof err->text, "CPU %d cannot be kept busy: something else occupies it",
-                         cpus[i]);
-                snprintf(err->remedy, sizeof err->remedy, "stop what runs there, or use fewer active cores");
-                return MACHINE_FAILED;
-            }
+            if (tries-- == 0)
+                return machine_fail(err, MACHINE_FAILED, "stop what runs there, or use fewer active cores",
+                                    "CPU %d cannot be kept busy: something else occupies it", cpus[i]);
             nanosleep(&pause, NULL);
         }
     }

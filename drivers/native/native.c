@@ -63,14 +63,14 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
             "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works everywhere",
             "%s", note);
     }
-    native_note(s->machine_notes, sizeof s->machine_notes, "%s", note);
+    text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", note);
     if (tsc_calibrate(&hz, &error) != 0) {
         return machine_fail(err, MACHINE_CANNOT, "",
                             "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock does not advance");
     }
     double declared = tsc_declared_hz(leaves, &origin);
     tsc_decide(declared, origin, hz, error, &s->tsc);
-    native_note(s->machine_notes, sizeof s->machine_notes, "%s", s->tsc.note);
+    text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", s->tsc.note);
     return MACHINE_OK;
 }
 
@@ -81,13 +81,13 @@ static void native_describe(struct native *s, const struct cpu_leaves *leaves)
     cpu_identify(leaves, &s->id);
     snprintf(s->cpu_text, sizeof s->cpu_text, "%s %s", s->id.brand, s->id.signature);
     if (s->id.hypervisor) {
-        native_note(s->machine_notes, sizeof s->machine_notes,
-                    "in a virtual machine (%s): the host may preempt the CPU at any time",
-                    s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
+        text_list_add(s->machine_notes, sizeof s->machine_notes, "; ",
+                      "in a virtual machine (%s): the host may preempt the CPU at any time",
+                      s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
     if (s->contradicts)
-        native_note(s->machine_notes, sizeof s->machine_notes, "%s", text);
+        text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", text);
 }
 
 /* Physical cores, for info before anything is prepared. */
@@ -180,16 +180,14 @@ int native_open(struct native *s, const char *sys, const struct cpu_leaves *leav
 /* Names of plain kernels that need none of the missing features, as many as fit. */
 static void native_list_kernels(unsigned features, char *out, size_t size)
 {
-    size_t count, used = 0;
+    size_t count;
     const struct kernel *k = kernel_registry(&count);
 
     out[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds ||
-            strlen(k[i].name) + used + 6 > size)
-            continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", k[i].name);
-    }
+    for (size_t i = 0; i < count; i++)
+        if ((k[i].features & ~features) == 0 && !k[i].latency_bound && !k[i].chained_adds &&
+            strlen(k[i].name) + strlen(out) + 6 <= size)
+            text_list_add(out, size, " ", "%s", k[i].name);
 }
 
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err)
@@ -279,9 +277,9 @@ static void remark_idle(struct native *s, const struct cpu_view *view)
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
         left += cpu_mask_has(&view->online, cpu);
     if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
-        native_note(s->notes, sizeof s->notes,
-                    "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
-                    "fewer active cores to leave one free)");
+        text_list_add(s->notes, sizeof s->notes, "; ",
+                      "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
+                      "fewer active cores to leave one free)");
     }
 }
 
@@ -311,7 +309,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->prepared = true;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
-    native_note(s->notes, sizeof s->notes, "%s", s->pinning.note);
+    text_list_add(s->notes, sizeof s->notes, "; ", "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;
 }

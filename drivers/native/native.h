@@ -17,7 +17,7 @@
 #include "drivers/machine.h"
 #include "drivers/native/pace.h"
 #include "drivers/native/pinning.h"
-#include "drivers/native/native_note.h"
+#include "util/text_list.h"
 #include "drivers/native/plan.h"
 #include "drivers/cpu/tsc.h"
 

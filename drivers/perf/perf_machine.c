@@ -99,14 +99,13 @@ static int open_counters(const struct machine *m, struct machine_error *err)
                 return status;
             if (status != MACHINE_OK) {
                 perf_counter_name(id, 0, name, sizeof name);
-                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s",
-                         text[0] ? ", " : "not counted: ", name);
+                text_list_add(text, sizeof text, ", ", text[0] ? "%.30s" : "not counted: %.30s", name);
             }
         }
     }
-    native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
     if (text[0] != '\0')
-        native_note(t->common.notes, sizeof t->common.notes, "%s; %s", err->text, err->remedy);
+        text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s; %s", err->text, err->remedy);
     return MACHINE_OK;
 }
 
@@ -197,15 +196,12 @@ static void perf_machine_convert(struct perf *t, const struct run_request *r, co
 
 static void remark_missing(struct perf *t)
 {
-    char text[200];
-
     t->common.notes[t->notes_length] = '\0';
     if (t->missing > 0) {
-        snprintf(text, sizeof text,
-                 "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
-                 "thread was descheduled",
-                 100 * (double)t->missing / (double)t->readings);
-        native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+        text_list_add(t->common.notes, sizeof t->common.notes, "; ",
+                      "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
+                      "thread was descheduled",
+                      100 * (double)t->missing / (double)t->readings);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/msr/msr_decode.h"
+#include "util/text_list.h"
 
 const char *rated_base_name(size_t i)
 {
@@ -16,13 +17,9 @@ const char *rated_base_name(size_t i)
 
 void rated_text(const struct rated_table *t, char *out, size_t size)
 {
-    size_t used = 0;
-
     out[0] = '\0';
-    for (size_t i = 0; i < t->n && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%u-%u: %.1f", i > 0 ? ", " : "", t->rows[i].first_cores,
-                                 t->rows[i].last_cores, t->rows[i].ghz);
-    }
+    for (size_t i = 0; i < t->n; i++)
+        text_list_add(out, size, ", ", "%u-%u: %.1f", t->rows[i].first_cores, t->rows[i].last_cores, t->rows[i].ghz);
 }
 
 static void put_why(const struct machine_error *err, char *out, size_t size)

@@ -71,7 +71,7 @@ static void remark_steps(struct timing *t)
     if (t->remarked || !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text))
         return;
     t->remarked = true;
-    native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
     t->notes_length = strlen(t->common.notes);
 }
 
@@ -138,8 +138,8 @@ static void remark_shared(struct timing *t, const struct timing_cost *seen)
     t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
         t->common.notes[t->notes_length] = '\0';
-        native_note(
-            t->common.notes, sizeof t->common.notes,
+        text_list_add(
+            t->common.notes, sizeof t->common.notes, "; ",
             "in %u of %u repetitions something else ran on the same core (its SMT sibling): frequency and IPC are "
             "less accurate there",
             t->shared, t->probed);
