@@ -26,16 +26,6 @@
 
 enum { NOT_READABLE = -100 };
 
-static int read_int(const char *root, const char *path)
-{
-    char text[32], *end;
-
-    if (cpu_read_text(root, path, text, sizeof text) <= 0)
-        return NOT_READABLE;
-    long value = strtol(text, &end, 10);
-    return *end == '\0' && value > NOT_READABLE && value < 1000 ? (int)value : NOT_READABLE;
-}
-
 /* Two readings with something in between; more than once, because either may have been interrupted. */
 static void try_rdpmc(const struct perf_event_mmap_page *page, struct choice_facts *out)
 {
@@ -143,10 +133,10 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     ask_helper(sys, dev, out);
     choices_ask_perf(out);
     out->nmi_watchdog = counter_room_watchdog(proc);
-    out->perf_paranoid = read_int(proc, "sys/kernel/perf_event_paranoid");
-    out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
+    out->perf_paranoid = (int)cpu_read_number(proc, NOT_READABLE, "sys/kernel/perf_event_paranoid");
+    out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu/rdpmc");
     if (out->rdpmc_setting == NOT_READABLE) {
-        out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu_core/rdpmc");
+        out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu_core/rdpmc");
         out->hybrid = out->rdpmc_setting != NOT_READABLE;
     }
     ask_msr(sys, proc, dev, &leaves, out);

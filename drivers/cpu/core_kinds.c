@@ -24,27 +24,13 @@ static const struct {
     const char *folder, *label;
 } classes[] = {{"cpu_core", "P"}, {"cpu_atom", "E"}, {"cpu_lowpower", "LP-E"}, {NULL, ""}};
 
-static long core_kinds_read_number(const char *root, int cpu, const char *file, long otherwise)
-{
-    char path[96], text[32], *end;
-
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/%s", cpu, file);
-    if (cpu_read_text(root, path, text, sizeof text) <= 0)
-        return otherwise;
-    long value = strtol(text, &end, 10);
-    return end != text ? value : otherwise;
-}
-
 static unsigned class_of(const char *root, int cpu)
 {
     unsigned i = 0;
 
     for (; classes[i].folder != NULL; i++) {
-        char path[64], text[4096];
         struct cpu_mask cpus;
-        snprintf(path, sizeof path, "devices/%s/cpus", classes[i].folder);
-        if (cpu_read_text(root, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
-            cpu_mask_has(&cpus, cpu))
+        if (cpu_read_list(root, &cpus, "devices/%s/cpus", classes[i].folder) && cpu_mask_has(&cpus, cpu))
             break;
     }
     return i;
@@ -59,9 +45,9 @@ const char *cpu_core_class(const char *root, int cpu)
  * arch/x86/kernel/itmt.c); older ones show in the highest frequency. */
 static long reach_of(const char *root, int cpu)
 {
-    long reach = core_kinds_read_number(root, cpu, "acpi_cppc/highest_perf", 0);
+    long reach = cpu_read_number(root, 0, "devices/system/cpu/cpu%d/acpi_cppc/highest_perf", cpu);
 
-    return reach > 0 ? reach : core_kinds_read_number(root, cpu, "cpufreq/cpuinfo_max_freq", 0);
+    return reach > 0 ? reach : cpu_read_number(root, 0, "devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", cpu);
 }
 
 static bool neighbours(const struct core *a, const struct core *b)
@@ -83,7 +69,7 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
         out[n++] = (struct core){.cpu = cpu,
                                  .class = class_of(root, cpu),
                                  .package = cpu_package_of(root, cpu),
-                                 .die = (int)core_kinds_read_number(root, cpu, "topology/die_id", 0),
+                                 .die = cpu_die_of(root, cpu),
                                  .reach = reach_of(root, cpu)};
     }
     return n;

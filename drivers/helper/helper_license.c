@@ -61,7 +61,6 @@ static int helper_license_count_all(struct machine *m, int cpu, size_t n, struct
                                         .counters = specs,
                                         .n_counters = n,
                                         .max_samples = READINGS};
-    char why[200];
 
     for (size_t c = 1; c < n; c++) {
         specs[c] = (struct counter_spec){COUNTER_EVENT,
@@ -70,9 +69,7 @@ static int helper_license_count_all(struct machine *m, int cpu, size_t n, struct
     *out = (struct perf_license_counts){.has_throttle = n == COUNTED};
     int status = m->ops->prepare(m, &setup, err);
     for (int k = 0; k < PERF_LICENSE_KERNELS && status == MACHINE_OK; k++) {
-        struct payload p;
-        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0)
-            return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+        const struct payload p = kernel_named(perf_license_names[k]);
         out->ran[k] = (p.kernel->features & ~h->native.features) == 0;
         if (out->ran[k])
             status = helper_license_count_kernel(m, &p, k, n, out, err);

@@ -88,15 +88,13 @@ static void place_chains(const struct helper *h, struct characterize_setup *p)
 static int place_corunners(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
                            struct machine_error *err)
 {
-    struct payload corunner = h->native.setup.corunner;
+    const struct machine_setup *s = &h->native.setup;
+    const struct payload corunner = s->corunner.kernel != NULL ? s->corunner : kernel_named("64add");
     struct cpu_corunners chosen;
-    char why[200];
 
-    if (corunner.kernel == NULL && kernel_parse("64add", &corunner, why, sizeof why) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "the default co-runner kernel: %s", why);
     int status = helper_check_kernel(h, &corunner, err);
     if (status == MACHINE_OK)
-        status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, &h->native.setup, &chosen, err);
+        status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, s, &chosen, err);
     if (status != MACHINE_OK)
         return status;
     if (chosen.n > CHARACTERIZE_CORUNNERS) {
@@ -156,15 +154,12 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
                                    .readings = READINGS};
     struct timing_raw *raw = calloc((size_t)COARSE_ROUNDS * READINGS, sizeof *raw);
     const int rounds = timing_chains_coarse(&h->chains) ? COARSE_ROUNDS : 1;
-    struct payload adds;
-    char why[200];
+    const struct payload adds = kernel_named("64add");
     int seen = -1;
     size_t n = 0;
 
-    if (raw == NULL || kernel_parse("64add", &adds, why, sizeof why) != 0) {
-        free(raw);
-        return machine_fail(err, MACHINE_FAILED, "", "%s", raw == NULL ? "out of memory" : why);
-    }
+    if (raw == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     place_chains(h, &p);
     int status = prepare_module(h, &p, err);
     for (int run = 1; status == MACHINE_OK && seen != 0 && run <= ATTEMPTS * rounds; run++) {
@@ -245,11 +240,9 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
 static int try_out(struct helper *h, struct machine_error *err)
 {
     struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 1};
-    struct payload adds;
+    const struct payload adds = kernel_named("64add");
     char text[200];
 
-    if (kernel_parse("64add", &adds, text, sizeof text) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "%s", text);
     r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);

@@ -16,8 +16,7 @@ void model_core_start(struct model_core *c, const struct model *m, unsigned core
  * The next repetition of a series on a core that has been started (or is all zero: then the first): at rest, or where
  * the model carries, in the state in which the last one ended. What is of the series goes on.
  */
-int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
-                    struct machine_error *err);
+void model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);
 /* Lets another payload run from now on. The payload must outlive its running. As model_need. */
 int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err);
 /* Whether the core clock is followed closely (while somebody samples) or only by its mean. */

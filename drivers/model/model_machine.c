@@ -320,11 +320,10 @@ static int check_request(const struct model_state *s, const struct run_request *
     return MACHINE_OK;
 }
 
-static int start_core(struct model_state *s, unsigned cores, uint64_t repetition, struct machine_error *err)
+static void start_core(struct model_state *s, unsigned cores, uint64_t repetition)
 {
-    int status = model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition, err);
+    model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition);
     s->core.fixed_ghz = s->setup.fixed_ghz;
-    return status;
 }
 
 /* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
@@ -337,10 +336,7 @@ static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
 static void model_machine_count_energy(struct model_state *s)
 {
     const struct model *m = &s->model;
-    struct payload corunner = s->setup.corunner;
-    char why[200];
-    if (!corunner.kernel && kernel_parse("64add", &corunner, why, sizeof why) != 0)
-        return;
+    const struct payload corunner = s->setup.corunner.kernel ? s->setup.corunner : kernel_named("64add");
     double seconds = (s->core.now - s->core.around.begin) * 1e-6, watts = m->idle_watts;
     if (isnan(s->corunner_volts))
         s->corunner_volts = model_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
@@ -363,8 +359,8 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     p.turn = (unsigned)r->repetition;
     chain_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
     s->repetition = r->repetition;
-    status = start_core(s, s->active, r->repetition, err);
-    if (status == MACHINE_OK && s->model.tsc_step_ns > 0)
+    start_core(s, s->active, r->repetition);
+    if (s->model.tsc_step_ns > 0)
         p.tsc_phase = model_step_ticks(&s->model) * model_random_uniform(&s->core.streams[MODEL_STREAM_CLOCK]);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
@@ -390,11 +386,8 @@ static bool model_machine_energy_register(const struct model_state *s, uint32_t 
 static int model_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
     struct model_state *s = m->state;
-    int status = MACHINE_OK;
     if (!s->has_run) /* an idle core, at the highest level */
-        status = start_core(s, s->prepared ? s->active : s->model.cores, 0, err);
-    if (status != MACHINE_OK)
-        return status;
+        start_core(s, s->prepared ? s->active : s->model.cores, 0);
     s->has_run = true;
     if (model_machine_energy_register(s, reg, value))
         return MACHINE_OK;

@@ -223,14 +223,9 @@ void native_finish(struct native *s)
 
 static int start_corunners(struct native *s, const struct cpu_view *view, struct machine_error *err)
 {
-    struct payload corunner = s->setup.corunner;
+    const struct payload corunner = s->setup.corunner.kernel != NULL ? s->setup.corunner : kernel_named("64add");
     struct cpu_corunners chosen;
 
-    if (corunner.kernel == NULL) {
-        char why[200];
-        if (kernel_parse("64add", &corunner, why, sizeof why) != 0)
-            return machine_fail(err, MACHINE_FAILED, "", "the default co-runner kernel: %s", why);
-    }
     int status = native_check_features(s, &corunner, err);
     if (status == MACHINE_OK)
         status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, &chosen, err);

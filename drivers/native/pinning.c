@@ -15,18 +15,6 @@
 #include "util/text_list.h"
 #include "drivers/native/pinning.h"
 
-static int pin(struct pinning *p, struct machine_error *err)
-{
-    struct cpu_mask one;
-
-    cpu_mask_clear(&one);
-    cpu_mask_add(&one, p->cpu);
-    if (cpu_get_affinity(&p->affinity) != 0 || cpu_set_affinity(&one) != 0)
-        return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
-                            "cannot pin the measuring thread to CPU %d: %s", p->cpu, strerror(errno));
-    return MACHINE_OK;
-}
-
 static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *err)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -55,12 +43,9 @@ static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *er
  */
 static double realtime_limit(void)
 {
-    char text[32];
+    long limit = cpu_read_number("/proc", 950000, "sys/kernel/sched_rt_runtime_us");
 
-    if (cpu_read_text("/proc", "sys/kernel/sched_rt_runtime_us", text, sizeof text) <= 0)
-        return 0.9 * 950000;
-    double limit = strtod(text, NULL);
-    return limit < 0 ? 1e12 : 0.9 * limit;
+    return limit < 0 ? 1e12 : 0.9 * (double)limit;
 }
 
 static void try_realtime(struct pinning *p)
@@ -86,12 +71,11 @@ static void try_realtime(struct pinning *p)
 int pinning_enter(struct pinning *p, int cpu, size_t bytes, struct machine_error *err)
 {
     memset(p, 0, sizeof *p);
-    p->cpu = cpu;
-    int status = pin(p, err);
-    if (status != MACHINE_OK)
-        return status;
+    if (cpu_pin(cpu, &p->affinity) != 0)
+        return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
+                            "cannot pin the measuring thread to CPU %d: %s", cpu, strerror(errno));
     p->entered = true;
-    status = lock_memory(p, bytes, err);
+    int status = lock_memory(p, bytes, err);
     if (status != MACHINE_OK) {
         pinning_leave(p);
         return status;

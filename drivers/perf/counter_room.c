@@ -7,11 +7,9 @@
 
 int counter_room_watchdog(const char *proc)
 {
-    char text[16];
+    long value = cpu_read_number(proc != NULL ? proc : "/proc", -1, "sys/kernel/nmi_watchdog");
 
-    if (cpu_read_text(proc != NULL ? proc : "/proc", "sys/kernel/nmi_watchdog", text, sizeof text) <= 0)
-        return -1;
-    return text[0] == '1' ? 1 : text[0] == '0' ? 0 : -1;
+    return value == 0 || value == 1 ? (int)value : -1;
 }
 
 #define WATCHDOG_OFF "as root: sysctl kernel.nmi_watchdog=0"

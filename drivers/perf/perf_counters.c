@@ -61,17 +61,6 @@ void perf_real_system(struct perf_system *out)
 
 /* ---- which PMU ---- */
 
-static bool read_type(const char *sys, const char *pmu, uint32_t *type)
-{
-    char path[80], text[32], *end;
-
-    snprintf(path, sizeof path, "bus/event_source/devices/%s/type", pmu);
-    if (cpu_read_text(sys, path, text, sizeof text) <= 0)
-        return false;
-    *type = (uint32_t)strtoul(text, &end, 10);
-    return *end == '\0';
-}
-
 /*
  * Hybrid parts have a PMU for each kind of core, with the list of its CPUs (Linux, arch/x86/events/intel/core.c,
  * "cpu_core" and "cpu_atom"); the generic events then need its type in their upper half (PERF_PMU_TYPE_SHIFT).
@@ -79,21 +68,18 @@ static bool read_type(const char *sys, const char *pmu, uint32_t *type)
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out)
 {
     static const char *const hybrid[] = {"cpu_core", "cpu_atom"};
-    char path[80], text[256];
     struct cpu_mask cpus;
 
     for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "bus/event_source/devices/%s/cpus", hybrid[i]);
-        if (cpu_read_text(sys, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
-            cpu_mask_has(&cpus, cpu) && read_type(sys, hybrid[i], &out->type)) {
+        long type = cpu_read_number(sys, -1, "bus/event_source/devices/%s/type", hybrid[i]);
+        if (type >= 0 && cpu_read_list(sys, &cpus, "bus/event_source/devices/%s/cpus", hybrid[i]) &&
+            cpu_mask_has(&cpus, cpu)) {
+            *out = (struct perf_pmu){.type = (uint32_t)type, .hybrid = true};
             snprintf(out->name, sizeof out->name, "%s", hybrid[i]);
-            out->hybrid = true;
             return;
         }
     }
-    snprintf(out->name, sizeof out->name, "cpu");
-    out->type = PERF_TYPE_RAW;
-    out->hybrid = false;
+    *out = (struct perf_pmu){.name = "cpu", .type = PERF_TYPE_RAW};
 }
 
 void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out)

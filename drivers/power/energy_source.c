@@ -43,28 +43,6 @@ __attribute__((format(printf, 3, 4))) static void energy_source_refuse(struct en
 
 /* ---- powercap ---- */
 
-/* A number in a file; 0, or an error number. */
-static int energy_source_read_number(const char *sys, const char *path, double *out)
-{
-    char text[64], *end;
-
-    errno = 0;
-    *out = 0;
-    if (cpu_read_text(sys, path, text, sizeof text) < 0)
-        return errno != 0 ? errno : EIO;
-    *out = (double)strtoull(text, &end, 10);
-    return end == text || (*end != '\0' && *end != '\n') ? EIO : 0;
-}
-
-static int topology_number(const char *sys, int cpu, const char *name)
-{
-    char path[ENERGY_PATH_MAX];
-    double value;
-
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/%s", cpu, name);
-    return energy_source_read_number(sys, path, &value) == 0 ? (int)value : -1;
-}
-
 /*
  * Whether a zone is the package of the CPU: Linux names it package-P, or package-P-die-D where a package has several
  * (drivers/powercap/intel_rapl_common.c); *of_die tells which. Where the topology is not told,
@@ -86,8 +64,8 @@ static bool is_package(const char *name, int package, int die, bool *of_die)
 /* Finds the zone's folder. Returns how many fit. */
 static unsigned find_zone(struct energy *e, int cpu)
 {
-    int package = topology_number(e->access.sys, cpu, "physical_package_id");
-    int die = topology_number(e->access.sys, cpu, "die_id");
+    int package = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    int die = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/die_id", cpu);
     char folder[ENERGY_PATH_MAX + 32], path[ENERGY_PATH_MAX], name[64];
     unsigned found = 0;
     bool of_die;
@@ -111,15 +89,18 @@ static unsigned find_zone(struct energy *e, int cpu)
     return found;
 }
 
+/* The joules in a file of the zone; 0, or an error number. */
 static int powercap_number(const struct energy *e, const char *file, double *joules)
 {
-    char path[ENERGY_PATH_MAX + 32];
-    double microjoules;
+    char path[ENERGY_PATH_MAX + 32], text[64], *end;
 
     snprintf(path, sizeof path, "%s/%s", e->zone, file);
-    int error = energy_source_read_number(e->access.sys, path, &microjoules);
-    *joules = microjoules * 1e-6;
-    return error;
+    *joules = 0;
+    errno = 0;
+    if (cpu_read_text(e->access.sys, path, text, sizeof text) < 0)
+        return errno != 0 ? errno : EIO;
+    *joules = (double)strtoull(text, &end, 10) * 1e-6;
+    return end == text || *end != '\0' ? EIO : 0;
 }
 
 static bool open_powercap(struct energy *e, int cpu)
