@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "drivers/model/model_license.h"
-#include "drivers/model/model_power.h"
 #include "drivers/model/model_ramp.h"
 #include "drivers/model/model_world.h"
 

@@ -119,9 +119,4 @@ struct model_core {
     struct model_history history;
 };
 
-/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
-double model_core_class_ghz(const struct model_core *c, unsigned class_);
-/* Nominal frequency now, GHz: the last one while halted, that of the moment on a ramp. */
-double model_core_ghz(const struct model_core *c);
-
 #endif

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/events/event_code.h"
+#include "drivers/events/events.h"
 #include "drivers/model/model.h"
 #include "drivers/model/model_core.h"
-#include "drivers/model/model_events.h"
+#include "drivers/model/model_ramp.h"
 #include "drivers/model/model_reading.h"
 #include "drivers/model/model_registers.h"
 #include "drivers/model/model_steady.h"
@@ -422,22 +422,44 @@ static int model_rated(struct machine *machine, struct rated_limits *out, struct
     return model_speed_select(&s->model, out, err);
 }
 
-static const char *data_dir(const struct model_state *s)
+/* The table of events of the modelled CPU, to be freed; NULL: *err says why not. */
+static struct events_table *events_of(const struct machine *machine, struct machine_error *err)
 {
-    return s->data_dir[0] ? s->data_dir : NULL;
+    const struct model_state *s = machine->state;
+    const struct model *m = &s->model;
+    struct cpu_identity id = {
+        .vendor = "GenuineIntel", .family = m->family, .model = m->model, .stepping = m->stepping};
+    struct events_table *table = malloc(sizeof *table);
+    snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
+    if (!table) {
+        machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    } else if (events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err) != MACHINE_OK) {
+        free(table);
+        table = NULL;
+    }
+    return table;
 }
 
 static int model_find_event(const struct machine *machine, const char *name, uint64_t *code, struct machine_error *err)
 {
-    const struct model_state *s = machine->state;
-    return model_event_by_name(&s->model, data_dir(s), name, code, err);
+    struct events_table *table = events_of(machine, err);
+    if (!table && err->status == MACHINE_CANNOT)
+        snprintf(err->remedy, sizeof err->remedy, "give its code: --event 0x28:0x08");
+    if (!table)
+        return (int)err->status;
+    const struct events_entry *e = events_by_name(table, name, err);
+    *code = e ? e->code : 0;
+    free(table);
+    return e ? MACHINE_OK : (int)err->status;
 }
 
 static int model_named_events(const struct machine *machine, uint32_t select, struct machine_event *out, size_t max,
                               size_t *n, struct machine_error *err)
 {
-    const struct model_state *s = machine->state;
-    return model_events_named(&s->model, data_dir(s), select, out, max, n, err);
+    struct events_table *table = events_of(machine, err);
+    *n = table ? events_by_select(table, select, out, max) : 0;
+    free(table);
+    return table ? MACHINE_OK : (int)err->status;
 }
 
 static void model_close(struct machine *m)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sections of a model file, and which keys they must have. */
+/* Sections of a model file, which keys they must have, and where such files are. */
 #include "drivers/model/model_parser.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/data_file.h"
 #include "util/text_list.h"
 
 static int leave_section(struct model_parser *p)
@@ -39,7 +40,7 @@ static int unknown_section(struct model_parser *p, const char *name)
 static int model_parse_read_header(struct model_parser *p)
 {
     struct sourced_ini *ini = &p->ini;
-    char text[MODEL_LINE_MAX], *words[MODEL_SECTION_WORDS];
+    char text[MODEL_LINE_MAX], *words[MODEL_SECTION_WORDS + 1] = {NULL};
     if (leave_section(p) != 0)
         return -1;
     snprintf(text, sizeof text, "%s", ini->header);
@@ -56,9 +57,9 @@ static int model_parse_read_header(struct model_parser *p)
     p->section_line = ini->line;
     p->section_number = ini->section;
     p->instance = p->model;
-    if (s->enter)
-        return s->enter(p, words, n);
-    return n == 1 ? 0 : model_fail(p, ini->line, p->header, "this header is written %s", s->usage);
+    if (n < 1 + s->words[0] || n > 1 + s->words[1])
+        return model_fail(p, ini->line, p->header, "this header is written %s", s->usage);
+    return s->enter ? s->enter(p, words) : 0;
 }
 
 static int unknown_key(struct model_parser *p, const char *key)
@@ -127,4 +128,37 @@ int model_parse(const char *text, size_t length, const char *name, struct model 
     int failed = model_parse_parse(p);
     free(p);
     return failed ? (int)err->status : MACHINE_OK;
+}
+
+/* ---- where model files are ---- */
+
+static const struct data_kind models = {"model", "models", ".model"};
+
+int model_list(const char *data_dir, char ***names, size_t *n)
+{
+    return data_file_list(data_dir, &models, names, n);
+}
+
+void model_list_free(char **names, size_t n)
+{
+    data_file_list_free(names, n);
+}
+
+char *model_text(const char *name_or_file, const char *data_dir, size_t *length)
+{
+    char path[DATA_FILE_PATH_SIZE];
+    struct machine_error ignored;
+    return data_file_read(name_or_file, data_dir, &models, path, length, &ignored);
+}
+
+int model_load(const char *name_or_file, const char *data_dir, struct model *out, struct machine_error *err)
+{
+    char path[DATA_FILE_PATH_SIZE];
+    size_t length = 0;
+    char *text = data_file_read(name_or_file, data_dir, &models, path, &length, err);
+    if (!text)
+        return (int)err->status;
+    int status = model_parse(text, length, path, out, err);
+    free(text);
+    return status;
 }

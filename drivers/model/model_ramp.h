@@ -8,6 +8,10 @@
 
 #include "drivers/model/model_core_state.h"
 
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
+double model_core_class_ghz(const struct model_core *c, unsigned class_);
+/* Nominal frequency now, GHz: the last one while halted, that of the moment on a ramp. */
+double model_core_ghz(const struct model_core *c);
 /* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);
 /* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PERF_STATUS = 0x198, PLATFORM_INFO = 0xce, TURBO_RATIOS = 0x1ad, TURBO_CORES = 0x1ae, GROUPS = 8 };
+#include "drivers/model/model_ramp.h"
+#include "drivers/msr/msr_decode.h"
+
+enum { GROUPS = 8 };
 static const double BUS_GHZ = 0.1, VOLTS_UNIT = 0x1p-13;
 
 static uint64_t ratio(double ghz)
@@ -51,17 +54,17 @@ int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, str
 {
     const struct model *m = c->model;
     bool groups = m->turbo_layout == MODEL_TURBO_GROUPS;
-    if ((reg == TURBO_RATIOS || reg == TURBO_CORES) && groups && m->n_turbo > GROUPS)
+    if ((reg == MSR_TURBO_RATIOS || reg == MSR_TURBO_RATIOS_1) && groups && m->n_turbo > GROUPS)
         return no_register(m, reg, " (its turbo table has more than 8 rows)", err);
-    if (reg == PERF_STATUS)
+    if (reg == MSR_PERF_STATUS)
         *value = perf_status(c);
-    else if (reg == PLATFORM_INFO)
+    else if (reg == MSR_PLATFORM_INFO)
         *value = ratio(m->base_ghz[0]) << 8;
-    else if (reg == TURBO_RATIOS && groups)
+    else if (reg == MSR_TURBO_RATIOS && groups)
         *value = model_registers_by_group(m, false);
-    else if (reg == TURBO_RATIOS && m->turbo_layout == MODEL_TURBO_CORES)
+    else if (reg == MSR_TURBO_RATIOS && m->turbo_layout == MODEL_TURBO_CORES)
         *value = by_core(m);
-    else if (reg == TURBO_CORES && groups)
+    else if (reg == MSR_TURBO_RATIOS_1 && groups)
         *value = model_registers_by_group(m, true);
     else
         return no_register(m, reg, "", err);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "drivers/model/model_core.h"
-#include "drivers/model/model_power.h"
 
 static double nominal_ghz(const struct model *m, const struct model_need *need, unsigned cores, double fixed_ghz)
 {

@@ -135,11 +135,14 @@ static int store_text(struct model_parser *p, const char *key, const char *value
     return 0;
 }
 
-static int store_yes_no(struct model_parser *p, const char *key, const char *value, bool *out)
+const struct model_either model_yes_no = {"no", "yes", "yes nor no"};
+
+static int store_either(struct model_parser *p, const char *key, const char *value, const struct model_either *e,
+                        bool *out)
 {
-    *out = strcmp(value, "yes") == 0;
-    if (!*out && strcmp(value, "no") != 0)
-        return model_fail(p, p->ini.line, key, "`%.40s` is neither yes nor no", value);
+    *out = strcmp(value, e->yes) == 0;
+    if (!*out && strcmp(value, e->no) != 0)
+        return model_fail(p, p->ini.line, key, "`%.40s` is neither %s", value, e->both);
     return 0;
 }
 
@@ -153,8 +156,8 @@ int model_store_key(struct model_parser *p, const struct model_key *k, const cha
         return model_uint(p, k->name, value, (unsigned)k->lo, (unsigned)k->hi, at);
     case MODEL_KEY_TEXT:
         return store_text(p, k->name, value, at);
-    case MODEL_KEY_YES_NO:
-        return store_yes_no(p, k->name, value, at);
+    case MODEL_KEY_EITHER:
+        return store_either(p, k->name, value, k->either, at);
     case MODEL_KEY_CLASS:
         return model_class_name(p, k->name, value, at);
     case MODEL_KEY_OWN:

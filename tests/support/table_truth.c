@@ -11,7 +11,6 @@
 /* cmocka needs the four above first */
 #include <cmocka.h>
 
-#include "drivers/model/model_power.h"
 #include "drivers/model/model_steady.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
