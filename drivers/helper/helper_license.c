@@ -3,12 +3,12 @@
  * The events of the part for the machine `helper`: names, and the test of the license events, run through the module as
  * measurements are, with raw events.
  */
-#include "drivers/helper/helper_license.h"
+
+#include "drivers/helper/helper_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/helper/helper_state.h"
 #include "drivers/perf/counter_room.h"
 
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };

@@ -3,7 +3,8 @@
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
  * co-runners.
  */
-#include "drivers/helper/helper_prepare.h"
+
+#include "drivers/helper/helper_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/helper/helper_state.h"
 #include "drivers/perf/counter_room.h"
 
 enum { ATTEMPTS = 3, APERF_BITS = 64 };
@@ -29,20 +29,6 @@ void helper_finish(struct machine *m)
     h->words = NULL;
     h->native.prepared = false;
     h->native.active_cores = 0;
-}
-
-static int helper_prepare_check_setup(const struct machine_setup *s, struct machine_error *err)
-{
-    if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
-                            "the kernel helper cannot keep a sampling period of %g us", s->period_us);
-    }
-    if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%zu counters and %zu samples requested: at most %d counters, at least 1 sample",
-                            s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
-    }
-    return native_check_fixed(s, err);
 }
 
 /* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
@@ -88,30 +74,21 @@ static void place_chains(const struct helper *h, struct characterize_setup *p)
 static int place_corunners(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
                            struct machine_error *err)
 {
-    const struct machine_setup *s = &h->native.setup;
-    const struct payload corunner = s->corunner.kernel != NULL ? s->corunner : kernel_named("64add");
+    struct payload corunner;
     struct cpu_corunners chosen;
 
-    int status = helper_check_kernel(h, &corunner, err);
-    if (status == MACHINE_OK)
-        status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, s, &chosen, err);
+    int status = native_pick_corunners(&h->native, view, helper_check_kernel, &corunner, &chosen, err);
     if (status != MACHINE_OK)
         return status;
-    if (chosen.n > CHARACTERIZE_CORUNNERS) {
-        free(chosen.cpus);
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper can keep at most %d CPUs busy",
-                            CHARACTERIZE_CORUNNERS + 1);
-    }
     p->corunner = helper_payload(&corunner);
     p->n_corunners = (uint32_t)chosen.n;
-    for (size_t i = 0; i < chosen.n; i++)
+    for (size_t i = 0; i < chosen.n && i < CHARACTERIZE_CORUNNERS; i++)
         p->corunner_cpu[i] = (uint16_t)chosen.cpus[i];
-    h->native.active_cores = chosen.active;
-    h->native.active_in_package = chosen.in_package;
-    h->native.active_in_die = chosen.in_die;
-    h->native.cores = chosen.cores;
     free(chosen.cpus);
-    return MACHINE_OK;
+    return chosen.n <= CHARACTERIZE_CORUNNERS
+               ? MACHINE_OK
+               : machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper can keep at most %d CPUs busy",
+                              CHARACTERIZE_CORUNNERS + 1);
 }
 
 static int map_buffer(struct helper *h, const struct characterize_setup *p, struct machine_error *err)
@@ -262,15 +239,11 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     struct perf_pmu pmu;
 
     helper_finish(m);
-    snprintf(h->native.notes, sizeof h->native.notes, "%s", h->native.machine_notes);
-    int status = helper_prepare_check_setup(s, err);
-    if (status != MACHINE_OK)
-        return status;
-    h->native.setup = *s;
-    memcpy(h->native.counters, s->counters, s->n_counters * sizeof *s->counters);
-    h->native.setup.counters = h->native.counters;
-    cpu_view_read(h->native.sys, &view);
-    status = cpu_choose_measured(&view, s, &h->native.cpu, err);
+    if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
+                            "the kernel helper cannot keep a sampling period of %g us", s->period_us);
+    }
+    int status = native_take_setup(&h->native, s, &view, err);
     if (status == MACHINE_OK) {
         perf_find_pmu(h->native.sys, h->native.cpu, &pmu);
         status = part_events_check_pmu(&h->events, &pmu, h->native.cpu, err);

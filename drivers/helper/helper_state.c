@@ -63,12 +63,14 @@ struct characterize_payload helper_payload(const struct payload *p)
         .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density, .dirty = p->dirty};
 }
 
-int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err)
+int helper_check_kernel(const struct native *s, const struct payload *p, struct machine_error *err)
 {
+    const struct helper *h = (const struct helper *)s;
+
     if ((p->kernel->features & KERNEL_NEEDS_AMX_BF16) != 0) {
         char what[60];
         snprintf(what, sizeof what, "kernel %s", p->name);
         return helper_refused(h, EOPNOTSUPP, CHARACTERIZE_REASON_AMX, what, err);
     }
-    return native_check_features(&h->native, p, err);
+    return native_check_features(s, p, err);
 }

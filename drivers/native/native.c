@@ -18,6 +18,7 @@
 void native_info(const struct native *s, struct machine_info *out)
 {
     *out = (struct machine_info){
+        .name = s->name,
         .cpu = s->cpu_text,
         .tsc_hz = s->tsc.hz,
         .tsc_origin = s->tsc.origin,
@@ -160,9 +161,16 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
     return status;
 }
 
-int native_open(struct native *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
+int native_open(struct native *s, const char *name, const char *sys, const struct cpu_leaves *leaves,
+                struct machine_error *err)
 {
+    struct cpu_leaves here;
+
+    if (leaves == NULL)
+        cpu_read_leaves(&here);
+    leaves = leaves != NULL ? leaves : &here;
     memset(s, 0, sizeof *s);
+    s->name = name;
     snprintf(s->sys, sizeof s->sys, "%s", sys);
     native_describe(s, leaves);
     int status = find_tsc(s, leaves, err);
@@ -177,35 +185,33 @@ int native_open(struct native *s, const char *sys, const struct cpu_leaves *leav
 
 /* ---- prepare and finish ---- */
 
-/* Names of plain kernels that need none of the missing features, as many as fit. */
+/* The remedy: names of plain kernels that need none of the missing features, as many as fit. */
 static void native_list_kernels(unsigned features, char *out, size_t size)
 {
     size_t count;
     const struct kernel *k = kernel_registry(&count);
 
-    out[0] = '\0';
+    snprintf(out, size, "kernels that work here:");
     for (size_t i = 0; i < count; i++)
         if ((k[i].features & ~features) == 0 && !k[i].latency_bound && !k[i].chained_adds &&
-            strlen(k[i].name) + strlen(out) + 6 <= size)
+            strlen(k[i].name) + strlen(out) + 12 <= size)
             text_list_add(out, size, " ", "%s", k[i].name);
 }
 
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err)
 {
     unsigned missing = p->kernel->features & ~s->features;
-    char names[80], usable[170], remedy[200], why[200];
+    char names[80], remedy[200], why[200];
 
     if (missing != 0) {
         kernel_feature_names(missing, names, sizeof names);
-        native_list_kernels(s->features, usable, sizeof usable);
-        snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
+        native_list_kernels(s->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "kernel %s needs %s, which this CPU, operating system or hypervisor does not support",
                             p->name, names);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
-        native_list_kernels(s->features & ~p->kernel->features, usable, sizeof usable);
-        snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
+        native_list_kernels(s->features & ~p->kernel->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
     }
     return MACHINE_OK;
@@ -221,48 +227,54 @@ void native_finish(struct native *s)
     s->active_cores = 0;
 }
 
+int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
+                          struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err)
+{
+    *corunner = s->setup.corunner.kernel != NULL ? s->setup.corunner : kernel_named("64add");
+    int status = can_run(s, corunner, err);
+    if (status == MACHINE_OK)
+        status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, chosen, err);
+    if (status != MACHINE_OK)
+        return status;
+    s->active_cores = chosen->active;
+    s->active_in_package = chosen->in_package;
+    s->active_in_die = chosen->in_die;
+    s->cores = chosen->cores;
+    return MACHINE_OK;
+}
+
 static int start_corunners(struct native *s, const struct cpu_view *view, struct machine_error *err)
 {
-    const struct payload corunner = s->setup.corunner.kernel != NULL ? s->setup.corunner : kernel_named("64add");
+    struct payload corunner;
     struct cpu_corunners chosen;
 
-    int status = native_check_features(s, &corunner, err);
-    if (status == MACHINE_OK)
-        status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, &chosen, err);
+    int status = native_pick_corunners(s, view, native_check_features, &corunner, &chosen, err);
     if (status != MACHINE_OK)
         return status;
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
     status = corunners_start(chosen.cpus, chosen.n, &corunner, slice, &s->corunners, err);
-    s->active_cores = chosen.active;
-    s->active_in_package = chosen.in_package;
-    s->active_in_die = chosen.in_die;
-    s->cores = chosen.cores;
     free(chosen.cpus);
     return status;
 }
 
-int native_check_fixed(const struct machine_setup *s, struct machine_error *err)
+int native_take_setup(struct native *s, const struct machine_setup *setup, struct cpu_view *view,
+                      struct machine_error *err)
 {
-    if (s->fixed_ghz == 0)
-        return MACHINE_OK;
-    return machine_fail(err, MACHINE_CANNOT, "use --fixed-frequency, as root",
-                        "a native machine cannot fix a frequency: it only measures");
-}
-
-static int native_check_setup(const struct machine_setup *s, struct machine_error *err)
-{
-    /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
-    if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
-                            "a sampling period of %g us cannot be kept: a single reading takes about 0.1 us",
-                            s->period_us);
-    }
-    if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
+    snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
+    if (setup->n_counters > MACHINE_COUNTERS_MAX || setup->max_samples == 0) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
                             "%zu counters and %zu samples requested: at most %d counters, at least 1 sample",
-                            s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
+                            setup->n_counters, setup->max_samples, MACHINE_COUNTERS_MAX);
     }
-    return native_check_fixed(s, err);
+    if (setup->fixed_ghz != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "use --fixed-frequency, as root",
+                            "a native machine cannot fix a frequency: it only measures");
+    }
+    s->setup = *setup;
+    memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
+    s->setup.counters = s->counters;
+    cpu_view_read(s->sys, view);
+    return cpu_choose_measured(view, setup, &s->cpu, err);
 }
 
 static void remark_idle(struct native *s, const struct cpu_view *view)
@@ -283,15 +295,13 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     struct cpu_view view;
 
     native_finish(s);
-    snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
-    int status = native_check_setup(setup, err);
-    if (status != MACHINE_OK)
-        return status;
-    s->setup = *setup;
-    memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
-    s->setup.counters = s->counters;
-    cpu_view_read(s->sys, &view);
-    status = cpu_choose_measured(&view, setup, &s->cpu, err);
+    /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
+    if (!(setup->period_us >= 0.25 && setup->period_us <= 1e6)) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
+                            "a sampling period of %g us cannot be kept: a single reading takes about 0.1 us",
+                            setup->period_us);
+    }
+    int status = native_take_setup(s, setup, &view, err);
     if (status != MACHINE_OK)
         return status;
     status = pinning_enter(&s->pinning, s->cpu, bytes, err);
@@ -327,9 +337,9 @@ void native_relax(void)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
-/* Runs each payload that is new, before anything is recorded. */
-int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
-                     struct machine_error *err)
+/* Measures each payload that has no lane yet, with some attempts, before anything is recorded. */
+static int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
+                            struct machine_error *err)
 {
     enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
     bool ran = false;
@@ -361,10 +371,12 @@ int native_calibrate(struct native *s, const struct run_request *r, native_measu
     return MACHINE_OK;
 }
 
-int native_check_request(const struct run_request *r, struct machine_error *err)
+int native_check_request(const struct native *s, const struct run_request *r, struct machine_error *err)
 {
     unsigned recordings = 0;
 
+    if (!s->prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
     if (r->n_segments == 0 || r->n_segments > PLAN_SEGMENTS_MAX || r->zero_segment >= r->n_segments) {
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d are possible",
                             r->n_segments, r->zero_segment, PLAN_SEGMENTS_MAX);
@@ -382,11 +394,16 @@ int native_check_request(const struct run_request *r, struct machine_error *err)
     return MACHINE_OK;
 }
 
-int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
-                struct machine_error *err)
+int native_plan(struct native *s, const struct run_request *r, unsigned turns, native_measure *measure, void *context,
+                struct plan *plan, struct machine_error *err)
 {
     double tick_per_us = s->tsc.hz * 1e-6;
 
+    int status = native_check_request(s, r, err);
+    if (status == MACHINE_OK)
+        status = native_calibrate(s, r, measure, context, err);
+    if (status != MACHINE_OK)
+        return status;
     memset(plan, 0, sizeof *plan);
     plan->n = r->n_segments;
     plan->zero = r->zero_segment;
@@ -430,14 +447,23 @@ void native_begin(struct native *s, const struct run_request *r, struct native_w
     getrusage(RUSAGE_THREAD, &w->before);
 }
 
-void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out)
+void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, uint64_t *words,
+                struct recording *out)
 {
     struct rusage after;
     int cpu = sched_getcpu();
 
     getrusage(RUSAGE_THREAD, &after);
     pinning_end(&s->pinning, w->us);
-    out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut;
-    out->page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt);
-    out->migrated = cpu != s->cpu;
+    *out = (struct recording){
+        .n = log->n,
+        .stride = 2 + s->setup.n_counters,
+        .capacity = s->setup.max_samples,
+        .words = words,
+        .zero_tsc = log->zero_tsc,
+        .zero_reading = log->zero_reading,
+        .involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut,
+        .page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt),
+        .migrated = cpu != s->cpu,
+    };
 }
