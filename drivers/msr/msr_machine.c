@@ -13,7 +13,8 @@
 enum { DEV_MAX = 200 };
 
 struct with_registers {
-    struct machine inner;
+    const struct machine_ops *inner;
+    struct machine_ops ops; /* those, but for what this file does */
     struct msr_access access;
     char dev[DEV_MAX];
     struct msr_device device;
@@ -25,28 +26,16 @@ struct with_registers {
     char own_notes[550]; /* what the registers say, since prepare */
 };
 
-static void inner_info(const struct with_registers *w, struct machine_info *out)
-{
-    w->inner.ops->info(&w->inner, out);
-}
-
 static void msr_info(const struct machine *m, struct machine_info *out)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
 
-    inner_info(w, out);
+    w->inner->info(m, out);
     snprintf(w->notes, sizeof w->notes, "%s", out->notes != NULL ? out->notes : "");
     text_list_add(w->notes, sizeof w->notes, "; ", "%s", w->own_notes);
     out->name = w->name;
     out->source = w->source;
     out->notes = w->notes;
-}
-
-static const char *msr_lacks(const struct machine *m, enum counter_id id, const char **remedy)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->lacks(&w->inner, id, remedy);
 }
 
 static void close_device(struct with_registers *w)
@@ -58,10 +47,10 @@ static void close_device(struct with_registers *w)
 
 static void msr_finish(struct machine *m)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
 
     close_device(w);
-    w->inner.ops->finish(&w->inner);
+    w->inner->finish(m);
 }
 
 static int open_device(const struct with_registers *w, int cpu, struct msr_device *out)
@@ -100,17 +89,17 @@ static void note_registers(struct with_registers *w)
 
 static int msr_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
     struct machine_info info;
 
     close_device(w);
-    int status = w->inner.ops->prepare(&w->inner, s, err);
+    int status = w->inner->prepare(m, s, err);
     if (status != MACHINE_OK)
         return status;
-    inner_info(w, &info);
+    w->inner->info(m, &info);
     int error = open_device(w, info.cpu_number, &w->device);
     if (error != 0) {
-        w->inner.ops->finish(&w->inner);
+        w->inner->finish(m);
         return refuse_open(w, info.cpu_number, error, err);
     }
     w->opened = true;
@@ -118,28 +107,25 @@ static int msr_prepare(struct machine *m, const struct machine_setup *s, struct 
     return MACHINE_OK;
 }
 
-static int msr_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+static void msr_close_again(struct machine *m)
 {
-    struct with_registers *w = m->state;
-
-    return w->inner.ops->run(&w->inner, r, out, err);
+    (void)m;
 }
 
 static void msr_close(struct machine *m)
 {
-    struct with_registers *w = m->state;
+    static const struct machine_ops closed = {.close = msr_close_again};
+    struct with_registers *w = m->around;
 
-    if (w == NULL)
-        return;
     close_device(w);
-    w->inner.ops->close(&w->inner);
+    w->inner->close(m);
     free(w);
-    m->state = NULL;
+    *m = (struct machine){.ops = &closed};
 }
 
 static int msr_read(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
 
     if (!w->opened)
         return machine_fail(err, MACHINE_FAILED, "", "the machine %s was not prepared: register %XH of no CPU", w->name,
@@ -157,64 +143,12 @@ static int msr_read(struct machine *m, uint32_t reg, uint64_t *value, struct mac
 
 static uint64_t msr_read_tsc(const struct machine *m)
 {
-    const struct with_registers *w = m->state;
+    const struct with_registers *w = m->around;
 
     return w->read_tsc;
 }
 
-static int msr_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->find_event(&w->inner, name, code, err);
-}
-
-/* Around any machine on real hardware, all of which know their cores; where one does not, all are alike. */
-static size_t msr_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->core_kinds != NULL ? w->inner.ops->core_kinds(&w->inner, out, max) : 0;
-}
-
-static int msr_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
-                            struct machine_error *err)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->named_events(&w->inner, select, out, max, n, err);
-}
-
-/* The machine inside reads energy by these registers, too, where there is nothing better. */
-static int msr_read_energy(struct machine *m, struct energy_reading *out, const char **source,
-                           struct machine_error *err)
-{
-    struct with_registers *w = m->state;
-
-    if (w->inner.ops->read_energy == NULL)
-        return machine_fail(err, MACHINE_CANNOT, "", "machine %s cannot read energy", w->name);
-    return w->inner.ops->read_energy(&w->inner, out, source, err);
-}
-
-static int msr_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
-{
-    struct with_registers *w = m->state;
-
-    if (w->inner.ops->speed_select == NULL)
-        return machine_fail(err, MACHINE_CANNOT, "", "machine %s has no access to Speed Select", w->name);
-    return w->inner.ops->speed_select(&w->inner, out, err);
-}
-
-#define COMMON_OPS                                                                                                     \
-    .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, .finish = msr_finish,                \
-    .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, .core_kinds = msr_core_kinds,         \
-    .read_energy = msr_read_energy, .speed_select = msr_speed_select
-static const struct machine_ops msr_ops = {COMMON_OPS};
-/* around a machine that knows events by name */
-static const struct machine_ops msr_ops_with_events = {COMMON_OPS, .find_event = msr_find_event,
-                                                       .named_events = msr_named_events};
-
-int msr_machine_wrap(struct machine *inner, const struct msr_access *access, struct machine *out,
+int msr_machine_wrap(const struct machine *inner, const struct msr_access *access, struct machine *out,
                      struct machine_error *err)
 {
     struct with_registers *w = calloc(1, sizeof *w);
@@ -222,14 +156,21 @@ int msr_machine_wrap(struct machine *inner, const struct msr_access *access, str
 
     if (w == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    w->inner = *inner;
     w->access = *access;
     snprintf(w->dev, sizeof w->dev, "%s", access->dev != NULL ? access->dev : "/dev");
     w->access.dev = w->dev;
-    inner_info(w, &info);
+    inner->ops->info(inner, &info);
     snprintf(w->name, sizeof w->name, strcmp(info.name, "timing") == 0 ? "msr" : "%s+msr", info.name);
     snprintf(w->source, sizeof w->source, "%s; registers through /dev/cpu/N/msr", info.source);
-    *out = (struct machine){.ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w};
+    w->inner = inner->ops;
+    w->ops = *inner->ops;
+    w->ops.info = msr_info;
+    w->ops.prepare = msr_prepare;
+    w->ops.finish = msr_finish;
+    w->ops.close = msr_close;
+    w->ops.read_register = msr_read;
+    w->ops.register_tsc = msr_read_tsc;
+    *out = (struct machine){.ops = &w->ops, .state = inner->state, .around = w};
     return MACHINE_OK;
 }
 
@@ -237,7 +178,6 @@ int msr_machine_add(struct machine *m, struct machine_error *err)
 {
     struct cpu_leaves leaves;
     struct msr_access access;
-    struct machine inner = *m;
 
     memset(&access, 0, sizeof access);
     cpu_read_leaves(&leaves);
@@ -245,7 +185,7 @@ int msr_machine_add(struct machine *m, struct machine_error *err)
     access.guest = leaves.version.ecx >> 31 & 1;
     access.dev = "/dev";
     msr_trouble_read("/sys", "/proc", &access.access);
-    return msr_machine_wrap(&inner, &access, m, err);
+    return msr_machine_wrap(m, &access, m, err);
 }
 
 int machine_open_msr(struct machine *out, struct machine_error *err)
