@@ -73,16 +73,15 @@ int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, str
 
 int model_speed_select(const struct model *m, struct rated_limits *out, struct machine_error *err)
 {
-    static const char *const names[MODEL_LEVELS_MAX] = {"non-AVX", "AVX2", "AVX-512"};
-    if (!m->speed_select || m->n_turbo > RATED_ROWS_MAX)
+    if (!m->speed_select || m->n_turbo > MSR_TURBO_ROWS_MAX)
         return machine_fail(err, MACHINE_CANNOT, "speed_select = yes in section [cpu] of its model file",
                             "the modelled %s has no Speed Select", m->cpu_name);
     for (size_t level = 0; level < m->n_levels && level < MODEL_LEVELS_MAX; level++) {
         struct rated_table *t = &out->tables[level];
-        snprintf(t->name, sizeof t->name, "%s", names[level]);
+        snprintf(t->name, sizeof t->name, "%s", rated_base_name(level));
         for (t->n = 0; t->n < m->n_turbo; t->n++)
-            t->rows[t->n] = (struct rated_row){m->turbo[t->n].cores.lo, m->turbo[t->n].cores.hi,
-                                               m->turbo[t->n].ghz[level]};
+            t->rows[t->n] = (struct msr_turbo_row){m->turbo[t->n].cores.lo, m->turbo[t->n].cores.hi,
+                                                   m->turbo[t->n].ghz[level]};
         out->base_ghz[level] = m->base_ghz[level];
     }
     snprintf(out->source, sizeof out->source, "modelled Speed Select");
