@@ -257,12 +257,11 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
 static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
 {
     struct msr_trouble trouble = f->msr;
+    struct machine_error err;
 
     trouble.guest = f->guest;
-    msr_trouble_tell(&trouble, c->why, sizeof c->why, c->remedy, sizeof c->remedy);
-    if (c->why[0] != '\0') {
-        if (c->remedy[0] == '\0')
-            snprintf(c->remedy, sizeof c->remedy, "none is known");
+    if (msr_trouble_tell(&trouble, &err) != MACHINE_OK) {
+        choice_refuse(c, err.remedy[0] != '\0' ? err.remedy : "none is known", "%.399s", err.text);
     } else if (!f->timing_usable) { /* it samples as the timing machine does */
         choice_refuse(c, "as for timing", "registers are readable, but %s", f->timing_why);
     } else {

@@ -4,6 +4,7 @@
  */
 #include "drivers/cpu/tsc.h"
 
+#include <gsl/gsl_fit.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,32 +81,15 @@ double tsc_declared_hz(const struct cpu_leaves *l, const char **origin)
 
 int tsc_fit(const struct tsc_point *p, size_t n, double *hz, double *error)
 {
-    double mean_t = 0, mean_s = 0, sss = 0, sst = 0, rest = 0;
+    const size_t stride = sizeof *p / sizeof(double);
+    double offset, offsets, both, variance, rest, span = n < 3 ? 0 : p[n - 1].seconds - p[0].seconds;
 
-    if (n < 3)
+    if (!(span > 0))
         return -1;
-    /* relative to the first point and to the means, so that no digits are lost */
-    for (size_t i = 0; i < n; i++) {
-        mean_t += (p[i].ticks - p[0].ticks) / (double)n;
-        mean_s += (p[i].seconds - p[0].seconds) / (double)n;
-    }
-    for (size_t i = 0; i < n; i++) {
-        double s = p[i].seconds - p[0].seconds - mean_s;
-        sss += s * s;
-        sst += s * (p[i].ticks - p[0].ticks - mean_t);
-    }
-    double span = p[n - 1].seconds - p[0].seconds;
-    if (!(sss > 0) || !(span > 0) || !(sst > 0))
-        return -1;
-    *hz = sst / sss;
-    for (size_t i = 0; i < n; i++) {
-        double off = p[i].ticks - p[0].ticks - mean_t - *hz * (p[i].seconds - p[0].seconds - mean_s);
-        rest += off * off;
-    }
-    double slope_error = sqrt(rest / (double)(n - 2) / sss);
+    gsl_fit_linear(&p->seconds, stride, &p->ticks, stride, n, &offset, hz, &offsets, &both, &variance, &rest);
     double bracket = (p[0].width + p[n - 1].width) / 2 / span;
-    *error = (2 * slope_error + bracket) / *hz;
-    return 0;
+    *error = (2 * sqrt(variance) + bracket) / *hz;
+    return *hz > 0 ? 0 : -1;
 }
 
 /* The closest of many simultaneous readings: the others were interrupted or missed a cache. */

@@ -61,13 +61,11 @@ static int open_device(const struct with_registers *w, int cpu, struct msr_devic
 static int refuse_open(const struct with_registers *w, int cpu, int error, struct machine_error *err)
 {
     struct msr_trouble trouble = w->access.access;
-    char why[sizeof err->text], remedy[sizeof err->remedy];
 
     trouble.cpu = cpu;
     trouble.open_errno = error;
     trouble.guest = w->access.guest;
-    msr_trouble_tell(&trouble, why, sizeof why, remedy, sizeof remedy);
-    return machine_fail(err, MACHINE_CANNOT, remedy, "%s", why);
+    return msr_trouble_tell(&trouble, err);
 }
 
 /* What limits or explains the results, as far as registers tell it. */

@@ -119,14 +119,13 @@ static bool open_powercap(struct energy *e, int cpu)
         return false;
     }
     int error = powercap_number(e, "energy_uj", &now);
+    if (error == EACCES || error == EPERM) {
+        energy_source_refuse(e, "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj",
+                             "%s/%s/energy_uj is readable by root only", e->access.sys, e->zone);
+        return false;
+    }
     if (error != 0) {
-        energy_source_refuse(e,
-                             error == EACCES || error == EPERM
-                                 ? "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"
-                                 : "",
-                             "%s/%s/energy_uj %s%s", e->access.sys, e->zone,
-                             error == EACCES || error == EPERM ? "is readable by root only" : "cannot be read: ",
-                             error == EACCES || error == EPERM ? "" : strerror(error));
+        energy_source_refuse(e, "", "%s/%s/energy_uj cannot be read: %s", e->access.sys, e->zone, strerror(error));
         return false;
     }
     if (powercap_number(e, "max_energy_range_uj", &e->lap) != 0)

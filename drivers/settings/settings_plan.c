@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "drivers/cpu/cpu.h"
+#include "util/text_list.h"
 
 static int no_memory(struct machine_error *err)
 {
@@ -146,7 +147,7 @@ int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes 
             "(a virtual machine has none)");
     }
     const char *was = out->n == before ? "as before" : on ? "was off" : "was on";
-    snprintf(text, size, "turbo %s (%s)", on ? "on" : "off", was);
+    text_list_add(text, size, "; ", "turbo %s (%s)", on ? "on" : "off", was);
     return status;
 }
 
@@ -236,6 +237,7 @@ int settings_plan_frequency(const struct settings_roots *r, double ghz, struct c
             status = plan_policy(r, policies[i], khz, &l, out, err);
     }
     free(policies);
-    snprintf(text, size, "%g GHz fixed (limits were %g to %g GHz)", ghz, (double)l.min * 1e-6, (double)l.max * 1e-6);
+    text_list_add(text, size, "; ", "%g GHz fixed (limits were %g to %g GHz)", ghz, (double)l.min * 1e-6,
+                  (double)l.max * 1e-6);
     return status;
 }
