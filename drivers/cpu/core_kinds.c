@@ -3,9 +3,7 @@
  * Which cores differ from one another, by what Linux shows of them: the kind of a hybrid part, the die, and whether
  * the processor prefers a core because it reaches a higher frequency than others.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"

@@ -7,7 +7,6 @@
 #include "drivers/helper/helper_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "drivers/perf/counter_room.h"
 

@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "drivers/model/model_license.h"
-#include "drivers/model/model_ramp.h"
-#include "drivers/model/model_world.h"
-
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
 static void seed_streams(struct model_core *c, uint64_t seed, uint64_t repetition)

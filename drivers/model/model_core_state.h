@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The state of one simulated core, which its parts share: time and events (model_core), licenses (model_license), what
- * changes gradually (model_ramp), its surroundings (model_world). Times are microseconds since the start of the
- * repetition. Inside drivers/model/.
+ * The state of one simulated core, and what its parts do with it: time and events (model_core), licenses, what changes
+ * gradually, its surroundings. Times are microseconds since the start of the repetition. Inside drivers/model/.
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_CORE_STATE_H
 #define CHARACTERIZE_DRIVERS_MODEL_CORE_STATE_H
@@ -118,5 +117,68 @@ struct model_core {
     struct model_surroundings around;
     struct model_history history;
 };
+
+/* ---- model_license.c: which class is needed, held, pending, kept, released ---- */
+
+/* Another payload (c->payload, c->need) runs from now on. */
+void model_license_payload(struct model_core *c);
+/* c->count_left has reached 0, or c->dirty_width has changed. */
+void model_license_need_changed(struct model_core *c);
+/* Something restarts the waits that run. */
+void model_license_rearm(struct model_core *c);
+/* The time of the next change that happens by itself, or INFINITY. */
+double model_license_event(const struct model_core *c);
+/* Does all that is due now. */
+void model_license_update(struct model_core *c);
+
+/*
+ * ---- model_ramp.c: what changes gradually ----
+ *
+ * A frequency that approaches that of the class held, and a voltage that rises before the frequency does and falls
+ * after it (Gottschlag's dissertation, section 3.2.3).
+ */
+
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
+double model_core_class_ghz(const struct model_core *c, unsigned class_);
+/* Nominal frequency now, GHz: the last one while halted, that of the moment on a ramp. */
+double model_core_ghz(const struct model_core *c);
+/* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
+void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);
+/* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */
+double model_ramp_ghz(const struct model_core *c);
+/* The voltage goes from volts_from to what it shall be within the model's time. */
+void model_ramp_volts(struct model_core *c, double volts_from);
+/* The voltage rises for a class that is to be released to; called off. */
+void model_ramp_rise(struct model_core *c, unsigned class_);
+void model_ramp_call_off(struct model_core *c);
+/* Next change; it is then due to model_ramp_update. */
+double model_ramp_event(const struct model_core *c);
+void model_ramp_update(struct model_core *c);
+/* The voltage now, without boosts, V. */
+double model_ramp_base_volts(const struct model_core *c);
+
+/*
+ * ---- model_world.c: what an ordinary processor does beside changing its license ----
+ *
+ * The hyper-thread next door, the frequency's wandering, power limits, system management interrupts, cold code.
+ * doc/model-format.md says how each behaves; all of it is absent unless the model file has its section.
+ */
+
+/* A repetition begins: after the core's streams have been seeded. `gap_us` after the last one ended. */
+void model_world_begin(struct model_core *c, uint64_t seed, double gap_us);
+/* Another payload than before runs from now on. */
+void model_world_switched(struct model_core *c);
+/* When something of all this changes next; it is then due to model_world_update. */
+double model_world_event(const struct model_core *c);
+void model_world_update(struct model_core *c);
+/* Factor of the rate at which the thread retires instructions, and the chain of machines without counters too: the
+ * sibling and cold code. */
+double model_world_rate(const struct model_core *c);
+/* The same for a dependent chain of adds. */
+double model_world_chain(const struct model_core *c);
+/* Factor of the frequency of the core: wandering, power limits. */
+double model_world_clock(const struct model_core *c);
+/* Whether a system management interrupt has the core: no time passes for counters and the operating system. */
+bool model_world_frozen(const struct model_core *c);
 
 #endif

@@ -4,11 +4,9 @@
  * with a halt if it changes the frequency. A class that nothing has needed for the wait is released with one halt,
  * directly to the class then needed (Gottschlag's dissertation on Skylake-SP AVX overhead, sections 3.2.2 and 3.2.3).
  */
-#include "drivers/model/model_license.h"
+#include "drivers/model/model_core_state.h"
 
 #include <math.h>
-
-#include "drivers/model/model_ramp.h"
 
 static double scattered(struct model_core *c, double us, double sigma)
 {

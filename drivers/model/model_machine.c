@@ -12,7 +12,6 @@
 #include "drivers/events/events.h"
 #include "drivers/model/model.h"
 #include "drivers/model/model_core.h"
-#include "drivers/model/model_ramp.h"
 #include "drivers/model/model_reading.h"
 #include "drivers/model/model_registers.h"
 #include "drivers/model/model_steady.h"

@@ -3,9 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "drivers/model/model_ramp.h"
 #include "drivers/msr/msr_decode.h"
 
 enum { GROUPS = 8 };

@@ -8,7 +8,6 @@
 #define CHARACTERIZE_MSR_DEVICE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "util/error.h"

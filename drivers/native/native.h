@@ -119,8 +119,6 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
 /* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
 void native_relax(void);
 
-/* ---- native_lane.c ---- */
-
 /*
  * How fast a payload runs and how it is run at this sample period (us): 2 ms to reach its steady state, then its rate.
  * The leads are a guess that follows what is seen.

@@ -12,7 +12,7 @@
 
 #include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf.h"
-#include "drivers/native/native.h"
+#include "drivers/cpu/tsc.h"
 
 /* ---- the running kernel ---- */
 

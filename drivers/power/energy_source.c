@@ -25,8 +25,8 @@ static double now_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Adds a clause to the reasons, and the first remedy. */
-__attribute__((format(printf, 3, 4))) static void energy_source_refuse(struct energy *e, const char *remedy,
+/* Adds a clause to the reasons, and the first remedy; returns false. */
+__attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct energy *e, const char *remedy,
                                                                        const char *format, ...)
 {
     size_t used = strlen(e->why);
@@ -39,6 +39,7 @@ __attribute__((format(printf, 3, 4))) static void energy_source_refuse(struct en
     va_end(args);
     if (e->remedy[0] == '\0')
         snprintf(e->remedy, sizeof e->remedy, "%s", remedy);
+    return false;
 }
 
 /* ---- powercap ---- */
@@ -109,24 +110,22 @@ static bool open_powercap(struct energy *e, int cpu)
     unsigned found = find_zone(e, cpu);
 
     if (found != 1) {
-        energy_source_refuse(e,
-                             e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
-                                             : "as root: modprobe intel_rapl_msr",
-                             found == 0 ? "%s/%s has no energy counter for the package of CPU %d%s"
-                                        : "%s/%s has several packages, and does not say which one CPU %d belongs to%s",
-                             e->access.sys, POWERCAP, cpu,
-                             found == 0 && e->access.guest ? ", as in most virtual machines" : "");
-        return false;
+        return energy_source_refuse(
+            e,
+            e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
+                            : "as root: modprobe intel_rapl_msr",
+            found == 0 ? "%s/%s has no energy counter for the package of CPU %d%s"
+                       : "%s/%s has several packages, and does not say which one CPU %d belongs to%s",
+            e->access.sys, POWERCAP, cpu, found == 0 && e->access.guest ? ", as in most virtual machines" : "");
     }
     int error = powercap_number(e, "energy_uj", &now);
     if (error == EACCES || error == EPERM) {
-        energy_source_refuse(e, "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj",
-                             "%s/%s/energy_uj is readable by root only", e->access.sys, e->zone);
-        return false;
+        return energy_source_refuse(e, "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj",
+                                    "%s/%s/energy_uj is readable by root only", e->access.sys, e->zone);
     }
     if (error != 0) {
-        energy_source_refuse(e, "", "%s/%s/energy_uj cannot be read: %s", e->access.sys, e->zone, strerror(error));
-        return false;
+        return energy_source_refuse(e, "", "%s/%s/energy_uj cannot be read: %s", e->access.sys, e->zone,
+                                    strerror(error));
     }
     if (powercap_number(e, "max_energy_range_uj", &e->lap) != 0)
         e->lap = 0; /* a counter that falls is then refused */
@@ -154,10 +153,8 @@ static bool open_likwid(struct energy *e, int cpu)
 
     if (e->access.likwid == NULL)
         return false;
-    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &e->step, why, sizeof why) != 0) {
-        energy_source_refuse(e, "", "%.120s", why);
-        return false;
-    }
+    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &e->step, why, sizeof why) != 0)
+        return energy_source_refuse(e, "", "%.120s", why);
     e->lap = LAP_STEPS * e->step;
     snprintf(e->source, sizeof e->source, "RAPL by liblikwid");
     return true;
@@ -193,21 +190,17 @@ static bool open_register(struct energy *e, int cpu)
         return false;
     int error = read_register(e, cpu, e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT, &value);
     if (error != 0) {
-        energy_source_refuse(e, error == EACCES || error == EPERM ? "run as root" : "as root: modprobe msr",
-                             "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
-                             strerror(error));
-        return false;
+        return energy_source_refuse(e, error == EACCES || error == EPERM ? "run as root" : "as root: modprobe msr",
+                                    "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
+                                    strerror(error));
     }
     if (!msr_energy_units(&e->access.part, value, &units)) {
-        energy_source_refuse(e, "", "the register of energy units holds 0%s",
-                             e->access.guest ? ", as hypervisors answer" : "");
-        return false;
+        return energy_source_refuse(e, "", "the register of energy units holds 0%s",
+                                    e->access.guest ? ", as hypervisors answer" : "");
     }
     error = read_register(e, cpu, energy_source_energy_register(e), &value);
-    if (error != 0) {
-        energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
-        return false;
-    }
+    if (error != 0)
+        return energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
     e->step = units.joules;
     e->lap = LAP_STEPS * e->step;
     snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));

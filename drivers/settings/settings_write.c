@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_decode.h"
 
 static int read_path(const char *path, char *out, size_t size)

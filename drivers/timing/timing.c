@@ -5,7 +5,6 @@
  * the payload is counted in blocks.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "drivers/model/model_core.h"
-#include "drivers/model/model_ramp.h"
 #include "tests/support/model_rig.h"
 
 enum { MANY = 1000 };
