@@ -10,11 +10,7 @@
 #include <string.h>
 
 #include "drivers/events/events.h"
-#include "drivers/model/model.h"
-#include "drivers/model/model_core.h"
-#include "drivers/model/model_reading.h"
-#include "drivers/model/model_registers.h"
-#include "drivers/model/model_steady.h"
+#include "drivers/model/model_machine.h"
 #include "drivers/msr/msr_decode.h"
 
 /* Looks at the clock per sample period, at full rate. */

@@ -468,18 +468,11 @@ int native_plan(struct native *s, const struct run_request *r, unsigned turns, n
     return MACHINE_OK;
 }
 
-static double planned_us(const struct run_request *r)
-{
-    double us = 0;
-
-    for (size_t i = 0; i < r->n_segments; i++)
-        us += r->segments[i].duration_us;
-    return us;
-}
-
 void native_begin(struct native *s, const struct run_request *r, struct native_watch *w)
 {
-    w->us = planned_us(r);
+    w->us = 0;
+    for (size_t i = 0; i < r->n_segments; i++)
+        w->us += r->segments[i].duration_us;
     pinning_begin(&s->pinning, w->us);
     for (size_t i = 0; i < r->n_segments; i++)
         pinning_touch(&r->segments[i].payload);
