@@ -10,11 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-bool tsc_invariant(const struct cpu_leaves *l)
-{
-    return l->power.edx >> 8 & 1;
-}
-
 bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note, size_t size)
 {
     bool guest = l->version.ecx >> 31 & 1;
@@ -24,7 +19,7 @@ bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note,
         snprintf(note, size, "this CPU has no time-stamp counter");
         return false;
     }
-    if (tsc_invariant(l)) {
+    if (l->power.edx >> 8 & 1) { /* CPUID 80000007H EDX[8]: it runs at a constant rate in all states (vol. 3B) */
         if (strcmp(clocksource, "hpet") == 0 || strcmp(clocksource, "acpi_pm") == 0) {
             snprintf(
                 note, size,

@@ -244,12 +244,8 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
                             "the kernel helper cannot keep a sampling period of %g us", s->period_us);
     }
     int status = native_take_setup(&h->native, s, &view, err);
-    if (status == MACHINE_OK) {
-        perf_find_pmu(h->native.sys, h->native.cpu, &pmu);
-        status = part_events_check_pmu(&h->events, &pmu, h->native.cpu, err);
-    }
     if (status == MACHINE_OK)
-        status = part_events_check_selects(&h->native, s, err);
+        status = part_events_check(&h->events, &h->native, &pmu, err);
     if (h->clock == HELPER_CHAIN) {
         h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
         h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz);

@@ -118,10 +118,7 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
     int status = native_prepare(&t->common, s, bytes, err);
     if (status != MACHINE_OK)
         return status;
-    perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
-    status = part_events_check_pmu(&t->events, &t->pmu, t->common.cpu, err);
-    if (status == MACHINE_OK)
-        status = part_events_check_selects(&t->common, &t->common.setup, err);
+    status = part_events_check(&t->events, &t->common, &t->pmu, err);
     if (status == MACHINE_OK)
         status = open_counters(m, err);
     if (status != MACHINE_OK) {

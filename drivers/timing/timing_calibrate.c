@@ -174,7 +174,7 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
 void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n)
 {
     for (size_t i = 0; clock->round > 1 && i < n; i++) {
-        uint64_t ended = r[i].begin - timing_wait(&r[i]), wait;
+        uint64_t ended = r[i].begin - chain_wait(r[i].blocks), wait;
         r[i].begin -= r[i].begin % clock->round;
         r[i].end -= r[i].end % clock->round;
         wait = r[i].begin - (ended - ended % clock->round);
@@ -215,7 +215,7 @@ void timing_words(const struct timing_raw *raw, const struct timing_chains *chai
 
     sums->ticks += raw->end - raw->begin;
     sums->cycles += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
-    sums->reading += raw->end - raw->begin + timing_wait(raw);
+    sums->reading += raw->end - raw->begin + chain_wait(raw->blocks);
     words[RECORDING_TSC] = raw->end;
     words[RECORDING_INSTRUCTIONS] = instructions + timing_blocks(raw) * per_block;
     for (size_t c = 0; c < n; c++)
