@@ -193,10 +193,7 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
     char list[120];
     va_list args;
 
-    cpu_mask_clear(&can);
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        if (cpu_usable(v, cpu))
-            cpu_mask_add(&can, cpu);
+    CPU_AND_S(sizeof can, can.set, v->online.set, v->allowed.set);
     cpu_mask_format(&can, list, sizeof list);
     err->status = MACHINE_BAD_INPUT;
     va_start(args, text);

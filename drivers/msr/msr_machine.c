@@ -10,13 +10,10 @@
 #include "drivers/cpu/tsc.h"
 #include "util/text_list.h"
 
-enum { DEV_MAX = 200 };
-
 struct with_registers {
     const struct machine_ops *inner;
     struct machine_ops ops; /* those, but for what this file does */
     struct msr_access access;
-    char dev[DEV_MAX];
     struct msr_device device;
     bool opened;
     uint64_t read_tsc; /* when a register was last read */
@@ -55,7 +52,7 @@ static void msr_finish(struct machine *m)
 
 static int open_device(const struct with_registers *w, int cpu, struct msr_device *out)
 {
-    return w->access.open != NULL ? w->access.open(w->access.context, cpu, out) : msr_device_open(w->dev, cpu, out);
+    return w->access.open != NULL ? w->access.open(w->access.context, cpu, out) : msr_device_open("/dev", cpu, out);
 }
 
 static int refuse_open(const struct with_registers *w, int cpu, int error, struct machine_error *err)
@@ -155,8 +152,6 @@ int msr_machine_wrap(const struct machine *inner, const struct msr_access *acces
     if (w == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     w->access = *access;
-    snprintf(w->dev, sizeof w->dev, "%s", access->dev != NULL ? access->dev : "/dev");
-    w->access.dev = w->dev;
     inner->ops->info(inner, &info);
     snprintf(w->name, sizeof w->name, strcmp(info.name, "timing") == 0 ? "msr" : "%s+msr", info.name);
     snprintf(w->source, sizeof w->source, "%s; registers through /dev/cpu/N/msr", info.source);
@@ -181,7 +176,6 @@ int msr_machine_add(struct machine *m, struct machine_error *err)
     cpu_read_leaves(&leaves);
     msr_part_of(&leaves, &access.part);
     access.guest = leaves.version.ecx >> 31 & 1;
-    access.dev = "/dev";
     msr_trouble_read("/sys", "/proc", &access.access);
     return msr_machine_wrap(m, &access, m, err);
 }

@@ -26,7 +26,7 @@ struct corunners {
     struct payload payload;
     uint64_t slice_ticks;
     size_t n; /* started */
-    struct corunner *list;
+    struct corunner list[];
 };
 
 /* Blocks between two looks at the clock: enough of them that reading it does not thin out the instructions. */
@@ -98,20 +98,16 @@ int corunners_start(const int *cpus, size_t n, const struct payload *payload, ui
     *out = NULL;
     if (n == 0)
         return MACHINE_OK;
-    struct corunners *c = calloc(1, sizeof *c);
-    struct corunner *list = aligned_alloc(alignof(struct corunner), n * sizeof *list);
-    if (c == NULL || list == NULL) {
-        free(c);
-        free(list);
+    struct corunners *c = aligned_alloc(alignof(struct corunners), sizeof *c + n * sizeof *c->list);
+    if (c == NULL)
         return corunners_fail(err, cpus[0], ENOMEM);
-    }
     atomic_init(&c->stop, false);
     c->payload = *payload;
     c->slice_ticks = slice_ticks;
-    c->list = list;
+    c->n = 0;
     int status = MACHINE_OK;
     while (c->n < n && status == MACHINE_OK) {
-        struct corunner *one = &list[c->n];
+        struct corunner *one = &c->list[c->n];
         atomic_init(&one->slices, 0);
         one->all = c;
         int error = start_one(one, cpus[c->n]);
@@ -142,6 +138,5 @@ void corunners_stop(struct corunners *c)
     atomic_store_explicit(&c->stop, true, memory_order_relaxed);
     for (size_t i = 0; i < c->n; i++)
         pthread_join(c->list[i].thread, NULL);
-    free(c->list);
     free(c);
 }

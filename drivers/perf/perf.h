@@ -47,15 +47,14 @@ extern const struct perf_samplers perf_samplers;
 /* ---- the seam: what the kernel and the CPU do for the machine ---- */
 
 struct perf_system {
-    void *context;
     /* an event of the calling thread on one CPU; returns its descriptor, or an error number below 0 */
-    int (*open)(void *context, const struct perf_event_attr *attr, int cpu);
+    int (*open)(const struct perf_event_attr *attr, int cpu);
     /* its page; returns NULL with errno set */
-    struct perf_event_mmap_page *(*map)(void *context, int fd);
-    void (*unmap)(void *context, struct perf_event_mmap_page *page);
-    void (*close)(void *context, int fd);
+    struct perf_event_mmap_page *(*map)(int fd);
+    void (*unmap)(struct perf_event_mmap_page *page);
+    void (*close)(int fd);
     /* runs a payload for so many ticks: for the test of the license events */
-    void (*run)(void *context, const struct payload *p, uint64_t ticks);
+    void (*run)(const struct payload *p, uint64_t ticks);
     const struct perf_samplers *samplers;
     const char *sys;                 /* "/sys", or a folder laid out like it */
     const char *proc;                /* likewise; NULL = "/proc" */

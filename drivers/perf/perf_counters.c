@@ -16,35 +16,30 @@
 
 /* ---- the running kernel ---- */
 
-static int real_open(void *context, const struct perf_event_attr *attr, int cpu)
+static int real_open(const struct perf_event_attr *attr, int cpu)
 {
-    (void)context;
     long fd = syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
-static struct perf_event_mmap_page *real_map(void *context, int fd)
+static struct perf_event_mmap_page *real_map(int fd)
 {
-    (void)context;
     void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;
 }
 
-static void real_unmap(void *context, struct perf_event_mmap_page *page)
+static void real_unmap(struct perf_event_mmap_page *page)
 {
-    (void)context;
     munmap(page, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-static void real_close(void *context, int fd)
+static void real_close(int fd)
 {
-    (void)context;
     close(fd);
 }
 
-static void real_run(void *context, const struct payload *p, uint64_t ticks)
+static void real_run(const struct payload *p, uint64_t ticks)
 {
-    (void)context;
     p->run(1, tsc_now() + ticks, NULL, p->dirty);
 }
 
@@ -139,7 +134,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
 
     perf_counter_name(id, code, name, sizeof name);
     perf_fill_attr(pmu, id, code, &attr);
-    int fd = system->open(system->context, &attr, cpu);
+    int fd = system->open(&attr, cpu);
     if (fd < 0) {
         const char *remedy = fd == -EACCES || fd == -EPERM ? "--list machines shows why and what to do"
                              : fd == -EMFILE               ? "raise ulimit -n"
@@ -147,10 +142,10 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
         return machine_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
                             cpu, pmu->name, strerror(-fd));
     }
-    struct perf_event_mmap_page *page = system->map(system->context, fd);
+    struct perf_event_mmap_page *page = system->map(fd);
     if (page == NULL) {
         int error = errno;
-        system->close(system->context, fd);
+        system->close(fd);
         return machine_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
                             "the counter page for %s cannot be mapped: %s", name, strerror(error));
     }
@@ -161,8 +156,8 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
 void perf_counter_close(const struct perf_system *system, struct perf_counter *c)
 {
     if (c->page != NULL) {
-        system->unmap(system->context, c->page);
-        system->close(system->context, c->fd);
+        system->unmap(c->page);
+        system->close(c->fd);
     }
     c->page = NULL;
 }

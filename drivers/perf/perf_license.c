@@ -160,9 +160,9 @@ static void perf_license_count_kernel(struct rig *r, const struct payload *p, do
     native_relax();
     s->read(&r->reader, start);
     s->read(&r->reader, start); /* the first one only finds out for how long the counters were off until now */
-    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_WARM_US * 1e-6 * tsc_hz));
+    r->system->run(p, (uint64_t)(PERF_LICENSE_WARM_US * 1e-6 * tsc_hz));
     s->read(&r->reader, warm);
-    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
+    r->system->run(p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
     s->read(&r->reader, end);
     out->cycles[k] = recording_grown(warm[2], end[2]);
     for (int i = 0; i < 3; i++)

@@ -21,7 +21,7 @@ static int settings_plan_add(const struct settings_roots *r, struct change *one,
     char name[260];
     int error = settings_change_read(r, one, one->before, sizeof one->before);
 
-    if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t") != NULL) {
+    if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t\n") != NULL) {
         settings_change_name(one, name, sizeof name);
         return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
                             "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
