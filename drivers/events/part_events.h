@@ -48,8 +48,8 @@ int part_events_by_name(struct part_events *p, const char *name, uint64_t *code,
 int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                       struct machine_error *err);
 
-/* Finds the PMU of the CPU prepared for. MACHINE_CANNOT where a name stands for another code there (it is the other kind
- * of core), or where this part cannot have the events that are asked for by their codes. */
+/* Finds the PMU of the CPU prepared for. MACHINE_CANNOT where a name stands for another code there, because it is the
+ * other kind of core, or where this part cannot have the events that are asked for by their codes. */
 int part_events_check(const struct part_events *p, const struct native *s, struct perf_pmu *pmu,
                       struct machine_error *err);
 
