@@ -8,16 +8,13 @@
 #include "drivers/choices.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/perf/counter_room.h"
+#include "drivers/perf/perf.h"
 #include "drivers/perf/perf_page.h"
 #include "drivers/cpu/tsc.h"
 
@@ -63,27 +60,23 @@ static void ask_helper(const char *sys, const char *dev, struct choice_facts *ou
 
 static void choices_ask_perf(struct choice_facts *out)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_HARDWARE,
-        .size = sizeof attr,
-        .config = PERF_COUNT_HW_CPU_CYCLES,
-        .pinned = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-    };
-    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const struct perf_pmu any = {.type = PERF_TYPE_RAW};
+    struct perf_system here;
+    struct perf_event_attr attr;
 
-    out->perf_errno = fd < 0 ? errno : 0;
+    perf_real_system(&here);
+    perf_fill_attr(&any, COUNTER_CYCLES, 0, &attr);
+    int fd = here.open(&attr, -1);
+    out->perf_errno = fd < 0 ? -fd : 0;
     if (fd < 0)
         return;
-    long size = sysconf(_SC_PAGESIZE);
-    struct perf_event_mmap_page *page = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, (int)fd, 0);
-    out->perf_map_errno = page == MAP_FAILED ? errno : 0;
-    if (page != MAP_FAILED) {
+    struct perf_event_mmap_page *page = here.map(fd);
+    out->perf_map_errno = page == NULL ? errno : 0;
+    if (page != NULL) {
         try_rdpmc(page, out);
-        munmap(page, (size_t)size);
+        here.unmap(page);
     }
-    close((int)fd);
+    here.close(fd);
 }
 
 /* Of the CPU that would be measured on. */

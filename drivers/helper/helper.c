@@ -326,16 +326,14 @@ static void choose_clock(struct helper *h, int cpu)
     };
     struct characterize_try t = {
         .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu, .counter = {.source = CHARACTERIZE_CYCLES}};
-    char why[140];
 
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_TRY, &t) == 0) {
         h->clock = HELPER_COUNTERS;
     } else {
-        helper_reason(h->io, h->fd, t.reason, why, sizeof why);
-        snprintf(h->why_no_counters, sizeof h->why_no_counters, "%s", why);
+        helper_reason(h->io, h->fd, t.reason, h->why_no_counters, sizeof h->why_no_counters);
         h->clock = h->hello.can & CHARACTERIZE_CAN_APERF_MPERF ? HELPER_APERF : HELPER_CHAIN;
     }
-    snprintf(h->source, sizeof h->source, "%s", sources[h->clock]);
+    h->source = sources[h->clock];
 }
 
 static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)

@@ -27,7 +27,7 @@ struct helper {
     enum helper_clock clock;
     bool volts; /* register 198H tells a voltage */
     char why_no_counters[160];
-    char source[160];
+    const char *source;
     struct part_events events;
 
     size_t stride; /* of the module's readings */

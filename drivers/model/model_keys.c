@@ -17,7 +17,7 @@ static const double GHZ_MIN = 0.1, GHZ_MAX = 10.0;
 
 static void *too_many(struct model_parser *p, const char *key, unsigned max, const char *what)
 {
-    model_fail(p, p->ini.line, key, "more than %u %s", max, what);
+    model_refuse(p, key, "more than %u %s", max, what);
     return NULL;
 }
 
@@ -38,9 +38,8 @@ static int store_features(struct model_parser *p, const char *key, const char *v
         while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
             k++;
         if (k == COUNT(known))
-            return model_fail(p, p->ini.line, key,
-                              "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work",
-                              words[i]);
+            return model_refuse(
+                p, key, "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work", words[i]);
         p->model->features |= known[k].bit;
     }
     return 0;
@@ -54,7 +53,7 @@ static int store_layout(struct model_parser *p, const char *key, const char *val
             p->model->turbo_layout = (enum model_turbo_layout)i;
             return 0;
         }
-    return model_fail(p, p->ini.line, key, "`%.40s` is not a layout; groups, cores or none would work", value);
+    return model_refuse(p, key, "`%.40s` is not a layout; groups, cores or none would work", value);
 }
 
 static const struct model_key cpu_keys[] = {
@@ -77,18 +76,17 @@ static int store_ghz(struct model_parser *p, const char *key, const char *value,
     snprintf(text, sizeof text, "%s", value);
     size_t n = sourced_ini_words(text, words, GHZ_WORDS - 1);
     if (n > MODEL_LEVELS_MAX)
-        return model_fail(p, p->ini.line, key,
-                          "more than %d levels; one frequency for each of 1 to %d levels would work", MODEL_LEVELS_MAX,
-                          MODEL_LEVELS_MAX);
+        return model_refuse(p, key, "more than %d levels; one frequency for each of 1 to %d levels would work",
+                            MODEL_LEVELS_MAX, MODEL_LEVELS_MAX);
     if (p->model->n_levels && n != p->model->n_levels)
-        return model_fail(p, p->ini.line, key, "%zu frequencies, but the line before has %zu; give one for each level",
-                          n, p->model->n_levels);
+        return model_refuse(p, key, "%zu frequencies, but the line before has %zu; give one for each level", n,
+                            p->model->n_levels);
     for (size_t i = 0; i < n; i++) {
         if (model_number(p, key, words[i], GHZ_MIN, GHZ_MAX, &out[i]) != 0)
             return -1;
         if (i > 0 && out[i] > out[i - 1])
-            return model_fail(
-                p, p->ini.line, key,
+            return model_refuse(
+                p, key,
                 "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from the fastest to the slowest", i,
                 out[i], i - 1, out[i - 1]);
     }
@@ -105,8 +103,7 @@ static int store_turbo(struct model_parser *p, const char *key, const char *valu
 {
     static const char prefix[] = "turbo_ghz.";
     if (strncmp(key, prefix, sizeof prefix - 1) != 0)
-        return model_fail(p, p->ini.line, key,
-                          "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
+        return model_refuse(p, key, "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
     struct model_turbo *t = ADD(p, key, turbo, n_turbo, MODEL_TURBO_MAX, "ranges of active cores");
     if (!t || model_core_range(p, key, key + sizeof prefix - 1, &t->cores) != 0)
         return -1;
@@ -129,9 +126,9 @@ static int store_umask(struct model_parser *p, const char *key, const char *valu
     if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
         return -1;
     if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
-        return model_fail(
-            p, p->ini.line, key,
-            "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 (none) would work", value);
+        return model_refuse(
+            p, key, "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 (none) would work",
+            value);
     return 0;
 }
 
@@ -150,8 +147,8 @@ static int enter_demand(struct model_parser *p, char *words[])
         return -1;
     d->count = 1;
     if (words[3] && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
-        return model_fail(p, p->ini.line, p->header,
-                          "`%.40s` is not the name of a kernel without suffixes, like 512mul", words[3]);
+        return model_refuse(p, p->header, "`%.40s` is not the name of a kernel without suffixes, like 512mul",
+                            words[3]);
     snprintf(d->kernel, sizeof d->kernel, "%s", words[3] ? words[3] : "");
     return model_weight(p, p->header, words[2], &d->weight);
 }
@@ -191,7 +188,7 @@ static int enter_mixture(struct model_parser *p, char *words[])
             model_weight(p, p->header, words[2 + 2 * i], &m->weight[i]) != 0)
             return -1;
     if (m->width[0] == m->width[1] && m->weight[0] == m->weight[1])
-        return model_fail(p, p->ini.line, p->header, "a mixture takes two different kinds of code");
+        return model_refuse(p, p->header, "a mixture takes two different kinds of code");
     return 0;
 }
 
@@ -217,8 +214,7 @@ static int enter_transition(struct model_parser *p, char *words[])
     if (model_class_name(p, p->header, words[1], &from) != 0 || model_class_name(p, p->header, words[2], &to) != 0)
         return -1;
     if (to <= from)
-        return model_fail(p, p->ini.line, p->header,
-                          "leads to a class that needs no more; releases follow from [timing]");
+        return model_refuse(p, p->header, "leads to a class that needs no more; releases follow from [timing]");
     struct model_transition *t = &p->model->transitions[from][to];
     t->line = p->ini.line;
     p->instance = t;
@@ -230,7 +226,7 @@ static int throttle_figures(struct model_parser *p, const char *key, char *words
     if (model_number(p, key, words[1], 0, 1, ratio) != 0 || model_number(p, key, words[2], 0.1, 1e5, us) != 0)
         return -1;
     if (*ratio <= 0)
-        return model_fail(p, p->ini.line, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
+        return model_refuse(p, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
     return 0;
 }
 
@@ -238,17 +234,16 @@ static int store_variant(struct model_parser *p, const char *key, const char *ra
                          struct model_step *s)
 {
     if (s->kind != MODEL_STEP_THROTTLE || strcmp(words[0], "throttle") != 0)
-        return model_fail(p, p->ini.line, key,
-                          "only a throttle step depends on active cores; give the step itself first");
+        return model_refuse(p, key, "only a throttle step depends on active cores; give the step itself first");
     if (s->n_variants == MODEL_VARIANTS_MAX)
-        return model_fail(p, p->ini.line, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
+        return model_refuse(p, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
     struct model_step_variant *v = &s->variants[s->n_variants];
     if (model_core_range(p, key, range, &v->cores) != 0 || throttle_figures(p, key, words, &v->ratio, &v->us) != 0)
         return -1;
     for (size_t i = 0; i < s->n_variants; i++)
         if (v->cores.lo <= s->variants[i].cores.hi && v->cores.hi >= s->variants[i].cores.lo)
-            return model_fail(p, p->ini.line, key, "overlaps with the range %u-%u of this step",
-                              s->variants[i].cores.lo, s->variants[i].cores.hi);
+            return model_refuse(p, key, "overlaps with the range %u-%u of this step", s->variants[i].cores.lo,
+                                s->variants[i].cores.hi);
     s->n_variants++;
     return 0;
 }
@@ -274,24 +269,24 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     unsigned long number = strncmp(key, "step.", 5) == 0 ? strtoul(key + 5, &range, 10) : 0;
     bool variant = range && strncmp(range, ".cores.", 7) == 0;
     if (number < 1 || number > MODEL_STEPS_MAX || !range || (*range && !variant))
-        return model_fail(p, p->ini.line, key,
-                          "no such key in section [transition]; step.1 to step.%d and step.N.cores.RANGE would work",
-                          MODEL_STEPS_MAX);
+        return model_refuse(p, key,
+                            "no such key in section [transition]; step.1 to step.%d and step.N.cores.RANGE would work",
+                            MODEL_STEPS_MAX);
     char text[MODEL_LINE_MAX], *words[STEP_WORDS];
     snprintf(text, sizeof text, "%s", value);
     size_t n = sourced_ini_words(text, words, STEP_WORDS - 1);
     if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
                : strcmp(words[0], "grant") != 0)
-        return model_fail(p, p->ini.line, key,
-                          "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
-                          "MICROSECONDS` would work",
-                          value);
+        return model_refuse(p, key,
+                            "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
+                            "MICROSECONDS` would work",
+                            value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
         return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
-                                    : model_fail(p, p->ini.line, key, "give step.%lu itself first", number);
+                                    : model_refuse(p, key, "give step.%lu itself first", number);
     if (number != t->n_steps + 1)
-        return model_fail(p, p->ini.line, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
+        return model_refuse(p, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
     t->n_steps++;
     s->line = p->ini.line;
     return store_plain_step(p, key, words, n, s);
@@ -316,22 +311,21 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
     struct model *m = p->model;
     char text[MODEL_LINE_MAX], *words[3], *end = NULL;
     if (strncmp(key, "point.", 6) != 0)
-        return model_fail(p, p->ini.line, key, "no such key in section [voltage]; noise_volts and point.N would work");
+        return model_refuse(p, key, "no such key in section [voltage]; noise_volts and point.N would work");
     unsigned long number = strtoul(key + 6, &end, 10);
     if (*end || number != m->n_points + 1 || number > MODEL_POINTS_MAX)
-        return model_fail(p, p->ini.line, key, "points are numbered from 1 to at most %d; point.%zu would be next",
-                          MODEL_POINTS_MAX, m->n_points + 1);
+        return model_refuse(p, key, "points are numbered from 1 to at most %d; point.%zu would be next",
+                            MODEL_POINTS_MAX, m->n_points + 1);
     snprintf(text, sizeof text, "%s", value);
     if (sourced_ini_words(text, words, 2) != 2)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
+        return model_refuse(p, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
     struct model_point *point = &m->points[m->n_points];
     point->line = p->ini.line;
     if (model_number(p, key, words[0], GHZ_MIN, GHZ_MAX, &point->ghz) != 0 ||
         model_number(p, key, words[1], 0.1, 2, &point->volts) != 0)
         return -1;
     if (m->n_points && (point->ghz <= point[-1].ghz || point->volts < point[-1].volts))
-        return model_fail(p, p->ini.line, key,
-                          "from point to point the frequency must rise and the voltage must not fall");
+        return model_refuse(p, key, "from point to point the frequency must rise and the voltage must not fall");
     m->n_points++;
     return 0;
 }
@@ -355,8 +349,7 @@ static int enter_boost(struct model_parser *p, char *words[])
     if (!b || model_class_name(p, p->header, words[1], &b->from) != 0 ||
         model_class_name(p, p->header, words[2], &b->to) != 0)
         return -1;
-    return b->to > b->from ? 0
-                           : model_fail(p, p->ini.line, p->header, "a boost comes with a transition to a higher class");
+    return b->to > b->from ? 0 : model_refuse(p, p->header, "a boost comes with a transition to a higher class");
 }
 
 static int store_boost_cores(struct model_parser *p, const char *key, const char *value)
@@ -377,14 +370,14 @@ static int store_kernel(struct model_parser *p, const char *key, const char *val
 {
     char text[MODEL_LINE_MAX], *words[3];
     if (strlen(key) >= KERNEL_NAME_MAX || strpbrk(key, ".-@ ") != NULL)
-        return model_fail(p, p->ini.line, key, "not the name of a kernel without suffixes, like 512fma");
+        return model_refuse(p, key, "not the name of a kernel without suffixes, like 512fma");
     struct model_kernel *k = ADD(p, key, kernels, n_kernels, MODEL_KERNELS_MAX, "kernels");
     if (!k)
         return -1;
     snprintf(k->name, sizeof k->name, "%s", key);
     snprintf(text, sizeof text, "%s", value);
     if (sourced_ini_words(text, words, 2) != 2)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
+        return model_refuse(p, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
     if (model_number(p, key, words[0], 1e-4, 16, &k->throughput) != 0)
         return -1;
     return model_number(p, key, words[1], 0.1, 1e4, &k->latency);
@@ -410,8 +403,8 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
     char width[MODEL_KEY_SIZE];
     const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
     if (!weight || strlen(key) >= sizeof width)
-        return model_fail(p, p->ini.line, key,
-                          "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT would work");
+        return model_refuse(p, key,
+                            "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT would work");
     struct model_energy *e = ADD(p, key, energies, n_energies, MODEL_ENERGIES_MAX, "kinds of instructions");
     if (!e)
         return -1;
@@ -420,7 +413,7 @@ static int store_energy(struct model_parser *p, const char *key, const char *val
         return -1;
     for (const struct model_energy *o = p->model->energies; o < e; o++)
         if (o->width == e->width && o->weight == e->weight)
-            return model_fail(p, p->ini.line, key, "this kind of instruction was given in line %u", o->line);
+            return model_refuse(p, key, "this kind of instruction was given in line %u", o->line);
     return model_number(p, key, value, 0, 1e4, &e->nj);
 }
 

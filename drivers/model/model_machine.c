@@ -411,12 +411,6 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
     return MACHINE_OK;
 }
 
-static int model_rated(struct machine *machine, struct rated_limits *out, struct machine_error *err)
-{
-    const struct model_state *s = machine->state;
-    return model_speed_select(&s->model, out, err);
-}
-
 /* The table of events of the modelled CPU, to be freed; NULL: *err says why not. */
 static struct events_table *events_of(const struct machine *machine, struct machine_error *err)
 {
@@ -483,7 +477,7 @@ static const struct machine_ops model_ops = {
     .find_event = model_find_event,
     .named_events = model_named_events,
     .read_energy = model_energy,
-    .speed_select = model_rated,
+    .speed_select = model_speed_select,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

@@ -70,7 +70,7 @@ int model_take_reading(struct model_progress *p, struct machine_error *err);
 int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err);
 
 /* As machine_ops.speed_select: the turbo limits of each level, where the model file says that they are stated. */
-int model_speed_select(const struct model *m, struct rated_limits *out, struct machine_error *err);
+int model_speed_select(struct machine *machine, struct rated_limits *out, struct machine_error *err);
 
 /* ---- model_steady.c: a simulated core that has run one payload for long ---- */
 

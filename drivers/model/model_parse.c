@@ -34,7 +34,7 @@ static int unknown_section(struct model_parser *p, const char *name)
     char known[200] = "";
     for (size_t i = 0; i < model_n_sections; i++)
         text_list_add(known, sizeof known, " ", "%s", model_sections[i].name);
-    return model_fail(p, p->ini.line, name, "no such section; known sections: %s", known);
+    return model_refuse(p, name, "no such section; known sections: %s", known);
 }
 
 static int model_parse_read_header(struct model_parser *p)
@@ -70,7 +70,7 @@ static int unknown_key(struct model_parser *p, const char *key)
         text_list_add(known, sizeof known, " ", "%s", s->keys[i].name);
     if (s->more)
         text_list_add(known, sizeof known, " ", "%s", s->more);
-    return model_fail(p, p->ini.line, key, "no such key in section [%s]; known keys: %s", s->name, known);
+    return model_refuse(p, key, "no such key in section [%s]; known keys: %s", s->name, known);
 }
 
 static int model_parse_read_value(struct model_parser *p)
@@ -96,8 +96,7 @@ static int check_sections(struct model_parser *p)
         if (!model_sections[i].required)
             continue;
         if (!sourced_ini_has(&p->ini, 0, model_sections[i].name))
-            return model_fail(p, p->ini.line, model_sections[i].name, "section [%s] is missing",
-                              model_sections[i].name);
+            return model_refuse(p, model_sections[i].name, "section [%s] is missing", model_sections[i].name);
     }
     return 0;
 }

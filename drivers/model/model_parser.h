@@ -87,6 +87,8 @@ extern const struct model_either model_yes_no;
 
 /* Refuses what stands in a line: (line, key, format, ...) as sourced_ini_fail() takes them; returns non-zero. */
 #define model_fail(p, ...) sourced_ini_fail(&(p)->ini, __VA_ARGS__)
+/* The same of the present line. */
+#define model_refuse(p, ...) model_fail(p, (p)->ini.line, __VA_ARGS__)
 /* Whether a key was read in the present section. */
 static inline bool model_was_seen(const struct model_parser *p, const char *key)
 {

@@ -69,8 +69,9 @@ int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, str
     return MACHINE_OK;
 }
 
-int model_speed_select(const struct model *m, struct rated_limits *out, struct machine_error *err)
+int model_speed_select(struct machine *machine, struct rated_limits *out, struct machine_error *err)
 {
+    const struct model *m = &((const struct model_state *)machine->state)->model;
     if (!m->speed_select || m->n_turbo > MSR_TURBO_ROWS_MAX)
         return machine_fail(err, MACHINE_CANNOT, "speed_select = yes in section [cpu] of its model file",
                             "the modelled %s has no Speed Select", m->cpu_name);

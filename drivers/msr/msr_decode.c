@@ -140,16 +140,10 @@ static size_t turbo_by_group(const uint64_t *values, struct msr_turbo_row *out)
 
 size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct msr_turbo_row out[MSR_TURBO_ROWS_MAX])
 {
-    switch (turbo_layout(p)) {
-    case TURBO_BY_CORE:
-        return turbo_by_core(values, 8, out);
-    case TURBO_BY_CORE_3:
-        return turbo_by_core(values, 18, out);
-    case TURBO_BY_GROUP:
-        return turbo_by_group(values, out);
-    default:
-        return 0;
-    }
+    static const size_t most[] = {[TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 8, [TURBO_BY_CORE_3] = 18};
+    unsigned layout = turbo_layout(p);
+
+    return layout == TURBO_BY_GROUP ? turbo_by_group(values, out) : turbo_by_core(values, most[layout], out);
 }
 
 bool msr_is_hybrid(const struct msr_part *p)
