@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"
-#include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf.h"
 #include "drivers/perf/perf_page.h"
 #include "drivers/cpu/tsc.h"
@@ -111,7 +110,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     out->guest = leaves.version.ecx >> 31 & 1;
     ask_helper(sys, dev, out);
     choices_ask_perf(out);
-    out->nmi_watchdog = counter_room_watchdog(proc);
+    out->nmi_watchdog = perf_room_watchdog(proc);
     out->perf_paranoid = (int)cpu_read_number(proc, NOT_READABLE, "sys/kernel/perf_event_paranoid");
     out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu/rdpmc");
     if (out->rdpmc_setting == NOT_READABLE) {
@@ -199,7 +198,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                       "the cycle counter opens, but RDPMC is not allowed%s",
                       f->guest ? " in this virtual machine" : "");
     } else if (!f->perf_counter) {
-        choice_refuse(c, counter_room_to_free(f->nmi_watchdog),
+        choice_refuse(c, perf_room_to_free(f->nmi_watchdog),
                       "the cycle counter opens, but no hardware counter is free for it");
     } else if (!f->perf_counts) {
         choice_refuse(c, f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)",

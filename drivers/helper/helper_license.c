@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-#include "drivers/perf/counter_room.h"
-
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
 static const enum counter_id counted[COUNTED] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
                                                  COUNTER_THROTTLE};
@@ -38,7 +36,7 @@ static int helper_license_count_kernel(struct machine *m, const struct payload *
         if (count == COUNTER_MISSING) {
             char name[60];
             perf_counter_name(counted[c], 0, name, sizeof name);
-            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+            return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s", name);
         }
         *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
@@ -99,7 +97,7 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
         status = helper_license_count_all(m, cpu, COUNTED - 1, &counts, &err);
         snprintf(counts.throttle_why, sizeof counts.throttle_why, "no hardware counter is free for throttled cycles");
         snprintf(counts.throttle_remedy, sizeof counts.throttle_remedy, "%s",
-                 counter_room_remedy(counter_room_watchdog(h->proc)));
+                 perf_room_remedy(perf_room_watchdog(h->proc)));
     }
     part_events_tested(&h->events, status, &err, &counts);
     /* as if nothing had been prepared */

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/perf/counter_room.h"
-
 enum { ATTEMPTS = 3, APERF_BITS = 64 };
 
 void helper_finish(struct machine *m)
@@ -191,7 +189,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
 /* What perf has put on no hardware counter: the license events may do without, of the others an error is made. */
 static int check_counted(struct helper *h, uint32_t missing, struct machine_error *err)
 {
-    char name[60], room[100], text[200 + COUNTER_REMEDY_SIZE] = "";
+    char name[60], room[100], text[200 + PERF_ROOM_REMEDY_SIZE] = "";
 
     for (size_t i = 0; i < h->native.setup.n_counters; i++) {
         const struct counter_spec *c = &h->native.counters[i];
@@ -200,15 +198,15 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
             continue;
         perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
         if (!part_events_is_license(c->id)) {
-            counter_room_text((unsigned)h->native.setup.n_counters, h->native.id.general_counters, room, sizeof room);
-            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+            perf_room_text((unsigned)h->native.setup.n_counters, h->native.id.general_counters, room, sizeof room);
+            return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s%s", name, room);
         }
         text_list_add(text, sizeof text, ", ", text[0] ? "%.30s" : "no hardware counter is free, not counted: %.30s",
                       name);
     }
     if (text[0] != '\0')
-        text_list_add(text, sizeof text, "; ", "%s", counter_room_remedy(counter_room_watchdog(h->proc)));
+        text_list_add(text, sizeof text, "; ", "%s", perf_room_remedy(perf_room_watchdog(h->proc)));
     text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
     return MACHINE_OK;
 }

@@ -4,7 +4,7 @@
  * with a halt if it changes the frequency. A class that nothing has needed for the wait is released with one halt,
  * directly to the class then needed (Gottschlag's dissertation on Skylake-SP AVX overhead, sections 3.2.2 and 3.2.3).
  */
-#include "drivers/model/model_core_state.h"
+#include "drivers/model/model_core.h"
 
 #include <math.h>
 

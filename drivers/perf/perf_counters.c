@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf.h"
 #include "drivers/cpu/tsc.h"
 
@@ -96,6 +95,40 @@ void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t cod
     out->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 }
 
+/* ---- why no counter is free ---- */
+
+int perf_room_watchdog(const char *proc)
+{
+    long value = cpu_read_number(proc != NULL ? proc : "/proc", -1, "sys/kernel/nmi_watchdog");
+
+    return value == 0 || value == 1 ? (int)value : -1;
+}
+
+#define WATCHDOG_OFF "as root: sysctl kernel.nmi_watchdog=0"
+#define FREE_ON WATCHDOG_OFF " (the NMI watchdog holds a counter; =1 puts it back)"
+#define FREE_OFF "stop other users of the counters (perf)"
+#define FREE_UNKNOWN FREE_OFF ", or " WATCHDOG_OFF
+#define RUNS "count in several runs: each --event comes before the license levels"
+
+const char *perf_room_to_free(int watchdog)
+{
+    return watchdog > 0 ? FREE_ON ", or " FREE_OFF : watchdog == 0 ? FREE_OFF : FREE_UNKNOWN;
+}
+
+const char *perf_room_remedy(int watchdog)
+{
+    return watchdog > 0    ? FREE_ON ", or " RUNS
+           : watchdog == 0 ? RUNS "; or " FREE_OFF
+                           : RUNS "; or stop other users of the counters (perf; " WATCHDOG_OFF ")";
+}
+
+void perf_room_text(unsigned events, unsigned general, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (events > 0 && general > 0)
+        snprintf(out, size, " (%u events; this logical CPU has %u general-purpose counters)", events, general);
+}
+
 /* ---- counters ---- */
 
 void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size)
@@ -173,8 +206,8 @@ int perf_counter_check(const struct perf_system *system, const struct perf_count
                             "the kernel counts %s, but user space may not read it by RDPMC", name);
     }
     if (c->page->index == 0) {
-        counter_room_text(events, system->general_counters, room, sizeof room);
-        return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(system->proc)),
+        perf_room_text(events, system->general_counters, room, sizeof room);
+        return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(system->proc)),
                             "no hardware counter is free for %s%s", name, room);
     }
     if (c->page->pmc_width < 1 || c->page->pmc_width > 64) {
