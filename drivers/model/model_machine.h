@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Readings of the modelled machine: of counters, or by chains of adds where it has none (private to the model). */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_READING_H
-#define CHARACTERIZE_DRIVERS_MODEL_READING_H
+/* The state of the machine of a modelled CPU, and its parts. Inside drivers/model/. */
+#ifndef CHARACTERIZE_DRIVERS_MODEL_MACHINE_H
+#define CHARACTERIZE_DRIVERS_MODEL_MACHINE_H
 
 #include "drivers/model/model.h"
 #include "drivers/model/model_core.h"
+#include "drivers/power/rated_limits.h"
 #include "drivers/timing/timing_calibrate.h"
 
 struct model_state {
@@ -44,6 +45,8 @@ struct model_progress {
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };
 
+/* ---- model_reading.c: readings of counters, or by chains of adds where it has none ---- */
+
 /* Cycles that reading the TSC adds to a chain, as seen on Zen 4; the modelled machine knows it. */
 enum { MODEL_CHAIN_COST = 68 };
 
@@ -56,5 +59,28 @@ uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)
 
 /* Adds a reading to the recording. MACHINE_OK, or MACHINE_FAILED: there is no room for it. */
 int model_take_reading(struct model_progress *p, struct machine_error *err);
+
+/* ---- model_registers.c ---- */
+
+/*
+ * Reads a register as the core stands: 198H (ratio in 15:8, voltage in 47:32 in units of 2^-13 V, with the noise of the
+ * model file), CEH (base ratio in 15:8), 1ADH and 1AEH (turbo ratios and core counts), after Intel's SDM volume 4.
+ * MACHINE_OK, or MACHINE_CANNOT for any other.
+ */
+int model_register_read(struct model_core *c, uint32_t reg, uint64_t *value, struct machine_error *err);
+
+/* As machine_ops.speed_select: the turbo limits of each level, where the model file says that they are stated. */
+int model_speed_select(struct machine *machine, struct rated_limits *out, struct machine_error *err);
+
+/* ---- model_steady.c: a simulated core that has run one payload for long ---- */
+
+/*
+ * Watts of one core that has run a payload for long, with so many active cores, none faster than fixed_ghz (0: no such
+ * bound), at `volts`. NaN where the file does not tell it, or cannot run it.
+ */
+double model_steady_watts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz,
+                          double volts);
+/* The voltage of such a core; with its boosts where the model file says so. NaN as above. */
+double model_steady_volts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz);
 
 #endif
