@@ -25,10 +25,8 @@ static int collect_read_table(const char *directory, const char *name, struct co
     char *path = NULL, why[WHY_SIZE];
     size_t length = 0;
     struct table t;
-    if (asprintf(&path, "%s/tables/%s.json", directory, name) < 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (asprintf(&path, "%s/tables/%s.json", directory, name) < 0)
+        return complain_out_of_memory();
     int status = DONE;
     char *text = file_read_found(path, &length, why, sizeof(why));
     if (text == NULL && errno == ENOENT) {
@@ -68,9 +66,9 @@ static int collect_read_all(const char *directory, const struct table_kind *cons
         char list[300] = "";
         for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", kinds[i]->name);
-        complain("--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them", directory,
-                 directory, list);
-        return BAD_USAGE;
+        return refuse(BAD_USAGE,
+                      "--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them",
+                      directory, directory, list);
     }
     return DONE;
 }

@@ -41,12 +41,9 @@ static bool files_same_place(const char *a, const char *b)
 int files_differ(const char *const *names, const char *const *options, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = i + 1; j < n; j++) {
-            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j])) {
-                complain("%s and %s both name '%s'", options[i], options[j], names[i]);
-                return BAD_USAGE;
-            }
-        }
+        for (size_t j = i + 1; j < n; j++)
+            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j]))
+                return refuse(BAD_USAGE, "%s and %s both name '%s'", options[i], options[j], names[i]);
     }
     return DONE;
 }

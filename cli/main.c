@@ -47,10 +47,9 @@ static int close_stdout(int status)
     errno = 0;
     bool failed = ferror(stdout) != 0;
     failed = fflush(stdout) != 0 || failed;
-    if (failed && status != FAILED) {
-        complain("cannot write to standard output: %s", errno != 0 ? strerror(errno) : "an earlier write failed");
-        return FAILED;
-    }
+    if (failed && status != FAILED)
+        return refuse(FAILED, "cannot write to standard output: %s",
+                      errno != 0 ? strerror(errno) : "an earlier write failed");
     return status;
 }
 
@@ -88,8 +87,7 @@ int main(int argc, char **argv)
     status = close_stdout(run_job(&options));
     if (status == DONE && stop_asked()) {
         /* who interrupts a script of several commands does not want the next one */
-        complain("interrupted after everything was done");
-        return FAILED;
+        return refuse(FAILED, "interrupted after everything was done");
     }
     return status;
 }

@@ -57,15 +57,13 @@ static int check_siblings(const struct measuring *m)
     m->machine.ops->info(&m->machine, &info);
     if (!m->options.siblings)
         return DONE;
-    if (info.modelled) {
-        complain("--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
-        return CANNOT;
-    }
-    if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0') {
-        complain("--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
-                 "enable hyper-threading or leave --siblings out");
-        return CANNOT;
-    }
+    if (info.modelled)
+        return refuse(CANNOT, "--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
+    if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0')
+        return refuse(
+            CANNOT,
+            "--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
+            "enable hyper-threading or leave --siblings out");
     return DONE;
 }
 

@@ -16,8 +16,7 @@ enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, WHY_SIZ
 
 static int outputs_out_of_memory(void)
 {
-    complain("out of memory");
-    return FAILED;
+    return complain_out_of_memory();
 }
 
 void outputs_stem(const char *from, const char *to, char *stem, size_t size)
@@ -55,10 +54,8 @@ int outputs_choose(const struct options *o, const char *stem, const char *direct
         choose_file(o->json, into, stem, ".json", &out->json) != 0 ||
         choose_file(o->plot, into, stem, ".svg", &out->plot) != 0)
         return outputs_out_of_memory();
-    if (out->plot_asked && !out->plot_possible) {
-        complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
-        return CANNOT;
-    }
+    if (out->plot_asked && !out->plot_possible)
+        return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
     int status = into != NULL ? directories_make(into, "--output", &out->directories) : DONE;
     const char *names[] = {out->csv, out->json, out->plot};
     static const char *const options[] = {"the trace", "the phases", "the plot"};
@@ -70,8 +67,7 @@ static int check_file(const char *name, uint64_t bytes)
     char why[WHY_SIZE];
     if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0)
         return DONE;
-    complain("%s", why);
-    return FAILED;
+    return refuse(FAILED, "%s", why);
 }
 
 int outputs_check(struct outputs *out, uint64_t samples)
@@ -127,8 +123,7 @@ static int outputs_write_plot(const struct outputs *out, const struct trace *t, 
     chart_free(&chart);
     if (status != 0) {
         if (!file_interrupted(out->plot))
-            complain("no plot: %s", why);
-        return FAILED;
+            return refuse(FAILED, "no plot: %s", why);
     }
     outputs_tell(screen, first, out->plot, "plot");
     return DONE;

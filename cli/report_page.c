@@ -113,10 +113,8 @@ static int write_page(const char *directory, const struct report_words *words, c
 int report_page_write(const char *directory, const struct options *o, const struct report_words *words,
                       const struct report_page_tables *t)
 {
-    if (t->n == 0) {
-        complain("no report: no table was measured");
-        return FAILED;
-    }
+    if (t->n == 0)
+        return refuse(FAILED, "no report: no table was measured");
     char *command = command_text(o, table_meta(&t->tables[0], "machine"));
     struct report_contents *contents = command != NULL ? report_contents_new(t->tables, t->n, t->failures, command)
                                                        : NULL;

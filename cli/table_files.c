@@ -17,8 +17,7 @@ static int check(const char *name)
     char why[WHY_SIZE];
     if (name == NULL || file_is_stdout(name) || atomic_check(name, TABLE_BYTES, why, sizeof(why)) == 0)
         return DONE;
-    complain("%s", why);
-    return FAILED;
+    return refuse(FAILED, "%s", why);
 }
 
 /* The file that is named, else one in the directory. Returns 0, or -1: out of memory. */
@@ -34,15 +33,11 @@ int table_files_choose(const struct options *o, const char *name, const char *di
     const char *into = o->output != NULL ? o->output : single ? NULL : directory;
     memset(f, 0, sizeof(*f));
     f->plot_asked = o->plot != NULL;
-    if (f->plot_asked && plot_possible() == 0) {
-        complain("--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
-        return CANNOT;
-    }
+    if (f->plot_asked && plot_possible() == 0)
+        return refuse(CANNOT, "--plot needs gnuplot, which is not in PATH; %s", gnuplot_remedy);
     if (choose(o->csv, into, name, ".csv", &f->csv) != 0 || choose(o->json, into, name, ".json", &f->json) != 0 ||
-        choose(NULL, into, name, ".txt", &f->text) != 0 || choose(o->plot, into, name, ".svg", &f->plot) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+        choose(NULL, into, name, ".txt", &f->text) != 0 || choose(o->plot, into, name, ".svg", &f->plot) != 0)
+        return complain_out_of_memory();
     if (into != NULL) {
         int status = directories_make(into, "--output", &f->directories);
         if (status != DONE)
@@ -138,10 +133,8 @@ static int table_files_write_plot(const struct table_files *f, const struct tabl
     }
     if (file_interrupted(f->plot))
         return FAILED;
-    if (status == -2 || f->plot_asked) {
-        complain("no plot: %s", why);
-        return FAILED;
-    }
+    if (status == -2 || f->plot_asked)
+        return refuse(FAILED, "no plot: %s", why);
     fprintf(screen, "%s%-12s no plot was drawn: %s\n", first ? "\n" : "", heading, why);
     return DONE;
 }

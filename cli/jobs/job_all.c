@@ -91,11 +91,9 @@ static int job_all_measure_all(struct all *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         int status = stop_asked() ? FAILED : measure_one(a, i);
-        if (stop_asked()) {
-            complain("interrupted in table %s; the finished cells are kept in %s: continue with --resume",
-                     a->kinds[i]->name, a->path);
-            return FAILED;
-        }
+        if (stop_asked())
+            return refuse(FAILED, "interrupted in table %s; the finished cells are kept in %s: continue with --resume",
+                          a->kinds[i]->name, a->path);
         if (status != DONE)
             return status;
     }
@@ -168,10 +166,8 @@ static int job_all_conclude(struct all *a, const struct options *o)
         return compared; /* it could not be written: neither can the report */
     const struct report_page_tables contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &a->words, &contents);
-    if (stop_asked()) {
-        complain("interrupted while writing the report; --resume writes it");
-        return FAILED;
-    }
+    if (stop_asked())
+        return refuse(FAILED, "interrupted while writing the report; --resume writes it");
     if (status != DONE)
         return status;
     if (!a->measuring.quiet)
@@ -186,21 +182,18 @@ static int job_all_conclude(struct all *a, const struct options *o)
         printf("\nWritten      %s/report.html, with tables and plots next to it\n", a->path);
     if (a->n_failures > 0)
         return FAILED;
-    if (compared == DONE && n_rows == 0) {
-        complain("no table can be measured on this machine, not even in part; %s/report.html gives the reasons",
-                 a->path);
-        return CANNOT;
-    }
+    if (compared == DONE && n_rows == 0)
+        return refuse(CANNOT,
+                      "no table can be measured on this machine, not even in part; %s/report.html gives the reasons",
+                      a->path);
     return compared;
 }
 
 int job_all(const struct options *o)
 {
     struct all *a = calloc(1, sizeof(*a));
-    if (a == NULL) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (a == NULL)
+        return complain_out_of_memory();
     a->path = o->output != NULL ? o->output : ALL_DIRECTORY;
     a->kinds = tables_all(&a->n);
     a->directory.fd = -1;

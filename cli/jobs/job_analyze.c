@@ -20,8 +20,7 @@ static bool is_stdin(const char *name)
 
 static int unreadable(const char *name, const char *why)
 {
-    complain("cannot read %s: %s", name, why);
-    return BAD_USAGE;
+    return refuse(BAD_USAGE, "cannot read %s: %s", name, why);
 }
 
 static int read_stream(FILE *in, const char *name, struct trace *t)
@@ -29,8 +28,7 @@ static int read_stream(FILE *in, const char *name, struct trace *t)
     struct machine_error error;
     if (measure_read_trace(in, t, &error) == MACHINE_OK)
         return DONE;
-    complain("%s%s", name, error.text);
-    return BAD_USAGE;
+    return refuse(BAD_USAGE, "%s%s", name, error.text);
 }
 
 static int read_trace(const char *name, struct trace *t)
@@ -77,10 +75,8 @@ static int spare_input(const struct options *o, struct outputs *out)
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input))
             continue;
-        if (i > 0 || o->csv != NULL) {
-            complain("%s is the trace to be analysed and will not be overwritten", input);
-            return BAD_USAGE;
-        }
+        if (i > 0 || o->csv != NULL)
+            return refuse(BAD_USAGE, "%s is the trace to be analysed and will not be overwritten", input);
         free(out->csv);
         out->csv = NULL;
     }

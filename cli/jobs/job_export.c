@@ -63,10 +63,8 @@ static int export_tables(const struct options *o, const struct collected *tables
 {
     struct schedule schedule;
     char why[WHY_SIZE];
-    if (schedule_from_tables(tables->list, tables->n, export_kernel_class, &schedule, why, sizeof(why)) != 0) {
-        complain("nothing was exported: %s", why);
-        return FAILED;
-    }
+    if (schedule_from_tables(tables->list, tables->n, export_kernel_class, &schedule, why, sizeof(why)) != 0)
+        return refuse(FAILED, "nothing was exported: %s", why);
     tell_left_out(&schedule);
     int status = write_export(o, &schedule);
     schedule_free(&schedule);
@@ -78,10 +76,8 @@ int job_export(const struct options *o)
     struct collected tables;
     char why[WHY_SIZE];
     const char *file = o->file;
-    if (file != NULL && !file_is_stdout(file) && atomic_check(file, EXPORT_BYTES, why, sizeof(why)) != 0) {
-        complain("%s", why);
-        return FAILED;
-    }
+    if (file != NULL && !file_is_stdout(file) && atomic_check(file, EXPORT_BYTES, why, sizeof(why)) != 0)
+        return refuse(FAILED, "%s", why);
     const struct table_kind *sources[TABLES_EXPORTS];
     size_t n = 0;
     for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++)

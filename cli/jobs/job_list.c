@@ -52,10 +52,8 @@ static int list_machines(void)
                helps ? "; remedy: " : "", helps ? choices[i].remedy : "");
     }
     char **names;
-    if (model_list(NULL, &names, &n) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (model_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
     for (size_t i = 0; i < n; i++)
         printf("model:%-19s %-4s modelled; works everywhere\n", names[i], "yes");
     if (n == 0) {
@@ -85,10 +83,8 @@ static int list_published(int status)
 {
     char **names;
     size_t n;
-    if (sku_list(NULL, &names, &n) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (sku_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
     printf("\nCPUs with published figures, for --validate NAME:\n");
     for (size_t i = 0; i < n; i++) {
         struct sku sku;
@@ -110,10 +106,8 @@ static int list_skus(void)
     char **names;
     size_t n;
     int status = DONE;
-    if (model_list(NULL, &names, &n) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (model_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
     for (size_t i = 0; i < n; i++) {
         int one = print_sku(names[i]);
         status = one != DONE ? one : status;

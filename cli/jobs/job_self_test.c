@@ -65,14 +65,10 @@ static int check_bundle(const char *path)
 {
     enum { BUNDLE_BYTES = 2000000 };
     char why[1000];
-    if (strcmp(path, "-") == 0) {
-        complain("--bundle: name a file, as in --bundle self-test.tar.gz");
-        return BAD_USAGE;
-    }
-    if (atomic_check(path, BUNDLE_BYTES, why, sizeof(why)) != 0) {
-        complain("%s", why);
-        return FAILED;
-    }
+    if (strcmp(path, "-") == 0)
+        return refuse(BAD_USAGE, "--bundle: name a file, as in --bundle self-test.tar.gz");
+    if (atomic_check(path, BUNDLE_BYTES, why, sizeof(why)) != 0)
+        return refuse(FAILED, "%s", why);
     return DONE;
 }
 
@@ -98,8 +94,7 @@ static int read_bundle(const char *path, struct self_test_readings *out)
     char why[1000];
     if (bundle_read(path, out, why, sizeof(why)) == 0)
         return DONE;
-    complain("%s: %s; it must be a file that --self-test --bundle wrote", path, why);
-    return BAD_USAGE;
+    return refuse(BAD_USAGE, "%s: %s; it must be a file that --self-test --bundle wrote", path, why);
 }
 
 static int write_files(const struct options *o, const struct self_test_readings *r, const struct self_test_lines *l,
@@ -107,10 +102,8 @@ static int write_files(const struct options *o, const struct self_test_readings 
 {
     json_t *json = self_test_lines_json(r, l, others);
     int status = DONE;
-    if (json == NULL) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (json == NULL)
+        return complain_out_of_memory();
     if (o->json != NULL)
         status = file_write(o->json, job_self_test_print_json, json);
     if (o->bundle != NULL && status == DONE)
@@ -142,10 +135,8 @@ int job_self_test(const struct options *o)
 {
     struct test *t = calloc(1, sizeof(*t));
     int status = DONE;
-    if (t == NULL) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (t == NULL)
+        return complain_out_of_memory();
     if (o->bundle != NULL)
         status = check_bundle(o->bundle);
     if (status == DONE) {

@@ -47,10 +47,9 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
         const struct given_event *given = &o->events[i];
         struct raw_event *e = &s->events[i];
         *e = (struct raw_event){.code = given->code};
-        if (!given->is_code && m->ops->find_event == NULL) {
-            complain("--event %s: this machine has no event names; give the code, as in 0x28:0x08", given->text);
-            return CANNOT;
-        }
+        if (!given->is_code && m->ops->find_event == NULL)
+            return refuse(CANNOT, "--event %s: this machine has no event names; give the code, as in 0x28:0x08",
+                          given->text);
         if (!given->is_code && m->ops->find_event(m, given->text, &e->code, &error) != MACHINE_OK) {
             char text[520];
             snprintf(text, sizeof(text), "--event: %s", error.text);
@@ -58,12 +57,9 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
             return (int)error.status;
         }
         snprintf(e->name, sizeof(e->name), "%s", given->is_code ? "" : given->text);
-        for (size_t k = 0; k < i; k++) {
-            if (s->events[k].code == e->code) {
-                complain("--event: %s and %s are the same event", o->events[k].text, given->text);
-                return BAD_USAGE;
-            }
-        }
+        for (size_t k = 0; k < i; k++)
+            if (s->events[k].code == e->code)
+                return refuse(BAD_USAGE, "--event: %s and %s are the same event", o->events[k].text, given->text);
     }
     return DONE;
 }
