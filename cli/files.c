@@ -100,6 +100,14 @@ int file_write(const char *name, file_printer *print, const void *data)
     return status;
 }
 
+int file_check(const char *name, uint64_t bytes)
+{
+    char why[WHY_SIZE];
+    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0)
+        return DONE;
+    return refuse(FAILED, "%s", why);
+}
+
 char *file_read(FILE *in, size_t *length)
 {
     char *text = NULL;

@@ -7,6 +7,7 @@
 #include "output/report/report_contents.h"
 #include "output/report/report_words.h"
 #include "output/validate/validate.h"
+#include "cli/answers.h"
 #include "cli/jobs/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
@@ -14,7 +15,6 @@
 #include "cli/report_page.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
-#include "cli/table_files.h"
 #include "tables/published/published.h"
 
 #define ALL_DIRECTORY "characterize-all"
@@ -37,14 +37,8 @@ struct all {
 /* DIR/tables/NAME.csv, .json and .txt */
 static int write_table(const struct all *a, const struct table_kind *k, const struct table *t)
 {
-    static const char *const endings[] = {".csv", ".json", ".txt"};
     char *directory = file_in(a->path, "tables", "");
-    int status = directory == NULL ? FAILED : directories_make(directory, "--output", NULL);
-    for (size_t i = 0; i < 3 && status == DONE; i++) {
-        char *path = file_in(directory, k->name, endings[i]);
-        status = path == NULL ? FAILED : table_write_form(path, k, t, endings[i]);
-        free(path);
-    }
+    int status = directory == NULL ? FAILED : answers_write_all_forms(directory, k, t);
     free(directory);
     return status;
 }

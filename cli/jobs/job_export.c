@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/atomic_file.h"
 #include "output/export/export_header.h"
 #include "output/export/export_json.h"
 #include "output/export/schedule.h"
@@ -74,10 +73,9 @@ static int export_tables(const struct options *o, const struct collected *tables
 int job_export(const struct options *o)
 {
     struct collected tables;
-    char why[WHY_SIZE];
     const char *file = o->file;
-    if (file != NULL && !file_is_stdout(file) && atomic_check(file, EXPORT_BYTES, why, sizeof(why)) != 0)
-        return refuse(FAILED, "%s", why);
+    if (file_check(file, EXPORT_BYTES) != DONE)
+        return FAILED;
     const struct table_kind *sources[TABLES_EXPORTS];
     size_t n = 0;
     for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++)

@@ -10,7 +10,6 @@
 #include "cli/stop.h"
 #include "output/self_test/bundle.h"
 #include "output/self_test/self_test_text.h"
-#include "util/atomic_file.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
 
@@ -64,12 +63,9 @@ static int job_self_test_print_json(FILE *stream, const void *json)
 static int check_bundle(const char *path)
 {
     enum { BUNDLE_BYTES = 2000000 };
-    char why[1000];
     if (strcmp(path, "-") == 0)
         return refuse(BAD_USAGE, "--bundle: name a file, as in --bundle self-test.tar.gz");
-    if (atomic_check(path, BUNDLE_BYTES, why, sizeof(why)) != 0)
-        return refuse(FAILED, "%s", why);
-    return DONE;
+    return file_check(path, BUNDLE_BYTES);
 }
 
 static int print_bundle(FILE *stream, const void *members)

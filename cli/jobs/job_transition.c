@@ -2,12 +2,11 @@
 /* --transition FROM:TO: measures, finds the phases, shows and writes them. */
 #include <string.h>
 
+#include "cli/answers.h"
 #include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/outputs.h"
 #include "cli/progress.h"
-#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
 #include "library/measure.h"
@@ -138,14 +137,6 @@ static int job_transition_measure(struct machine *m, const struct options *o, co
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* The answer, on the screen and in files. */
-static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
-{
-    FILE *screen = outputs_screen(out);
-    phases_text_print(screen, messages_colour(screen), &seen->result.trace, &seen->phases, missing);
-    return outputs_write(out, &seen->result.trace, &seen->phases, screen);
-}
-
 /* Closes the machine and puts `changed` back, whatever comes out of it. */
 static int measure_and_conclude(struct machine *m, const struct options *o, struct transition_setup *s,
                                 const char *told, struct settings *changed, struct outputs *out)
@@ -172,12 +163,10 @@ static int measure_and_conclude(struct machine *m, const struct options *o, stru
     if (status != DONE)
         return status;
     job_transition_tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
-    if (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0) {
-        complain("out of memory");
-        status = FAILED;
-    } else {
-        status = job_transition_conclude(&seen, out, missing);
-    }
+    if (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0)
+        status = complain_out_of_memory();
+    else
+        status = answers_tell_trace(out, &seen.result.trace, &seen.phases, missing);
     switches_free(&seen);
     return status;
 }
@@ -212,9 +201,9 @@ int job_transition(const struct options *o)
     if (measure_check_amount(&setup, &samples, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     outputs_stem(o->from.name, o->to.name, stem, sizeof(stem));
-    int status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
+    int status = outputs_choose(o, &answers_trace, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
     if (status == DONE)
-        status = outputs_check(&out, (uint64_t)samples);
+        status = answers_check_trace(&out, (uint64_t)samples);
     if (status == DONE)
         status = open_and_measure(o, &setup, &out);
     outputs_free(&out);

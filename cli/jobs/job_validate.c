@@ -8,7 +8,7 @@
 #include "cli/collect.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/table_files.h"
+#include "cli/answers.h"
 #include "tables/published/published.h"
 #include "tables/published/sku_file.h"
 
@@ -41,12 +41,12 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
 }
 
 /* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
-static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct table_files *files,
+static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct outputs *files,
                                  const struct table *verdicts)
 {
-    FILE *screen = table_files_screen(files);
+    FILE *screen = outputs_screen(files);
     validate_print(screen, messages_colour(screen), verdicts);
-    int status = table_files_write(files, NULL, verdicts, screen);
+    int status = answers_write_table(files, NULL, verdicts, screen);
     if (status != DONE)
         return status;
     if (validate_count(verdicts, "deviates") > 0)
@@ -67,7 +67,7 @@ static int job_validate_conclude(const struct options *o, const struct sku *sku,
 }
 
 /* The tables against the figures. */
-static int job_validate_compare(const struct options *o, const struct sku *sku, const struct table_files *files,
+static int job_validate_compare(const struct options *o, const struct sku *sku, const struct outputs *files,
                                 const struct collected *tables)
 {
     struct table verdicts;
@@ -84,13 +84,15 @@ int job_validate(const struct options *o)
 {
     struct sku sku;
     struct machine_error error;
-    struct table_files files;
+    struct outputs files;
     struct collected tables;
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
     memset(&error, 0, sizeof(error));
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    int status = table_files_choose(o, "validate", NULL, &files);
+    int status = outputs_choose(o, &answers_table, "validate", NULL, &files);
+    if (status == DONE)
+        status = answers_check_table(&files);
     if (status == DONE) {
         status = collect_tables(o, kinds, tables_of(&sku, kinds), &tables);
         if (status == DONE) {
@@ -98,7 +100,7 @@ int job_validate(const struct options *o)
             collect_free(&tables);
         }
     }
-    table_files_free(&files);
+    outputs_free(&files);
     sku_free(&sku);
     return status;
 }
