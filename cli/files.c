@@ -50,11 +50,9 @@ int files_differ(const char *const *names, const char *const *options, size_t n)
 
 bool file_interrupted(const char *name)
 {
-    if (stop_asked()) {
+    if (stop_asked())
         complain("interrupted: %s was not written", name);
-        return true;
-    }
-    return false;
+    return stop_asked();
 }
 
 int file_print_text(FILE *stream, const void *data)
@@ -94,10 +92,7 @@ int file_try_write(const char *name, file_printer *print, const void *data, char
 int file_write(const char *name, file_printer *print, const void *data)
 {
     char why[WHY_SIZE];
-    int status = file_try_write(name, print, data, why, sizeof(why));
-    if (status != DONE)
-        complain("%s", why);
-    return status;
+    return file_try_write(name, print, data, why, sizeof(why)) == DONE ? DONE : refuse(FAILED, "%s", why);
 }
 
 int file_check(const char *name, uint64_t bytes)
@@ -191,9 +186,7 @@ int directories_make(const char *directory, const char *option, struct directori
 {
     char why[WHY_SIZE + PATH_MAX];
     int status = directories_try_make(directory, made, why, sizeof(why));
-    if (status != DONE)
-        complain("%s; name another with %s DIR", why, option);
-    return status;
+    return status == DONE ? DONE : refuse(FAILED, "%s; name another with %s DIR", why, option);
 }
 
 void directories_tidy(struct directories *made)

@@ -118,9 +118,7 @@ int report_page_write(const char *directory, const struct options *o, const stru
     char *command = command_text(o, table_meta(&t->tables[0], "machine"));
     struct report_contents *contents = command != NULL ? report_contents_new(t->tables, t->n, t->failures, command)
                                                        : NULL;
-    int status = contents != NULL ? DONE : FAILED;
-    if (status != DONE)
-        complain("no report: out of memory");
+    int status = contents != NULL ? DONE : refuse(FAILED, "no report: out of memory");
     for (size_t i = 0; i < t->n && status == DONE; i++) {
         const struct report_part *part = stop_asked() ? NULL
                                                       : report_contents_add(contents, t->kinds[i], &t->tables[i]);

@@ -18,11 +18,6 @@
 /* DEPTH: of cells/TABLE/ below the directory */
 enum { WHY_SIZE = 400, DEPTH = 2 };
 
-static int run_directory_out_of_memory(void)
-{
-    return complain_out_of_memory();
-}
-
 /* A directory below an open one, for reading; NULL with errno. A link is not followed. */
 static DIR *list(int from, const char *name)
 {
@@ -110,11 +105,12 @@ static int sweep(int fd, const char *path, unsigned depth)
             status = sweep(dirfd(inner), name, depth - 1);
             (void)closedir(inner);
         } else if (name != NULL && depth < DEPTH && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
-            complain("%s is %s, not a file of a run; remove it, or choose another directory with --output DIR", name,
-                     S_ISLNK(s.st_mode)    ? "a symbolic link"
-                     : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)"
-                                           : "a device");
-            status = BAD_USAGE;
+            status = refuse(BAD_USAGE,
+                            "%s is %s, not a file of a run; remove it, or choose another directory with --output DIR",
+                            name,
+                            S_ISLNK(s.st_mode)    ? "a symbolic link"
+                            : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)"
+                                                  : "a device");
         }
         free(name);
     }
@@ -138,14 +134,11 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
                       d->path);
     if (text == NULL)
         return file_write(file, print_identity, identity);
-    int status = DONE;
-    if (!resume) {
-        complain("%s already contains a run; continue it with --resume, or choose another directory with --output DIR",
-                 d->path);
-        status = BAD_USAGE;
-    } else {
-        status = run_directory_compare(d->path, file, text, length, identity);
-    }
+    int status = resume ? run_directory_compare(d->path, file, text, length, identity)
+                        : refuse(BAD_USAGE,
+                                 "%s already contains a run; continue it with --resume, or choose another directory "
+                                 "with --output DIR",
+                                 d->path);
     if (status == DONE)
         status = sweep(d->fd, d->path, DEPTH);
     free(text);
@@ -177,7 +170,7 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
         return status;
     json_t *identity = run_identity(o, m);
     char *file = file_in(path, "run", ".json");
-    status = identity == NULL || file == NULL ? run_directory_out_of_memory() : check_model(identity, o);
+    status = identity == NULL || file == NULL ? complain_out_of_memory() : check_model(identity, o);
     status = status == DONE ? lock(d) : status;
     if (status == DONE)
         status = run_directory_begin(d, resume, file, identity);

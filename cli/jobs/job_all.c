@@ -137,14 +137,9 @@ static int job_all_compare(struct all *a)
         return found == MACHINE_CANNOT ? DONE : complain_of_machine("published figures", &error);
     for (size_t i = 0; i < a->done; i++)
         list[i] = &a->tables[i];
-    int status = FAILED;
-    if (validate_tables(&sku, list, a->done, t) == 0) {
-        a->measured[a->done++] = &verdicts_kind;
-        status = write_table(a, &verdicts_kind, t);
-    } else {
-        complain("out of memory");
-        table_free(t);
-    }
+    int compared = validate_tables(&sku, list, a->done, t);
+    a->measured[a->done++] = &verdicts_kind;
+    int status = compared == 0 ? write_table(a, &verdicts_kind, t) : complain_out_of_memory();
     sku_free(&sku);
     return status;
 }
@@ -193,10 +188,8 @@ int job_all(const struct options *o)
     a->directory.fd = -1;
     char why[600];
     /* read first: what is missing for the report must not be found out after hours */
-    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : FAILED;
-    if (status != DONE)
-        complain("%s", why);
-    else
+    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : refuse(FAILED, "%s", why);
+    if (status == DONE)
         status = measuring_open(o, &a->measuring);
     if (status == DONE) {
         /* planned first: what is refused then leaves no directory behind that would have to be resumed */

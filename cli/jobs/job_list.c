@@ -16,15 +16,14 @@ enum { CHOICES_MAX = 8 };
 
 static void print_kernel(const struct kernel *k, unsigned features)
 {
-    char lacking[80] = "yes", instructions[16];
+    char lacking[80] = "yes";
     if ((k->features & ~features) != 0) {
         char names[60];
         kernel_feature_names(k->features & ~features, names, sizeof(names));
         snprintf(lacking, sizeof(lacking), "no: %s", names);
     }
-    snprintf(instructions, sizeof(instructions), "%u", k->block_instructions[1]);
-    printf("%-14s %5u  %-6s %12s  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
-           instructions, k->has_density ? "1/1-256" : "-", lacking, k->description);
+    printf("%-14s %5u  %-6s %12u  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
+           k->block_instructions[1], k->has_density ? "1/1-256" : "-", lacking, k->description);
 }
 
 static int job_list_kernels(void)

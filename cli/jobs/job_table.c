@@ -19,10 +19,9 @@ static int job_table_measure(const struct options *o, struct table *t)
     status = measuring_plan(&m, &o->table, 1);
     if (status == DONE)
         status = measuring_table(&m, o->table, NULL, t);
-    if (status != DONE && stop_asked()) {
+    if (status != DONE && stop_asked())
         complain("interrupted after %zu of %zu cells; nothing was written (--all keeps finished cells)", m.cells_done,
                  m.cells);
-    }
     if (measuring_close(&m) != DONE && status == DONE) {
         table_free(t);
         return FAILED;

@@ -51,19 +51,15 @@ static int job_validate_conclude(const struct options *o, const struct sku *sku,
         return status;
     if (validate_count(verdicts, "deviates") > 0)
         return DEVIATES;
-    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
-        const char *cpu = table_meta(verdicts, "cpu");
-        if (o->input != NULL) {
-            complain("--validate %s: none of its figures was measured; the tables in %s come from %s", o->job_argument,
-                     o->input, cpu != NULL ? cpu : "an unnamed processor");
-        } else {
-            complain(
-                "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
-                o->job_argument);
-        }
-        return CANNOT;
-    }
-    return is_another(o, sku, table_meta(verdicts, "cpu")) ? DEVIATES : DONE;
+    const char *cpu = table_meta(verdicts, "cpu");
+    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") > 0)
+        return is_another(o, sku, cpu) ? DEVIATES : DONE;
+    if (o->input != NULL)
+        return refuse(CANNOT, "--validate %s: none of its figures was measured; the tables in %s come from %s",
+                      o->job_argument, o->input, cpu != NULL ? cpu : "an unnamed processor");
+    return refuse(CANNOT,
+                  "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
+                  o->job_argument);
 }
 
 /* The tables against the figures. */
@@ -71,11 +67,9 @@ static int job_validate_compare(const struct options *o, const struct sku *sku, 
                                 const struct collected *tables)
 {
     struct table verdicts;
-    int status = FAILED;
-    if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0)
-        complain("out of memory");
-    else
-        status = job_validate_conclude(o, sku, files, &verdicts);
+    int status = validate_tables(sku, tables->list, tables->n, &verdicts) == 0
+                     ? job_validate_conclude(o, sku, files, &verdicts)
+                     : complain_out_of_memory();
     table_free(&verdicts);
     return status;
 }
@@ -83,11 +77,10 @@ static int job_validate_compare(const struct options *o, const struct sku *sku, 
 int job_validate(const struct options *o)
 {
     struct sku sku;
-    struct machine_error error;
+    struct machine_error error = {.status = MACHINE_OK};
     struct outputs files;
     struct collected tables;
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
-    memset(&error, 0, sizeof(error));
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     int status = outputs_choose(o, &answers_table, "validate", NULL, &files);
