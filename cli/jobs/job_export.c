@@ -10,7 +10,6 @@
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "output/export/kernel_class.h"
 
 enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
 
@@ -62,7 +61,7 @@ static int export_tables(const struct options *o, const struct collected *tables
 {
     struct schedule schedule;
     char why[WHY_SIZE];
-    if (schedule_from_tables(tables->list, tables->n, export_kernel_class, &schedule, why, sizeof(why)) != 0)
+    if (schedule_from_tables(tables->list, tables->n, &schedule, why, sizeof(why)) != 0)
         return refuse(FAILED, "nothing was exported: %s", why);
     tell_left_out(&schedule);
     int status = write_export(o, &schedule);
