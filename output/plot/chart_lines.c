@@ -6,6 +6,7 @@
 
 #include "output/plot/chart_spans.h"
 #include "output/plot/gnuplot.h"
+#include "util/order.h"
 
 enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28, LINE_ONLY = 200 /* points of a line that are not marked */ };
 
@@ -65,12 +66,6 @@ static void ranges(const struct chart *c, const struct chart_panel *p, struct ra
         *y = (struct range){p->y_lo, p->y_hi};
 }
 
-static int chart_lines_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The distinct x of all series, ascending, at most `max` (else 0); returns how many. */
 static size_t distinct(const struct chart_panel *p, double *out, size_t max)
 {
@@ -86,7 +81,7 @@ static size_t distinct(const struct chart_panel *p, double *out, size_t max)
                 return 0;
             out[n++] = p->series[i].points[k].x;
         }
-    qsort(out, n, sizeof *out, chart_lines_ascending);
+    qsort(out, n, sizeof *out, order_double);
     return n;
 }
 
