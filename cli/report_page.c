@@ -94,9 +94,8 @@ struct page {
 static int print_page(FILE *out, const void *data)
 {
     struct page *p = *(struct page *const *)data;
-    size_t n;
-    const struct report_part *parts = report_contents_parts(p->contents, &n);
-    return report_html(out, p->words, report_contents_head(p->contents), parts, n, p->why, sizeof(p->why));
+    const struct report_contents *c = p->contents;
+    return report_html(out, p->words, &c->head, c->parts, c->n, p->why, sizeof(p->why));
 }
 
 static int write_page(const char *directory, const struct report_words *words, const struct report_contents *contents)
