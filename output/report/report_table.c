@@ -255,15 +255,16 @@ static void other_key(FILE *out, const struct report_words *w, const struct tabl
     char name[120];
     report_words_column(w, c, name, sizeof name);
     fputs(first ? "" : ", ", out);
-    if (c->type == TABLE_TEXT) {
-        html_print(out, "%s%s%s", strcmp(c->name, "kernel") != 0 ? name : "", strcmp(c->name, "kernel") != 0 ? " " : "",
-                   v->text);
-    } else if (strcmp(c->name, "active_cores") == 0) {
+    if (strcmp(c->name, "active_cores") == 0) {
         fprintf(out, "%.0f active core%s", v->number, v->number == 1 ? "" : "s");
-    } else {
-        html_print(out, "%s ", name);
-        report_table_number(out, c, v->number);
+        return;
     }
+    if (strcmp(c->name, "kernel") != 0)
+        html_print(out, "%s ", name);
+    if (c->type == TABLE_TEXT)
+        html_text(out, v->text);
+    else
+        report_table_number(out, c, v->number);
 }
 
 void report_table_missing_name(FILE *out, const struct report_words *w, const struct table *t, size_t entry)
