@@ -45,11 +45,6 @@ static struct transition_setup switches_setup(const struct tables_context *x, co
     return s;
 }
 
-static int switches_on_progress(void *data, unsigned done, unsigned wanted)
-{
-    return tables_stop(data, wanted ? (double)done / wanted : 0);
-}
-
 int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
                           const struct switches_wish *w, switches_put *put, struct table *rows,
                           struct machine_error *err)
@@ -60,7 +55,7 @@ int switches_measure_rows(const struct tables_context *x, const char *table, con
                             .warmup_given = x->options->warmup_us > 0,
                             .observe_given = x->options->observe_us > 0,
                             .fall_only = w->fall_only,
-                            .progress = switches_on_progress,
+                            .progress = tables_on_progress,
                             .data = &own};
     struct transition_setup s = switches_setup(x, table, c, w);
     int status = guarded_switch(&g, &s, &seen, err);

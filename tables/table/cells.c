@@ -42,8 +42,13 @@ void cells_free(struct cells *c)
     memset(c, 0, sizeof *c);
 }
 
-void tables_cell_missing(struct table *t, const struct cell *c, const char *why)
+void tables_cell_missing(struct table *t, const struct cell *c, const char *format, ...)
 {
+    char why[800];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
     table_add_missing(t, why);
     if (c->a.kernel && table_has(t, "kernel"))
         table_put_text(t, "kernel", c->a.name);

@@ -22,7 +22,7 @@
 /* A system on which everything works but the helper. */
 static size_t choices(struct machine_choice c[4])
 {
-    struct choice_facts f = {.helper_errno = ENOENT,
+    struct choice_facts f = {.helper.open_errno = ENOENT,
                              .rdpmc_setting = 1,
                              .perf_rdpmc = true,
                              .perf_counter = true,
