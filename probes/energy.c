@@ -20,10 +20,9 @@
 
 void energy_defaults(struct energy_setup *s, const struct payload *kernel)
 {
-    char unused[200];
     memset(s, 0, sizeof *s);
     s->kernel = *kernel;
-    kernel_parse("pause", &s->idle, unused, sizeof unused);
+    s->idle = kernel_named("pause");
     s->machine.cpu = -1;
     s->runs = 5;
     s->settle_us = 20000;

@@ -10,6 +10,7 @@
 
 #include "drivers/events/event_code.h"
 #include "util/list.h"
+#include "util/text_list.h"
 
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
@@ -67,8 +68,7 @@ static int note_events(struct trace *t, const struct raw_event *events, size_t n
         if (!events[i].name[0])
             continue;
         event_code_column(events[i].code, column);
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%s = %.63s", used ? "; " : "", column, events[i].name);
+        text_list_add(text, sizeof text, "; ", "%s = %.63s", column, events[i].name);
     }
     return text[0] ? trace_set(t, "events", text) : 0;
 }

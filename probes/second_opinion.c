@@ -21,11 +21,8 @@ static const double SECONDS_MOST = 10;
 /* What runs meanwhile. Ends with its parent, however that ends. Returns its process; -1: none could be made. */
 static pid_t start_chain(int cpu)
 {
-    struct payload chain;
+    const struct payload chain = kernel_named("chain");
     struct cpu_mask mask;
-    char why[200];
-    if (kernel_parse("chain", &chain, why, sizeof why) != 0)
-        return -1;
     pid_t parent = getpid(), child = fork();
     if (child != 0)
         return child;

@@ -212,10 +212,9 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
 static int run_stretch(struct machine *m, const struct self_test_setup *setup, const struct plan *plan,
                        struct self_test_readings *out, struct machine_error *err)
 {
-    struct payload kernel, from = {.kernel = NULL};
-    char why[300];
-    if (out->n_stretches == SELF_TEST_STRETCHES_MAX || kernel_parse(plan->kernel, &kernel, why, sizeof why) ||
-        (plan->from && kernel_parse(plan->from, &from, why, sizeof why)))
+    const struct payload kernel = kernel_named(plan->kernel),
+                         from = kernel_named(plan->from ? plan->from : plan->kernel);
+    if (out->n_stretches == SELF_TEST_STRETCHES_MAX)
         return machine_fail(err, MACHINE_FAILED, "", "no such stretch: %s", plan->kernel);
     struct self_test_stretch *s = &out->stretch[out->n_stretches];
     *s = (struct self_test_stretch){.kind = plan->kind, .block = kernel.instructions, .period_us = plan->period_us};
@@ -223,9 +222,8 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
     if (plan->from)
         memcpy(s->from, from.name, sizeof s->from);
     s->n_counters = self_test_choose_counters(out, plan->event, s->counters);
-    const struct segment segments[] = {{plan->from ? from : kernel, plan->before_us, false},
-                                       {from, plan->from_us, true},
-                                       {kernel, plan->observe_us, true}};
+    const struct segment segments[] = {
+        {from, plan->before_us, false}, {from, plan->from_us, true}, {kernel, plan->observe_us, true}};
     const struct segment plain[] = {segments[0], segments[2]};
     struct machine_setup machine = {
         .cpu = setup->cpu,
@@ -253,9 +251,7 @@ static int run_stretch(struct machine *m, const struct self_test_setup *setup, c
 
 static bool self_test_runs_here(const struct self_test_readings *r, const char *name)
 {
-    struct payload p;
-    char why[300];
-    return !kernel_parse(name, &p, why, sizeof why) && !(p.kernel->features & ~r->features);
+    return !(kernel_named(name).kernel->features & ~r->features);
 }
 
 static int run_chain(struct machine *m, const struct self_test_setup *s, struct self_test_readings *out,

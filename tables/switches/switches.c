@@ -102,10 +102,7 @@ int switches_add_all(const struct tables_context *x, struct cells *out, const st
 
 void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t)
 {
-    struct payload scalar, wide;
-    char unused[100];
-    if (kernel_parse("64add", &scalar, unused, sizeof unused) || kernel_parse("512fma", &wide, unused, sizeof unused))
-        return;
+    const struct payload scalar = kernel_named("64add"), wide = kernel_named("512fma");
     struct cell fall = {.a = scalar, .b = wide, .cpu = -1}, rise = {.a = wide, .b = scalar, .cpu = -1};
     struct transition_setup s = switches_setup(x, t->name, &fall, w);
     table_set_setting_number(t, "runs", s.runs);

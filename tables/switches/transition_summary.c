@@ -2,13 +2,13 @@
 #include "tables/switches/transition_summary.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
+#include "util/text_list.h"
 
 enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
 #define NO_TIME_US 0.05  /* told as 0.0 us: no phase */
@@ -53,16 +53,6 @@ void transition_ratio_text(double ratio, char *out, size_t size)
 
 /* ---- in words ---- */
 
-__attribute__((format(printf, 3, 4))) static void add_text(char *out, size_t size, const char *format, ...)
-{
-    size_t used = strlen(out);
-    va_list args;
-    va_start(args, format);
-    if (used + 1 < size)
-        vsnprintf(out + used, size - used, format, args);
-    va_end(args);
-}
-
 /* Edges that fall together leave phases of no length between them. */
 static bool takes_time(const struct phase *p)
 {
@@ -74,20 +64,20 @@ static void add_phase(const struct phase *p, char *out, size_t size)
     char ratio[16];
     if (!takes_time(p))
         return;
-    add_text(out, size, "%s%s", out[0] ? ", " : "", phases_kind_name(p->kind));
+    text_list_add(out, size, ", ", "%s", phases_kind_name(p->kind));
     if (p->kind == PHASE_THROTTLE && !isnan(p->ipc_ratio)) {
         transition_ratio_text(p->ipc_ratio, ratio, sizeof ratio);
-        add_text(out, size, " %s", ratio);
+        text_list_add(out, size, "", " %s", ratio);
     }
     if (p->kind == PHASE_RAMP)
-        add_text(out, size, " to %.3f GHz (time constant %.0f us)", p->to_ghz.value, p->tau_us.value);
-    add_text(out, size, " %.1f us", p->duration_us.value);
+        text_list_add(out, size, "", " to %.3f GHz (time constant %.0f us)", p->to_ghz.value, p->tau_us.value);
+    text_list_add(out, size, "", " %.1f us", p->duration_us.value);
     for (size_t m = 1; m < p->n_modes; m++)
         if (round(p->modes[m].share * (double)p->agreeing_runs) >= MODE_RUNS)
-            add_text(out, size, " (in %.0f %% of the repetitions %.1f us)", 100 * p->modes[m].share,
-                     p->modes[m].duration_us);
+            text_list_add(out, size, "", " (in %.0f %% of the repetitions %.1f us)", 100 * p->modes[m].share,
+                          p->modes[m].duration_us);
     if (p->kind == PHASE_UNKNOWN)
-        add_text(out, size, " (%s)", p->why);
+        text_list_add(out, size, "", " (%s)", p->why);
 }
 
 static void describe_phases(const struct phases *p, size_t first, struct transition_summary *out)
@@ -104,16 +94,16 @@ static void describe_limits(const struct phases *p, struct transition_summary *o
     char *text = out->detectable;
     size_t size = sizeof out->detectable;
     if (!isnan(p->detectable_freq))
-        add_text(text, size, "a frequency step of %.2g %% for %.3g us", 100 * p->detectable_freq,
-                 p->detectable_freq_us);
+        text_list_add(text, size, "", "a frequency step of %.2g %% for %.3g us", 100 * p->detectable_freq,
+                      p->detectable_freq_us);
     if (!isnan(p->detectable_throttle))
-        add_text(text, size, "%sthrottling below %.2f of the rate for %.3g us", text[0] ? ", " : "",
-                 p->detectable_throttle, p->detectable_throttle_us);
+        text_list_add(text, size, ", ", "throttling below %.2f of the rate for %.3g us", p->detectable_throttle,
+                      p->detectable_throttle_us);
     if (!isnan(p->detectable_halt_us))
-        add_text(text, size, "%sa halt of %.2g us", text[0] ? ", " : "", p->detectable_halt_us);
+        text_list_add(text, size, ", ", "a halt of %.2g us", p->detectable_halt_us);
     if (text[0] && p->n_phases) {
         const struct phase *last = &p->phases[p->n_phases - 1];
-        add_text(text, size, ", within %.0f us", last->start_us + last->duration_us.value);
+        text_list_add(text, size, "", ", within %.0f us", last->start_us + last->duration_us.value);
     }
 }
 
@@ -382,14 +372,13 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     out->n = agreeing(p);
     describe_limits(p, out);
     if (across_switch(p))
-        add_text(out->phases, sizeof out->phases, "a change that begins %.1f us before the switch is not over by then",
-                 -across_switch(p)->at_us);
+        text_list_add(out->phases, sizeof out->phases, "",
+                      "a change that begins %.1f us before the switch is not over by then", -across_switch(p)->at_us);
     else if (out->kind != SWITCH_NONE)
         describe_phases(p, first, out);
     if (out->kind != SWITCH_UNDECIDED && !is_borne_out(p, out->n)) {
         out->kind = SWITCH_UNDECIDED;
-        add_text(out->phases, sizeof out->phases, "%sonly in %zu of %zu repetitions", out->phases[0] ? ", " : "",
-                 out->n, p->runs);
+        text_list_add(out->phases, sizeof out->phases, ", ", "only in %zu of %zu repetitions", out->n, p->runs);
     }
     if (first > 0 && phases_is_steady(&p->phases[first - 1]))
         out->from_ghz = p->phases[first - 1].freq_ghz;

@@ -27,12 +27,6 @@ void tables_options_default(struct tables_options *o)
     o->cpu = -1;
 }
 
-static void kernel_missing(struct table *t, const char *name, const char *why)
-{
-    table_add_missing(t, why);
-    table_put_text(t, table_has(t, "kernel") ? "kernel" : "from", name);
-}
-
 /* Takes a kernel if the machine can run it, else notes why not. */
 static size_t choice_take(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
                           struct table *t)
@@ -47,7 +41,8 @@ static size_t choice_take(const struct tables_context *x, const struct payload *
     }
     kernel_feature_names(lacking, names, sizeof names);
     snprintf(why, sizeof why, "needs %s, which %.150s does not support", names, x->info.cpu);
-    kernel_missing(t, p->name, why);
+    table_add_missing(t, why);
+    table_put_text(t, table_has(t, "kernel") ? "kernel" : "from", p->name);
     return n;
 }
 
@@ -58,12 +53,8 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
     for (size_t i = 0; i < x->options->n_kernels; i++)
         n = choice_take(x, &x->options->kernels[i], out, n, t);
     for (size_t i = 0; i < n_names && !x->options->n_kernels; i++) {
-        struct payload p;
-        char why[300];
-        if (kernel_parse(names[i], &p, why, sizeof why))
-            kernel_missing(t, names[i], why);
-        else
-            n = choice_take(x, &p, out, n, t);
+        const struct payload p = kernel_named(names[i]);
+        n = choice_take(x, &p, out, n, t);
     }
     return n;
 }

@@ -14,6 +14,7 @@
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SLACK 1.5          /* us: halts of one kind differ by less */
@@ -463,8 +464,7 @@ static int tell_minority(const struct runs *r, const struct segmentation *own, s
             k++;
         if (k < o->n_runs && o->run[k] == own[i].run[0])
             continue;
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%u", shown ? ", " : "", r->run[own[i].run[0]].number);
+        text_list_add(list, sizeof list, ", ", "%u", r->run[own[i].run[0]].number);
         shown++;
     }
     return phases_warn(out, "%zu of %zu repetitions show other phases than those listed (run %s%s)", others, n, list,

@@ -60,11 +60,10 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     const struct switches_wish *w = &throttle_wishes[x->options->brief];
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < count; i++) {
-            struct payload from, to;
-            char name[KERNEL_NAME_MAX], why[300];
+            struct payload from = kernel_named("64add"), to;
+            char name[KERNEL_NAME_MAX];
             snprintf(name, sizeof name, "%.12s@1/%u", chained[k], n[i]);
-            if (!is_wanted(x->options, chained[k]) || kernel_parse("64add", &from, why, sizeof why) ||
-                kernel_parse(name, &to, why, sizeof why) || (to.kernel->features & ~x->info.features))
+            if (!is_wanted(x->options, chained[k]) || !tables_can_run(x, name, &to))
                 continue;
             if (switches_add(x, out, &from, &to, cores, w))
                 return -1;
