@@ -117,7 +117,7 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
 /* volts.c: a trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
 int volts_gather(const struct trace *t, struct trace *out);
 
-/* The phases file (doc/formats.md) as JSON text, allocated with malloc, ending in a newline; NULL when out of memory. */
+/* The phases file (doc/formats.md) as JSON text, allocated with malloc, ending in a newline; NULL: out of memory. */
 char *phases_to_json(const struct phases *p);
 
 #endif
