@@ -119,7 +119,7 @@ int report_section(FILE *out, const struct report_words *w, const struct report_
     template_put_flag(&v, "METHOD", report_section_method(p) != NULL);
     template_put(&v, "SETTINGS", section_settings, &s);
     template_put(&v, "FILES", section_files, &s);
-    int status = template_fill(w->table, &v, out, why, why_size);
-    template_free(&v);
+    int status = template_fill(&w->table, &v, out, why, why_size);
+    template_values_free(&v);
     return status;
 }

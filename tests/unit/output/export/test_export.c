@@ -629,7 +629,7 @@ static void test_no_template(void **state)
     fclose(out);
     assert_int_equal(size, 0);
     assert_non_null(strstr(why, folder));
-    assert_non_null(strstr(why, "set CHARACTERIZE_DATA to the folder that holds export/"));
+    assert_non_null(strstr(why, "set CHARACTERIZE_DATA to the directory that contains export/"));
     free(text);
     free(data);
     schedule_free(&s);
