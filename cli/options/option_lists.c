@@ -20,11 +20,15 @@ static const char *next_element(const char *text, char element[ELEMENT_MAX])
     return text[length] == ',' ? text + length + 1 : NULL;
 }
 
-static int option_lists_add_number(const char *option, unsigned value, unsigned *out, size_t max, size_t *n)
+static int option_lists_add_number(const char *option, unsigned value, bool all_allowed, unsigned *out, size_t max,
+                                   size_t *n)
 {
     for (size_t i = 0; i < *n; i++) {
         if (out[i] == value) {
-            complain("%s: %u is given twice", option, value);
+            if (value == 0 && all_allowed)
+                complain("%s: all (or 0, which means the same) is given twice", option);
+            else
+                complain("%s: %u is given twice", option, value);
             return -1;
         }
     }
@@ -40,6 +44,8 @@ static int option_lists_add_number(const char *option, unsigned value, unsigned 
 static const char *option_lists_read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
 {
     char *dash = strchr(element, '-');
+    if (dash != NULL && dash != element && dash[1] == '\0')
+        return "has no number after the dash";
     if (dash != NULL && dash != element)
         *dash = '\0';
     const char *wrong = value_whole(element, lo, hi, first);
@@ -60,7 +66,7 @@ int option_list_numbers(const char *option, const char *text, unsigned lo, unsig
         rest = next_element(rest, element);
         memcpy(shown, element, sizeof(shown));
         if (all_allowed && strcmp(element, "all") == 0) {
-            if (option_lists_add_number(option, 0, out, max, n) != 0)
+            if (option_lists_add_number(option, 0, true, out, max, n) != 0)
                 return -1;
             continue;
         }
@@ -72,7 +78,7 @@ int option_list_numbers(const char *option, const char *text, unsigned lo, unsig
             return -1;
         }
         for (uint64_t value = first; value <= last; value++)
-            if (option_lists_add_number(option, (unsigned)value, out, max, n) != 0)
+            if (option_lists_add_number(option, (unsigned)value, all_allowed, out, max, n) != 0)
                 return -1;
     }
     return 0;
