@@ -133,7 +133,7 @@ static void time_text(double seconds, char *out, size_t size)
     if (!isfinite(seconds))
         out[0] = '\0';
     else if (seconds < 90)
-        snprintf(out, size, ", %.0f s left", ceil(seconds));
+        snprintf(out, size, ", %.0f s left", ceil(seconds) + 0.0); /* no "-0" */
     else if (seconds < 5400)
         snprintf(out, size, ", %.0f min left", ceil(seconds / 60));
     else

@@ -98,7 +98,7 @@ static int decimals(const struct estimate *e, int least, int most)
 static void phases_text_number(char *out, size_t size, double value, int places)
 {
     if (isfinite(value))
-        snprintf(out, size, "%.*f", places, value + 0.0);
+        snprintf(out, size, "%.*f", places, plain_number(value, places));
     else
         snprintf(out, size, "-");
 }
@@ -416,7 +416,8 @@ static void print_voltage(const struct screen *s, const struct phases *p)
         char text[TEXT_SIZE] = "", begin[40], end[40];
         phases_text_number(begin, sizeof(begin), v->begin_us, 1);
         phases_text_number(end, sizeof(end), v->end_us, 1);
-        phases_text_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
+        phases_text_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v,
+                        plain_number(1000 * (v->to_v - v->from_v), 1));
         if (strcmp(begin, end) == 0) /* a jump between two readings */
             phases_text_add(text, "at %s us", begin);
         else

@@ -233,7 +233,7 @@ static void overhead_tell_missing(struct table *t, const struct cell *c, const s
                       "longer --observe would help");
     else if (o->up_gains)
         overhead_tell(t, c,
-                      "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
+                      "the measured cost of coming back up is negative (%.3g us): no cost up and no break-even time",
                       o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
         overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");

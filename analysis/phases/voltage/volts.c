@@ -14,6 +14,7 @@
 #include "analysis/phases/segments/change_points.h"
 #include "analysis/phases/voltage/volts_mixed.h"
 #include "util/order.h"
+#include "util/plain_text.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015 /* smaller steps are left alone: 12 units of the register */
@@ -368,7 +369,7 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
             return phases_warn(
                 out, "no voltage is given from %.0f to %.0f us: its readings come from repetitions in different states",
-                fmax(begin, m->begin), fmin(end, m->end));
+                plain_number(fmax(begin, m->begin), 0), plain_number(fmin(end, m->end), 0));
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "tables/switches/voltage/voltage_plot.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
+#include "util/plain_text.h"
 
 enum { RUNS = 50, RUNS_BRIEF = 12, READINGS_BRIEF = 400, ROWS_OF_PLATEAU = 4, FEW_CORES = 2 };
 #define PLATEAU_VOLTS 0.004 /* medians of neighbours differ by less unless the voltage steps */
@@ -176,7 +177,7 @@ static void put_plateaus(struct pivot *p, const struct table *t, size_t first, s
         if (isfinite(ghz))
             pivot_more(p, " at %.2f GHz", ghz);
         if (next < end)
-            pivot_more(p, " until %.0f us", table_number(t, next, "time_us"));
+            pivot_more(p, " until %.0f us", plain_number(table_number(t, next, "time_us"), 0));
         separator = ", ";
     }
 }
