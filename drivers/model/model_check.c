@@ -13,7 +13,7 @@ static int check_turbo(struct model_parser *p)
     const struct model *m = p->model;
     if (m->n_turbo == 0)
         return model_fail(p, p->ini.line, "turbo_ghz",
-                          "missing in section [levels]; add `turbo_ghz.1-%u = ...  # source`", m->cores);
+                          "missing in section [levels]; add 'turbo_ghz.1-%u = ...  # source'", m->cores);
     char key[MODEL_KEY_SIZE];
     unsigned covered = 0;
     for (size_t i = 0; i < m->n_turbo; i++) {
@@ -136,7 +136,7 @@ static int check_transition(struct model_parser *p, unsigned from, unsigned to)
         held = s->grant;
     }
     if (held != to || t->steps[t->n_steps - 1].kind != MODEL_STEP_GRANT)
-        return model_fail(p, t->steps[t->n_steps - 1].line, key, "must end with `grant %s`", m->classes[to].name);
+        return model_fail(p, t->steps[t->n_steps - 1].line, key, "must end with 'grant %s'", m->classes[to].name);
     return 0;
 }
 
@@ -166,7 +166,7 @@ static int check_rest(struct model_parser *p)
     const struct model *m = p->model;
     if (m->n_points == 0)
         return model_fail(p, p->ini.line, "point.1",
-                          "missing in section [voltage]; add `point.1 = GHZ VOLTS  # source`");
+                          "missing in section [voltage]; add 'point.1 = GHZ VOLTS  # source'");
     for (size_t i = 0; i < m->n_boosts; i++)
         if (m->boosts[i].cores.hi > m->cores)
             return model_fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
@@ -176,7 +176,7 @@ static int check_rest(struct model_parser *p)
         has_add = has_add || strcmp(m->kernels[i].name, "64add") == 0;
     if (!has_add)
         return model_fail(p, p->ini.line, "64add",
-                          "missing in section [ipc]; add `64add = THROUGHPUT LATENCY  # source`");
+                          "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
     double busy = 0;
     for (size_t i = 0; i < m->n_interrupts; i++)
         busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;

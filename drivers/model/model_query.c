@@ -94,7 +94,7 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
     if (!find_kernel(m, p->kernel->name)) {
         int status = cannot(err, "its model file has no rate for this kernel", p->name, m->cpu_name);
         snprintf(err->remedy, sizeof err->remedy,
-                 "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
+                 "add a line '%.*s = THROUGHPUT LATENCY  # source' to its section [ipc]",
                  (int)strcspn(p->kernel->name, "-@"), p->kernel->name);
         return status;
     }

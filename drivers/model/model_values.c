@@ -31,7 +31,7 @@ int model_number(struct model_parser *p, const char *key, const char *text, doub
         value = end && divisor > 0 ? value / divisor : NAN;
     }
     if (!end || *end || !isfinite(value))
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a number; write a decimal number or a fraction like 1/4",
+        return model_fail(p, p->ini.line, key, "'%.40s' is not a number; write a decimal number or a fraction like 1/4",
                           text);
     if (value < lo || value > hi)
         return model_fail(p, p->ini.line, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
@@ -46,7 +46,7 @@ int model_uint(struct model_parser *p, const char *key, const char *text, unsign
     errno = 0;
     unsigned long value = strtoul(text, &end, hex ? 16 : 10);
     if (!isdigit((unsigned char)text[0]) || *end || errno == ERANGE)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a whole number; %u to %u would work", text, lo, hi);
+        return model_fail(p, p->ini.line, key, "'%.40s' is not a whole number; %u to %u would work", text, lo, hi);
     if (value < lo || value > hi)
         return model_fail(p, p->ini.line, key, "%.40s is out of range; %u to %u would work", text, lo, hi);
     *out = (unsigned)value;
@@ -59,7 +59,7 @@ int model_core_range(struct model_parser *p, const char *key, const char *text, 
     const char *dash = strchr(text, '-');
     size_t n = dash ? (size_t)(dash - text) : strlen(text);
     if (n == 0 || n >= sizeof low)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a range of active cores; write 4 or 1-4", text);
+        return model_fail(p, p->ini.line, key, "'%.40s' is not a range of active cores; write 4 or 1-4", text);
     memcpy(low, text, n);
     low[n] = '\0';
     if (model_uint(p, key, low, 1, MODEL_CORES_MAX, &out->lo) != 0)
@@ -82,7 +82,7 @@ int model_class_name(struct model_parser *p, const char *key, const char *text, 
             int n = snprintf(known + used, sizeof known - used, " %s", p->model->classes[k].name);
             used += n > 0 ? (size_t)n : 0;
         }
-        return model_fail(p, p->ini.line, key, "no class `%.40s` above this line; classes so far:%s", text,
+        return model_fail(p, p->ini.line, key, "no class '%.40s' above this line; classes so far:%s", text,
                           known[0] ? known : " none");
     }
     *out = (unsigned)i;
@@ -94,9 +94,9 @@ int model_name(struct model_parser *p, const char *key, const char *text, char *
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++)
         if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-            return model_fail(p, p->ini.line, key, "`%.40s` is not a name; letters, digits and _ would work", text);
+            return model_fail(p, p->ini.line, key, "'%.40s' is not a name; letters, digits and _ would work", text);
     if (n == 0 || n >= size)
-        return model_fail(p, p->ini.line, key, "`%.40s` is too long for a name; at most %zu characters", text,
+        return model_fail(p, p->ini.line, key, "'%.40s' is too long for a name; at most %zu characters", text,
                           size - 1);
     memcpy(out, text, n + 1);
     return 0;
@@ -123,7 +123,7 @@ int model_weight(struct model_parser *p, const char *key, const char *text, enum
     else if (strcmp(text, "heavy") == 0)
         *out = KERNEL_HEAVY;
     else
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a weight; light or heavy would work", text);
+        return model_fail(p, p->ini.line, key, "'%.40s' is not a weight; light or heavy would work", text);
     return 0;
 }
 
@@ -140,7 +140,7 @@ static int store_yes_no(struct model_parser *p, const char *key, const char *val
 {
     *out = strcmp(value, "yes") == 0;
     if (!*out && strcmp(value, "no") != 0)
-        return model_fail(p, p->ini.line, key, "`%.40s` is neither yes nor no", value);
+        return model_fail(p, p->ini.line, key, "'%.40s' is neither yes nor no", value);
     return 0;
 }
 

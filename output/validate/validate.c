@@ -439,7 +439,7 @@ static void print_found(FILE *out, const struct table *v)
         fprintf(out, "A deviation of %g %% would be detected in each of the %zu figures compared; ", TO_FIND_PERCENT,
                 compared);
     if (compared)
-        fprintf(out, "`detectable` is the smallest one.\n");
+        fprintf(out, "'detectable' is the smallest one.\n");
 }
 
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
