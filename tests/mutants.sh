@@ -197,4 +197,8 @@ killed=$(count 'killed by') survive=$(count 'SURVIVES$')
 tried=$(grep -c '^[^ ]*:[0-9]*:[0-9]* ' "$tmp/verdicts")
 echo "$tried changes: $killed killed, $survive survive, $(count 'does not compile') do not compile," \
     "$(count 'changes nothing') change nothing"
+if [ $((killed + survive)) -eq 0 ]; then
+    echo "mutants.sh: no change could be judged; the last words of make: $(tail -n 1 "$tmp/1/make")" >&2
+    exit 1
+fi
 [ "$tried" -eq "$(wc -l <"$tmp/drawn")" ] && [ $((100 * killed)) -ge $((least * (killed + survive))) ]

@@ -2,8 +2,8 @@
 /*
  * Where the sampling loop runs and what can disturb it there.
  */
-#ifndef CHARACTERIZE_PLACE_H
-#define CHARACTERIZE_PLACE_H
+#ifndef CHARACTERIZE_PINNING_H
+#define CHARACTERIZE_PINNING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * of 606H; AMD C001029BH in units of C0010299H). RAPL: Intel SDM vol. 3B, section 15.10; the counters have 32 bits,
  * wrap after minutes of high power, and move about once a millisecond.
  */
-#ifndef CHARACTERIZE_ENERGY_H
-#define CHARACTERIZE_ENERGY_H
+#ifndef CHARACTERIZE_ENERGY_SOURCE_H
+#define CHARACTERIZE_ENERGY_SOURCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

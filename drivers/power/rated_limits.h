@@ -3,8 +3,8 @@
  * The frequency limits that a processor itself states: of code without AVX in registers (1ADH and others), of each
  * class of code where Intel Speed Select tells them. They are what the maker allows, not what is reached.
  */
-#ifndef CHARACTERIZE_STATED_H
-#define CHARACTERIZE_STATED_H
+#ifndef CHARACTERIZE_RATED_LIMITS_H
+#define CHARACTERIZE_RATED_LIMITS_H
 
 #include "drivers/machine.h"
 

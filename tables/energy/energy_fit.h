@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What code costs above a loop that does nothing, from the energy of the package with either. */
-#ifndef CHARACTERIZE_ANALYSIS_ENERGY_H
-#define CHARACTERIZE_ANALYSIS_ENERGY_H
+#ifndef CHARACTERIZE_ENERGY_FIT_H
+#define CHARACTERIZE_ENERGY_FIT_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * What a change of the frequency costs, in time, and after which time it has paid (Gottschlag's dissertation, "AVX
  * Overhead Mitigation", sections 5.2.1 to 5.2.3). Pure functions on curves of work done against time.
  */
-#ifndef CHARACTERIZE_OVERHEAD_H
-#define CHARACTERIZE_OVERHEAD_H
+#ifndef CHARACTERIZE_OVERHEAD_FIT_H
+#define CHARACTERIZE_OVERHEAD_FIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

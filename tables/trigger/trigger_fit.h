@@ -3,8 +3,8 @@
  * Whether a burst of code has asked for a license level, read from what the core does after it and in it. Pure: from
  * traces of sequences "plain code, burst, plain code".
  */
-#ifndef CHARACTERIZE_TRIGGER_H
-#define CHARACTERIZE_TRIGGER_H
+#ifndef CHARACTERIZE_TRIGGER_FIT_H
+#define CHARACTERIZE_TRIGGER_FIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

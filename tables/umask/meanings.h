@@ -4,8 +4,8 @@
  * anything else reads "heavy 256". Nothing that was published goes into a reading; what is documented can then be held
  * against it. Kinds of code are told by width and weight, as license analysts do (Skylake-SP dissertation, 3.2.1).
  */
-#ifndef CHARACTERIZE_READINGS_H
-#define CHARACTERIZE_READINGS_H
+#ifndef CHARACTERIZE_MEANINGS_H
+#define CHARACTERIZE_MEANINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

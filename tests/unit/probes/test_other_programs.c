@@ -174,6 +174,10 @@ static void test_turbostat(void **state)
     assert_int_equal(other_turbostat(text, 3, &c, why, sizeof why), 0);
     assert_float_equal(c.ghz, 3.712, 1e-9);
     assert_float_equal(c.tsc_ghz, 2.095, 1e-9);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25\t2095.125\n", 3, &c, why, sizeof why), 0);
+    assert_float_equal(c.ghz, 3.71225, 1e-9);
+    assert_float_equal(c.tsc_ghz, 2.095125, 1e-9);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25.1\t2095\n", 3, &c, why, sizeof why), -1);
     assert_int_equal(other_turbostat(text, 4, &c, why, sizeof why), -1);
     assert_int_equal(other_turbostat("", 0, &c, why, sizeof why), -1);
     assert_int_equal(other_turbostat("CPU\tTSC_MHz\n0\t2000\n", 0, &c, why, sizeof why), -1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads that keep other cores busy: that they run where they should, and stop. */
 #include <dirent.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,26 +62,30 @@ static void expect_threads(unsigned expected)
     assert_int_equal(threads(), expected);
 }
 
+/* The only other thread. */
+static pid_t other_thread(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    pid_t found = -1;
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d))
+        if (e->d_name[0] != '.' && atoi(e->d_name) != getpid())
+            found = atoi(e->d_name);
+    closedir(d);
+    assert_true(found > 0);
+    return found;
+}
+
 /* The list of CPUs that the only other thread may run on, as the kernel sees it. */
 static void other_thread_allowed(char *out, size_t size)
 {
-    DIR *d = opendir("/proc/self/task");
-    char path[320], self[32];
-    snprintf(self, sizeof self, "%ld", (long)getpid());
-    assert_non_null(d);
-    out[0] = '\0';
-    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
-        if (e->d_name[0] == '.' || strcmp(e->d_name, self) == 0)
-            continue;
-        char text[8192];
-        snprintf(path, sizeof path, "self/task/%s/status", e->d_name);
-        assert_true(cpu_read_text("/proc", path, text, sizeof text) > 0);
-        char *at = strstr(text, "Cpus_allowed_list:");
-        assert_non_null(at);
-        snprintf(out, size, "%s", at + strlen("Cpus_allowed_list:") + 1);
-        out[strcspn(out, "\n")] = '\0';
-    }
-    closedir(d);
+    char path[64], text[8192];
+    snprintf(path, sizeof path, "self/task/%d/status", (int)other_thread());
+    assert_true(cpu_read_text("/proc", path, text, sizeof text) > 0);
+    char *at = strstr(text, "Cpus_allowed_list:");
+    assert_non_null(at);
+    snprintf(out, size, "%s", at + strlen("Cpus_allowed_list:") + 1);
+    out[strcspn(out, "\n")] = '\0';
 }
 
 static void test_none_is_none(void **state)
@@ -117,6 +122,24 @@ static void test_they_run_on_their_cpu_until_stopped(void **state)
     expect_threads(before);
 }
 
+/* One with the real-time priority of the measuring thread would keep the kernel's own threads off its core. Any policy
+ * that may be taken without rights shows whether it is inherited. */
+static void test_they_run_at_normal_priority(void **state)
+{
+    (void)state;
+    const struct sched_param none = {.sched_priority = 0};
+    struct machine_error err;
+    struct payload p = adds();
+    struct corunners *c;
+    int cpu = some_cpu(), before = sched_getscheduler(0);
+    assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
+    assert_int_equal(corunners_start(&cpu, 1, &p, slice, &c, &err), MACHINE_OK);
+    int policy = sched_getscheduler(other_thread());
+    corunners_stop(c);
+    assert_int_equal(sched_setscheduler(0, before, &none), 0);
+    assert_int_equal(policy, SCHED_OTHER);
+}
+
 static void test_a_cpu_that_is_not_there_leaves_nothing_running(void **state)
 {
     (void)state;
@@ -137,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_is_none),
         cmocka_unit_test(test_they_run_on_their_cpu_until_stopped),
+        cmocka_unit_test(test_they_run_at_normal_priority),
         cmocka_unit_test(test_a_cpu_that_is_not_there_leaves_nothing_running),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
