@@ -109,7 +109,7 @@ static void remark(struct helper *h)
     }
 }
 
-/* Whether interrupts were masked for longer than the module itself ever masks them, which may look at the clock late by
+/* Whether interrupts were masked for longer than the module itself ever masks them, which may check the clock late by
  * a few microseconds. */
 static bool held(struct helper *h, const struct characterize_run *run)
 {

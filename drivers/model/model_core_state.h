@@ -90,7 +90,7 @@ struct model_core {
     double switch_times[MODEL_SWITCHES_MAX];
     struct model_kind switch_from[MODEL_SWITCHES_MAX];
     size_t n_switches;
-    unsigned mixture; /* the class that alternation asks for until ... */
+    unsigned mixture; /* the class that alternation requests until ... */
     double mixture_until;
 
     /* licenses: the class held, and for each class until when it is kept after the last need of it */

@@ -15,12 +15,12 @@ enum { COUNTER_REMEDY_SIZE = 200 };
  * not readable. */
 int counter_room_watchdog(const char *proc);
 
-/* What a person can do, by what counter_room_watchdog() returned: to free a counter; and, of those who asked for many,
- * that or to ask for fewer at a time. */
+/* What a person can do, by what counter_room_watchdog() returned: to free a counter; and, for those who requested many,
+ * that or to request fewer at a time. */
 const char *counter_room_to_free(int watchdog);
 const char *counter_room_remedy(int watchdog);
 
-/* How many events were asked for and how many general counters there are (0: not known), as the end of a sentence; or
+/* How many events were requested and how many general counters there are (0: not known), as the end of a sentence; or
  * "". */
 void counter_room_text(unsigned events, unsigned general, char *out, size_t size);
 

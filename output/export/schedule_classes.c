@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scheduler parameters of classes of code: their levels, and what it takes until one is asked for. */
+/* Scheduler parameters of classes of code: their levels, and what it takes to request one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static int by_trigger(const void *a, const void *b)
     return (x->density > y->density) - (x->density < y->density);
 }
 
-/* Of kernels of a class that differ: the highest level, and the smallest count that asks for it. */
+/* Of kernels of a class that differ: the highest level, and the smallest count that requests it. */
 static void put_trigger(struct schedule_trigger *at, int level, struct schedule_number count)
 {
     if (level > (at->level.present ? at->level.value : -1)) {
@@ -110,7 +110,7 @@ static void put_trigger(struct schedule_trigger *at, int level, struct schedule_
     }
 }
 
-/* Counts and densities of one kernel, not what mixtures of several ask for. */
+/* Counts and densities of one kernel, not what mixtures of several request. */
 static bool is_trigger(const struct table *t, size_t row)
 {
     const char *what = table_text(t, row, "what");
@@ -180,7 +180,7 @@ static void drop_triggers(struct schedule *s, size_t class_index)
     s->n_triggers = kept;
 }
 
-/* Where the two tables contradict each other, nobody knows which one is right: neither level is told. */
+/* Where the two tables contradict each other, there is no telling which one is right: neither level is exported. */
 static bool settle_contradictions(struct schedule *s, const char *table)
 {
     for (size_t i = 0; i < s->n_triggers;) {

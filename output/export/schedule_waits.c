@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Relaxation waits of schedulers. The modes of one pair of kernels belong together: their shares are of the same waits.
- * So of several pairs between the same classes (or levels) one is told, with all of its modes.
+ * So of several pairs between the same classes (or levels) one is exported, with all of its modes.
  */
 #include <math.h>
 #include <stdio.h>

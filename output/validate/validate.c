@@ -32,7 +32,7 @@ struct seen {
     double value, lo, hi;
     double detectable; /* the smallest deviation that would have been found, in any of the rows */
     size_t rows;
-    const char *note;        /* of the row that is told */
+    const char *note;        /* of the row that is reported */
     char own_note[NOTE_MAX]; /* where there is no such row */
 };
 

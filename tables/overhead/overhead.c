@@ -44,7 +44,7 @@ static bool usual_first(const struct payload *p)
     return strcmp(p->name, "128fma") == 0 || strcmp(p->name, "256fma") == 0;
 }
 
-/* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
+/* The wider, then the heavier, then the denser kernel is taken to be the one that requests the lower level. */
 static int overhead_by_demand(const void *a, const void *b)
 {
     const struct payload *x = a, *y = b;

@@ -42,7 +42,7 @@ static double our_ghz(const struct self_test_readings *r)
            1e-9;
 }
 
-/* Adds to a line's text what is told of a frequency; fails it where the two are too far apart. */
+/* Adds a frequency's comparison to a line's text; fails the line where the two are too far apart. */
 static void compare_ghz(struct self_test_line *l, double theirs, double ours)
 {
     size_t used = strlen(l->text);

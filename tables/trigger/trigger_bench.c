@@ -65,7 +65,7 @@ void trigger_bench_end(struct bench *b)
     free(b->seen);
 }
 
-/* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
+/* Why a window does not show what the burst requested: the transition goes on, or the way back begins. Else NULL. */
 static const char *trigger_bench_unsettled(const struct bench *b, const struct trace *t, struct sights_span s,
                                            const struct sight *all)
 {

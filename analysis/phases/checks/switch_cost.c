@@ -200,7 +200,7 @@ static bool share_of_switch(const struct phases *p, const struct phase *ph, doub
     return *share > EXPLAINS_PART || explained > BLURS;
 }
 
-/* Whether it ends at full rate. Where it does not these switches asked for more than is held, as two kernels may that
+/* Whether it ends at full rate. Where it does not, these switches requested more than is held, as two kernels may that
  * alternate: then they say nothing of what a switch itself costs. */
 static bool comes_back(const struct switch_cost *c)
 {

@@ -426,8 +426,8 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
 }
 
 /*
- * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of all code, or a sibling
- * hyper-thread. What it tells between two higher frequencies need not be a frequency.
+ * A chain of adds measures the frequency as long as nothing slows the chain itself: throttling of all code, or a
+ * sibling hyper-thread. What it reads between two higher frequencies need not be a frequency.
  */
 static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
 {

@@ -394,8 +394,8 @@ static double later_mode(const struct phase *ph)
 
 /*
  * Where steps of the voltage fall into a phase that is steady otherwise, the phase is two; not where repetitions are in
- * different states. What code asks for `late` us before a reading, or less, it asks for after that reading only: the
- * step seems to come later.
+ * different states. What code requests `late` us or less before a reading takes effect only after that reading: the
+ * step appears to come later.
  */
 static int split_phases(struct phases *out, const struct mixed_stretches *mixed, double spacing, double near_edge,
                         double late_us)

@@ -99,7 +99,7 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     size_t n = voltage_core_counts(x, cores);
     for (size_t i = 0; i < n; i++) {
         table_init(&unused, t->name, columns, sizeof columns / sizeof columns[0]);
-        int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is told once */
+        int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is reported once */
         table_free(&unused);
         if (bad)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
