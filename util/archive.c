@@ -140,7 +140,7 @@ static int inflate_all(FILE *in, struct stream *s, struct unpacked *u, char *why
             return archive_refuse(why, why_size,
                                   ferror(in)    ? "it cannot be read"
                                   : u->size > 0 ? "it is truncated"
-                                                : "it is no gzip file");
+                                                : "it is not a gzip file");
         }
         do {
             if (archive_grow(u, why, why_size) != 0)
@@ -150,7 +150,7 @@ static int inflate_all(FILE *in, struct stream *s, struct unpacked *u, char *why
             status = inflate(z, Z_NO_FLUSH);
             u->size += CHUNK - z->avail_out;
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-                return archive_refuse(why, why_size, u->size > 0 ? "it is damaged" : "it is no gzip file");
+                return archive_refuse(why, why_size, u->size > 0 ? "it is damaged" : "it is not a gzip file");
         } while (status == Z_OK && z->avail_out == 0);
     }
     if (z->avail_in > 0 || fgetc(in) != EOF)
@@ -184,7 +184,7 @@ static int take_member(const struct header *h, const char *rest, size_t left, st
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
         return archive_refuse(why, why_size, "it contains no tar archive, or a damaged one");
     if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name)))
-        return archive_refuse(why, why_size, "it contains something else than files in no folder");
+        return archive_refuse(why, why_size, "it contains something other than files at the top level");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
         return archive_refuse(why, why_size, "it is truncated");
     snprintf(name, sizeof(name), "%.63s", h->name);

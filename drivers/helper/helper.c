@@ -307,7 +307,7 @@ static void choose_clock(struct helper *h, int cpu)
 static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)
 {
     if (a->open_errno != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "--list machines tells what would help",
+        return machine_fail(err, MACHINE_CANNOT, "--list machines shows what would help",
                             "the kernel helper cannot be used: %s: %s", device, strerror(a->open_errno));
     }
     return machine_fail(err, MACHINE_CANNOT,

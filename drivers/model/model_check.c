@@ -146,8 +146,7 @@ static int check_transitions(struct model_parser *p)
     if (m->n_classes < 2)
         return 0;
     if (m->wait_us <= 0)
-        return model_fail(p, p->ini.line, "timing",
-                          "section [timing] is missing; with more than one class it is needed");
+        return model_fail(p, p->ini.line, "timing", "section [timing] is missing; more than one class requires it");
     if (SIGMAS * m->halt_sigma_us > m->halt_us * ROUNDED)
         return model_fail(p, p->ini.line, "halt_sigma_us", "%g us is more than a third of halt_us, %g us",
                           m->halt_sigma_us, m->halt_us);

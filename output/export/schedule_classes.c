@@ -126,7 +126,7 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
     if (!density)
         return "density is not one in 1 to 65535";
     if (schedule_level_field(t, row, "level") < 0)
-        return "level is not there, or not in 0 to 7";
+        return "level is missing or not in 0 to 7";
     /* what a trigger calls a level means nothing where no frequency belongs to it */
     return s->classes[schedule_class_of(s, k)].level.present ? NULL : "table frequency shows no level for such code";
 }

@@ -50,7 +50,7 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
                                     .wait_ns = schedule_field(t, row, "wait_us", 1e3),
                                     .share_permille = schedule_field(t, row, "share", 1e3)};
     if (!r.wait_ns.present || r.wait_ns.value < 0)
-        return schedule_ignore(s, t, "wait_us is not there, below 0, or beyond 2 s");
+        return schedule_ignore(s, t, "wait_us is missing, below 0, or beyond 2 s");
     if (mode != 1 && mode != 2)
         return schedule_ignore(s, t, "mode is neither 1 nor 2");
     switch (estimates_wait_support(t, row, &against)) {

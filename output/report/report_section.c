@@ -48,7 +48,7 @@ static void section_no_picture(FILE *out, const void *section)
     if (s->part->table->n_rows > 0 && !s->part->svg)
         html_text(out, s->part->svg_why);
     else if (s->part->table->n_rows > 0 && !svg_inline_possible(s->part->svg))
-        fputs("what gnuplot drew cannot be shown in this page", out);
+        fputs("gnuplot's output cannot be embedded in this page", out);
 }
 
 /* The file that has all rows. */

@@ -167,8 +167,8 @@ refuses "a truncated bundle" 2 'truncated' --self-test --input "$tmp/cut.tar.gz"
     gzip -1 >bomb.tar.gz && tar czf empty.tar.gz --format=ustar one.json &&
     tar czf other.tar.gz --format=ustar readings.json &&
     echo '[[[[' >readings.json && tar czf broken.tar.gz --format=ustar readings.json)
-refuses "a path that leads out" 2 'files in no folder' --self-test --input "$tmp/up.tar.gz"
-refuses "a link" 2 'files in no folder' --self-test --input "$tmp/link.tar.gz"
+refuses "a path that leads out" 2 'files at the top level' --self-test --input "$tmp/up.tar.gz"
+refuses "a link" 2 'files at the top level' --self-test --input "$tmp/link.tar.gz"
 refuses "a bomb" 2 '16 MiB' --self-test --input "$tmp/bomb.tar.gz"
 refuses "a bundle without readings" 2 'contains no readings' --self-test --input "$tmp/empty.tar.gz"
 refuses "JSON of another kind" 2 'format is not' --self-test --input "$tmp/other.tar.gz"
