@@ -67,6 +67,8 @@ static const struct table_column umask[] = {
     TEXT("documented"), TEXT("reading"),    WHOLE("n")};
 static const struct table_column energy[] = {TEXT_KEY("kernel"),
                                              {"freq_ghz", "GHz", TABLE_REAL, true, 2},
+                                             WHOLE_KEY("active_cores"),
+                                             TEXT_KEY("mode"),
                                              LIMITS("watts", "W", 2),
                                              LIMITS("nj_per_op", "nJ", 3),
                                              WHOLE("n")};
@@ -268,6 +270,8 @@ static void fill_energy(struct table *t, size_t n)
             table_add_row(t);
             table_put_text(t, "kernel", kernels[k].name);
             table_put_number(t, "freq_ghz", i ? 3.5 : 2.1);
+            table_put_number(t, "active_cores", 1);
+            table_put_text(t, "mode", "fixed");
             put(t, "watts", (4.1 + 2.7 * kernels[k].level) * (i ? 1.9 : 1), 0.2);
             put(t, "nj_per_op", 0.21 + 0.1 * (double)k, 0.01);
             table_put_number(t, "n", 8);

@@ -274,6 +274,32 @@ static void noise_of_neighbours(void **state)
     free(x);
 }
 
+/* Told in whole ticks, mostly the one value: the noise is half of the quantum that single samples are off by, and of
+ * what lies between unlike neighbours, is not always as large, or is too large for a tick, there is none. */
+static void a_quantum_is_noise(void **state)
+{
+    (void)state;
+    static const struct {
+        double off, other; /* relative; every tenth sample, and every other of these */
+        size_t length;     /* samples in a row */
+        bool told;
+    } cases[] = {{0.01, 0.01, 1, true},
+                 {-0.02, -0.02, 1, true},
+                 {0.01, 0.01, 2, false},
+                 {0.01, 0.013, 1, false},
+                 {0.05, 0.05, 1, false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        float x[1000];
+        for (size_t i = 0; i < 1000; i++) {
+            double off = i / 10 % 2 ? cases[k].off : cases[k].other;
+            x[i] = (float)(3.7 * (1 + (i % 10 >= 4 && i % 10 < 4 + cases[k].length ? off : 0)));
+        }
+        double sigma = change_points_noise(x, 1000, true), half = 0.5 * fabs(log1p(cases[k].off));
+        if (cases[k].told ? fabs(sigma - half) > 1e-6 : sigma > 0.9 * half)
+            fail_msg("case %zu: %.6f, half a quantum is %.6f", k, sigma, half);
+    }
+}
+
 /* ---- which samples stick out, by sorting ---- */
 
 static int ascending(const void *a, const void *b)
@@ -360,12 +386,19 @@ static void what_sticks_out_is_known_by_sorting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_without_noise),        cmocka_unit_test(steps_of_a_logarithm),
-        cmocka_unit_test(a_part_of_the_series),       cmocka_unit_test(too_small_or_too_short),
-        cmocka_unit_test(little_or_nothing),          cmocka_unit_test(wild_samples),
-        cmocka_unit_test(noise_is_no_step),           cmocka_unit_test(steps_in_noise),
-        cmocka_unit_test(small_steps_of_long_states), cmocka_unit_test(drift_is_no_step),
-        cmocka_unit_test(noise_of_neighbours),        cmocka_unit_test(what_sticks_out_is_known_by_sorting),
+        cmocka_unit_test(steps_without_noise),
+        cmocka_unit_test(steps_of_a_logarithm),
+        cmocka_unit_test(a_part_of_the_series),
+        cmocka_unit_test(too_small_or_too_short),
+        cmocka_unit_test(little_or_nothing),
+        cmocka_unit_test(wild_samples),
+        cmocka_unit_test(noise_is_no_step),
+        cmocka_unit_test(steps_in_noise),
+        cmocka_unit_test(small_steps_of_long_states),
+        cmocka_unit_test(drift_is_no_step),
+        cmocka_unit_test(noise_of_neighbours),
+        cmocka_unit_test(a_quantum_is_noise),
+        cmocka_unit_test(what_sticks_out_is_known_by_sorting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

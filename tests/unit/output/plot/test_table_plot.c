@@ -193,6 +193,30 @@ static void kernels_of_a_level_share_a_line_of_the_legend(void **state)
     table_free(&t);
 }
 
+static void a_bar_is_named_by_what_varies(void **state)
+{
+    struct table t;
+    (void)state;
+    sample_table(&t, "energy", 3, 1);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        table_set_number(&t, row, "freq_ghz", 2.1);
+        table_set_number(&t, row, "active_cores", 4);
+        table_set_text(&t, row, "mode", "fixed");
+    }
+    char *script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "64add at 2.10 GHz"));
+    assert_null(strstr(script, "2.10 GHz, 4"));
+    assert_null(strstr(script, "2.10 GHz, fixed"));
+    free(script);
+    table_set_number(&t, 0, "active_cores", 1);
+    table_set_text(&t, 0, "mode", "automatic");
+    script = script_of(&t, NULL);
+    assert_non_null(strstr(script, "at 2.10 GHz, 1 core, automatic"));
+    assert_non_null(strstr(script, "at 2.10 GHz, 4 cores, fixed"));
+    free(script);
+    table_free(&t);
+}
+
 /* The table's figures are the script's figures. */
 static void values_and_limits_are_the_tables(void **state)
 {
@@ -417,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table_has_a_plot),
         cmocka_unit_test(a_model_says_so),
+        cmocka_unit_test(a_bar_is_named_by_what_varies),
         cmocka_unit_test(nothing_to_draw_is_said),
         cmocka_unit_test(nasty_texts_stay_texts),
         cmocka_unit_test(kernels_of_a_level_share_a_line_of_the_legend),

@@ -399,14 +399,20 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     table_add_row(&t);
     table_put_text(&t, "kernel", "512fma");
     table_put_number(&t, "freq_ghz", 2.1);
+    table_put_number(&t, "active_cores", 4);
+    table_put_text(&t, "mode", "fixed");
     table_put_limits(&t, "watts", 9.125, 9, 9.251);
     table_add_row(&t);
     table_put_text(&t, "kernel", "pause");
+    table_put_number(&t, "active_cores", 4);
+    table_put_text(&t, "mode", "automatic");
     table_put_number(&t, "watts", 0.0001);
     char *text = table_text_of(&t);
-    assert_non_null(strstr(text, "<th scope=\"row\">512fma</th><td class=\"number\">2.10</td><td class=\"number\">9.12 "
-                                 "<span class=\"limits\">[9.00,&nbsp;9.25]</span></td>"));
-    assert_non_null(strstr(text, "<td class=\"absent\">\xE2\x80\x93</td><td class=\"number\">0.00</td>"));
+    assert_non_null(strstr(
+        text, "<th scope=\"row\">512fma</th><td class=\"number\">2.10</td><td class=\"number\">4</td><td>fixed</td>"
+              "<td class=\"number\">9.12 <span class=\"limits\">[9.00,&nbsp;9.25]</span></td>"));
+    assert_non_null(strstr(text, "<td class=\"absent\">\xE2\x80\x93</td><td class=\"number\">4</td><td>automatic</td>"
+                                 "<td class=\"number\">0.00</td>"));
     assert_null(strstr(text, "_lo"));
     assert_null(strstr(text, "nan"));
     assert_non_null(strstr(text, "No row has a value of: energy per operation, n</p>"));
