@@ -159,7 +159,7 @@ refuses "--runs" 2 'runs cannot be combined with --self-test' --self-test --runs
 refuses "--json and --bundle of one name" 2 'both name' --self-test --json x --bundle x
 refuses "a bundle that is not there" 2 'none.tar.gz: .*: No such file' --self-test --input none.tar.gz
 refuses "a folder" 2 'not a regular file' --self-test --input /
-refuses "no bundle" 2 'no gzip' --self-test --input "$root/README.md"
+refuses "no bundle" 2 'not a gzip' --self-test --input "$root/README.md"
 head -c 20000 "$tmp/one.tar.gz" >"$tmp/cut.tar.gz"
 refuses "a truncated bundle" 2 'truncated' --self-test --input "$tmp/cut.tar.gz"
 (cd "$tmp" && mkdir evil && cp one.json readings.json && tar czPf up.tar.gz ../"$(basename "$tmp")"/readings.json &&
