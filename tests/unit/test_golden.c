@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * No result of a shipped model changes unnoticed: the plan of each table, its rows, the printed table and its plot are
- * those of tests/golden/. After an intended change, `make golden` rewrites these files, and the diff shows what changed.
+ * those of tests/golden/. After an intended change, `make golden` rewrites these, and the diff shows what changed.
  * Numbers may differ by a millionth or by one unit of their last digit: compilers and C libraries round differently.
  */
 #include <ctype.h>
