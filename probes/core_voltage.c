@@ -39,7 +39,7 @@ static unsigned scattering_step(unsigned n)
     return 1;
 }
 
-/* Where a reading of a register lies on the time axis: `at` where the machine reads exactly when instructed. */
+/* Where a reading of a register lies on the time axis: `at` where the machine reads exactly when it is told to. */
 static double read_time(const struct machine *m, const struct core_voltage_setup *s, const struct recording *rec,
                         const struct run_request *r, double at)
 {

@@ -41,7 +41,7 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
 int transition_run(struct machine *m, const struct transition_setup *s, repetitions_progress *progress, void *data,
                    struct repetitions *out, struct machine_error *err);
 
-/* The part of it that a machine needs. */
+/* What of it a machine is told. */
 struct machine_setup transition_machine_setup(const struct transition_setup *s);
 
 #endif

@@ -25,13 +25,13 @@ struct part_events {
     bool has_table;
     char no_table[300];  /* why not */
     struct perf_pmu pmu; /* for whose cores the table holds */
-    bool named;          /* an event was requested by its name */
+    bool named;          /* an event was asked for by its name */
     struct lack license[EVENTS_LICENSES];
     char remedy[200]; /* of those for which no counter is free */
 };
 
 /* The part's table, from data_dir (NULL = the shipped data). Returns whether it has license events, which are then to
- * be tested; if not, why they are lacking is recorded. */
+ * be tested; where not, their lack is told. */
 bool part_events_find(struct part_events *p, const struct native *s, const struct perf_pmu *pmu, const char *data_dir);
 
 /* No license event can be had. */
@@ -55,13 +55,13 @@ static inline bool part_events_is_license(enum counter_id id)
 {
     return id >= COUNTER_LVL0 && id <= COUNTER_THROTTLE;
 }
-/* Whether this part can have the events that are requested by their codes: MACHINE_OK, or MACHINE_CANNOT. */
+/* Whether this part can have the events that are asked for by their codes: MACHINE_OK, or MACHINE_CANNOT. */
 int part_events_check_selects(const struct native *s, const struct machine_setup *setup, struct machine_error *err);
 
 /* The code of an event given by its code or of a license event that is offered; 0 for the fixed ones. */
 uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c);
-/* Counters are requested in this order, because hardware counters are assigned in the order of requests:
- * what the frequency needs (0), what was requested by name (1), and what is left goes to the license events (2). */
+/* Counters come by in this order, because hardware counters are given out in the order in which they are asked for:
+ * what the frequency needs (0), what was asked for by name (1), and what is left goes to the license events (2). */
 enum { PART_EVENTS_TURNS = 3 };
 int part_events_turn(enum counter_id id);
 

@@ -26,7 +26,7 @@ struct helper_words {
  */
 void helper_words_from_counters(const struct helper_words *w, const struct characterize_run *run,
                                 const unsigned *per_block);
-/* Chains: ids are those requested; `cost` in cycles is what reading the TSC adds to a chain (timing_chain_cost()). */
+/* Chains: ids are those asked for; `cost` in cycles is what reading the TSC adds to a chain (timing_chain_cost()). */
 void helper_words_from_chains(const struct helper_words *w, const struct counter_spec *ids,
                               const struct characterize_run *run, const unsigned *per_block,
                               const struct timing_chains *chains, double cost);

@@ -71,7 +71,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 /* Undoes it; may be called twice, or without. */
 void native_finish(struct native *s);
 
-/* MACHINE_CANNOT where a setup requests a fixed frequency: real cores are fixed by the settings of the system. */
+/* MACHINE_CANNOT where a setup asks for a fixed frequency: real cores are fixed by the settings of the system. */
 int native_check_fixed(const struct machine_setup *s, struct machine_error *err);
 /* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err);

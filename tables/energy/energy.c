@@ -77,7 +77,7 @@ static void energy_note_settings(const struct energy_setup *s, const char *slowe
         table_set_setting(t, "fixed", slowest);
 }
 
-/* 1 and all; or what was requested. */
+/* 1 and all; or what was asked for. */
 static size_t energy_core_counts(const struct tables_context *x, unsigned *out, size_t max)
 {
     size_t n = tables_active_cores(x, false, out, max);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When a core speeds up after the code that slowed it has ended: found in each repetition by itself, because the
- * distribution is what is wanted. Pure: from traces of sequences that end in plain code.
+ * distribution is what is asked for. Pure: from traces of sequences that end in plain code.
  */
 #ifndef CHARACTERIZE_RELAXATION_FIT_H
 #define CHARACTERIZE_RELAXATION_FIT_H

@@ -102,7 +102,7 @@ void trigger_bench_row(const struct bench *b, struct table *rows, const struct t
                        const struct trigger_row *r);
 /* log(freq / plain) with the limits of both. */
 struct estimate trigger_lower(const struct estimate *freq, const struct estimate *plain);
-/* The period of the samples: what was requested, or this. */
+/* The period of the samples: what was asked for, or this. */
 double trigger_bench_period(const struct bench *b, double usual_us);
 /* The fields of a row that say what was measured. */
 void trigger_bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density, const char *with);

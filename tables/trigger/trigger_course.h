@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When a burst of code has settled, and when the plain code behind it is back where it was: between these two times
- * the plain code shows what the burst has requested. Pure: from traces of sequences "plain code, burst, plain code".
+ * the plain code shows what the burst has asked for. Pure: from traces of sequences "plain code, burst, plain code".
  */
 #ifndef CHARACTERIZE_TRIGGER_COURSE_H
 #define CHARACTERIZE_TRIGGER_COURSE_H

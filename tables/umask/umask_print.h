@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table umask as text: shares by kernel and umask, what each umask counts, what is documented. */
+/* The table umask for a person: shares by kernel and umask, what each umask counts, what is documented. */
 #ifndef CHARACTERIZE_TABLES_UMASK_PRINT_H
 #define CHARACTERIZE_TABLES_UMASK_PRINT_H
 
