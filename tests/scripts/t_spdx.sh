@@ -6,7 +6,8 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Files that cannot or need not say it: license texts, pictures, and recorded or broken samples and golden files, whose bytes matter.
+# Files that cannot or need not say it: license texts, pictures, and recorded, broken or golden samples, whose bytes
+# matter.
 exempt() {
     case $1 in
     COPYING | */COPYING | VERSION | .gitignore | */.gitignore) return 0 ;;
