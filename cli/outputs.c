@@ -8,10 +8,10 @@
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
 #include "output/plot/trace_chart.h"
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 #include "cli/messages.h"
 
-/* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
+/* Upper bounds for the room that is checked for beforehand; the plot's is what trace_chart.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, WHY_SIZE = 1000 };
 
 static int outputs_out_of_memory(void)

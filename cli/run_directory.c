@@ -170,7 +170,7 @@ static int check_model(const json_t *identity, const struct options *o)
     const json_t *machine = json_object_get(identity, "machine");
     if (!json_is_true(json_object_get(machine, "modelled")) || json_object_get(machine, "model_file_hash") != NULL)
         return DONE;
-    complain("--all --machine %s: the model cannot be read a second time, so --resume could not recognise it; put it "
+    complain("--all --machine %s: the model cannot be read a second time, so --resume could not recognize it; put it "
              "into a file",
              o->machine);
     return BAD_USAGE;

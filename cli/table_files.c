@@ -119,7 +119,7 @@ static int write_one(const char *name, const char *what, const char *ending, con
     return status;
 }
 
-/* A plot that was not asked for and cannot be drawn is told of, and no failure. */
+/* A plot that was not requested and cannot be drawn is reported, but is no failure. */
 static int table_files_write_plot(const struct table_files *f, const struct table_kind *k, const struct table *t,
                                   FILE *screen, bool first)
 {

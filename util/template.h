@@ -50,7 +50,7 @@ int template_fill(const struct template_file *t, const struct template_values *v
                   size_t why_size);
 
 /*
- * Reads FOLDER/NAME SUFFIX of the data folder (data_folder.h). Returns 0, or -1 with one line in `why`: what is not
+ * Reads FOLDER/NAME SUFFIX of the data folder (data_file.h). Returns 0, or -1 with one line in `why`: what is not
  * there, and what would work; *t is then empty.
  */
 int template_read(struct template_file *t, const char *folder, const char *name, const char *suffix, char *why,

@@ -78,7 +78,7 @@ static int spare_input(const struct options *o, struct outputs *out)
         if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input))
             continue;
         if (i > 0 || o->csv != NULL) {
-            complain("%s is the trace to be analysed and will not be overwritten", input);
+            complain("%s is the trace to be analyzed and will not be overwritten", input);
             return BAD_USAGE;
         }
         free(out->csv);

@@ -111,8 +111,8 @@ static const struct argp_option option_table[] = {
      4},
     {"resume", KEY_RESUME, NULL, 0, "With --all: continue an interrupted run in its directory", 4},
     {"input", KEY_INPUT, "DIR", 0,
-     "With --validate, --export: use the tables that --all measured into DIR; with --self-test: judge the readings of "
-     "this bundle again",
+     "With --validate, --export: use the tables that --all measured into DIR; with --self-test: re-evaluate the "
+     "readings of this bundle",
      4},
     {"bundle", KEY_BUNDLE, "FILE.tar.gz", 0,
      "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names", 4},

@@ -16,6 +16,7 @@
  * the pilot tells; twice that, since counts vary. */
 #define LONG_US 200.0
 #define LONGER 2.0
+#define ROOM 2.0      /* for bursts that are longer than the long ones */
 #define SHORT_US 0.01 /* what a machine can do at least */
 #define PERIOD_US 0.5
 #define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
@@ -43,7 +44,7 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
     if (status != MACHINE_OK)
         return status;
     const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
-    *yes = trigger_reaches(&seen->sight, &s->grades, s->grade);
+    *yes = trigger_reaches(&s->b->sight[s->b->n_seen - 1], &s->grades, s->grade);
     s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
     s->us[s->n++] = us;
     return MACHINE_OK;
@@ -120,7 +121,7 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
     return MACHINE_OK;
 }
 
-/* How far from `us` the lengths lie that tell what a burst of it has: enough of those that ask for nothing more, and
+/* How far from `us` the lengths lie that show what a burst of it has: enough of those that request nothing more, and
  * not all in one place. NaN: there are too few. */
 static double radius_around(const struct search *s, double us)
 {
@@ -134,7 +135,7 @@ static double radius_around(const struct search *s, double us)
     return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
 }
 
-/* How many instructions a burst of length `at` has while nothing more is asked for: a line through the bursts of that
+/* How many instructions a burst of length `at` has while nothing more is requested: a line through the bursts of that
  * kind whose length is near `us`, so near at least. NaN: there are too few. */
 static double count_on_line(const struct search *s, double us, double least_radius, double at)
 {
@@ -159,11 +160,11 @@ static double undisturbed_count(const struct search *s, double us)
 }
 
 /*
- * The fit where the count that it takes varies. A burst that has asked for more is throttled from then on and has fewer
+ * The fit where the count that it takes varies. A burst that has requested more is throttled from then on and has fewer
  * instructions than others of its length: against counts it would look as if fewer sufficed. So the fit is over the
- * lengths, which are chosen and not seen, and its result is told in instructions that a burst of that length has.
+ * lengths, which are chosen and not seen, and its result is given in instructions that a burst of that length has.
  * *over_us: the same in microseconds. Where lengths of halts on the way scatter as much as the count does, bursts that
- * ask for nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
+ * request nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
  */
 static int fit_varying(const struct search *s, struct threshold *over_us, struct threshold *t,
                        struct machine_error *err)
@@ -226,7 +227,6 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
 static void count_row(const struct search *s, struct table *rows, struct trigger_row *r, struct estimate count,
                       double sigma, size_t n)
 {
-    r->what = "count";
     r->density = s->kernel->density;
     r->n = n;
     trigger_bench_row(s->b, rows, &s->grades, r);
@@ -238,43 +238,16 @@ static void count_row(const struct search *s, struct table *rows, struct trigger
 /* What the references are: plain code, long bursts and shortest ones in turn. */
 enum { PLAIN, LONG, SHORT, KINDS };
 
-static int take_once(struct search *s, struct machine_error *err)
+static int reference_round(struct bench *b, struct machine_error *err)
 {
-    for (int i = 0; i < REFERENCES; i++) {
-        int status = trigger_bench_burst(s->b, &s->b->plain, s->long_us, false, err);
-        if (status == MACHINE_OK)
-            status = trigger_bench_burst(s->b, s->kernel, s->long_us, true, err);
-        if (status == MACHINE_OK)
-            status = trigger_bench_burst(s->b, s->kernel, SHORT_US, false, err);
-        if (status != MACHINE_OK)
-            return status;
-        if (tables_stop(s->b->context, 0))
-            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    }
-    return trigger_bench_grade(s->b, &s->grades) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+    double long_us = b->room_us / ROOM;
+    int status = trigger_bench_burst(b, &b->plain, long_us, false, err);
+    if (status == MACHINE_OK)
+        status = trigger_bench_burst(b, &b->cell->a, long_us, true, err);
+    return status == MACHINE_OK ? trigger_bench_burst(b, &b->cell->a, SHORT_US, false, err) : status;
 }
 
-static bool references_agree(const struct bench *b)
-{
-    for (int kind = 0; kind < KINDS; kind++)
-        if (trigger_bench_agreed(b, (size_t)kind, REFERENCES, KINDS) < 0)
-            return false;
-    return true;
-}
-
-/* All of them, again where they do not agree: a neighbour on the same processor may have come or gone. */
-static int take_references(struct search *s, struct machine_error *err)
-{
-    int status = take_once(s, err);
-    for (int again = 1; again < BENCH_ATTEMPTS && status == MACHINE_OK && !references_agree(s->b); again++) {
-        if (trigger_bench_again(s->b))
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        status = take_once(s, err);
-    }
-    return status;
-}
-
-/* The largest count of the shortest bursts: what is asked for by them is asked for by so few. */
+/* The largest count of the shortest bursts: what they request is requested by so few. */
 static struct estimate at_most(const struct search *s)
 {
     double most = 1;
@@ -283,8 +256,8 @@ static struct estimate at_most(const struct search *s)
     return (struct estimate){most, 1, most};
 }
 
-/* What throttles is asked for by fewer instructions than a level, or it is the level that throttles. `first`: of the
- * lowest level; NULL: none is asked for. */
+/* Throttling is triggered by fewer instructions than a level, or it is the level that throttles. `first`: of the
+ * lowest level; NULL: none is requested. */
 static void trigger_count_throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
                                        const struct estimate *instructions, const struct estimate *first)
 {
@@ -321,90 +294,73 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
     return status;
 }
 
-/* Whether the longest bursts ask for what the kernel asks for when it runs on. */
-static bool as_steady(const struct search *s, const struct trigger_pilot *p)
+/* Whether the longest bursts request what the kernel requests when it keeps running. */
+static bool as_steady(const struct search *s)
 {
-    struct sight now = s->b->seen[LONG].sight;
+    struct sight now = s->b->sight[LONG];
     now.freq = trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value;
     if (s->grades.counted)
         now.level = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS);
-    return trigger_same_level(&now, &p->steady);
+    return trigger_same_level(&now, &s->b->pilot[0].steady);
 }
 
-static int count_rows(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
+static int count_rows(struct search *s, struct table *rows, struct machine_error *err)
 {
     int plain = trigger_bench_agreed(s->b, PLAIN, REFERENCES, KINDS),
         at_long = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS),
         at_short = trigger_bench_agreed(s->b, SHORT, REFERENCES, KINDS);
     struct trigger_throttle throttle;
     if (plain < 0 || at_long < 0 || at_short < 0) {
-        trigger_bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
-                               plain < 0 ? s->b->plain.name : s->kernel->name);
+        trigger_bench_disagree(s->b, rows, s->kernel->density, plain < 0 ? s->b->plain.name : s->kernel->name);
         return MACHINE_OK;
     }
-    if (!as_steady(s, p)) {
+    if (!as_steady(s)) {
         char why[300];
         snprintf(why, sizeof why,
                  "after a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz when %.40s runs for %.0f us: "
                  "bursts do not show what it triggers; see the density rows",
-                 s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name,
-                 BENCH_PILOT_US);
-        trigger_bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
+                 s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, s->b->pilot[0].steady.freq,
+                 s->kernel->name, BENCH_PILOT_US);
+        trigger_bench_missing(s->b, rows, s->kernel->density, why);
         return MACHINE_OK;
     }
     if (trigger_bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct trigger_row r = {.grade = plain,
                             .plain_grade = plain,
-                            .throttled = throttle.throttled,
-                            .below = throttle.below,
-                            .lasts_us = throttle.lasts_us,
+                            .throttle = throttle,
                             .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
-    /* what the shortest burst asks for already hides what throttling alone would take */
+    /* what the shortest burst already requests hides what throttling alone would take */
     bool hidden = at_short > plain || !(throttle.throttled || at_long <= plain);
     return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, hidden ? NULL : &throttle.instructions,
                       err);
 }
 
 /* The pilot, and the windows that follow from it. */
-static int trigger_count_prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
+static int count_pilot(struct bench *b, struct machine_error *err)
 {
-    const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
-    int status = trigger_bench_pilot(s->b, &(struct trigger_bench_burst){&burst, 1}, 1,
-                                     trigger_bench_period(s->b, PERIOD_US), p, err);
-    s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
-    return status == MACHINE_OK ? trigger_bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err)
-                                : status;
-}
-
-static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
-{
-    int status = trigger_bench_begin(s->b, 2 * s->long_us, PERIOD_US, err);
+    const struct trigger_pilot *p = b->pilot;
+    int status = trigger_bench_pilot_of(b, &b->cell->a, err);
     if (status != MACHINE_OK)
         return status;
-    status = take_references(s, err);
-    if (status == MACHINE_OK)
-        status = count_rows(s, p, rows, err);
-    trigger_bench_end(s->b);
-    return status;
+    b->room_us = ROOM * fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
+    return trigger_bench_window(b, p->settled_us, p->back_us, p->bin_us, err);
 }
 
-int trigger_count(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
-                  struct machine_error *err)
+static int count_measure(struct bench *b, struct table *rows, struct machine_error *err)
 {
-    struct bench b;
-    struct trigger_pilot p;
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = trigger_bench_init(&b, x, c, "64add", err);
-    s->b = &b;
-    s->kernel = &c->a;
+    s->b = b;
+    s->kernel = &b->cell->a;
+    s->long_us = b->room_us / ROOM;
+    int status = trigger_bench_rounds(b, REFERENCES, KINDS, reference_round, 0, &s->grades, err);
     if (status == MACHINE_OK)
-        status = trigger_count_prepare(s, &p, err);
-    if (status == MACHINE_OK && trigger_goes_on(wish, &p, 1))
-        status = search_count(s, &p, rows, err);
+        status = count_rows(s, rows, err);
     free(s);
     return status;
 }
+
+const struct trigger_kind trigger_count = {"count", "64add", PERIOD_US, count_pilot, count_measure};
