@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as an HTML table: limits beside their value, long tables opened by the reader. */
-#include "output/report/report_table.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report.h"
+#include "output/report/report_parts.h"
 
 /* The columns of a value's limits; the value's own column shows them. */
 struct shown_column {
@@ -22,18 +20,6 @@ static int find_limit(const struct table *t, size_t column, const char *ending)
         if (strcmp(t->columns[i].name, name) == 0)
             return (int)i;
     return -1;
-}
-
-static bool report_table_is_limit(const struct table *t, size_t column)
-{
-    const char *name = t->columns[column].name;
-    size_t length = strlen(name);
-    if (length < 4 || (strcmp(name + length - 3, "_lo") != 0 && strcmp(name + length - 3, "_hi") != 0))
-        return false;
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (strlen(t->columns[i].name) == length - 3 && strncmp(t->columns[i].name, name, length - 3) == 0)
-            return true;
-    return false;
 }
 
 /* Words that all rows repeat; they are told once below the table. */
@@ -53,14 +39,7 @@ static const char *same_words(const struct table *t, size_t column)
 /* A column that no row has a value in is named below the table instead. */
 static bool empty_column(const struct table *t, size_t column)
 {
-    if (t->columns[column].key)
-        return false;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const struct table_value *v = &t->values[row * t->n_columns + column];
-        if (v->text || isfinite(v->number))
-            return false;
-    }
-    return true;
+    return !t->columns[column].key && !table_has_values(t, t->columns[column].name);
 }
 
 static void tell_empty_columns(FILE *out, const struct report_words *w, const struct table *t)
@@ -68,7 +47,7 @@ static void tell_empty_columns(FILE *out, const struct report_words *w, const st
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++) {
         char name[120];
-        if (report_table_is_limit(t, i) || !empty_column(t, i))
+        if (table_is_limit(t, i) || !empty_column(t, i))
             continue;
         report_words_column(w, &t->columns[i], name, sizeof name);
         fputs(n++ ? ", " : "<p class=\"note\">No row has a value of: ", out);
@@ -85,11 +64,7 @@ static void tell_same_words(FILE *out, const struct report_words *w, const struc
         if (!words)
             continue;
         report_words_column(w, &t->columns[i], name, sizeof name);
-        fputs("<p class=\"note\">In all rows, ", out);
-        html_text(out, name);
-        fputs(": ", out);
-        html_text(out, words);
-        fputs("</p>\n", out);
+        html_print(out, "<p class=\"note\">In all rows, %s: %s</p>\n", name, words);
     }
 }
 
@@ -97,7 +72,7 @@ static size_t shown_columns(const struct table *t, struct shown_column *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++)
-        if (!report_table_is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
+        if (!table_is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
             out[n++] = (struct shown_column){i, find_limit(t, i, "_lo"), find_limit(t, i, "_hi")};
     return n;
 }
@@ -134,15 +109,11 @@ static void report_table_heading(FILE *out, const struct report_words *w, const 
     const struct table_column *c = &t->columns[s->value];
     char name[120];
     report_words_column(w, c, name, sizeof name);
-    fputs("<th scope=\"col\" title=\"", out);
-    html_text(out, c->name);
-    fprintf(out, "\"%s>", c->type == TABLE_TEXT ? "" : " class=\"number\"");
-    html_text(out, name);
-    if (c->unit && *c->unit && strcmp(c->unit, "1") != 0) {
-        fputs(" <span class=\"unit\">", out);
-        html_text(out, readable_unit(c->unit));
-        fputs("</span>", out);
-    }
+    html_print(out, "<th scope=\"col\" title=\"%s\"", c->name);
+    fputs(c->type == TABLE_TEXT ? "" : " class=\"number\"", out);
+    html_print(out, ">%s", name);
+    if (c->unit && *c->unit && strcmp(c->unit, "1") != 0)
+        html_print(out, " <span class=\"unit\">%s</span>", readable_unit(c->unit));
     fputs("</th>", out);
 }
 
@@ -207,12 +178,10 @@ static void rows(FILE *out, const struct table *t, const struct shown_column *co
 /* The switch stands before what it opens, for a style sheet can only look forward; it is shown below the table. */
 static void opener(FILE *out, const struct table *t, size_t in_page)
 {
-    fprintf(out,
-            "<details class=\"opener\"><summary><span class=\"closed\">Show all %zu rows</span><span "
-            "class=\"open\">Show the first %d rows only</span> of the table of ",
-            in_page, REPORT_ROWS_SHOWN);
-    html_text(out, t->name);
-    fputs("</summary></details>\n", out);
+    html_print(out,
+               "<details class=\"opener\"><summary><span class=\"closed\">Show all %zu rows</span><span "
+               "class=\"open\">Show the first %zu rows only</span> of the table of %s</summary></details>\n",
+               in_page, (size_t)REPORT_ROWS_SHOWN, t->name);
 }
 
 static void too_long(FILE *out, const struct table *t, const char *csv)
@@ -236,12 +205,10 @@ void report_table(FILE *out, const struct report_words *w, const struct table *t
     fputs("<div class=\"rows\">\n", out);
     if (folded)
         opener(out, t, in_page);
-    fprintf(out,
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"%s\">\n<table>\n"
-            "<caption id=\"%s\">",
-            id, id);
-    html_text(out, caption);
-    fputs("</caption>\n<thead><tr>", out);
+    html_print(out,
+               "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"%s\">\n<table>\n"
+               "<caption id=\"%s\">%s</caption>\n<thead><tr>",
+               id, id, caption);
     for (size_t i = 0; i < n; i++)
         report_table_heading(out, w, t, &columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
@@ -261,11 +228,6 @@ void report_table(FILE *out, const struct report_words *w, const struct table *t
 
 /* ---- missing entries ---- */
 
-static bool named(const struct table *t, size_t entry, const char *column)
-{
-    return table_missing_text(t, entry, column) != NULL;
-}
-
 static void other_key(FILE *out, const struct report_words *w, const struct table *t, size_t entry, size_t column,
                       bool first)
 {
@@ -274,30 +236,24 @@ static void other_key(FILE *out, const struct report_words *w, const struct tabl
     char name[120];
     report_words_column(w, c, name, sizeof name);
     fputs(first ? "" : ", ", out);
-    if (c->type == TABLE_TEXT) {
-        if (strcmp(c->name, "kernel") != 0) {
-            html_text(out, name);
-            putc(' ', out);
-        }
-        html_text(out, v->text);
-    } else if (strcmp(c->name, "active_cores") == 0) {
+    if (strcmp(c->name, "active_cores") == 0) {
         fprintf(out, "%.0f active core%s", v->number, v->number == 1 ? "" : "s");
-    } else {
-        html_text(out, name);
-        putc(' ', out);
-        report_table_number(out, c, v->number);
+        return;
     }
+    if (strcmp(c->name, "kernel") != 0)
+        html_print(out, "%s ", name);
+    if (c->type == TABLE_TEXT)
+        html_text(out, v->text);
+    else
+        report_table_number(out, c, v->number);
 }
 
 void report_table_missing_name(FILE *out, const struct report_words *w, const struct table *t, size_t entry)
 {
-    bool first = true, pair = named(t, entry, "from") && named(t, entry, "to");
-    if (pair) {
-        html_text(out, table_missing_text(t, entry, "from"));
-        fputs(" \xE2\x86\x92 ", out);
-        html_text(out, table_missing_text(t, entry, "to"));
-        first = false;
-    }
+    const char *from = table_missing_text(t, entry, "from"), *to = table_missing_text(t, entry, "to");
+    bool pair = from && to, first = !pair;
+    if (pair)
+        html_print(out, "%s \xE2\x86\x92 %s", from, to);
     for (size_t i = 0; i < t->n_columns; i++) {
         const struct table_column *c = &t->columns[i];
         const struct table_value *v = &t->missing[entry].values[i];

@@ -211,7 +211,7 @@ static struct transition_setup setup_of(void)
     assert_int_equal(kernel_parse("64or", &to, why, sizeof why), 0);
     transition_defaults(&s, &from, &to);
     s.runs = 20;
-    s.active_cores = 1;
+    s.machine.active_cores = 1;
     s.period_us = 3;
     return s;
 }

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tables/energy/energy_fit.h"
+#include "tables/energy/energy.h"
 #include "drivers/msr/msr_decode.h"
 #include "probes/energy.h"
 #include "tables/registry.h"

@@ -15,11 +15,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/trace_chart.h"
 #include "output/plot/plot_series.h"
-#include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
@@ -40,8 +39,8 @@ static void measure_model(const char *model, const char *from, const char *to, u
     struct payload a = rig_payload(from), b = rig_payload(to);
     char why[200];
     transition_defaults(&s, &a, &b);
-    s.active_cores = cores;
-    s.seed = seed;
+    s.machine.active_cores = cores;
+    s.machine.seed = seed;
     if (machine_open_model(model, "data", &m, &err) || transition_run(&m, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
     m.ops->close(&m);
@@ -142,7 +141,7 @@ static void the_plot_shows_it(void **state)
     (void)state;
     struct measured m;
     struct series_grid grid;
-    struct polyline line;
+    struct chart drawn = {.n_panels = 0};
     char *text = NULL, why[200];
     size_t size = 0;
     measure("128fma", "512fma", 16, &m);
@@ -156,23 +155,25 @@ static void the_plot_shows_it(void **state)
     assert_non_null(strstr(text, "MODELLED")); /* whose voltage it is */
     free(text);
     assert_int_equal(plot_series_grid_find(&m.trace, NULL, 0, &grid), 0);
-    assert_int_equal(plot_series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &line), 0);
-    assert_true(line.n > 300);
+    struct chart_series *line = chart_series(&drawn, chart_add_panel(&drawn, CHART_LINES, ""), "median");
+    plot_series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &drawn, line);
+    assert_false(drawn.failed);
+    assert_true(line->n > 300);
     double last = -INFINITY, highest = 0, lowest = INFINITY;
-    for (size_t i = 0; i < line.n; i++) {
-        if (isnan(line.y[i]))
+    for (size_t i = 0; i < line->n; i++) {
+        if (isnan(line->points[i].y))
             continue;
-        assert_true(line.x[i] >= last);
-        last = line.x[i];
-        highest = fmax(highest, line.y[i]);
-        lowest = fmin(lowest, line.y[i]);
-        if (line.x[i] < 10)
-            assert_true(fabs(line.y[i] - 0.88) < 0.003);
-        else if (line.x[i] > 65)
-            assert_true(fabs(line.y[i] - 0.75) < 0.003);
+        assert_true(line->points[i].x >= last);
+        last = line->points[i].x;
+        highest = fmax(highest, line->points[i].y);
+        lowest = fmin(lowest, line->points[i].y);
+        if (line->points[i].x < 10)
+            assert_true(fabs(line->points[i].y - 0.88) < 0.003);
+        else if (line->points[i].x > 65)
+            assert_true(fabs(line->points[i].y - 0.75) < 0.003);
     }
     assert_true(highest < 0.885 && lowest > 0.745);
-    plot_polyline_free(&line);
+    chart_free(&drawn);
     plot_series_grid_free(&grid);
     release(&m);
 }
