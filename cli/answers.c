@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 #include "cli/messages.h"
 #include "output/plot/table_chart.h"
 #include "output/plot/trace_chart.h"
