@@ -127,6 +127,10 @@ SEED ?= 1
 mutants: unit
 	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
+## golden         write tests/golden anew, after a change that is meant to move what models' tables say
+golden: $(BUILD)/tests/unit/test_golden
+	GOLDEN=write $(BUILD)/tests/unit/test_golden
+
 ## check          installs what is missing, builds, and runs the tests that take minutes at most
 check:
 	+./check
@@ -270,7 +274,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: FORCE all unit test mutants test-deep check check-deep sanitize-build test-vm-one test-resume test-vm test-vm-stops \
-        test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
+.PHONY: FORCE all unit test mutants golden test-deep check check-deep sanitize-build test-vm-one test-resume test-vm \
+        test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
         format help debug compile_commands.json install uninstall clean
 .SECONDARY:

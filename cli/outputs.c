@@ -8,7 +8,7 @@
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
 #include "output/plot/trace_chart.h"
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 #include "cli/messages.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */

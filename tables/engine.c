@@ -129,12 +129,7 @@ static bool is_cell(const struct table_kind *k, const struct cell *c, const stru
         snprintf(why, size, "it contains cell %.80s of table %.40s", id ? id : "unnamed", rows->name);
         return false;
     }
-    bool same = rows->n_columns == k->n_columns;
-    for (size_t i = 0; same && i < k->n_columns; i++) {
-        const struct table_column *a = &rows->columns[i], *b = &k->columns[i];
-        same = strcmp(a->name, b->name) == 0 && strcmp(a->unit, b->unit) == 0 && a->type == b->type &&
-               a->key == b->key && a->decimals == b->decimals;
-    }
+    bool same = table_has_columns(rows, k->columns, k->n_columns);
     if (!same)
         snprintf(why, size, "its columns are not those of the table");
     for (size_t row = 0; same && row < rows->n_rows; row++)

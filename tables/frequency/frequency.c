@@ -90,7 +90,7 @@ static void put_frequencies(struct table *t, const char *key, const double *ghz,
 
 static void put_limits(struct table *t, const struct rated_table *s, const char *key, const char *why)
 {
-    char text[40 * RATED_ROWS_MAX], line[700];
+    char text[40 * MSR_TURBO_ROWS_MAX], line[700];
     rated_text(s, text, sizeof text);
     snprintf(line, sizeof line, "not known: %s", why);
     if (s->n || *why)

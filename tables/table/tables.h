@@ -63,7 +63,7 @@ struct cell {
     double seconds;     /* how long it is expected to take on silicon */
 };
 struct cells {
-    size_t n, capacity;
+    size_t n;
     struct cell *cell;
 };
 /* A new cell, zeroed, cpu -1, with this id (made harmless for file names); NULL: out of memory or the id is there. */

@@ -12,6 +12,7 @@
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
+#include "util/order.h"
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -352,7 +353,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
         }
     double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
-    qsort(r->mode, r->n, sizeof *r->mode, robust_mode_higher);
+    qsort(r->mode, r->n, sizeof *r->mode, order_double_descending);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
     for (r->firm = 0; r->firm < all && trigger_one_level(t, cores, r, r->firm);)
         r->firm++;

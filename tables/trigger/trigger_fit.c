@@ -6,6 +6,7 @@
 
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
@@ -33,7 +34,7 @@ static int grade_by_frequency(struct sight *s, size_t n, struct trigger_grades *
     for (size_t i = 0; i < n; i++)
         x[i] = log(s[i].freq);
     out->n = robust_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
-    qsort(mode, out->n, sizeof *mode, robust_mode_higher);
+    qsort(mode, out->n, sizeof *mode, order_double_descending);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 1; k < out->n; k++)
             if (fabs(x[i] - mode[k].mean) < fabs(x[i] - mode[s[i].grade].mean))

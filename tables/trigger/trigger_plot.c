@@ -67,7 +67,7 @@ static void trigger_levels(const struct table *t, struct chart *c)
     snprintf(p->y_label, sizeof p->y_label, "density");
     snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
     snprintf(p->note, sizeof p->note, "t: throttled, same frequency%s",
-             chart_has_values(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing; ?: undecided");
+             table_has_values(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing; ?: undecided");
     p->scale_hi = fmax(chart_largest(t, "level"), 2);
     density_names(t, c, p);
     for (size_t row = 0; row < t->n_rows; row++)

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Nothing that a shipped model's measurement says changes unnoticed: the plan of each table, its rows, what is printed
+ * of it, and its plot are those of tests/golden/. `make golden` writes these anew after a
+ * change that is meant to move them; what it moves is then in the diff. Numbers may differ by a millionth or by a unit
+ * of their last digit: compilers and C libraries round differently.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "output/plot/chart_script.h"
+#include "output/plot/table_chart.h"
+#include "tables/registry.h"
+#include "tests/support/clock_models.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/table_rig.h"
+
+#define FOLDER "tests/golden"
+#define ALIKE 1e-6
+
+/* ---- comparing ---- */
+
+/* What lies behind a number that begins at `at` in `text`, sign included; NULL: none does. *unit: of its last digit. */
+static const char *number_end(const char *text, const char *at, double *value, double *unit)
+{
+    if (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '.' || at[-1] == '#'))
+        return NULL;
+    const char *digits = at + (*at == '-');
+    size_t whole = strspn(digits, "0123456789");
+    if (whole == 0)
+        return NULL;
+    char *end;
+    *value = strtod(at, &end);
+    *unit = digits[whole] == '.' ? pow(10, -(double)strspn(digits + whole + 1, "0123456789")) : 0;
+    return end;
+}
+
+/* The number of the first line that differs, 0: none. `rounded`: numbers with a fraction may by their last digit. */
+static size_t first_difference(const char *is, const char *was, bool rounded)
+{
+    const char *a = is, *b = was;
+    size_t line = 1;
+    while (*a && *b) {
+        double x, y, unit, other;
+        const char *after_a = number_end(is, a, &x, &unit), *after_b = number_end(was, b, &y, &other);
+        if (after_a && after_b && fabs(x - y) <= fmax(ALIKE * fabs(y), rounded ? 1.001 * unit : 0)) {
+            a = after_a;
+            b = after_b;
+        } else if (*a == *b) {
+            line += *a++ == '\n';
+            b++;
+        } else
+            return line;
+    }
+    return *a == *b ? 0 : line;
+}
+
+static void line_of(const char *text, size_t line, char *out, size_t size)
+{
+    while (--line > 0)
+        text += strcspn(text, "\n") + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+/* Whether the text is that of the file, which is written where GOLDEN=write. */
+static bool is_golden(const char *model, const char *what, const char *text, bool rounded)
+{
+    char path[200], *was = NULL, is_line[160], was_line[160];
+    size_t size = 0;
+    const char *mode = getenv("GOLDEN");
+    bool write = mode && strcmp(mode, "write") == 0;
+    snprintf(path, sizeof path, "%s/%s.%s", FOLDER, model, what);
+    FILE *f = fopen(path, write ? "w" : "r");
+    if (!f)
+        fail_msg("cannot open %s", path);
+    if (write)
+        fputs(text, f);
+    else if (getdelim(&was, &size, '\0', f) < 0)
+        fail_msg("%s is empty", path);
+    assert_int_equal(fclose(f), 0);
+    size_t line = write ? 0 : first_difference(text, was, rounded);
+    if (line) {
+        line_of(was, line, was_line, sizeof was_line);
+        line_of(text, line, is_line, sizeof is_line);
+        print_error("%s:%zu: was: %s\n  is: %s\n", path, line, was_line, is_line);
+    }
+    free(was);
+    return line == 0;
+}
+
+/* ---- measuring ---- */
+
+/* All cells, not only those of --brief, and how long they are expected to take. */
+static void write_plan(FILE *out, const struct table_kind *k, struct machine *m)
+{
+    struct tables_options all;
+    struct cells cells = {0};
+    struct machine_error err;
+    double seconds = 0;
+    tables_options_default(&all);
+    if (tables_plan(k, m, &all, &cells, &err) != MACHINE_OK)
+        fail_msg("%s: %s", k->name, err.text);
+    for (size_t i = 0; i < cells.n; i++)
+        seconds += cells.cell[i].seconds;
+    fprintf(out, "# plan: %zu cells, %.6f s\n", cells.n, seconds);
+    cells_free(&cells);
+}
+
+static char *rows_and_plot(const struct table_kind *k, struct machine *m, const struct table *t)
+{
+    char *text = NULL, why[300];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct chart chart;
+    assert_non_null(out);
+    write_plan(out, k, m);
+    assert_int_equal(table_write_csv(out, t), 0);
+    if (table_chart(t, NULL, &chart, why, sizeof why) == 0)
+        assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
+    else
+        fprintf(out, "no plot: %s\n", why);
+    chart_free(&chart);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static bool table_is_golden(const char *model, struct machine *m, const struct table_kind *k)
+{
+    struct tables_options o;
+    struct table t;
+    char what[40];
+    tables_options_default(&o);
+    o.brief = true;
+    o.seed = 7;
+    rig_measure_on(k, m, &o, &t);
+    table_set_meta(&t, "date", "today");
+    table_set_meta(&t, "version", "this");
+    char *rows = rows_and_plot(k, m, &t), *printed = rig_printed(k, &t);
+    snprintf(what, sizeof what, "%s.csv", k->name);
+    bool same = is_golden(model, what, rows, false);
+    snprintf(what, sizeof what, "%s.txt", k->name);
+    same &= is_golden(model, what, printed, true);
+    free(rows);
+    free(printed);
+    table_free(&t);
+    return same;
+}
+
+/* The tests of each table run with the sanitizers; that would take minutes here. */
+static void tables_are_golden(const char *name, const struct model *model)
+{
+    if (getenv("SANITIZED")) {
+        print_message("skipped: numbers are compared in the ordinary build\n");
+        skip();
+    }
+    struct machine machine;
+    struct machine_error err;
+    size_t n;
+    const struct table_kind *const *kinds = tables_all(&n);
+    bool same = true;
+    if (machine_open_parsed_model(model, "model:test", &machine, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < n; i++)
+        same &= table_is_golden(name, &machine, kinds[i]);
+    machine.ops->close(&machine);
+    if (!same)
+        fail_msg("`make golden` takes the new ones, if they are meant");
+}
+
+/* Three levels, each change with a halt; two, and no halts. */
+static void shipped_models(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"xeon-gold-6130", "core-i5-1035g4"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct model model;
+        rig_load(names[i], &model);
+        tables_are_golden(names[i], &model);
+    }
+}
+
+/* All that comes between: interrupts, also ones that restart waits, firmware, a sibling, a power limit. */
+static void disturb(struct model *m)
+{
+    m->n_interrupts = 2;
+    m->interrupts[0] = (struct model_interrupt){.rate_hz = 300, .min_us = 2, .max_us = 6};
+    m->interrupts[1] = (struct model_interrupt){
+        .rate_hz = 60, .min_us = 10, .max_us = 60, .rearm = 0.5, .taken_off = 0.3};
+    m->world.sibling = (struct model_sibling){
+        .share = 0.08, .period_us = 2000, .factor = 0.7, .chain_factor = 0.85, .lockstep = false};
+    m->world.limit_share = 0.1;
+    m->world.limit_factor = 0.94;
+    m->world.smi_rate_hz = 10;
+    m->world.smi_min_us = 5;
+    m->world.smi_max_us = 20;
+}
+
+static void a_disturbed_machine(void **state)
+{
+    (void)state;
+    struct model model;
+    rig_load("xeon-gold-6130", &model);
+    disturb(&model);
+    tables_are_golden("disturbed", &model);
+}
+
+/* The frequency from chains of adds, by a TSC that advances in steps of 10 ns. */
+static void a_coarse_clock(void **state)
+{
+    (void)state;
+    struct model model;
+    rig_load("xeon-gold-6130", &model);
+    clock_model(&model, CLOCK_HALT, 10);
+    tables_are_golden("coarse-clock", &model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped_models),
+        cmocka_unit_test(a_disturbed_machine),
+        cmocka_unit_test(a_coarse_clock),
+    };
+    setenv("CHARACTERIZE_DATA", "data", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
