@@ -55,11 +55,11 @@ static int apply(const struct settings_wish *wish, struct settings **out)
 {
     char state[STATE_MAX];
     struct machine_error error;
-    if (settings_state_file(state, sizeof(state)) != 0) {
-        complain("settings were not changed: there is nowhere to record the old ones, because XDG_RUNTIME_DIR is not "
-                 "set (run as root)");
-        return CANNOT;
-    }
+    if (settings_state_file(state, sizeof(state)) != 0)
+        return refuse(
+            CANNOT,
+            "settings were not changed: there is nowhere to record the old ones, because XDG_RUNTIME_DIR is not "
+            "set (run as root)");
     struct settings_roots roots = roots_with(state);
     return settings_apply(&roots, wish, out, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }

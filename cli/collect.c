@@ -12,9 +12,9 @@
 
 enum { WHY_SIZE = 500 };
 
-static void collect_keep(struct collected *c, const struct table *t)
+/* The table behind the last one is there. */
+static void collect_keep(struct collected *c)
 {
-    c->table[c->n] = *t;
     c->list[c->n] = &c->table[c->n];
     c->n++;
 }
@@ -24,33 +24,21 @@ static int collect_read_table(const char *directory, const char *name, struct co
 {
     char *path = NULL, why[WHY_SIZE];
     size_t length = 0;
-    struct table t;
-    if (asprintf(&path, "%s/tables/%s.json", directory, name) < 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    struct table *t = &c->table[c->n];
+    if (asprintf(&path, "%s/tables/%s.json", directory, name) < 0)
+        return complain_out_of_memory();
     int status = DONE;
     char *text = file_read_found(path, &length, why, sizeof(why));
-    if (text == NULL && errno == ENOENT) {
-        free(path);
-        return DONE;
-    }
-    if (text == NULL) {
-        complain("%s: cannot be read: %s", path, why);
-        status = BAD_USAGE;
-    } else if (table_from_json(text, length, path, &t, why, sizeof(why)) != 0) {
-        complain("%s", why);
-        status = BAD_USAGE;
-    } else if (strcmp(t.name, name) != 0) {
-        complain("%s: contains the table %s, not %s", path, t.name, name);
-        table_free(&t);
-        status = BAD_USAGE;
-    } else if (table_meta(&t, "modelled") == NULL) {
-        complain("%s: does not say whether its values were measured or modelled", path);
-        table_free(&t);
-        status = BAD_USAGE;
-    } else {
-        collect_keep(c, &t);
+    if (text == NULL && errno != ENOENT)
+        status = refuse(BAD_USAGE, "%s: cannot be read: %s", path, why);
+    else if (text != NULL && table_from_json(text, length, path, t, why, sizeof(why)) != 0)
+        status = refuse(BAD_USAGE, "%s", why);
+    else if (text != NULL) {
+        collect_keep(c);
+        if (strcmp(t->name, name) != 0)
+            status = refuse(BAD_USAGE, "%s: contains the table %s, not %s", path, t->name, name);
+        else if (table_meta(t, "modelled") == NULL)
+            status = refuse(BAD_USAGE, "%s: does not say whether its values were measured or modelled", path);
     }
     free(text);
     free(path);
@@ -68,9 +56,9 @@ static int collect_read_all(const char *directory, const struct table_kind *cons
         char list[300] = "";
         for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", kinds[i]->name);
-        complain("--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them", directory,
-                 directory, list);
-        return BAD_USAGE;
+        return refuse(BAD_USAGE,
+                      "--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them",
+                      directory, directory, list);
     }
     return DONE;
 }
@@ -84,10 +72,9 @@ static int collect_measure_all(const struct options *o, const struct table_kind 
         return status;
     status = measuring_plan(&m, kinds, n);
     for (size_t i = 0; i < n && status == DONE; i++) {
-        struct table t;
-        status = measuring_table(&m, kinds[i], NULL, &t);
+        status = measuring_table(&m, kinds[i], NULL, &c->table[c->n]);
         if (status == DONE)
-            collect_keep(c, &t);
+            collect_keep(c);
     }
     if (stop_asked())
         complain("interrupted: nothing was written; --all keeps finished cells, and --input reads its tables");
@@ -102,8 +89,7 @@ static int check_together(const struct options *o, const struct collected *c)
     if (schedule_check_tables(c->list, c->n, why, sizeof(why)) == 0 &&
         schedule_check_rows(c->list, c->n, why, sizeof(why)) == 0)
         return DONE;
-    complain("%s%s%s", o->input != NULL ? o->input : "", o->input != NULL ? ": " : "", why);
-    return o->input != NULL ? BAD_USAGE : FAILED;
+    return o->input != NULL ? refuse(BAD_USAGE, "%s: %s", o->input, why) : refuse(FAILED, "%s", why);
 }
 
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c)

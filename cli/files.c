@@ -41,23 +41,18 @@ static bool files_same_place(const char *a, const char *b)
 int files_differ(const char *const *names, const char *const *options, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = i + 1; j < n; j++) {
-            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j])) {
-                complain("%s and %s both name '%s'", options[i], options[j], names[i]);
-                return BAD_USAGE;
-            }
-        }
+        for (size_t j = i + 1; j < n; j++)
+            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j]))
+                return refuse(BAD_USAGE, "%s and %s both name '%s'", options[i], options[j], names[i]);
     }
     return DONE;
 }
 
 bool file_interrupted(const char *name)
 {
-    if (stop_asked()) {
+    if (stop_asked())
         complain("interrupted: %s was not written", name);
-        return true;
-    }
-    return false;
+    return stop_asked();
 }
 
 int file_print_text(FILE *stream, const void *data)
@@ -97,10 +92,15 @@ int file_try_write(const char *name, file_printer *print, const void *data, char
 int file_write(const char *name, file_printer *print, const void *data)
 {
     char why[WHY_SIZE];
-    int status = file_try_write(name, print, data, why, sizeof(why));
-    if (status != DONE)
-        complain("%s", why);
-    return status;
+    return file_try_write(name, print, data, why, sizeof(why)) == DONE ? DONE : refuse(FAILED, "%s", why);
+}
+
+int file_check(const char *name, uint64_t bytes)
+{
+    char why[WHY_SIZE];
+    if (name == NULL || file_is_stdout(name) || atomic_check(name, bytes, why, sizeof(why)) == 0)
+        return DONE;
+    return refuse(FAILED, "%s", why);
 }
 
 char *file_read(FILE *in, size_t *length)
@@ -186,9 +186,7 @@ int directories_make(const char *directory, const char *option, struct directori
 {
     char why[WHY_SIZE + PATH_MAX];
     int status = directories_try_make(directory, made, why, sizeof(why));
-    if (status != DONE)
-        complain("%s; name another with %s DIR", why, option);
-    return status;
+    return status == DONE ? DONE : refuse(FAILED, "%s; name another with %s DIR", why, option);
 }
 
 void directories_tidy(struct directories *made)

@@ -4,6 +4,7 @@
 #define CHARACTERIZE_CLI_FILES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Writes to any stream. Returns 0, or -1 with errno. */
@@ -18,6 +19,9 @@ int files_differ(const char *const *names, const char *const *options, size_t n)
 int file_write(const char *name, file_printer *print, const void *data);
 /* The same, but the line goes to `why`. */
 int file_try_write(const char *name, file_printer *print, const void *data, char *why, size_t size);
+/* Whether it can be written, and there is room for `bytes`; NULL and standard output, always. DONE, or FAILED after a
+ * line. */
+int file_check(const char *name, uint64_t bytes);
 /* Before a file is written: whether the user has had enough, after a line that names it. */
 bool file_interrupted(const char *name);
 /* A printer for text: `data` is a NUL-terminated string. */

@@ -11,31 +11,10 @@
 #include "cli/options/option_parse.h"
 #include "cli/stop.h"
 
-static int run_job(const struct options *o)
-{
-    switch (o->job) {
-    case JOB_TRANSITION:
-        return job_transition(o);
-    case JOB_ANALYZE:
-        return job_analyze(o);
-    case JOB_LIST:
-        return job_list(o);
-    case JOB_RESTORE:
-        return job_restore(o);
-    case JOB_TABLE:
-        return job_table(o);
-    case JOB_ALL:
-        return job_all(o);
-    case JOB_VALIDATE:
-        return job_validate(o);
-    case JOB_EXPORT:
-        return job_export(o);
-    case JOB_SELF_TEST:
-        return job_self_test(o);
-    default:
-        return FAILED; /* option_parse() lets no other through */
-    }
-}
+static int (*const run_job[])(const struct options *o) = {
+    [JOB_TRANSITION] = job_transition, [JOB_ANALYZE] = job_analyze, [JOB_LIST] = job_list,
+    [JOB_RESTORE] = job_restore,       [JOB_TABLE] = job_table,     [JOB_ALL] = job_all,
+    [JOB_VALIDATE] = job_validate,     [JOB_EXPORT] = job_export,   [JOB_SELF_TEST] = job_self_test};
 
 /* Results that did not reach their reader are a failure, also when only the last bytes are missing. */
 static int close_stdout(int status)
@@ -47,10 +26,9 @@ static int close_stdout(int status)
     errno = 0;
     bool failed = ferror(stdout) != 0;
     failed = fflush(stdout) != 0 || failed;
-    if (failed && status != FAILED) {
-        complain("cannot write to standard output: %s", errno != 0 ? strerror(errno) : "an earlier write failed");
-        return FAILED;
-    }
+    if (failed && status != FAILED)
+        return refuse(FAILED, "cannot write to standard output: %s",
+                      errno != 0 ? strerror(errno) : "an earlier write failed");
     return status;
 }
 
@@ -85,11 +63,9 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     stop_install();
-    status = close_stdout(run_job(&options));
-    if (status == DONE && stop_asked()) {
-        /* who interrupts a script of several commands does not want the next one */
-        complain("interrupted after everything was done");
-        return FAILED;
-    }
+    status = close_stdout(run_job[options.job](&options));
+    /* who interrupts a script of several commands does not want the next one */
+    if (status == DONE && stop_asked())
+        return refuse(FAILED, "interrupted after everything was done");
     return status;
 }

@@ -14,10 +14,8 @@
 #include "drivers/events/event_code.h"
 #include "library/measure.h"
 
-/* Seconds between two updates of the line: more often would only disturb what is measured. */
-static const double UPDATE_SECONDS = 0.25;
-
-void measuring_options(const struct options *o, struct tables_options *out)
+/* The options of tables from those of the command line. */
+static void measuring_options(const struct options *o, struct tables_options *out)
 {
     tables_options_default(out);
     out->cpu = o->cpu.given ? (int)o->cpu.value : -1;
@@ -41,39 +39,32 @@ void measuring_options(const struct options *o, struct tables_options *out)
     out->brief = o->brief;
 }
 
-static int check_cores(const struct measuring *m)
+/* Cores and siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never
+ * was. */
+static int check_load(const struct measuring *m)
 {
     struct machine_info info;
     struct machine_error error;
-    m->machine.ops->info(&m->machine, &info);
-    return measure_check_cores(&info, &m->options, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
-}
-
-/* Siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never was. */
-static int check_siblings(const struct measuring *m)
-{
-    struct machine_info info;
     char active[8];
     m->machine.ops->info(&m->machine, &info);
+    if (measure_check_cores(&info, &m->options, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
     if (!m->options.siblings)
         return DONE;
-    if (info.modelled) {
-        complain("--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
-        return CANNOT;
-    }
-    if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0') {
-        complain("--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
-                 "enable hyper-threading or leave --siblings out");
-        return CANNOT;
-    }
+    if (info.modelled)
+        return refuse(CANNOT, "--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
+    if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0')
+        return refuse(
+            CANNOT,
+            "--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
+            "enable hyper-threading or leave --siblings out");
     return DONE;
 }
 
 int measuring_open(const struct options *o, struct measuring *m)
 {
-    struct machine_error error;
+    struct machine_error error = {.status = MACHINE_OK};
     memset(m, 0, sizeof(*m));
-    memset(&error, 0, sizeof(error));
     m->quiet = o->quiet;
     measuring_options(o, &m->options);
     int status = changed_settings_begin(o, &m->changed);
@@ -82,15 +73,10 @@ int measuring_open(const struct options *o, struct measuring *m)
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->told, sizeof(m->told), &error) !=
         MACHINE_OK) {
         status = complain_of_machine("", &error);
-    } else {
-        m->open = true;
-        status = check_cores(m);
-        status = status == DONE ? check_siblings(m) : status;
-    }
-    if (status != DONE) {
         (void)measuring_close(m);
         return status;
     }
+    m->open = true;
     snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
     return DONE;
 }
@@ -98,11 +84,11 @@ int measuring_open(const struct options *o, struct measuring *m)
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n)
 {
     struct machine_error error;
+    int status = check_load(m);
     m->n_kinds = n;
-    for (size_t i = 0; i < n && i < MEASURING_TABLES_MAX; i++) {
+    for (size_t i = 0; i < n && i < MEASURING_TABLES_MAX && status == DONE; i++) {
         struct cells cells;
-        int status = tables_plan(kinds[i], &m->machine, &m->options, &cells, &error);
-        if (status != MACHINE_OK)
+        if (tables_plan(kinds[i], &m->machine, &m->options, &cells, &error) != MACHINE_OK)
             return complain_of_machine(kinds[i]->name, &error);
         m->kinds[i] = kinds[i];
         m->expected[i] = 0;
@@ -110,9 +96,8 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
             m->expected[i] += cells.cell[k].seconds;
         cells_free(&cells);
     }
-    m->shown = !m->quiet && isatty(STDERR_FILENO) != 0;
-    m->begin = m->last = progress_seconds();
-    return DONE;
+    progress_begin(&m->progress, m->quiet);
+    return status;
 }
 
 /* Seconds left by what has been measured so far; NaN while that tells nothing. */
@@ -128,32 +113,14 @@ static double time_left(const struct measuring *m, double part, double elapsed)
     return passed > 0 && elapsed > 1 ? elapsed / passed * rest : NAN;
 }
 
-static void time_text(double seconds, char *out, size_t size)
-{
-    if (!isfinite(seconds))
-        out[0] = '\0';
-    else if (seconds < 90)
-        snprintf(out, size, ", %.0f s left", ceil(seconds));
-    else if (seconds < 5400)
-        snprintf(out, size, ", %.0f min left", ceil(seconds / 60));
-    else
-        snprintf(out, size, ", %.1f h left", seconds / 3600);
-}
-
 static int measuring_on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
 {
     struct measuring *m = data;
-    double t = m->shown ? progress_seconds() : 0;
+    double elapsed = done < n ? progress_due(&m->progress) : 0;
     m->cells_done = done;
     m->cells = n;
-    if (m->shown && t - m->last >= UPDATE_SECONDS && done < n) {
-        char line[100], left[40];
-        m->last = t;
-        time_text(time_left(m, part, t - m->begin), left, sizeof(left));
-        int length = snprintf(line, sizeof(line), "%s: cell %zu of %zu%s", k->name, done + 1, n, left);
-        fprintf(stderr, "\r%s%*s", line, length < 70 ? 70 - length : 0, "");
-        fflush(stderr);
-    }
+    if (elapsed > 0)
+        progress_show(time_left(m, part, elapsed), "%s: cell %zu of %zu", k->name, done + 1, n);
     return stop_asked();
 }
 
@@ -169,25 +136,16 @@ static void on_cell(void *data, const struct table_kind *k, const struct cell *c
     }
 }
 
-static void end_line(struct measuring *m)
-{
-    if (m->shown && m->last > m->begin) {
-        fprintf(stderr, "\r%75s\r", "");
-        fflush(stderr);
-    }
-}
-
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
                     struct table *out)
 {
-    struct machine_error error;
+    struct machine_error error = {.status = MACHINE_OK};
     const struct tables_watch watch = {measuring_on_progress, on_cell, m};
-    memset(&error, 0, sizeof(error));
     for (size_t i = 0; i < m->n_kinds; i++)
         m->current = m->kinds[i] == k ? i : m->current;
     stop_only_asks(true); /* what the machine has changed must be put back */
     int status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
-    end_line(m);
+    progress_end(&m->progress);
     if (status == MACHINE_OK) {
         if (m->settings_text[0] != '\0')
             table_set_setting(out, "settings", m->settings_text);

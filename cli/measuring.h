@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/options/options.h"
+#include "cli/progress.h"
 #include "drivers/machine.h"
 #include "drivers/settings/settings.h"
 #include "tables/table/tables.h"
@@ -21,10 +22,8 @@ struct measuring {
     bool quiet;
     char failure[600]; /* why the last table could not be measured */
     char told[1000];   /* what `auto` took; said with the first cell */
-    /* progress */
-    bool shown;
-    double begin, last; /* seconds, CLOCK_MONOTONIC */
-    size_t n_kinds;     /* tables that will be measured, with their expected seconds */
+    struct progress progress;
+    size_t n_kinds; /* tables that will be measured, with their expected seconds */
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
     double expected[MEASURING_TABLES_MAX];
     size_t current;
@@ -32,11 +31,10 @@ struct measuring {
     size_t cells_done, cells; /* of the table at hand */
 };
 
-/* The options of tables from those of the command line. */
-void measuring_options(const struct options *o, struct tables_options *out);
-/* Opens the machine. DONE, or an exit status after a line. */
+/* Changes the settings that are asked for and opens the machine. DONE, or an exit status after a line. */
 int measuring_open(const struct options *o, struct measuring *m);
-/* The tables that will be measured, so that the time left can be told. DONE, or an exit status after a line. */
+/* The tables that will be measured, so that the time left can be told, and whether the machine can do what the options
+ * ask for. DONE, or an exit status after a line. */
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
 /* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,

@@ -10,15 +10,34 @@
 
 enum { LINE_SIZE = 1200 };
 
-void complain(const char *format, ...)
+static void messages_line(const char *format, va_list arguments)
 {
     char text[LINE_SIZE], plain[LINE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     plain_text(text, plain, sizeof(plain));
     fprintf(stderr, "characterize: %s\n", plain);
+}
+
+void complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    messages_line(format, arguments);
+    va_end(arguments);
+}
+
+int refuse(enum exit_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    messages_line(format, arguments);
+    va_end(arguments);
+    return (int)status;
+}
+
+int complain_out_of_memory(void)
+{
+    return refuse(FAILED, "out of memory");
 }
 
 void complain_with_remedy(const char *text, const char *remedy)

@@ -14,6 +14,10 @@ enum exit_status { DONE = 0, FAILED = 1, BAD_USAGE = 2, CANNOT = 3, DEVIATES = 4
 /* "characterize: TEXT", as one line whatever names and file contents it quotes. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same, where that is the end of it; returns `status`. */
+int refuse(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int complain_out_of_memory(void); /* FAILED */
+
 /* The same with a remedy behind it, if there is one. */
 void complain_with_remedy(const char *text, const char *remedy);
 

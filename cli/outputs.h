@@ -7,41 +7,57 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/phases/phases.h"
-#include "trace/trace.h"
 #include "cli/files.h"
 #include "cli/options/options.h"
+#include "tables/table/chart.h"
 
-/* The directory that --transition writes to when nothing else is said. */
+/* The directory that --transition and --table write to when nothing else is said. */
 #define DEFAULT_OUTPUT_DIRECTORY "characterize-out"
 
+/* Files, in the order in which they are written. */
+enum output_form { OUTPUT_CSV, OUTPUT_JSON, OUTPUT_TEXT, OUTPUT_PLOT, OUTPUT_FORMS };
+
+/* What is written of an answer (answers.h). */
+struct outputs_kind {
+    struct {
+        const char *label, *what; /* for messages; behind the name of the file. NULL: there is none of this form */
+        file_printer *print;      /* NULL: the plot */
+    } form[OUTPUT_FORMS];
+    /* Describes the plot: 0, or -1 with one line in `why`; chart_free in any case. */
+    int (*chart)(const void *data, struct chart *c, char *why, size_t size);
+    bool always_drawn; /* a plot that cannot be drawn is a failure even where it was not asked for */
+};
+
 struct outputs {
-    char *csv, *json, *plot;        /* NULL: not written; "-": standard output */
+    const struct outputs_kind *kind;
+    char *path[OUTPUT_FORMS];       /* NULL: not written; "-": standard output */
     bool plot_asked;                /* by --plot, not by default */
     bool plot_possible;             /* gnuplot is there */
     struct directories directories; /* made for this */
 };
 
 /*
- * Chooses the files from the options. `stem` names the files in a directory (outputs_stem); `directory` is where they
- * go when neither --output nor a single file is given, NULL = nowhere. Returns DONE, or an exit status after a line.
+ * Chooses the files from --csv, --json, --plot and --output, and makes the directories. `stem` names the files in a
+ * directory (outputs_stem); `directory` is where they go when neither --output nor a single file is given, NULL =
+ * nowhere. Returns DONE, or an exit status after a line.
  */
-int outputs_choose(const struct options *o, const char *stem, const char *directory, struct outputs *out);
+int outputs_choose(const struct options *o, const struct outputs_kind *kind, const char *stem, const char *directory,
+                   struct outputs *out);
 
 /*
- * Makes the directories and looks whether everything can be written, so that nothing is measured in vain. `samples`:
- * how many the trace will hold, for the room it needs. Returns DONE, or an exit status after a line.
+ * Whether everything can be written, so that nothing is measured in vain. `bytes`: the room that each file needs.
+ * Returns DONE, or FAILED after a line.
  */
-int outputs_check(struct outputs *out, uint64_t samples);
+int outputs_check(const struct outputs *out, const uint64_t bytes[OUTPUT_FORMS]);
 
 /* Where the screen's table goes: standard output, unless a file goes there. */
 FILE *outputs_screen(const struct outputs *out);
 
 /*
- * Writes the files and tells on `screen` which. p may be NULL when the phases are not known: then only the trace.
- * Returns DONE, or an exit status after a line; files written before stay.
+ * Writes the files of `data`, which the kind's printers take, and tells on `screen` which, `before` in front of the
+ * first of these lines. Returns DONE, or FAILED after a line; files written before stay.
  */
-int outputs_write(const struct outputs *out, const struct trace *t, const struct phases *p, FILE *screen);
+int outputs_write(const struct outputs *out, const void *data, FILE *screen, const char *before);
 
 /* Frees; directories that were made and are still empty are removed again. */
 void outputs_free(struct outputs *out);

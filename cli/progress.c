@@ -2,13 +2,14 @@
 #include "cli/progress.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Seconds between two updates: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
+enum { LINE_WIDTH = 70 };
 
 double progress_seconds(void)
 {
@@ -19,33 +20,38 @@ double progress_seconds(void)
 
 void progress_begin(struct progress *p, bool quiet)
 {
-    memset(p, 0, sizeof(*p));
     p->shown = !quiet && isatty(STDERR_FILENO);
     p->begin = p->last = progress_seconds();
 }
 
-void progress_step(struct progress *p, unsigned done, unsigned wanted)
+double progress_due(struct progress *p)
 {
-    p->done = done;
-    p->wanted = wanted;
     double t = p->shown ? progress_seconds() : 0;
-    if (!p->shown || t - p->last < UPDATE_SECONDS || done == 0)
-        return;
+    if (!p->shown || t - p->last < UPDATE_SECONDS)
+        return 0;
     p->last = t;
-    double left = (t - p->begin) / done * (wanted - done);
-    char line[100];
-    int length = left < 90 ? snprintf(line, sizeof(line), "%u of %u repetitions, %.0f s left", done, wanted, ceil(left))
-                           : snprintf(line, sizeof(line), "%u of %u repetitions, %.0f min left", done, wanted,
-                                      ceil(left / 60));
-    fprintf(stderr, "\r%s%*s", line, length < 60 ? 60 - length : 0, "");
+    return t - p->begin;
+}
+
+void progress_show(double left, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputc('\r', stderr);
+    int length = vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    if (isfinite(left))
+        length += left < 90     ? fprintf(stderr, ", %.0f s left", ceil(left))
+                  : left < 5400 ? fprintf(stderr, ", %.0f min left", ceil(left / 60))
+                                : fprintf(stderr, ", %.1f h left", left / 3600);
+    fprintf(stderr, "%*s", length < LINE_WIDTH ? LINE_WIDTH - length : 0, "");
     fflush(stderr);
 }
 
-void progress_end(struct progress *p)
+void progress_end(const struct progress *p)
 {
     if (p->shown && p->last > p->begin) {
-        fprintf(stderr, "\r%70s\r", "");
+        fprintf(stderr, "\r%*s\r", LINE_WIDTH + 5, "");
         fflush(stderr);
     }
-    p->shown = false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One line that is rewritten while a measurement runs: repetitions done and time left. On a terminal only. */
+/* One line that is rewritten while a measurement runs: what is done and the time left. On a terminal only. */
 #ifndef CHARACTERIZE_CLI_PROGRESS_H
 #define CHARACTERIZE_CLI_PROGRESS_H
 
@@ -8,16 +8,17 @@
 struct progress {
     bool shown;         /* standard error is a terminal, and not --quiet */
     double begin, last; /* seconds, CLOCK_MONOTONIC */
-    unsigned done;      /* repetitions, kept also when nothing is shown */
-    unsigned wanted;
 };
 
 /* Seconds since some moment: CLOCK_MONOTONIC. */
 double progress_seconds(void);
 
 void progress_begin(struct progress *p, bool quiet);
-void progress_step(struct progress *p, unsigned done, unsigned wanted);
+/* Seconds since then where it is time for another line, which is to be shown now; else 0. */
+double progress_due(struct progress *p);
+/* The line, with the seconds left; NaN: nobody knows. */
+void progress_show(double left, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Removes the line. */
-void progress_end(struct progress *p);
+void progress_end(const struct progress *p);
 
 #endif

@@ -94,9 +94,8 @@ struct page {
 static int print_page(FILE *out, const void *data)
 {
     struct page *p = *(struct page *const *)data;
-    size_t n;
-    const struct report_part *parts = report_contents_parts(p->contents, &n);
-    return report_html(out, p->words, report_contents_head(p->contents), parts, n, p->why, sizeof(p->why));
+    const struct report_contents *c = p->contents;
+    return report_html(out, p->words, &c->head, c->parts, c->n, p->why, sizeof(p->why));
 }
 
 static int write_page(const char *directory, const struct report_words *words, const struct report_contents *contents)
@@ -113,16 +112,12 @@ static int write_page(const char *directory, const struct report_words *words, c
 int report_page_write(const char *directory, const struct options *o, const struct report_words *words,
                       const struct report_page_tables *t)
 {
-    if (t->n == 0) {
-        complain("no report: no table was measured");
-        return FAILED;
-    }
+    if (t->n == 0)
+        return refuse(FAILED, "no report: no table was measured");
     char *command = command_text(o, table_meta(&t->tables[0], "machine"));
     struct report_contents *contents = command != NULL ? report_contents_new(t->tables, t->n, t->failures, command)
                                                        : NULL;
-    int status = contents != NULL ? DONE : FAILED;
-    if (status != DONE)
-        complain("no report: out of memory");
+    int status = contents != NULL ? DONE : refuse(FAILED, "no report: out of memory");
     for (size_t i = 0; i < t->n && status == DONE; i++) {
         const struct report_part *part = stop_asked() ? NULL
                                                       : report_contents_add(contents, t->kinds[i], &t->tables[i]);

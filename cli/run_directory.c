@@ -18,12 +18,6 @@
 /* DEPTH: of cells/TABLE/ below the directory */
 enum { WHY_SIZE = 400, DEPTH = 2 };
 
-static int run_directory_out_of_memory(void)
-{
-    complain("out of memory");
-    return FAILED;
-}
-
 /* A directory below an open one, for reading; NULL with errno. A link is not followed. */
 static DIR *list(int from, const char *name)
 {
@@ -55,21 +49,15 @@ static int lock(struct run_directory *d)
 {
     char why[WHY_SIZE];
     int fd = path_open_directory(d->path, why, sizeof(why));
-    if (fd < 0) {
-        complain("cannot open %s: %s", d->path, why);
-        return FAILED;
-    }
+    if (fd < 0)
+        return refuse(FAILED, "cannot open %s: %s", d->path, why);
     d->fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fd may be good for passing it only */
     int error = errno;
     (void)close(fd);
-    if (d->fd < 0) {
-        complain("cannot open %s: %s", d->path, strerror(error));
-        return FAILED;
-    }
-    if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        complain("another run is using %s; wait for it, or choose another with --output DIR", d->path);
-        return FAILED;
-    }
+    if (d->fd < 0)
+        return refuse(FAILED, "cannot open %s: %s", d->path, strerror(error));
+    if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return refuse(FAILED, "another run is using %s; wait for it, or choose another with --output DIR", d->path);
     return DONE;
 }
 
@@ -86,19 +74,16 @@ static int run_directory_compare(const char *path, const char *file, const char 
     char why[400];
     json_error_t error;
     json_t *there = json_loadb(text, length, 0, &error);
-    if (there == NULL) {
-        complain("%s:%d: %s; choose another directory with --output DIR", file, error.line,
-                 error.text[0] != '\0' ? error.text : "out of memory");
-        return BAD_USAGE;
-    }
+    if (there == NULL)
+        return refuse(BAD_USAGE, "%s:%d: %s; choose another directory with --output DIR", file, error.line,
+                      error.text[0] != '\0' ? error.text : "out of memory");
     int differs = run_identity_differs(identity, there, why, sizeof(why));
     json_decref(there);
-    if (differs) {
-        complain("%s belongs to another run: %s; continue with that run's version and options, or choose another "
-                 "directory with --output DIR",
-                 path, why);
-        return BAD_USAGE;
-    }
+    if (differs)
+        return refuse(BAD_USAGE,
+                      "%s belongs to another run: %s; continue with that run's version and options, or choose another "
+                      "directory with --output DIR",
+                      path, why);
     return DONE;
 }
 
@@ -120,11 +105,12 @@ static int sweep(int fd, const char *path, unsigned depth)
             status = sweep(dirfd(inner), name, depth - 1);
             (void)closedir(inner);
         } else if (name != NULL && depth < DEPTH && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
-            complain("%s is %s, not a file of a run; remove it, or choose another directory with --output DIR", name,
-                     S_ISLNK(s.st_mode)    ? "a symbolic link"
-                     : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)"
-                                           : "a device");
-            status = BAD_USAGE;
+            status = refuse(BAD_USAGE,
+                            "%s is %s, not a file of a run; remove it, or choose another directory with --output DIR",
+                            name,
+                            S_ISLNK(s.st_mode)    ? "a symbolic link"
+                            : S_ISFIFO(s.st_mode) ? "a pipe (FIFO)"
+                                                  : "a device");
         }
         free(name);
     }
@@ -138,26 +124,21 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
     char why[WHY_SIZE];
     size_t length = 0;
     char *text = file_read_found(file, &length, why, sizeof(why));
-    if (text == NULL && errno != ENOENT) {
-        complain("cannot read %s: %s; choose another directory with --output DIR", file, why);
-        return BAD_USAGE;
-    }
+    if (text == NULL && errno != ENOENT)
+        return refuse(BAD_USAGE, "cannot read %s: %s; choose another directory with --output DIR", file, why);
     if (text == NULL)
         (void)atomic_sweep(d->fd, "run.json"); /* of a run that was killed as it began */
-    if (text == NULL && !is_empty(d->fd)) {
-        complain("%s is not empty and was not written by --all; choose another directory with --output DIR", d->path);
-        return BAD_USAGE;
-    }
+    if (text == NULL && !is_empty(d->fd))
+        return refuse(BAD_USAGE,
+                      "%s is not empty and was not written by --all; choose another directory with --output DIR",
+                      d->path);
     if (text == NULL)
         return file_write(file, print_identity, identity);
-    int status = DONE;
-    if (!resume) {
-        complain("%s already contains a run; continue it with --resume, or choose another directory with --output DIR",
-                 d->path);
-        status = BAD_USAGE;
-    } else {
-        status = run_directory_compare(d->path, file, text, length, identity);
-    }
+    int status = resume ? run_directory_compare(d->path, file, text, length, identity)
+                        : refuse(BAD_USAGE,
+                                 "%s already contains a run; continue it with --resume, or choose another directory "
+                                 "with --output DIR",
+                                 d->path);
     if (status == DONE)
         status = sweep(d->fd, d->path, DEPTH);
     free(text);
@@ -170,10 +151,11 @@ static int check_model(const json_t *identity, const struct options *o)
     const json_t *machine = json_object_get(identity, "machine");
     if (!json_is_true(json_object_get(machine, "modelled")) || json_object_get(machine, "model_file_hash") != NULL)
         return DONE;
-    complain("--all --machine %s: the model cannot be read a second time, so --resume could not recognise it; put it "
-             "into a file",
-             o->machine);
-    return BAD_USAGE;
+    return refuse(
+        BAD_USAGE,
+        "--all --machine %s: the model cannot be read a second time, so --resume could not recognise it; put it "
+        "into a file",
+        o->machine);
 }
 
 int run_directory_open(const char *path, bool resume, const struct options *o, const struct measuring *m,
@@ -188,7 +170,7 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
         return status;
     json_t *identity = run_identity(o, m);
     char *file = file_in(path, "run", ".json");
-    status = identity == NULL || file == NULL ? run_directory_out_of_memory() : check_model(identity, o);
+    status = identity == NULL || file == NULL ? complain_out_of_memory() : check_model(identity, o);
     status = status == DONE ? lock(d) : status;
     if (status == DONE)
         status = run_directory_begin(d, resume, file, identity);
@@ -238,8 +220,7 @@ int run_directory_check(const struct run_directory *d)
 {
     if (is_there(d))
         return DONE;
-    complain("%s %s", d->path, gone);
-    return FAILED;
+    return refuse(FAILED, "%s %s", d->path, gone);
 }
 
 /* Where one cell cannot be kept, no other can: the run ends. */

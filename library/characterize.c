@@ -124,9 +124,10 @@ int characterize_can_run(const characterize_machine *machine, const char *kernel
 {
     struct payload p;
     struct machine_info info;
-    char why[MEASURE_WHY_SIZE];
+    struct machine_error e;
+    char why[400];
     if (kernel == NULL)
         return 0;
     machine->machine.ops->info(&machine->machine, &info);
-    return kernel_parse(kernel, &p, why, sizeof(why)) == 0 && measure_check_kernel(&p, &info, why) == MACHINE_OK;
+    return kernel_parse(kernel, &p, why, sizeof(why)) == 0 && measure_check_kernel(&p, &info, &e) == MACHINE_OK;
 }

@@ -33,7 +33,7 @@ static void runnable_kernels(unsigned features, char *out, size_t size)
     }
 }
 
-int measure_check_kernel(const struct payload *p, const struct machine_info *info, char why[MEASURE_WHY_SIZE])
+int measure_check_kernel(const struct payload *p, const struct machine_info *info, struct machine_error *err)
 {
     char missing[120], runnable[400];
     unsigned lacking = p->kernel->features & ~info->features;
@@ -41,9 +41,9 @@ int measure_check_kernel(const struct payload *p, const struct machine_info *inf
         return MACHINE_OK;
     kernel_feature_names(lacking, missing, sizeof(missing));
     runnable_kernels(info->features, runnable, sizeof(runnable));
-    snprintf(why, MEASURE_WHY_SIZE, "%s needs %s, which %s does not support; kernels that work: %s%s", p->name, missing,
-             info->cpu, runnable, info->modelled ? "" : "; or a modelled CPU: --machine model:NAME (--list machines)");
-    return MACHINE_CANNOT;
+    return machine_fail(
+        err, MACHINE_CANNOT, info->modelled ? "" : "or a modelled CPU: --machine model:NAME (--list machines)",
+        "%s needs %s, which %s does not support; kernels that work: %s", p->name, missing, info->cpu, runnable);
 }
 
 int measure_check_amount(const struct transition_setup *s, double *samples, struct machine_error *err)

@@ -14,9 +14,8 @@
 #include "tables/table/tables.h"
 #include "trace/trace.h"
 
-/* Whether a machine can run a kernel; where not: MACHINE_CANNOT, with which features it lacks, and what it can run. */
-enum { MEASURE_WHY_SIZE = 800 };
-int measure_check_kernel(const struct payload *p, const struct machine_info *info, char why[MEASURE_WHY_SIZE]);
+/* Whether a machine can run a kernel. MACHINE_CANNOT with *err: which features it lacks, and what it can run. */
+int measure_check_kernel(const struct payload *p, const struct machine_info *info, struct machine_error *err);
 
 /* How many samples a switch is to have, *samples; MACHINE_BAD_INPUT with *err: more than memory holds. */
 int measure_check_amount(const struct transition_setup *s, double *samples, struct machine_error *err);

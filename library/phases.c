@@ -48,7 +48,6 @@ static enum characterize_status library_setup(const characterize_machine *m, con
 {
     struct machine_info info;
     struct machine_error e;
-    char why[MEASURE_WHY_SIZE];
     double samples;
     enum characterize_status status = library_check(o, error);
     if (status == CHARACTERIZE_OK)
@@ -63,11 +62,10 @@ static enum characterize_status library_setup(const characterize_machine *m, con
     s->machine.active_cores = o->active_cores;
     s->machine.seed = o->seed;
     m->machine.ops->info(&m->machine, &info);
-    if (measure_check_amount(s, &samples, &e) != MACHINE_OK)
+    if (measure_check_amount(s, &samples, &e) != MACHINE_OK ||
+        measure_check_kernel(&s->from, &info, &e) != MACHINE_OK ||
+        measure_check_kernel(&s->to, &info, &e) != MACHINE_OK)
         return library_fail(error, &e);
-    if (measure_check_kernel(&s->from, &info, why) != MACHINE_OK ||
-        measure_check_kernel(&s->to, &info, why) != MACHINE_OK)
-        return library_refuse(error, CHARACTERIZE_CANNOT, why);
     return CHARACTERIZE_OK;
 }
 

@@ -26,8 +26,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Absolute folders of PATH alone: what lies in the current one is not meant. */
-static bool command_find(const char *name, char *path, size_t size)
+bool command_find(const char *name, char *path, size_t size)
 {
     const char *from = getenv("PATH");
     if (from == NULL)

@@ -7,6 +7,7 @@
 #include "output/report/report_contents.h"
 #include "output/report/report_words.h"
 #include "output/validate/validate.h"
+#include "cli/answers.h"
 #include "cli/jobs/jobs.h"
 #include "cli/measuring.h"
 #include "cli/messages.h"
@@ -14,7 +15,6 @@
 #include "cli/report_page.h"
 #include "cli/run_directory.h"
 #include "cli/stop.h"
-#include "cli/table_files.h"
 #include "tables/published/published.h"
 
 #define ALL_DIRECTORY "characterize-all"
@@ -37,14 +37,8 @@ struct all {
 /* DIR/tables/NAME.csv, .json and .txt */
 static int write_table(const struct all *a, const struct table_kind *k, const struct table *t)
 {
-    static const char *const endings[] = {".csv", ".json", ".txt"};
     char *directory = file_in(a->path, "tables", "");
-    int status = directory == NULL ? FAILED : directories_make(directory, "--output", NULL);
-    for (size_t i = 0; i < 3 && status == DONE; i++) {
-        char *path = file_in(directory, k->name, endings[i]);
-        status = path == NULL ? FAILED : table_write_form(path, k, t, endings[i]);
-        free(path);
-    }
+    int status = directory == NULL ? FAILED : answers_write_all_forms(directory, k, t);
     free(directory);
     return status;
 }
@@ -91,11 +85,9 @@ static int job_all_measure_all(struct all *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         int status = stop_asked() ? FAILED : measure_one(a, i);
-        if (stop_asked()) {
-            complain("interrupted in table %s; the finished cells are kept in %s: continue with --resume",
-                     a->kinds[i]->name, a->path);
-            return FAILED;
-        }
+        if (stop_asked())
+            return refuse(FAILED, "interrupted in table %s; the finished cells are kept in %s: continue with --resume",
+                          a->kinds[i]->name, a->path);
         if (status != DONE)
             return status;
     }
@@ -145,14 +137,9 @@ static int job_all_compare(struct all *a)
         return found == MACHINE_CANNOT ? DONE : complain_of_machine("published figures", &error);
     for (size_t i = 0; i < a->done; i++)
         list[i] = &a->tables[i];
-    int status = FAILED;
-    if (validate_tables(&sku, list, a->done, t) == 0) {
-        a->measured[a->done++] = &verdicts_kind;
-        status = write_table(a, &verdicts_kind, t);
-    } else {
-        complain("out of memory");
-        table_free(t);
-    }
+    int compared = validate_tables(&sku, list, a->done, t);
+    a->measured[a->done++] = &verdicts_kind;
+    int status = compared == 0 ? write_table(a, &verdicts_kind, t) : complain_out_of_memory();
     sku_free(&sku);
     return status;
 }
@@ -168,10 +155,8 @@ static int job_all_conclude(struct all *a, const struct options *o)
         return compared; /* it could not be written: neither can the report */
     const struct report_page_tables contents = {a->done, a->measured, a->tables, a->failures};
     int status = report_page_write(a->path, o, &a->words, &contents);
-    if (stop_asked()) {
-        complain("interrupted while writing the report; --resume writes it");
-        return FAILED;
-    }
+    if (stop_asked())
+        return refuse(FAILED, "interrupted while writing the report; --resume writes it");
     if (status != DONE)
         return status;
     if (!a->measuring.quiet)
@@ -186,30 +171,25 @@ static int job_all_conclude(struct all *a, const struct options *o)
         printf("\nWritten      %s/report.html, with tables and plots next to it\n", a->path);
     if (a->n_failures > 0)
         return FAILED;
-    if (compared == DONE && n_rows == 0) {
-        complain("no table can be measured on this machine, not even in part; %s/report.html gives the reasons",
-                 a->path);
-        return CANNOT;
-    }
+    if (compared == DONE && n_rows == 0)
+        return refuse(CANNOT,
+                      "no table can be measured on this machine, not even in part; %s/report.html gives the reasons",
+                      a->path);
     return compared;
 }
 
 int job_all(const struct options *o)
 {
     struct all *a = calloc(1, sizeof(*a));
-    if (a == NULL) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (a == NULL)
+        return complain_out_of_memory();
     a->path = o->output != NULL ? o->output : ALL_DIRECTORY;
     a->kinds = tables_all(&a->n);
     a->directory.fd = -1;
     char why[600];
     /* read first: what is missing for the report must not be found out after hours */
-    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : FAILED;
-    if (status != DONE)
-        complain("%s", why);
-    else
+    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : refuse(FAILED, "%s", why);
+    if (status == DONE)
         status = measuring_open(o, &a->measuring);
     if (status == DONE) {
         /* planned first: what is refused then leaves no directory behind that would have to be resumed */

@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/answers.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/outputs.h"
-#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "library/measure.h"
 #include "util/path.h"
@@ -20,8 +19,7 @@ static bool is_stdin(const char *name)
 
 static int unreadable(const char *name, const char *why)
 {
-    complain("cannot read %s: %s", name, why);
-    return BAD_USAGE;
+    return refuse(BAD_USAGE, "cannot read %s: %s", name, why);
 }
 
 static int read_stream(FILE *in, const char *name, struct trace *t)
@@ -29,8 +27,7 @@ static int read_stream(FILE *in, const char *name, struct trace *t)
     struct machine_error error;
     if (measure_read_trace(in, t, &error) == MACHINE_OK)
         return DONE;
-    complain("%s%s", name, error.text);
-    return BAD_USAGE;
+    return refuse(BAD_USAGE, "%s%s", name, error.text);
 }
 
 static int read_trace(const char *name, struct trace *t)
@@ -73,16 +70,13 @@ static bool same_file(const char *a, const char *b)
 static int spare_input(const struct options *o, struct outputs *out)
 {
     const char *input = o->job_argument;
-    char **files[] = {&out->csv, &out->json, &out->plot};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (*files[i] == NULL || is_stdin(input) || !same_file(*files[i], input))
+    for (int i = 0; i < OUTPUT_FORMS; i++) {
+        if (out->path[i] == NULL || is_stdin(input) || !same_file(out->path[i], input))
             continue;
-        if (i > 0 || o->csv != NULL) {
-            complain("%s is the trace to be analysed and will not be overwritten", input);
-            return BAD_USAGE;
-        }
-        free(out->csv);
-        out->csv = NULL;
+        if (i != OUTPUT_CSV || o->csv != NULL)
+            return refuse(BAD_USAGE, "%s is the trace to be analysed and will not be overwritten", input);
+        free(out->path[i]);
+        out->path[i] = NULL;
     }
     return DONE;
 }
@@ -108,13 +102,11 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     struct phases phases;
     struct machine_error error;
     char missing[200];
-    FILE *screen = outputs_screen(out);
     if (measure_recorded(t, &phases, &error) != MACHINE_OK)
         return complain_of_machine(is_stdin(o->job_argument) ? "standard input" : o->job_argument, &error);
     stop_only_asks(true); /* files that are begun are finished */
     job_analyze_tell_missing(t, missing, sizeof(missing));
-    phases_text_print(screen, messages_colour(screen), t, &phases, missing);
-    int status = outputs_write(out, t, &phases, screen);
+    int status = answers_tell_trace(out, t, &phases, missing);
     phases_free(&phases);
     return status;
 }
@@ -128,11 +120,11 @@ int job_analyze(const struct options *o)
     if (status != DONE)
         return status;
     stem_of(o->job_argument, &trace, stem, sizeof(stem));
-    status = outputs_choose(o, stem, NULL, &out);
+    status = outputs_choose(o, &answers_trace, stem, NULL, &out);
     if (status == DONE)
         status = spare_input(o, &out);
     if (status == DONE)
-        status = outputs_check(&out, trace.n);
+        status = answers_check_trace(&out, trace.n);
     if (status == DONE)
         status = show_and_write(o, &trace, &out);
     outputs_free(&out);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/atomic_file.h"
 #include "output/export/export_header.h"
 #include "output/export/export_json.h"
 #include "output/export/schedule.h"
@@ -11,7 +10,6 @@
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "output/export/kernel_class.h"
 
 enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
 
@@ -63,10 +61,8 @@ static int export_tables(const struct options *o, const struct collected *tables
 {
     struct schedule schedule;
     char why[WHY_SIZE];
-    if (schedule_from_tables(tables->list, tables->n, export_kernel_class, &schedule, why, sizeof(why)) != 0) {
-        complain("nothing was exported: %s", why);
-        return FAILED;
-    }
+    if (schedule_from_tables(tables->list, tables->n, &schedule, why, sizeof(why)) != 0)
+        return refuse(FAILED, "nothing was exported: %s", why);
     tell_left_out(&schedule);
     int status = write_export(o, &schedule);
     schedule_free(&schedule);
@@ -76,12 +72,9 @@ static int export_tables(const struct options *o, const struct collected *tables
 int job_export(const struct options *o)
 {
     struct collected tables;
-    char why[WHY_SIZE];
     const char *file = o->file;
-    if (file != NULL && !file_is_stdout(file) && atomic_check(file, EXPORT_BYTES, why, sizeof(why)) != 0) {
-        complain("%s", why);
+    if (file_check(file, EXPORT_BYTES) != DONE)
         return FAILED;
-    }
     const struct table_kind *sources[TABLES_EXPORTS];
     size_t n = 0;
     for (enum tables_export part = EXPORT_NOTHING + 1; part < TABLES_EXPORTS; part++)

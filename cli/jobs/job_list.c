@@ -16,15 +16,14 @@ enum { CHOICES_MAX = 8 };
 
 static void print_kernel(const struct kernel *k, unsigned features)
 {
-    char lacking[80] = "yes", instructions[16];
+    char lacking[80] = "yes";
     if ((k->features & ~features) != 0) {
         char names[60];
         kernel_feature_names(k->features & ~features, names, sizeof(names));
         snprintf(lacking, sizeof(lacking), "no: %s", names);
     }
-    snprintf(instructions, sizeof(instructions), "%u", k->block_instructions[1]);
-    printf("%-14s %5u  %-6s %12s  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
-           instructions, k->has_density ? "1/1-256" : "-", lacking, k->description);
+    printf("%-14s %5u  %-6s %12u  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
+           k->block_instructions[1], k->has_density ? "1/1-256" : "-", lacking, k->description);
 }
 
 static int job_list_kernels(void)
@@ -52,10 +51,8 @@ static int list_machines(void)
                helps ? "; remedy: " : "", helps ? choices[i].remedy : "");
     }
     char **names;
-    if (model_list(NULL, &names, &n) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (model_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
     for (size_t i = 0; i < n; i++)
         printf("model:%-19s %-4s modelled; works everywhere\n", names[i], "yes");
     if (n == 0) {
@@ -85,10 +82,8 @@ static int list_published(int status)
 {
     char **names;
     size_t n;
-    if (sku_list(NULL, &names, &n) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (sku_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
     printf("\nCPUs with published figures, for --validate NAME:\n");
     for (size_t i = 0; i < n; i++) {
         struct sku sku;
@@ -110,10 +105,8 @@ static int list_skus(void)
     char **names;
     size_t n;
     int status = DONE;
-    if (model_list(NULL, &names, &n) != 0) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (model_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
     for (size_t i = 0; i < n; i++) {
         int one = print_sku(names[i]);
         status = one != DONE ? one : status;

@@ -10,7 +10,6 @@
 #include "cli/stop.h"
 #include "output/self_test/bundle.h"
 #include "output/self_test/self_test_text.h"
-#include "util/atomic_file.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
 
@@ -24,12 +23,11 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
                                  struct self_test_lines *others)
 {
     struct machine machine;
-    struct machine_error error;
+    struct machine_error error = {.status = MACHINE_OK};
     struct second_opinion opinions[OPINIONS];
     char told[1000] = "";
     const struct self_test_setup setup = {
         .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->seed, .stop = asked_to_stop};
-    memset(&error, 0, sizeof(error));
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
         MACHINE_OK)
         return complain_of_machine("", &error);
@@ -37,19 +35,14 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
         fprintf(stderr, "%s\n", told);
     stop_only_asks(true); /* what the machine has changed must be put back */
     int status = self_test_run(&machine, &setup, out, &error);
-    if (status != MACHINE_OK) {
-        status = stop_asked() ? FAILED : complain_of_machine("--self-test", &error);
-        if (stop_asked())
-            complain("interrupted: nothing was written");
-    }
     if (status == MACHINE_OK && !out->modelled) {
         second_opinions_ask(&machine, out->cpu_number, opinions);
         self_test_judge_others(out, opinions, OPINIONS, others);
     }
-    if (status == MACHINE_OK && stop_asked()) {
-        complain("interrupted: nothing was written");
-        status = FAILED;
-    }
+    if (stop_asked())
+        status = refuse(FAILED, "interrupted: nothing was written");
+    else if (status != MACHINE_OK)
+        status = complain_of_machine("--self-test", &error);
     machine.ops->close(&machine);
     return status;
 }
@@ -64,16 +57,9 @@ static int job_self_test_print_json(FILE *stream, const void *json)
 static int check_bundle(const char *path)
 {
     enum { BUNDLE_BYTES = 2000000 };
-    char why[1000];
-    if (strcmp(path, "-") == 0) {
-        complain("--bundle: name a file, as in --bundle self-test.tar.gz");
-        return BAD_USAGE;
-    }
-    if (atomic_check(path, BUNDLE_BYTES, why, sizeof(why)) != 0) {
-        complain("%s", why);
-        return FAILED;
-    }
-    return DONE;
+    if (strcmp(path, "-") == 0)
+        return refuse(BAD_USAGE, "--bundle: name a file, as in --bundle self-test.tar.gz");
+    return file_check(path, BUNDLE_BYTES);
 }
 
 static int print_bundle(FILE *stream, const void *members)
@@ -84,11 +70,8 @@ static int print_bundle(FILE *stream, const void *members)
 static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
 {
     struct bundle bundle;
-    int status = FAILED;
-    if (bundle_make(&bundle, self_test, r) == 0)
-        status = file_write(path, print_bundle, &bundle);
-    else
-        complain("out of memory");
+    int status = bundle_make(&bundle, self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
+                                                         : complain_out_of_memory();
     bundle_free(&bundle);
     return status;
 }
@@ -96,22 +79,17 @@ static int write_bundle(const char *path, const json_t *self_test, const struct 
 static int read_bundle(const char *path, struct self_test_readings *out)
 {
     char why[1000];
-    if (bundle_read(path, out, why, sizeof(why)) == 0)
-        return DONE;
-    complain("%s: %s; it must be a file that --self-test --bundle wrote", path, why);
-    return BAD_USAGE;
+    return bundle_read(path, out, why, sizeof(why)) == 0
+               ? DONE
+               : refuse(BAD_USAGE, "%s: %s; it must be a file that --self-test --bundle wrote", path, why);
 }
 
 static int write_files(const struct options *o, const struct self_test_readings *r, const struct self_test_lines *l,
                        const struct self_test_lines *others)
 {
     json_t *json = self_test_lines_json(r, l, others);
-    int status = DONE;
-    if (json == NULL) {
-        complain("out of memory");
-        return FAILED;
-    }
-    if (o->json != NULL)
+    int status = json != NULL ? DONE : complain_out_of_memory();
+    if (o->json != NULL && status == DONE)
         status = file_write(o->json, job_self_test_print_json, json);
     if (o->bundle != NULL && status == DONE)
         status = write_bundle(o->bundle, json, r);
@@ -142,10 +120,8 @@ int job_self_test(const struct options *o)
 {
     struct test *t = calloc(1, sizeof(*t));
     int status = DONE;
-    if (t == NULL) {
-        complain("out of memory");
-        return FAILED;
-    }
+    if (t == NULL)
+        return complain_out_of_memory();
     if (o->bundle != NULL)
         status = check_bundle(o->bundle);
     if (status == DONE) {

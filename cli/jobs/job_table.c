@@ -8,7 +8,7 @@
 #include "cli/measuring.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "cli/table_files.h"
+#include "cli/answers.h"
 
 static int job_table_measure(const struct options *o, struct table *t)
 {
@@ -19,10 +19,9 @@ static int job_table_measure(const struct options *o, struct table *t)
     status = measuring_plan(&m, &o->table, 1);
     if (status == DONE)
         status = measuring_table(&m, o->table, NULL, t);
-    if (status != DONE && stop_asked()) {
+    if (status != DONE && stop_asked())
         complain("interrupted after %zu of %zu cells; nothing was written (--all keeps finished cells)", m.cells_done,
                  m.cells);
-    }
     if (measuring_close(&m) != DONE && status == DONE) {
         table_free(t);
         return FAILED;
@@ -32,22 +31,22 @@ static int job_table_measure(const struct options *o, struct table *t)
 
 int job_table(const struct options *o)
 {
-    struct table_files files;
+    struct outputs files;
     struct table t;
-    int status = table_files_choose(o, o->table->name, DEFAULT_OUTPUT_DIRECTORY, &files);
-    if (status == DONE) {
+    int status = outputs_choose(o, &answers_table, o->table->name, DEFAULT_OUTPUT_DIRECTORY, &files);
+    if (status == DONE)
+        status = answers_check_table(&files);
+    if (status == DONE)
         status = job_table_measure(o, &t);
-        if (status == DONE) {
-            FILE *screen = table_files_screen(&files);
-            table_show(screen, messages_colour(screen), o->table, &t);
-            status = t.n_rows > 0 || t.n_missing == 0 ? DONE : CANNOT;
-            int written = table_files_write(&files, o->table, &t, screen);
-            status = written != DONE ? written : status;
-            if (status == CANNOT)
-                complain("table %s: none of it can be measured on this machine; the reasons are above", o->table->name);
-            table_free(&t);
-        }
+    if (status == DONE) {
+        FILE *screen = outputs_screen(&files);
+        answers_show_table(screen, messages_colour(screen), o->table, &t);
+        status = answers_write_table(&files, o->table, &t, screen);
+        if (status == DONE && t.n_rows == 0 && t.n_missing > 0)
+            status = refuse(CANNOT, "table %s: none of it can be measured on this machine; the reasons are above",
+                            o->table->name);
+        table_free(&t);
     }
-    table_files_free(&files);
+    outputs_free(&files);
     return status;
 }

@@ -2,12 +2,11 @@
 /* --transition FROM:TO: measures, finds the phases, shows and writes them. */
 #include <string.h>
 
-#include "cli/changed_settings.h"
+#include "cli/answers.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/outputs.h"
+#include "cli/measuring.h"
 #include "cli/progress.h"
-#include "output/text/phases_text.h"
 #include "cli/stop.h"
 #include "drivers/machine.h"
 #include "library/measure.h"
@@ -47,10 +46,9 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
         const struct given_event *given = &o->events[i];
         struct raw_event *e = &s->events[i];
         *e = (struct raw_event){.code = given->code};
-        if (!given->is_code && m->ops->find_event == NULL) {
-            complain("--event %s: this machine has no event names; give the code, as in 0x28:0x08", given->text);
-            return CANNOT;
-        }
+        if (!given->is_code && m->ops->find_event == NULL)
+            return refuse(CANNOT, "--event %s: this machine has no event names; give the code, as in 0x28:0x08",
+                          given->text);
         if (!given->is_code && m->ops->find_event(m, given->text, &e->code, &error) != MACHINE_OK) {
             char text[520];
             snprintf(text, sizeof(text), "--event: %s", error.text);
@@ -58,23 +56,11 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
             return (int)error.status;
         }
         snprintf(e->name, sizeof(e->name), "%s", given->is_code ? "" : given->text);
-        for (size_t k = 0; k < i; k++) {
-            if (s->events[k].code == e->code) {
-                complain("--event: %s and %s are the same event", o->events[k].text, given->text);
-                return BAD_USAGE;
-            }
-        }
+        for (size_t k = 0; k < i; k++)
+            if (s->events[k].code == e->code)
+                return refuse(BAD_USAGE, "--event: %s and %s are the same event", o->events[k].text, given->text);
     }
     return DONE;
-}
-
-static int check_kernel(const struct payload *p, const struct machine_info *info)
-{
-    char why[MEASURE_WHY_SIZE];
-    int status = measure_check_kernel(p, info, why);
-    if (status != MACHINE_OK)
-        complain("%s", why);
-    return status;
 }
 
 /* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
@@ -101,7 +87,8 @@ static void why_no_counters(const struct machine *m, char *out, size_t size)
 
 struct watch {
     struct progress progress;
-    const char *told; /* what `auto` took; said once the first repetition has shown that it works */
+    unsigned done, wanted; /* repetitions */
+    const char *told;      /* what `auto` took; said once the first repetition has shown that it works */
 };
 
 static int job_transition_on_progress(void *data, unsigned done, unsigned wanted)
@@ -111,98 +98,77 @@ static int job_transition_on_progress(void *data, unsigned done, unsigned wanted
         fprintf(stderr, "%s\n", w->told);
         w->told = "";
     }
-    if (wanted > 0)
-        progress_step(&w->progress, done, wanted);
+    if (wanted > 0) {
+        w->done = done;
+        w->wanted = wanted;
+    }
+    double elapsed = wanted > 0 && done > 0 ? progress_due(&w->progress) : 0;
+    if (elapsed > 0)
+        progress_show(elapsed / done * (wanted - done), "%u of %u repetitions", done, wanted);
     return stop_asked();
 }
 
 /* The measurement itself. Returns DONE with *seen filled, or an exit status after a line. */
-static int job_transition_measure(struct machine *m, const struct options *o, const struct transition_setup *s,
-                                  const char *told, struct switches_seen *seen)
+static int job_transition_measure(struct measuring *m, const struct options *o, const struct transition_setup *s,
+                                  struct switches_seen *seen)
 {
-    struct machine_error error;
-    struct watch watch = {.told = o->quiet ? "" : told};
-    const struct guard guard = {.machine = m,
+    struct machine_error error = {.status = MACHINE_OK};
+    struct watch watch = {.told = o->quiet ? "" : m->told};
+    const struct guard guard = {.machine = &m->machine,
                                 .warmup_given = o->warmup_us.given,
                                 .observe_given = o->observe_us.given,
                                 .progress = job_transition_on_progress,
                                 .data = &watch};
-    memset(&error, 0, sizeof(error));
     stop_only_asks(true); /* what the machine has changed must be put back */
     progress_begin(&watch.progress, o->quiet);
     int status = measure_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
     if (stop_asked()) {
-        complain("interrupted after %u of %u repetitions; nothing was written", watch.progress.done,
-                 watch.progress.wanted > 0 ? watch.progress.wanted : s->runs);
         if (status == MACHINE_OK)
             switches_free(seen);
-        return FAILED;
+        return refuse(FAILED, "interrupted after %u of %u repetitions; nothing was written", watch.done,
+                      watch.wanted > 0 ? watch.wanted : s->runs);
     }
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* The answer, on the screen and in files. */
-static int job_transition_conclude(struct switches_seen *seen, struct outputs *out, const char *missing)
+/* What the machine can do of it, then all of it; `counters`: why it has no license counters. The machine stays open. */
+static int check_and_measure(struct measuring *m, const struct options *o, struct transition_setup *s,
+                             struct switches_seen *seen, char *counters, size_t size)
 {
-    FILE *screen = outputs_screen(out);
-    phases_text_print(screen, messages_colour(screen), &seen->result.trace, &seen->phases, missing);
-    return outputs_write(out, &seen->result.trace, &seen->phases, screen);
+    struct machine_info info;
+    struct machine_error error;
+    m->machine.ops->info(&m->machine, &info);
+    if (measure_check_kernel(&s->from, &info, &error) != MACHINE_OK ||
+        measure_check_kernel(&s->to, &info, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    int status = resolve_events(&m->machine, o, s);
+    why_no_counters(&m->machine, counters, size);
+    return status == DONE ? job_transition_measure(m, o, s, seen) : status;
 }
 
-/* Closes the machine and puts `changed` back, whatever comes out of it. */
-static int measure_and_conclude(struct machine *m, const struct options *o, struct transition_setup *s,
-                                const char *told, struct settings *changed, struct outputs *out)
+static int measure_and_conclude(const struct options *o, struct transition_setup *s, const struct outputs *out)
 {
     char missing[1000], counters[500];
-    struct machine_info info;
+    struct measuring m;
     struct switches_seen seen;
-    m->ops->info(m, &info);
-    int status = check_kernel(&s->from, &info);
-    if (status == DONE)
-        status = check_kernel(&s->to, &info);
-    if (status == DONE)
-        status = resolve_events(m, o, s);
-    why_no_counters(m, counters, sizeof(counters));
-    if (status == DONE)
-        status = job_transition_measure(m, o, s, told, &seen);
-    m->ops->close(m);
-    char settings[200];
-    snprintf(settings, sizeof(settings), "%s", settings_text(changed));
-    if (changed_settings_end(changed) != DONE && status == DONE) {
+    int status = measuring_open(o, &m);
+    if (status != DONE)
+        return status;
+    status = check_and_measure(&m, o, s, &seen, counters, sizeof(counters));
+    if (measuring_close(&m) != DONE && status == DONE) {
         switches_free(&seen); /* has been said; who knows what else went wrong */
         return FAILED;
     }
     if (status != DONE)
         return status;
     job_transition_tell_missing(seen.result.volts_missing, counters, missing, sizeof(missing));
-    if (settings[0] != '\0' && trace_set(&seen.result.trace, "settings", settings) != 0) {
-        complain("out of memory");
-        status = FAILED;
-    } else {
-        status = job_transition_conclude(&seen, out, missing);
-    }
+    if (m.settings_text[0] != '\0' && trace_set(&seen.result.trace, "settings", m.settings_text) != 0)
+        status = complain_out_of_memory();
+    else
+        status = answers_tell_trace(out, &seen.result.trace, &seen.phases, missing);
     switches_free(&seen);
     return status;
-}
-
-static int open_and_measure(const struct options *o, struct transition_setup *s, struct outputs *out)
-{
-    struct machine machine;
-    struct machine_error error;
-    char told[1000] = "";
-    struct settings *changed = NULL;
-    int status = changed_settings_begin(o, &changed);
-    if (status != DONE)
-        return status;
-    memset(&error, 0, sizeof(error));
-    if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
-        MACHINE_OK) {
-        status = complain_of_machine("", &error);
-        (void)changed_settings_end(changed);
-        return status;
-    }
-    return measure_and_conclude(&machine, o, s, told, changed, out);
 }
 
 int job_transition(const struct options *o)
@@ -216,11 +182,11 @@ int job_transition(const struct options *o)
     if (measure_check_amount(&setup, &samples, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     outputs_stem(o->from.name, o->to.name, stem, sizeof(stem));
-    int status = outputs_choose(o, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
+    int status = outputs_choose(o, &answers_trace, stem, DEFAULT_OUTPUT_DIRECTORY, &out);
     if (status == DONE)
-        status = outputs_check(&out, (uint64_t)samples);
+        status = answers_check_trace(&out, (uint64_t)samples);
     if (status == DONE)
-        status = open_and_measure(o, &setup, &out);
+        status = measure_and_conclude(o, &setup, &out);
     outputs_free(&out);
     return status;
 }

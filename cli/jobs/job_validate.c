@@ -8,7 +8,7 @@
 #include "cli/collect.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/table_files.h"
+#include "cli/answers.h"
 #include "tables/published/published.h"
 #include "tables/published/sku.h"
 
@@ -41,41 +41,35 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
 }
 
 /* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
-static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct table_files *files,
+static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct outputs *files,
                                  const struct table *verdicts)
 {
-    FILE *screen = table_files_screen(files);
+    FILE *screen = outputs_screen(files);
     validate_print(screen, messages_colour(screen), verdicts);
-    int status = table_files_write(files, NULL, verdicts, screen);
+    int status = answers_write_table(files, NULL, verdicts, screen);
     if (status != DONE)
         return status;
     if (validate_count(verdicts, "deviates") > 0)
         return DEVIATES;
-    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") == 0) {
-        const char *cpu = table_meta(verdicts, "cpu");
-        if (o->input != NULL) {
-            complain("--validate %s: none of its figures was measured; the tables in %s come from %s", o->job_argument,
-                     o->input, cpu != NULL ? cpu : "an unnamed processor");
-        } else {
-            complain(
-                "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
-                o->job_argument);
-        }
-        return CANNOT;
-    }
-    return is_another(o, sku, table_meta(verdicts, "cpu")) ? DEVIATES : DONE;
+    const char *cpu = table_meta(verdicts, "cpu");
+    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") > 0)
+        return is_another(o, sku, cpu) ? DEVIATES : DONE;
+    if (o->input != NULL)
+        return refuse(CANNOT, "--validate %s: none of its figures was measured; the tables in %s come from %s",
+                      o->job_argument, o->input, cpu != NULL ? cpu : "an unnamed processor");
+    return refuse(CANNOT,
+                  "--validate %s: none of its figures was measured; --list machines shows which --machine works here",
+                  o->job_argument);
 }
 
 /* The tables against the figures. */
-static int job_validate_compare(const struct options *o, const struct sku *sku, const struct table_files *files,
+static int job_validate_compare(const struct options *o, const struct sku *sku, const struct outputs *files,
                                 const struct collected *tables)
 {
     struct table verdicts;
-    int status = FAILED;
-    if (validate_tables(sku, tables->list, tables->n, &verdicts) != 0)
-        complain("out of memory");
-    else
-        status = job_validate_conclude(o, sku, files, &verdicts);
+    int status = validate_tables(sku, tables->list, tables->n, &verdicts) == 0
+                     ? job_validate_conclude(o, sku, files, &verdicts)
+                     : complain_out_of_memory();
     table_free(&verdicts);
     return status;
 }
@@ -83,14 +77,15 @@ static int job_validate_compare(const struct options *o, const struct sku *sku, 
 int job_validate(const struct options *o)
 {
     struct sku sku;
-    struct machine_error error;
-    struct table_files files;
+    struct machine_error error = {.status = MACHINE_OK};
+    struct outputs files;
     struct collected tables;
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
-    memset(&error, 0, sizeof(error));
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    int status = table_files_choose(o, "validate", NULL, &files);
+    int status = outputs_choose(o, &answers_table, "validate", NULL, &files);
+    if (status == DONE)
+        status = answers_check_table(&files);
     if (status == DONE) {
         status = collect_tables(o, kinds, tables_of(&sku, kinds), &tables);
         if (status == DONE) {
@@ -98,7 +93,7 @@ int job_validate(const struct options *o)
             collect_free(&tables);
         }
     }
-    table_files_free(&files);
+    outputs_free(&files);
     sku_free(&sku);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The spelling of options: which one was meant. */
-#include "cli/options/option_names.h"
+#include "cli/options/option_parts.h"
 
 #include <stdio.h>
 #include <string.h>

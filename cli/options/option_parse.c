@@ -2,122 +2,315 @@
 #include "cli/options/option_parse.h"
 
 #include <argp.h>
-#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/plot/plot.h"
 #include "cli/messages.h"
-#include "cli/options/option_conflicts.h"
-#include "cli/options/option_lists.h"
-#include "cli/options/option_names.h"
-#include "cli/options/values.h"
+#include "cli/options/option_parts.h"
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
 
 const char *argp_program_version = "characterize " VERSION;
 
-enum option_key {
-    KEY_TRANSITION = 0x100,
-    KEY_TABLE,
-    KEY_ALL,
-    KEY_VALIDATE,
-    KEY_EXPORT,
-    KEY_ANALYZE,
-    KEY_LIST,
-    KEY_MACHINE,
-    KEY_CPU,
-    KEY_ACTIVE_CORES,
-    KEY_RUNS,
-    KEY_PERIOD,
-    KEY_WARMUP,
-    KEY_OBSERVE,
-    KEY_SEED,
-    KEY_EVENT,
-    KEY_TURBO,
-    KEY_FIXED_FREQUENCY,
-    KEY_RESTORE,
-    KEY_KERNELS,
-    KEY_CPUS,
-    KEY_CORUNNER,
-    KEY_SIBLINGS,
-    KEY_BRIEF,
-    KEY_JSON,
-    KEY_CSV,
-    KEY_PLOT,
-    KEY_OUTPUT,
-    KEY_RESUME,
-    KEY_INPUT,
-    KEY_QUIET,
-    KEY_SELF_TEST,
-    KEY_BUNDLE
+enum { FIRST_KEY = 0x100 }; /* of option_table[0], for argp */
+
+/* One option, or the heading of those that follow (no name). */
+struct option_row {
+    const char *name, *argument; /* argument NULL: it takes none */
+    const char *about;
+    unsigned jobs; /* that it goes with (option_parts.h) */
+    /* Puts the argument into *out. 0, or BAD_USAGE after a line. */
+    int (*take)(const struct option_row *p, const char *text, struct options *out);
+    /* for those that are taken alike */
+    size_t at; /* where it goes in struct options; of a job: which one */
+    double lo, hi;
+    const char *allowed;
 };
 
-static const struct argp_option option_table[] = {
-    {NULL, 0, NULL, 0, "Jobs, one of:", 1},
-    {"transition", KEY_TRANSITION, "FROM:TO", 0,
-     "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)", 1},
-    {"table", KEY_TABLE, "NAME", 0, "Measure a table (--list tables)", 1},
-    {"all", KEY_ALL, NULL, 0, "Measure every table into a directory, with a report to read (report.html)", 1},
-    {"validate", KEY_VALIDATE, "SKU", 0,
-     "Compare the measurement with published figures (--list skus): status 4 if it deviates", 1},
-    {"export", KEY_EXPORT, "FORM", 0,
+/* Names that an argument may have, and what later work does with it. */
+static const char *const list_names[] = {
+    [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines", [LIST_SKUS] = "skus", [LIST_TABLES] = "tables", NULL};
+static const char *const export_names[] = {"header", "json", NULL};
+
+/* The index of a name in a list that ends in NULL; where it is not there, -1 after a line. */
+static int find_name(const struct option_row *p, const char *const *names, const char *name)
+{
+    char all[200] = "";
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+        strncat(all, i == 0 ? "" : ", ", sizeof(all) - strlen(all) - 1);
+        strncat(all, names[i], sizeof(all) - strlen(all) - 1);
+    }
+    complain("--%s: unknown '%s'; one of: %s", p->name, name, all);
+    return -1;
+}
+
+static int bad_value(const struct option_row *p, const char *text, const char *wrong, const char *allowed)
+{
+    return refuse(BAD_USAGE, "--%s: '%s' %s; allowed: %s", p->name, text, wrong, allowed);
+}
+
+static void *option_field(const struct option_row *p, struct options *o)
+{
+    return (char *)o + p->at;
+}
+
+/* ---- options that are taken alike ---- */
+
+static int option_take_number(const struct option_row *p, const char *text, struct options *o)
+{
+    struct given_number *out = option_field(p, o);
+    const char *wrong = option_number(text, p->lo, p->hi, &out->value);
+    out->given = wrong == NULL;
+    return wrong == NULL ? 0 : bad_value(p, text, wrong, p->allowed);
+}
+
+static int option_take_whole(const struct option_row *p, const char *text, struct options *o)
+{
+    struct given_number *out = option_field(p, o);
+    uint64_t value = 0;
+    const char *wrong = option_whole(text, (uint64_t)p->lo, (uint64_t)p->hi, &value);
+    out->given = wrong == NULL;
+    out->value = (double)value;
+    return wrong == NULL ? 0 : bad_value(p, text, wrong, p->allowed);
+}
+
+static int take_flag(const struct option_row *p, const char *text, struct options *o)
+{
+    (void)text;
+    *(bool *)option_field(p, o) = true;
+    return 0;
+}
+
+static int take_file(const struct option_row *p, const char *text, struct options *o)
+{
+    if (text[0] == '\0')
+        return refuse(BAD_USAGE, "--%s: the name is empty", p->name);
+    *(const char **)option_field(p, o) = text;
+    return 0;
+}
+
+static int take_job(const struct option_row *p, const char *text, struct options *o)
+{
+    if (o->job != JOB_NONE && strcmp(o->job_option, p->name) == 0)
+        return refuse(BAD_USAGE, "--%s is given twice: one job at a time", p->name);
+    if (o->job != JOB_NONE)
+        return refuse(BAD_USAGE, "--%s and --%s cannot be combined: one job at a time", o->job_option, p->name);
+    o->job = (enum job)p->at;
+    o->job_option = p->name;
+    o->job_argument = text;
+    return 0;
+}
+
+/* ---- and those that are not ---- */
+
+/* FROM:TO into the two kernels. */
+static int take_transition(const struct option_row *p, const char *text, struct options *o)
+{
+    char from[256], why[400];
+    const char *colon = strchr(text, ':');
+    if (colon == NULL || colon == text || colon[1] == '\0' || strchr(colon + 1, ':') != NULL ||
+        (size_t)(colon - text) >= sizeof(from))
+        return refuse(BAD_USAGE, "--transition: '%s' is not of the form FROM:TO, as in 128fma:512fma", text);
+    memcpy(from, text, (size_t)(colon - text));
+    from[colon - text] = '\0';
+    if (kernel_parse(from, &o->from, why, sizeof(why)) != 0 || kernel_parse(colon + 1, &o->to, why, sizeof(why)) != 0)
+        return refuse(BAD_USAGE, "--transition %s: %s", text, why);
+    return take_job(p, text, o);
+}
+
+static int take_analyze(const struct option_row *p, const char *text, struct options *o)
+{
+    return text[0] == '\0' ? refuse(BAD_USAGE, "--analyze: the name is empty") : take_job(p, text, o);
+}
+
+static int take_list(const struct option_row *p, const char *text, struct options *o)
+{
+    int list = find_name(p, list_names, text);
+    if (list < 0)
+        return BAD_USAGE;
+    o->list = (enum list)list;
+    return take_job(p, text, o);
+}
+
+static int take_table(const struct option_row *p, const char *text, struct options *o)
+{
+    const char *names[32] = {NULL};
+    size_t n;
+    const struct table_kind *const *tables = tables_all(&n);
+    for (size_t i = 0; i < n && i < 31; i++)
+        names[i] = tables[i]->name;
+    o->table = tables_find(text);
+    return find_name(p, names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
+}
+
+static int take_export(const struct option_row *p, const char *text, struct options *o)
+{
+    return find_name(p, export_names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
+}
+
+static int take_active(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_numbers(p->name, text, 0, 4096, true, o->active, TABLES_CORES_MAX, &o->n_active);
+}
+
+static int take_cpus(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_numbers(p->name, text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus);
+}
+
+static int take_kernels(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_kernels(p->name, text, o->kernels, TABLES_KERNELS_MAX, &o->n_kernels);
+}
+
+static int take_seed(const struct option_row *p, const char *text, struct options *o)
+{
+    const char *wrong = option_whole(text, 0, UINT64_MAX, &o->seed);
+    o->seed_given = wrong == NULL;
+    return wrong == NULL ? 0 : bad_value(p, text, wrong, "0 to 18446744073709551615");
+}
+
+/* A code, or what may be a name: letters, digits, dots and underscores, beginning with a letter. */
+static int take_event(const struct option_row *p, const char *text, struct options *o)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    struct given_event e = {.text = text};
+    bool name = text[0] != '\0' && strchr(letters, text[0]) != NULL;
+    if (name && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._") != strlen(text))
+        return refuse(BAD_USAGE, "--event: '%s' is neither an event name nor a code like 0x28:0x08", text);
+    uint64_t select = 0;
+    e.select_only = !name && option_event_select(text, &select) == NULL;
+    e.code = event_code_make((unsigned)select, 0);
+    const char *wrong = name || e.select_only ? NULL : event_code_parse(text, &e.code);
+    if (wrong != NULL)
+        return bad_value(p, text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
+    e.is_code = !name;
+    if (o->n_events == EVENTS_GIVEN_MAX)
+        return refuse(BAD_USAGE, "--event: '%s' is one too many; the limit is %d events", text, EVENTS_GIVEN_MAX);
+    o->events[o->n_events++] = e;
+    return 0;
+}
+
+static int take_turbo(const struct option_row *p, const char *text, struct options *o)
+{
+    o->turbo_on = strcmp(text, "on") == 0;
+    o->turbo_given = o->turbo_on || strcmp(text, "off") == 0;
+    return o->turbo_given ? 0 : bad_value(p, text, "is neither", "on, off");
+}
+
+static int take_corunner(const struct option_row *p, const char *text, struct options *o)
+{
+    char why[400];
+    o->corunner_given = true;
+    o->corunner_same = strcmp(text, "same") == 0;
+    if (!o->corunner_same && kernel_parse(text, &o->corunner, why, sizeof(why)) != 0)
+        return refuse(BAD_USAGE, "--%s: %s; 'same' works, too", p->name, why);
+    return 0;
+}
+
+static int take_siblings(const struct option_row *p, const char *text, struct options *o)
+{
+    o->siblings = strcmp(text, "busy") == 0;
+    return o->siblings || strcmp(text, "idle") == 0 ? 0 : bad_value(p, text, "is neither", "idle, busy");
+}
+
+static int take_plot(const struct option_row *p, const char *text, struct options *o)
+{
+    enum plot_form form;
+    if (plot_form_of(text, &form) != 0)
+        return refuse(BAD_USAGE, "--%s: '%s' ends in neither .svg nor .png", p->name, text);
+    o->plot = text;
+    return 0;
+}
+
+/* ---- all of them ---- */
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct option_row option_table[] = {
+    {.about = "Jobs, one of:"},
+    {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
+     WITH_ANY, .take = take_transition, JOB_TRANSITION},
+    {"table", "NAME", "Measure a table (--list tables)", WITH_ANY, .take = take_table, JOB_TABLE},
+    {"all", NULL, "Measure every table into a directory, with a report to read (report.html)", WITH_ANY,
+     .take = take_job, JOB_ALL},
+    {"validate", "SKU", "Compare the measurement with published figures (--list skus): status 4 if it deviates",
+     WITH_ANY, .take = take_job, JOB_VALIDATE},
+    {"export", "FORM",
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
-     1},
-    {"analyze", KEY_ANALYZE, "FILE", 0, "Find the phases of a recorded trace; - is standard input", 1},
-    {"self-test", KEY_SELF_TEST, NULL, 0,
-     "Check each counter of the machine against code with known counts: status 4 if one is wrong", 1},
-    {"list", KEY_LIST, "WHAT", 0, "List kernels, machines, skus or tables", 1},
-    {"restore", KEY_RESTORE, NULL, 0, "Restore machine settings that a killed run left changed", 1},
-
-    {NULL, 0, NULL, 0, "What to measure on, and how (--transition and tables):", 2},
-    {"machine", KEY_MACHINE, "NAME", 0, "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", 2},
-    {"cpu", KEY_CPU, "N", 0, "Logical CPU to measure on (default: the machine's choice)", 2},
-    {"active-cores", KEY_ACTIVE_CORES, "N", 0,
-     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all", 2},
-    {"runs", KEY_RUNS, "N", 0, "Repetitions (default: 100; each table has its own)", 2},
-    {"period", KEY_PERIOD, "US", 0, "Sampling period in microseconds (default: 1)", 2},
-    {"warmup", KEY_WARMUP, "US", 0, "Warm-up: microseconds of FROM before recording (default: 2500)", 2},
-    {"observe", KEY_OBSERVE, "US", 0, "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel)",
-     2},
-    {"event", KEY_EVENT, "EVENT:UMASK|NAME", 0,
+     WITH_ANY, .take = take_export, JOB_EXPORT},
+    {"analyze", "FILE", "Find the phases of a recorded trace; - is standard input", WITH_ANY, .take = take_analyze,
+     JOB_ANALYZE},
+    {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
+     WITH_ANY, .take = take_job, JOB_SELF_TEST},
+    {"list", "WHAT", "List kernels, machines, skus or tables", WITH_ANY, .take = take_list, JOB_LIST},
+    {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
+     JOB_RESTORE},
+    {.about = "What to measure on, and how (--transition and tables):"},
+    {"machine", "NAME", "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", WITH_MEASURING,
+     .take = take_file, AT(machine)},
+    {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING, .take = option_take_whole,
+     AT(cpu), 0, 8191, "0 to 8191"},
+    {"active-cores", "N",
+     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all", WITH_SETTING,
+     .take = take_active},
+    {"runs", "N", "Repetitions (default: 100; each table has its own)", WITH_SETTING, .take = option_take_whole,
+     AT(runs), 1, 100000, "1 to 100000"},
+    {"period", "US", "Sampling period in microseconds (default: 1)", WITH_SETTING, .take = option_take_number,
+     AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds"},
+    {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING,
+     .take = option_take_number, AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
+    {"observe", "US", "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel)", WITH_SETTING,
+     .take = option_take_number, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
+    {"event", "EVENT:UMASK|NAME",
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
-     2},
-    {"seed", KEY_SEED, "N", 0,
-     "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze", 2},
-    {"turbo", KEY_TURBO, "on|off", 0, "Switch turbo on or off during the measurement (root)", 2},
-    {"fixed-frequency", KEY_FIXED_FREQUENCY, "GHZ", 0, "Fix the frequency of all CPUs during the measurement (root)",
-     2},
-
-    {NULL, 0, NULL, 0, "What tables cover:", 3},
-    {"kernels", KEY_KERNELS, "LIST", 0, "Only these kernels: 128fma,512fma (default: each table's own)", 3},
-    {"cpus", KEY_CPUS, "LIST", 0, "The order in which CPUs become active, one per core: 0,2,4-7; the first is measured",
-     3},
-    {"companion", KEY_CORUNNER, "KERNEL|same", 0,
-     "What the other active cores (co-runners) run; same: the measured core's kernel (default: 64add)", 3},
-    {"siblings", KEY_SIBLINGS, "idle|busy", 0, "The SMT siblings of active cores (default: idle)", 3},
-    {"brief", KEY_BRIEF, NULL, 0, "Fewer kernels, core counts and repetitions: a first look", 3},
-
-    {NULL, 0, NULL, 0, "Output:", 4},
-    {"csv", KEY_CSV, "FILE", 0, "Write the trace or the table; - is standard output", 4},
-    {"json", KEY_JSON, "FILE", 0, "Write the phases or the table; - is standard output", 4},
-    {"plot", KEY_PLOT, "FILE", 0, "Draw FILE.svg or FILE.png (needs gnuplot)", 4},
-    {"output", KEY_OUTPUT, "DIR", 0,
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL, .take = take_event},
+    {"seed", "N", "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze",
+     WITH_MEASURING | WITH_ANALYZE, .take = take_seed},
+    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_turbo},
+    {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
+     .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+    {.about = "What tables cover:"},
+    {"kernels", "LIST", "Only these kernels: 128fma,512fma (default: each table's own)", WITH_TABLES,
+     .take = take_kernels},
+    {"cpus", "LIST", "The order in which CPUs become active, one per core: 0,2,4-7; the first is measured", WITH_TABLES,
+     .take = take_cpus},
+    {"companion", "KERNEL|same",
+     "What the other active cores (co-runners) run; same: the measured core's kernel (default: 64add)", WITH_TABLES,
+     .take = take_corunner},
+    {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
+    {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
+     AT(brief)},
+    {.about = "Output:"},
+    {"csv", "FILE", "Write the trace or the table; - is standard output",
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE, .take = take_file, AT(csv)},
+    {"json", "FILE", "Write the phases or the table; - is standard output",
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST, .take = take_file, AT(json)},
+    {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)", WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE,
+     .take = take_plot},
+    {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
-     4},
-    {"resume", KEY_RESUME, NULL, 0, "With --all: continue an interrupted run in its directory", 4},
-    {"input", KEY_INPUT, "DIR", 0,
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_ANALYZE, .take = take_file, AT(output)},
+    {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
+     AT(resume)},
+    {"input", "DIR",
      "With --validate, --export: use the tables that --all measured into DIR; with --self-test: judge the readings of "
      "this bundle again",
-     4},
-    {"bundle", KEY_BUNDLE, "FILE.tar.gz", 0,
-     "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names", 4},
-    {"quiet", KEY_QUIET, NULL, 0, "Print results and errors only", 4},
-    {NULL, 0, NULL, 0, NULL, 0}};
+     WITH_VALIDATE | WITH_EXPORT | WITH_SELF_TEST, .take = take_file, AT(input)},
+    {"bundle", "FILE.tar.gz",
+     "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names",
+     WITH_SELF_TEST, .take = take_file, AT(bundle)},
+    {"quiet", NULL, "Print results and errors only", WITH_ANY, .take = take_flag, AT(quiet)},
+};
+enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
 static const char doc_text[] =
     "Measure what wide SIMD instructions do to a processor's frequency.\vExamples:\n"
@@ -137,309 +330,34 @@ static const char doc_text[] =
     "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; 4 "
     "done, but the results deviate from what is expected. See also characterize(1).";
 
-/* Names that an argument may have, and what later work does with it. */
-static const char *const list_names[] = {
-    [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines", [LIST_SKUS] = "skus", [LIST_TABLES] = "tables", NULL};
-static const char *const export_names[] = {"header", "json", NULL};
-
-/* The index of a name in a list that ends in NULL, or -1. */
-static int find_name(const char *const *names, const char *name)
-{
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static int options_unknown_name(const char *option, const char *const *names, const char *name)
-{
-    char all[200] = "";
-    for (int i = 0; names[i] != NULL; i++) {
-        strncat(all, i == 0 ? "" : ", ", sizeof(all) - strlen(all) - 1);
-        strncat(all, names[i], sizeof(all) - strlen(all) - 1);
-    }
-    complain("%s: unknown '%s'; one of: %s", option, name, all);
-    return EINVAL;
-}
-
-static int unknown_table(const char *name)
-{
-    const char *names[32] = {NULL};
-    size_t n;
-    const struct table_kind *const *tables = tables_all(&n);
-    for (size_t i = 0; i < n && i < 31; i++)
-        names[i] = tables[i]->name;
-    return options_unknown_name("--table", names, name);
-}
-
-static int bad_value(const char *option, const char *text, const char *wrong, const char *allowed)
-{
-    complain("%s: '%s' %s; allowed: %s", option, text, wrong, allowed);
-    return EINVAL;
-}
-
-static int options_take_number(const char *option, const char *text, double lo, double hi, const char *allowed,
-                               struct given_number *out)
-{
-    const char *wrong = value_number(text, lo, hi, &out->value);
-    out->given = wrong == NULL;
-    return wrong == NULL ? 0 : bad_value(option, text, wrong, allowed);
-}
-
-static int options_take_whole(const char *option, const char *text, uint64_t lo, uint64_t hi, const char *allowed,
-                              struct given_number *out)
-{
-    uint64_t value = 0;
-    const char *wrong = value_whole(text, lo, hi, &value);
-    out->given = wrong == NULL;
-    out->value = (double)value;
-    return wrong == NULL ? 0 : bad_value(option, text, wrong, allowed);
-}
-
-static int take_seed(const char *text, struct options *o)
-{
-    const char *wrong = value_whole(text, 0, UINT64_MAX, &o->seed);
-    o->seed_given = wrong == NULL;
-    return wrong == NULL ? 0 : bad_value("--seed", text, wrong, "0 to 18446744073709551615");
-}
-
-static int take_flag(const char *option, const char *text, const char *on, const char *off, bool *out)
-{
-    *out = strcmp(text, on) == 0;
-    return *out || strcmp(text, off) == 0 ? 0 : bad_value(option, text, "is neither", "idle, busy");
-}
-
-/* A code, or what may be a name: letters, digits, dots and underscores, beginning with a letter. */
-static int take_event(const char *text, struct options *o)
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    struct given_event e = {.text = text};
-    bool name = text[0] != '\0' && strchr(letters, text[0]) != NULL;
-    if (name && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._") != strlen(text)) {
-        complain("--event: '%s' is neither an event name nor a code like 0x28:0x08", text);
-        return EINVAL;
-    }
-    uint64_t select = 0;
-    e.select_only = !name && value_select(text, &select) == NULL;
-    e.code = event_code_make((unsigned)select, 0);
-    const char *wrong = name || e.select_only ? NULL : event_code_parse(text, &e.code);
-    if (wrong != NULL)
-        return bad_value("--event", text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
-    e.is_code = !name;
-    if (o->n_events == EVENTS_GIVEN_MAX) {
-        complain("--event: '%s' is one too many; the limit is %d events", text, EVENTS_GIVEN_MAX);
-        return EINVAL;
-    }
-    o->events[o->n_events++] = e;
-    return 0;
-}
-
-static int take_job(struct options *o, enum job job, const char *option, const char *argument)
-{
-    if (o->job != JOB_NONE) {
-        if (strcmp(o->job_option, option) == 0)
-            complain("%s is given twice: one job at a time", option);
-        else
-            complain("%s and %s cannot be combined: one job at a time", o->job_option, option);
-        return EINVAL;
-    }
-    o->job = job;
-    o->job_option = option;
-    o->job_argument = argument;
-    return 0;
-}
-
-/* FROM:TO into the two kernels. */
-static int take_transition(struct options *o, const char *text)
-{
-    char from[256], why[400];
-    const char *colon = strchr(text, ':');
-    if (colon == NULL || colon == text || colon[1] == '\0' || strchr(colon + 1, ':') != NULL ||
-        (size_t)(colon - text) >= sizeof(from)) {
-        complain("--transition: '%s' is not of the form FROM:TO, as in 128fma:512fma", text);
-        return EINVAL;
-    }
-    memcpy(from, text, (size_t)(colon - text));
-    from[colon - text] = '\0';
-    if (kernel_parse(from, &o->from, why, sizeof(why)) != 0 || kernel_parse(colon + 1, &o->to, why, sizeof(why)) != 0) {
-        complain("--transition %s: %s", text, why);
-        return EINVAL;
-    }
-    return take_job(o, JOB_TRANSITION, "--transition", text);
-}
-
-static int take_file(const char *option, const char *text, const char **out)
-{
-    if (text[0] == '\0') {
-        complain("%s: the name is empty", option);
-        return EINVAL;
-    }
-    *out = text;
-    return 0;
-}
-
-static int take_plot(struct options *o, const char *text)
-{
-    enum plot_form form;
-    if (plot_form_of(text, &form) != 0) {
-        complain("--plot: '%s' ends in neither .svg nor .png", text);
-        return EINVAL;
-    }
-    o->plot = text;
-    return 0;
-}
-
-static int take_turbo(struct options *o, const char *text)
-{
-    o->turbo_on = strcmp(text, "on") == 0;
-    o->turbo_given = o->turbo_on || strcmp(text, "off") == 0;
-    return o->turbo_given ? 0 : bad_value("--turbo", text, "is neither", "on, off");
-}
-
-static int take_job_option(int key, char *text, struct options *o)
-{
-    switch (key) {
-    case KEY_TRANSITION:
-        return take_transition(o, text);
-    case KEY_ANALYZE:
-        return text[0] == '\0' ? take_file("--analyze", text, &o->job_argument)
-                               : take_job(o, JOB_ANALYZE, "--analyze", text);
-    case KEY_LIST: {
-        int list = find_name(list_names, text);
-        o->list = list < 0 ? LIST_KERNELS : (enum list)list;
-        return list < 0 ? options_unknown_name("--list", list_names, text) : take_job(o, JOB_LIST, "--list", text);
-    }
-    case KEY_TABLE:
-        o->table = tables_find(text);
-        return o->table == NULL ? unknown_table(text) : take_job(o, JOB_TABLE, "--table", text);
-    case KEY_RESTORE:
-        return take_job(o, JOB_RESTORE, "--restore", NULL);
-    case KEY_ALL:
-        return take_job(o, JOB_ALL, "--all", NULL);
-    case KEY_VALIDATE:
-        return take_job(o, JOB_VALIDATE, "--validate", text);
-    case KEY_SELF_TEST:
-        return take_job(o, JOB_SELF_TEST, "--self-test", NULL);
-    case KEY_EXPORT:
-        return find_name(export_names, text) < 0 ? options_unknown_name("--export", export_names, text)
-                                                 : take_job(o, JOB_EXPORT, "--export", text);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static int take_measuring_option(int key, char *text, struct options *o)
-{
-    switch (key) {
-    case KEY_MACHINE:
-        return take_file("--machine", text, &o->machine);
-    case KEY_CPU:
-        return options_take_whole("--cpu", text, 0, 8191, "0 to 8191", &o->cpu);
-    case KEY_ACTIVE_CORES:
-        return option_list_numbers("--active-cores", text, 0, 4096, true, o->active, TABLES_CORES_MAX, &o->n_active)
-                   ? EINVAL
-                   : 0;
-    case KEY_RUNS:
-        return options_take_whole("--runs", text, 1, 100000, "1 to 100000", &o->runs);
-    case KEY_PERIOD:
-        return options_take_number("--period", text, 0.1, 1000, "0.1 to 1000 microseconds", &o->period_us);
-    case KEY_WARMUP:
-        return options_take_number("--warmup", text, 0, 1e6, "0 to 1000000 microseconds", &o->warmup_us);
-    case KEY_OBSERVE:
-        return options_take_number("--observe", text, 1, 1e6, "1 to 1000000 microseconds", &o->observe_us);
-    case KEY_TURBO:
-        return take_turbo(o, text);
-    case KEY_FIXED_FREQUENCY:
-        return options_take_number("--fixed-frequency", text, 0.1, 20, "0.1 to 20 GHz", &o->fixed_ghz);
-    case KEY_SEED:
-        return take_seed(text, o);
-    case KEY_EVENT:
-        return take_event(text, o);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static int take_corunner(const char *text, struct options *o)
-{
-    char why[400];
-    o->corunner_given = true;
-    o->corunner_same = strcmp(text, "same") == 0;
-    if (!o->corunner_same && kernel_parse(text, &o->corunner, why, sizeof(why)) != 0) {
-        complain("--companion: %s; 'same' works, too", why);
-        return EINVAL;
-    }
-    return 0;
-}
-
-static int take_table_option(int key, char *text, struct options *o)
-{
-    switch (key) {
-    case KEY_KERNELS:
-        return option_list_kernels("--kernels", text, o->kernels, TABLES_KERNELS_MAX, &o->n_kernels) != 0 ? EINVAL : 0;
-    case KEY_CPUS:
-        return option_list_numbers("--cpus", text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus) != 0 ? EINVAL
-                                                                                                               : 0;
-    case KEY_CORUNNER:
-        return take_corunner(text, o);
-    case KEY_SIBLINGS:
-        o->siblings_given = true;
-        return take_flag("--siblings", text, "busy", "idle", &o->siblings);
-    case KEY_BRIEF:
-        o->brief = true;
-        return 0;
-    case KEY_RESUME:
-        o->resume = true;
-        return 0;
-    case KEY_INPUT:
-        return take_file("--input", text, &o->input);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+/* What argp asks of parse_option(). */
+struct parsing {
+    struct options *options;
+    bool given[N_OPTIONS];
+};
 
 /* Only --export header FILE and --export json FILE have one. */
-static int take_argument(char *text, struct options *o)
+static int take_argument(const char *text, struct options *o)
 {
+    static const struct option_row export_file = {.name = "export", .at = AT(file)};
     if (o->job == JOB_EXPORT && o->file == NULL)
-        return take_file("--export", text, &o->file);
-    complain("unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
-             text);
-    return EINVAL;
+        return take_file(&export_file, text, o);
+    return refuse(BAD_USAGE,
+                  "unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
+                  text);
 }
 
-static error_t take_option(int key, char *text, struct argp_state *state)
+static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-    struct options *o = state->input;
-    int status = take_job_option(key, text, o);
-    if (status == ARGP_ERR_UNKNOWN)
-        status = take_measuring_option(key, text, o);
-    if (status == ARGP_ERR_UNKNOWN)
-        status = take_table_option(key, text, o);
-    if (status != ARGP_ERR_UNKNOWN)
-        return status;
-    switch (key) {
-    case KEY_CSV:
-        return take_file("--csv", text, &o->csv);
-    case KEY_JSON:
-        return take_file("--json", text, &o->json);
-    case KEY_PLOT:
-        return take_plot(o, text);
-    case KEY_OUTPUT:
-        return take_file("--output", text, &o->output);
-    case KEY_BUNDLE:
-        return take_file("--bundle", text, &o->bundle);
-    case KEY_QUIET:
-        o->quiet = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        return take_argument(text, o);
-    default:
+    struct parsing *s = state->input;
+    if (key == ARGP_KEY_ARG)
+        return take_argument(text, s->options);
+    if (key < FIRST_KEY || key >= FIRST_KEY + N_OPTIONS)
         return ARGP_ERR_UNKNOWN;
-    }
+    const struct option_row *p = &option_table[key - FIRST_KEY];
+    s->given[key - FIRST_KEY] = true;
+    return p->take(p, text, s->options);
 }
-
-static const struct argp parser = {.options = option_table, .parser = take_option, .doc = doc_text};
 
 void option_parse_short_usage(void)
 {
@@ -454,10 +372,20 @@ void option_parse_short_usage(void)
 
 int option_parse(int argc, char **argv, struct options *o)
 {
+    struct argp_option list[N_OPTIONS + 1] = {0};
+    struct parsing s = {.options = o};
+    const struct argp parser = {.options = list, .parser = parse_option, .doc = doc_text};
     memset(o, 0, sizeof(*o));
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const struct option_row *p = &option_table[i];
+        list[i] = (struct argp_option){
+            .name = p->name, .key = p->name != NULL ? FIRST_KEY + i : 0, .arg = p->argument, .doc = p->about};
+    }
     argp_err_exit_status = BAD_USAGE;
-    if (option_names_check(option_table, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, o) != 0 ||
-        option_conflicts_check(o) != 0)
+    if (option_names_check(list, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, &s) != 0)
         return BAD_USAGE;
-    return -1;
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (s.given[i] && option_conflicts_with_job(o, option_table[i].name, option_table[i].jobs) != 0)
+            return BAD_USAGE;
+    return option_conflicts_check(o) != 0 ? BAD_USAGE : -1;
 }

@@ -41,7 +41,7 @@ struct given_number {
 
 struct options {
     enum job job;
-    const char *job_option;   /* "--transition", for messages */
+    const char *job_option;   /* "transition", for messages */
     const char *job_argument; /* FROM:TO, the trace file, what to list, ... */
     struct payload from, to;  /* JOB_TRANSITION */
     enum list list;           /* JOB_LIST */
@@ -64,7 +64,7 @@ struct options {
     unsigned cpus[TABLES_CORES_MAX];
     bool corunner_given, corunner_same;
     struct payload corunner;
-    bool siblings_given, siblings; /* true: busy */
+    bool siblings; /* true: busy */
     bool brief, resume;
     const char *input;  /* --input */
     const char *file;   /* of --export; NULL: standard output */

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,27 +153,22 @@ static void export_header_mhz(FILE *out, const struct schedule *s, const struct 
     fputc('}', out);
 }
 
-static void export_header_points(FILE *out, const void *schedule)
+static void export_header_point(FILE *out, const struct schedule *s, const void *row)
 {
-    const struct schedule *s = schedule;
-    for (size_t i = 0; i < s->n_points; i++) {
-        fprintf(out, "    {%d, %u, ", s->points[i].cpu, s->points[i].active_cores);
-        export_header_mhz(out, s, s->points[i].mhz);
-        fputs("},\n", out);
-    }
+    const struct schedule_point *p = row;
+    fprintf(out, "    {%d, %u, ", p->cpu, p->active_cores);
+    export_header_mhz(out, s, p->mhz);
+    fputs("},\n", out);
 }
 
-static void export_header_turbos(FILE *out, const void *schedule)
+static void export_header_turbo(FILE *out, const struct schedule *s, const void *row)
 {
-    const struct schedule *s = schedule;
-    for (size_t i = 0; i < s->n_turbos; i++) {
-        const struct schedule_turbo *t = &s->turbos[i];
-        fprintf(out, "    {%d, %u, %u, ", t->cpu, t->cores_lo, t->cores_hi);
-        export_header_mhz(out, s, t->mhz);
-        for (unsigned l = 0; l < export_header_levels_of(s); l++)
-            fprintf(out, "%s%lu", l ? ", " : ", {", inverse(&t->mhz[l]));
-        fputs("}},\n", out);
-    }
+    const struct schedule_turbo *t = row;
+    fprintf(out, "    {%d, %u, %u, ", t->cpu, t->cores_lo, t->cores_hi);
+    export_header_mhz(out, s, t->mhz);
+    for (unsigned l = 0; l < export_header_levels_of(s); l++)
+        fprintf(out, "%s%lu", l ? ", " : ", {", inverse(&t->mhz[l]));
+    fputs("}},\n", out);
 }
 
 static int or_minus_one(const struct schedule_number *n)
@@ -180,93 +176,78 @@ static int or_minus_one(const struct schedule_number *n)
     return n->present ? n->value : -1;
 }
 
-static void export_header_classes(FILE *out, const void *schedule)
+static void export_header_class(FILE *out, const struct schedule *s, const void *row)
 {
-    const struct schedule *s = schedule;
-    for (size_t i = 0; i < s->n_classes; i++)
-        fprintf(out, "    {%u, %d, %d}, /* %zu */\n", s->classes[i].width, s->classes[i].heavy,
-                or_minus_one(&s->classes[i].level), i);
+    const struct schedule_class *c = row;
+    fprintf(out, "    {%u, %d, %d}, /* %td */\n", c->width, c->heavy, or_minus_one(&c->level), c - s->classes);
 }
 
-static void export_header_triggers(FILE *out, const void *schedule)
+static void export_header_trigger(FILE *out, const struct schedule *s, const void *row)
 {
-    const struct schedule *s = schedule;
-    for (size_t i = 0; i < s->n_triggers; i++) {
-        const struct schedule_trigger *t = &s->triggers[i];
-        bool limits = t->count.present && t->count.has_limits;
-        fprintf(out, "    {%zu, %u, %d, %d, %d, %d},\n", t->class_index, t->density, or_minus_one(&t->level),
-                or_minus_one(&t->count), limits ? t->count.lo : -1, limits ? t->count.hi : -1);
-    }
+    const struct schedule_trigger *t = row;
+    bool limits = t->count.present && t->count.has_limits;
+    (void)s;
+    fprintf(out, "    {%zu, %u, %d, %d, %d, %d},\n", t->class_index, t->density, or_minus_one(&t->level),
+            or_minus_one(&t->count), limits ? t->count.lo : -1, limits ? t->count.hi : -1);
 }
 
-static void print_costs(FILE *out, const struct schedule_cost *c, size_t n)
+static void export_header_cost(FILE *out, const struct schedule *s, const void *row)
 {
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "    {%zu, %zu, %u, %d, %d, %d, %d},\n", c[i].from, c[i].to, c[i].active_cores,
-                c[i].down_ns.present | c[i].up_ns.present << 1 | c[i].breakeven_ns.present << 2, c[i].down_ns.value,
-                c[i].up_ns.value, c[i].breakeven_ns.value);
+    const struct schedule_cost *c = row;
+    (void)s;
+    fprintf(out, "    {%zu, %zu, %u, %d, %d, %d, %d},\n", c->from, c->to, c->active_cores,
+            c->down_ns.present | c->up_ns.present << 1 | c->breakeven_ns.present << 2, c->down_ns.value, c->up_ns.value,
+            c->breakeven_ns.value);
 }
 
-static void export_header_costs(FILE *out, const void *schedule)
+static void export_header_relaxation(FILE *out, const struct schedule *s, const void *row)
 {
-    const struct schedule *s = schedule;
-    print_costs(out, s->costs, s->n_costs);
+    const struct schedule_relaxation *r = row;
+    (void)s;
+    fprintf(out, "    {%zu, %zu, %u, %d, %d, %d},\n", r->from, r->to, r->mode,
+            r->wait_ns.present | r->share_permille.present << 1, r->wait_ns.value, r->share_permille.value);
 }
 
-static void export_header_level_costs(FILE *out, const void *schedule)
+static void export_header_throttle(FILE *out, const struct schedule *s, const void *row)
 {
-    const struct schedule *s = schedule;
-    print_costs(out, s->level_costs, s->n_level_costs);
-}
-
-static void print_relaxations(FILE *out, const struct schedule_relaxation *r, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "    {%zu, %zu, %u, %d, %d, %d},\n", r[i].from, r[i].to, r[i].mode,
-                r[i].wait_ns.present | r[i].share_permille.present << 1, r[i].wait_ns.value, r[i].share_permille.value);
-}
-
-static void export_header_relaxations(FILE *out, const void *schedule)
-{
-    const struct schedule *s = schedule;
-    print_relaxations(out, s->relaxations, s->n_relaxations);
-}
-
-static void export_header_level_relaxations(FILE *out, const void *schedule)
-{
-    const struct schedule *s = schedule;
-    print_relaxations(out, s->level_relaxations, s->n_level_relaxations);
-}
-
-static void export_header_throttles(FILE *out, const void *schedule)
-{
-    const struct schedule *s = schedule;
-    for (size_t i = 0; i < s->n_throttles; i++) {
-        const struct schedule_throttle *p = &s->throttles[i];
-        fprintf(out, "    {%zu, %zu, %u, %u, %d, %d, %d},\n", p->from, p->to, p->active_cores, p->phase,
-                p->duration_ns.present | p->ratio_permille.present << 1, p->duration_ns.value, p->ratio_permille.value);
-    }
+    const struct schedule_throttle *p = row;
+    (void)s;
+    fprintf(out, "    {%zu, %zu, %u, %u, %d, %d, %d},\n", p->from, p->to, p->active_cores, p->phase,
+            p->duration_ns.present | p->ratio_permille.present << 1, p->duration_ns.value, p->ratio_permille.value);
 }
 
 /* ---- all of it ---- */
 
+struct header_rows {
+    const char *name, *count; /* of the template */
+    const struct schedule *schedule;
+    const void *rows;
+    size_t n, size;
+    void (*print)(FILE *out, const struct schedule *s, const void *row);
+};
+
+static void export_header_rows(FILE *out, const void *list)
+{
+    const struct header_rows *l = list;
+    for (size_t i = 0; i < l->n; i++)
+        l->print(out, l->schedule, (const char *)l->rows + i * l->size);
+}
+
 static void export_header_values(const struct hashed *h, struct template_values *v)
 {
     const struct schedule *s = h->schedule;
-    const struct {
-        const char *rows, *count;
-        size_t n;
-        template_printer *print;
-    } lists[] = {
-        {"POINTS", "N_POINTS", s->n_points, export_header_points},
-        {"TURBOS", "N_TURBOS", s->n_turbos, export_header_turbos},
-        {"CLASSES", "N_CLASSES", s->n_classes, export_header_classes},
-        {"TRIGGERS", "N_TRIGGERS", s->n_triggers, export_header_triggers},
-        {"COSTS", "N_COSTS", s->n_costs, export_header_costs},
-        {"LEVEL_COSTS", "N_LEVEL_COSTS", s->n_level_costs, export_header_level_costs},
-        {"RELAXATIONS", "N_RELAXATIONS", s->n_relaxations, export_header_relaxations},
-        {"LEVEL_RELAXATIONS", "N_LEVEL_RELAXATIONS", s->n_level_relaxations, export_header_level_relaxations},
-        {"THROTTLES", "N_THROTTLES", s->n_throttles, export_header_throttles},
+    const struct header_rows lists[] = {
+        {"POINTS", "N_POINTS", s, s->points, s->n_points, sizeof *s->points, export_header_point},
+        {"TURBOS", "N_TURBOS", s, s->turbos, s->n_turbos, sizeof *s->turbos, export_header_turbo},
+        {"CLASSES", "N_CLASSES", s, s->classes, s->n_classes, sizeof *s->classes, export_header_class},
+        {"TRIGGERS", "N_TRIGGERS", s, s->triggers, s->n_triggers, sizeof *s->triggers, export_header_trigger},
+        {"COSTS", "N_COSTS", s, s->costs, s->n_costs, sizeof *s->costs, export_header_cost},
+        {"LEVEL_COSTS", "N_LEVEL_COSTS", s, s->level_costs, s->n_level_costs, sizeof *s->costs, export_header_cost},
+        {"RELAXATIONS", "N_RELAXATIONS", s, s->relaxations, s->n_relaxations, sizeof *s->relaxations,
+         export_header_relaxation},
+        {"LEVEL_RELAXATIONS", "N_LEVEL_RELAXATIONS", s, s->level_relaxations, s->n_level_relaxations,
+         sizeof *s->relaxations, export_header_relaxation},
+        {"THROTTLES", "N_THROTTLES", s, s->throttles, s->n_throttles, sizeof *s->throttles, export_header_throttle},
     };
     char cpu[TEXT_MAX];
     template_put(v, "MODELLED_NOTE", export_header_modelled, s);
@@ -278,7 +259,7 @@ static void export_header_values(const struct hashed *h, struct template_values 
     template_put_text(v, "CORES_COMPLETE", "%d", complete(s));
     template_put(v, "LEVEL_EVENTS", export_header_events, s);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        template_put(v, lists[i].rows, lists[i].print, s);
+        template_put(v, lists[i].name, export_header_rows, &lists[i]);
         template_put_text(v, lists[i].count, "%zu", lists[i].n);
     }
 }

@@ -38,13 +38,6 @@ static void put_number(json_t *object, const char *key, const struct schedule_nu
     put_whole(object, name, n->hi, failed);
 }
 
-/* An object that is now the last of an array; NULL: out of memory. */
-static json_t *added(json_t *array, json_t *o, bool *failed)
-{
-    json_lines_push(array, o, failed);
-    return *failed ? NULL : o;
-}
-
 static void export_json_put_head(json_t *root, const struct schedule *s, bool *failed)
 {
     json_lines_put(root, "format", json_string("characterize-export/1"), failed);
@@ -58,156 +51,157 @@ static void export_json_put_head(json_t *root, const struct schedule *s, bool *f
     put_whole(root, "levels", s->n_levels, failed);
 }
 
-static json_t *export_json_classes(const struct schedule *s, bool *failed)
+/* ---- rows: what each adds to its list ---- */
+
+typedef void json_row(const struct schedule *s, const void *row, json_t *list, bool *failed);
+
+static void json_class(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_classes; i++) {
-        const struct schedule_class *c = &s->classes[i];
-        json_t *o = json_pack("{s:I, s:I, s:b}", "class", WHOLE(i), "width", WHOLE(c->width), "heavy", c->heavy);
-        put_number(added(list, o, failed), "level", &c->level, failed);
+    const struct schedule_class *c = row;
+    json_t *o = json_pack("{s:I, s:I, s:b}", "class", WHOLE(c - s->classes), "width", WHOLE(c->width), "heavy",
+                          c->heavy);
+    put_number(o, "level", &c->level, failed);
+    json_lines_push(list, o, failed);
+}
+
+static void json_level_event(const struct schedule *s, const void *row, json_t *list, bool *failed)
+{
+    const struct schedule_number *e = row;
+    if (e->present)
+        json_lines_push(list,
+                        json_pack("{s:I, s:I, s:I}", "level", WHOLE(e - s->level_event), "event",
+                                  WHOLE(e->value & 0xff), "umask", WHOLE(e->value >> 8 & 0xff)),
+                        failed);
+}
+
+static void json_trigger(const struct schedule *s, const void *row, json_t *list, bool *failed)
+{
+    const struct schedule_trigger *t = row;
+    json_t *o = json_pack("{s:I, s:I}", "class", WHOLE(t->class_index), "one_in", WHOLE(t->density));
+    (void)s;
+    put_number(o, "level", &t->level, failed);
+    put_number(o, "count", &t->count, failed);
+    json_lines_push(list, o, failed);
+}
+
+static void json_point(const struct schedule *s, const void *row, json_t *list, bool *failed)
+{
+    const struct schedule_point *p = row;
+    for (unsigned l = 0; l < s->n_levels; l++) {
+        if (!p->mhz[l].present)
+            continue;
+        json_t *o = json_pack("{s:I, s:I, s:I}", "cpu", WHOLE(p->cpu), "active_cores", WHOLE(p->active_cores), "level",
+                              WHOLE(l));
+        put_number(o, "mhz", &p->mhz[l], failed);
+        json_lines_push(list, o, failed);
     }
-    return list;
 }
 
-static json_t *level_events(const struct schedule *s, bool *failed)
+/* The turbo levels of a CPU are numbered from 0. */
+static void json_turbo(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (unsigned i = 0; i < s->n_levels; i++)
-        if (s->level_event[i].present)
-            added(list,
-                  json_pack("{s:I, s:I, s:I}", "level", WHOLE(i), "event", WHOLE(s->level_event[i].value & 0xff),
-                            "umask", WHOLE(s->level_event[i].value >> 8 & 0xff)),
-                  failed);
-    return list;
-}
-
-static json_t *triggers(const struct schedule *s, bool *failed)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_triggers; i++) {
-        const struct schedule_trigger *t = &s->triggers[i];
-        json_t *o = json_pack("{s:I, s:I}", "class", WHOLE(t->class_index), "one_in", WHOLE(t->density));
-        put_number(added(list, o, failed), "level", &t->level, failed);
-        put_number(o, "count", &t->count, failed);
+    const struct schedule_turbo *t = row, *first = t;
+    while (first > s->turbos && first[-1].cpu == t->cpu)
+        first--;
+    for (unsigned l = 0; l < s->n_levels; l++) {
+        if (!t->mhz[l].present)
+            continue;
+        json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I}", "cpu", WHOLE(t->cpu), "turbo", WHOLE(t - first), "level",
+                              WHOLE(l), "cores_lo", WHOLE(t->cores_lo), "cores_hi", WHOLE(t->cores_hi));
+        put_number(o, "mhz", &t->mhz[l], failed);
+        json_lines_push(list, o, failed);
     }
-    return list;
 }
 
-static json_t *export_json_frequencies(const struct schedule *s, bool *failed)
+static void json_cost(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_points; i++)
-        for (unsigned l = 0; l < s->n_levels; l++) {
-            const struct schedule_point *p = &s->points[i];
-            if (!p->mhz[l].present)
-                continue;
-            json_t *o = json_pack("{s:I, s:I, s:I}", "cpu", WHOLE(p->cpu), "active_cores", WHOLE(p->active_cores),
-                                  "level", WHOLE(l));
-            put_number(added(list, o, failed), "mhz", &p->mhz[l], failed);
-        }
-    return list;
+    const struct schedule_cost *c = row;
+    json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(c->from), "to", WHOLE(c->to), "active_cores",
+                          WHOLE(c->active_cores));
+    (void)s;
+    put_number(o, "down_ns", &c->down_ns, failed);
+    put_number(o, "up_ns", &c->up_ns, failed);
+    put_number(o, "breakeven_ns", &c->breakeven_ns, failed);
+    json_lines_push(list, o, failed);
 }
 
-static json_t *turbo_levels(const struct schedule *s, bool *failed)
+static void json_relaxation(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (size_t i = 0, number = 0; i < s->n_turbos; i++, number++) {
-        const struct schedule_turbo *t = &s->turbos[i];
-        if (i > 0 && t->cpu != s->turbos[i - 1].cpu)
-            number = 0;
-        for (unsigned l = 0; l < s->n_levels; l++) {
-            if (!t->mhz[l].present)
-                continue;
-            json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I}", "cpu", WHOLE(t->cpu), "turbo", WHOLE(number), "level",
-                                  WHOLE(l), "cores_lo", WHOLE(t->cores_lo), "cores_hi", WHOLE(t->cores_hi));
-            put_number(added(list, o, failed), "mhz", &t->mhz[l], failed);
-        }
-    }
-    return list;
+    const struct schedule_relaxation *r = row;
+    json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(r->from), "to", WHOLE(r->to), "mode", WHOLE(r->mode));
+    (void)s;
+    put_number(o, "wait_ns", &r->wait_ns, failed);
+    put_number(o, "share_permille", &r->share_permille, failed);
+    json_lines_push(list, o, failed);
 }
 
-static json_t *export_json_costs(const struct schedule_cost *c, size_t n, bool *failed)
+static void json_throttle(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(c[i].from), "to", WHOLE(c[i].to), "active_cores",
-                              WHOLE(c[i].active_cores));
-        put_number(added(list, o, failed), "down_ns", &c[i].down_ns, failed);
-        put_number(o, "up_ns", &c[i].up_ns, failed);
-        put_number(o, "breakeven_ns", &c[i].breakeven_ns, failed);
-    }
-    return list;
+    const struct schedule_throttle *t = row;
+    json_t *o = json_pack("{s:I, s:I, s:I, s:I}", "from", WHOLE(t->from), "to", WHOLE(t->to), "active_cores",
+                          WHOLE(t->active_cores), "phase", WHOLE(t->phase));
+    (void)s;
+    put_number(o, "duration_ns", &t->duration_ns, failed);
+    put_number(o, "ratio_permille", &t->ratio_permille, failed);
+    json_lines_push(list, o, failed);
 }
 
-static json_t *export_json_relaxations(const struct schedule_relaxation *r, size_t n, bool *failed)
+static void json_setting(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(r[i].from), "to", WHOLE(r[i].to), "mode",
-                              WHOLE(r[i].mode));
-        put_number(added(list, o, failed), "wait_ns", &r[i].wait_ns, failed);
-        put_number(o, "share_permille", &r[i].share_permille, failed);
-    }
-    return list;
+    const struct schedule_setting *p = row;
+    json_t *o = json_object();
+    (void)s;
+    export_json_put_text(o, "table", p->table, failed);
+    export_json_put_text(o, "key", p->key, failed);
+    export_json_put_text(o, "value", p->value, failed);
+    json_lines_push(list, o, failed);
 }
 
-static json_t *export_json_throttles(const struct schedule *s, bool *failed)
+static void json_missing(const struct schedule *s, const void *row, json_t *list, bool *failed)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_throttles; i++) {
-        const struct schedule_throttle *t = &s->throttles[i];
-        json_t *o = json_pack("{s:I, s:I, s:I, s:I}", "from", WHOLE(t->from), "to", WHOLE(t->to), "active_cores",
-                              WHOLE(t->active_cores), "phase", WHOLE(t->phase));
-        put_number(added(list, o, failed), "duration_ns", &t->duration_ns, failed);
-        put_number(o, "ratio_permille", &t->ratio_permille, failed);
-    }
-    return list;
+    const struct schedule_missing *m = row;
+    json_t *o = json_object();
+    (void)s;
+    export_json_put_text(o, "table", m->table, failed);
+    export_json_put_text(o, "why", m->why, failed);
+    put_whole(o, "count", (long long)m->count, failed);
+    json_lines_push(list, o, failed);
 }
 
-static json_t *export_json_settings(const struct schedule *s, bool *failed)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_settings; i++) {
-        json_t *o = added(list, json_object(), failed);
-        export_json_put_text(o, "table", s->settings[i].table, failed);
-        export_json_put_text(o, "key", s->settings[i].key, failed);
-        export_json_put_text(o, "value", s->settings[i].value, failed);
-    }
-    return list;
-}
-
-static json_t *missing(const struct schedule *s, bool *failed)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < s->n_missing; i++) {
-        json_t *o = added(list, json_object(), failed);
-        export_json_put_text(o, "table", s->missing[i].table, failed);
-        export_json_put_text(o, "why", s->missing[i].why ? s->missing[i].why : "", failed);
-        put_whole(o, "count", (long long)s->missing[i].count, failed);
-    }
-    return list;
-}
+/* ---- all of it ---- */
 
 char *export_to_json(const struct schedule *s, char *why, size_t why_size)
 {
+    const struct {
+        const char *name;
+        const void *rows;
+        size_t n, size;
+        json_row *add;
+    } lists[] = {
+        {"level_events", s->level_event, s->n_levels, sizeof *s->level_event, json_level_event},
+        {"classes", s->classes, s->n_classes, sizeof *s->classes, json_class},
+        {"triggers", s->triggers, s->n_triggers, sizeof *s->triggers, json_trigger},
+        {"frequencies", s->points, s->n_points, sizeof *s->points, json_point},
+        {"turbo_levels", s->turbos, s->n_turbos, sizeof *s->turbos, json_turbo},
+        {"costs", s->costs, s->n_costs, sizeof *s->costs, json_cost},
+        {"level_costs", s->level_costs, s->n_level_costs, sizeof *s->level_costs, json_cost},
+        {"relaxations", s->relaxations, s->n_relaxations, sizeof *s->relaxations, json_relaxation},
+        {"level_relaxations", s->level_relaxations, s->n_level_relaxations, sizeof *s->relaxations, json_relaxation},
+        {"throttles", s->throttles, s->n_throttles, sizeof *s->throttles, json_throttle},
+        {"settings", s->settings, s->n_settings, sizeof *s->settings, json_setting},
+        {"missing", s->missing, s->n_missing, sizeof *s->missing, json_missing},
+    };
     if (schedule_check_consistent(s, why, why_size) != 0)
         return NULL;
     bool failed = false;
     json_t *root = json_object();
     export_json_put_head(root, s, &failed);
-    json_lines_put(root, "level_events", level_events(s, &failed), &failed);
-    json_lines_put(root, "classes", export_json_classes(s, &failed), &failed);
-    json_lines_put(root, "triggers", triggers(s, &failed), &failed);
-    json_lines_put(root, "frequencies", export_json_frequencies(s, &failed), &failed);
-    json_lines_put(root, "turbo_levels", turbo_levels(s, &failed), &failed);
-    json_lines_put(root, "costs", export_json_costs(s->costs, s->n_costs, &failed), &failed);
-    json_lines_put(root, "level_costs", export_json_costs(s->level_costs, s->n_level_costs, &failed), &failed);
-    json_lines_put(root, "relaxations", export_json_relaxations(s->relaxations, s->n_relaxations, &failed), &failed);
-    json_lines_put(root, "level_relaxations",
-                   export_json_relaxations(s->level_relaxations, s->n_level_relaxations, &failed), &failed);
-    json_lines_put(root, "throttles", export_json_throttles(s, &failed), &failed);
-    json_lines_put(root, "settings", export_json_settings(s, &failed), &failed);
-    json_lines_put(root, "missing", missing(s, &failed), &failed);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        json_t *list = json_array();
+        for (size_t row = 0; row < lists[i].n; row++)
+            lists[i].add(s, (const char *)lists[i].rows + row * lists[i].size, list, &failed);
+        json_lines_put(root, lists[i].name, list, &failed);
+    }
     char *text = json_lines_dump(root, failed);
     if (!text)
         snprintf(why, why_size, "out of memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a scheduler can use of finished tables: the parameters that --export writes as a C header and as JSON
- * (doc/export-format.md). Pure: it knows tables, neither machines nor kernels.
+ * (doc/export-format.md). Pure: it knows tables and the names of kernels, no machines.
  *
  * Everything is a whole number in a stated unit, with its 95 % limits where the table has them, and is either measured
  * or absent: absence is told apart from 0 everywhere.
@@ -36,8 +36,8 @@ struct schedule_kernel {
     bool plain;       /* its full rate is its class's demand: neither one dependent chain nor dirty upper halves */
     unsigned density; /* one such instruction in every so many; 1 = nothing else */
 };
-/* Reads a kernel's name; false: it stands for no class (pause, a mixture, an unknown one). */
-typedef bool schedule_classifier(const char *name, struct schedule_kernel *out);
+/* Reads a kernel's name; false: it stands for no class (pause, which computes nothing, a mixture, an unknown one). */
+bool schedule_kernel_of(const char *name, struct schedule_kernel *out);
 
 struct schedule_class {
     unsigned width;
@@ -87,18 +87,19 @@ struct schedule_throttle {
 };
 
 struct schedule_missing {
-    char *table, *why;
+    const char *table;
+    char *why;
     size_t count;  /* entries with this reason */
     bool left_out; /* measured, but it cannot be used; else it was not measured */
 };
 
 struct schedule_setting {
-    char *table, *key, *value;
+    const char *table, *key, *value;
 };
 
-struct schedule {
+struct schedule { /* its texts are those of the tables */
     /* provenance, NULL where the tables do not say; dates are the first and the last */
-    char *cpu, *machine, *source, *version, *date_first, *date_last;
+    const char *cpu, *machine, *source, *version, *date_first, *date_last;
     bool modelled;
     unsigned cores; /* physical cores of the machine; 0: the tables do not say */
     size_t n_settings;
@@ -147,14 +148,13 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
 
 /*
  * Reads the parameters out of n finished tables, those whose kinds name a part (enum tables_export); others are passed
- * over. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
+ * over. The tables must outlive the parameters. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
  * What lacks limits, or what other rows contradict, is left out; and where the table frequency was measured and has no
  * two levels that the frequency tells apart (estimates_levels), all costs and waits are.
  * Returns 0, or -1 with one line in `why`, which has the reason of each section where nothing can be used; *out is then
  * empty. schedule_free in any case.
  */
-int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
-                         struct schedule *out, char *why, size_t why_size);
+int schedule_from_tables(const struct table *const *tables, size_t n, struct schedule *out, char *why, size_t why_size);
 void schedule_free(struct schedule *s);
 
 /*

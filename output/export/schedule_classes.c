@@ -5,15 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "output/export/schedule_parts.h"
 #include "tables/table/estimates.h"
+
+bool schedule_kernel_of(const char *name, struct schedule_kernel *out)
+{
+    struct payload p;
+    char why[200];
+    if (!name || kernel_parse(name, &p, why, sizeof why) != 0 || strcmp(p.kernel->name, "pause") == 0)
+        return false;
+    *out = (struct schedule_kernel){.width = p.kernel->width,
+                                    .heavy = p.kernel->weight == KERNEL_HEAVY,
+                                    .plain = !p.kernel->latency_bound && !p.kernel->chained_adds && !p.dirty,
+                                    .density = p.density};
+    return true;
+}
 
 static int by_class(const void *a, const void *b)
 {
     const struct schedule_class *x = a, *y = b;
-    if (x->width != y->width)
-        return x->width < y->width ? -1 : 1;
-    return (int)x->heavy - (int)y->heavy;
+    return schedule_order((long[]){x->width, x->heavy}, (long[]){y->width, y->heavy}, 2);
 }
 
 size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel *k)
@@ -24,17 +36,16 @@ size_t schedule_class_of(const struct schedule *s, const struct schedule_kernel 
     return found ? (size_t)(found - s->classes) : SIZE_MAX;
 }
 
-bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify)
+bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, column);
         struct schedule_kernel k;
-        if (!name || !classify(name, &k) || schedule_class_of(s, &k) != SIZE_MAX)
+        if (!schedule_kernel_of(name, &k) || schedule_class_of(s, &k) != SIZE_MAX)
             continue;
-        struct schedule_class *new = schedule_grow((void **)&s->classes, &s->n_classes, sizeof *new);
-        if (!new)
+        const struct schedule_class new = {.width = k.width, .heavy = k.heavy};
+        if (!schedule_add((void **)&s->classes, &s->n_classes, sizeof new, &new))
             return false;
-        *new = (struct schedule_class){.width = k.width, .heavy = k.heavy};
         qsort(s->classes, s->n_classes, sizeof *s->classes, by_class);
     }
     return true;
@@ -46,13 +57,13 @@ static void raise_number(struct schedule_number *to, int32_t value)
         *to = (struct schedule_number){.present = true, .value = value};
 }
 
-void schedule_put_levels(struct schedule *s, const struct table *t, schedule_classifier *classify)
+void schedule_put_levels(struct schedule *s, const struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *name = table_text(t, row, "kernel");
         int level = schedule_level_field(t, row, "level");
         struct schedule_kernel k;
-        if (!name || level < 0 || !classify(name, &k))
+        if (level < 0 || !schedule_kernel_of(name, &k))
             continue;
         s->n_levels = (unsigned)level + 1 > s->n_levels ? (unsigned)level + 1 : s->n_levels;
         if (k.plain && k.density == 1)
@@ -94,9 +105,7 @@ static struct schedule_trigger *trigger_of(struct schedule *s, size_t class_inde
 static int by_trigger(const void *a, const void *b)
 {
     const struct schedule_trigger *x = a, *y = b;
-    if (x->class_index != y->class_index)
-        return x->class_index < y->class_index ? -1 : 1;
-    return (x->density > y->density) - (x->density < y->density);
+    return schedule_order((long[]){x->class_index, x->density}, (long[]){y->class_index, y->density}, 2);
 }
 
 /* Of kernels of a class that differ: the highest level, and the smallest count that asks for it. */
@@ -131,8 +140,7 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
     return s->classes[schedule_class_of(s, k)].level.present ? NULL : "table frequency shows no level for such code";
 }
 
-static bool schedule_classes_put_rows(struct schedule *s, const struct table *t, const struct table *frequency,
-                                      schedule_classifier *classify)
+static bool schedule_classes_put_rows(struct schedule *s, const struct table *t, const struct table *frequency)
 {
     const char *cpu = table_setting(t, "measured_cpu");
     char steps[SUPPORT_WHY_MAX];
@@ -142,7 +150,7 @@ static bool schedule_classes_put_rows(struct schedule *s, const struct table *t,
         struct schedule_kernel k;
         if (!is_trigger(t, row))
             continue;
-        bool known = name && classify(name, &k);
+        bool known = schedule_kernel_of(name, &k);
         unsigned density = known ? density_of(t, row, &k) : 0;
         const char *why = unusable(s, t, row, known, &k, density);
         if (why && known && floats && schedule_level_field(t, row, "level") < 0)
@@ -204,12 +212,10 @@ static bool settle_contradictions(struct schedule *s, const char *table)
     return true;
 }
 
-bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
-                           schedule_classifier *classify)
+bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency)
 {
-    if (!schedule_classes_put_rows(s, t, frequency, classify))
+    if (!schedule_classes_put_rows(s, t, frequency))
         return false;
-    if (s->n_triggers)
-        qsort(s->triggers, s->n_triggers, sizeof *s->triggers, by_trigger);
+    schedule_sort(s->triggers, s->n_triggers, sizeof *s->triggers, by_trigger);
     return settle_contradictions(s, t->name);
 }

@@ -11,8 +11,7 @@
  * the license events asks for (drivers/perf/perf_license.c). */
 static const double COUNTED = 0.9, NOT_COUNTED = 0.1;
 
-static bool event_fits(const struct schedule *s, const struct table *t, schedule_classifier *classify, double event,
-                       double umask, int level)
+static bool event_fits(const struct schedule *s, const struct table *t, double event, double umask, int level)
 {
     size_t own = 0, others = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
@@ -21,8 +20,8 @@ static bool event_fits(const struct schedule *s, const struct table *t, schedule
         const char *when = table_text(t, row, "when");
         struct schedule_kernel k;
         if ((when && strcmp(when, "steady") != 0) || table_number(t, row, "event") != event ||
-            table_number(t, row, "umask") != umask || !name || !classify(name, &k) || !k.plain || k.density != 1 ||
-            !isfinite(share))
+            table_number(t, row, "umask") != umask || !name || !schedule_kernel_of(name, &k) || !k.plain ||
+            k.density != 1 || !isfinite(share))
             continue;
         size_t at = schedule_class_of(s, &k);
         if (at == SIZE_MAX || !s->classes[at].level.present)
@@ -64,14 +63,14 @@ static void add_code(struct schedule_number *to, bool *several, int32_t code)
  * Codes that fit alike differ in what was not run, and nothing here tells which of them counts that, too: of several
  * the one that is documented as a level, otherwise none.
  */
-void schedule_put_events(struct schedule *s, const struct table *t, schedule_classifier *classify)
+void schedule_put_events(struct schedule *s, const struct table *t)
 {
     for (unsigned level = 0; level < s->n_levels; level++) {
         struct fitting f = {.several = false};
         for (size_t row = 0; row < t->n_rows; row++) {
             double event = table_number(t, row, "event"), umask = table_number(t, row, "umask");
             if (!(event >= 0 && event <= UINT8_MAX && umask >= 0 && umask <= UINT8_MAX) ||
-                !event_fits(s, t, classify, event, umask, (int)level))
+                !event_fits(s, t, event, umask, (int)level))
                 continue;
             int32_t code = (int32_t)event | (int32_t)umask << 8;
             add_code(&f.any, &f.several, code);

@@ -73,9 +73,7 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
 static int by_point(const void *a, const void *b)
 {
     const struct schedule_point *x = a, *y = b;
-    if (x->cpu != y->cpu)
-        return x->cpu < y->cpu ? -1 : 1;
-    return (x->active_cores > y->active_cores) - (x->active_cores < y->active_cores);
+    return schedule_order((long[]){x->cpu, x->active_cores}, (long[]){y->cpu, y->active_cores}, 2);
 }
 
 /* The frequency of a level is the mean of its kernels; the limits are the outermost of theirs. */
@@ -98,8 +96,7 @@ static bool put_points(struct schedule *s, const struct table *t)
         }
     }
     free(sums);
-    if (s->n_points)
-        qsort(s->points, s->n_points, sizeof *s->points, by_point);
+    schedule_sort(s->points, s->n_points, sizeof *s->points, by_point);
     return done;
 }
 

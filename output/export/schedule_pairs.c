@@ -26,10 +26,7 @@ static bool put_cost(struct schedule_cost **costs, size_t *n, const struct sched
         schedule_pairs_largest(&old->breakeven_ns, c->breakeven_ns);
         return true;
     }
-    struct schedule_cost *new = schedule_grow((void **)costs, n, sizeof *new);
-    if (new)
-        *new = *c;
-    return new != NULL;
+    return schedule_add((void **)costs, n, sizeof *c, c);
 }
 
 static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
@@ -42,10 +39,7 @@ static bool put_throttle(struct schedule *s, const struct schedule_throttle *p)
             *old = *p;
         return true;
     }
-    struct schedule_throttle *new = schedule_grow((void **)&s->throttles, &s->n_throttles, sizeof *new);
-    if (new)
-        *new = *p;
-    return new != NULL;
+    return schedule_add((void **)&s->throttles, &s->n_throttles, sizeof *p, p);
 }
 
 /* A number of a row; what cannot be, or has no limits, is left out, with the reason. */
@@ -167,7 +161,7 @@ static bool is_meant(const struct table *t, size_t row)
 }
 
 bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_export part,
-                        const struct table *frequency, schedule_classifier *classify)
+                        const struct table *frequency)
 {
     bool overhead = part == EXPORT_COSTS, relaxation = part == EXPORT_WAITS;
     const char *cpu = table_setting(t, "measured_cpu");
@@ -178,7 +172,7 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
         struct schedule_kernel a, b;
         if (!is_meant(t, row))
             continue;
-        if (!from || !to || !classify(from, &a) || !classify(to, &b) || !a.plain || !b.plain || a.density != 1 ||
+        if (!schedule_kernel_of(from, &a) || !schedule_kernel_of(to, &b) || !a.plain || !b.plain || a.density != 1 ||
             b.density != 1) {
             done = schedule_ignore(s, t, SCHEDULE_NO_CLASS);
             continue;
@@ -199,58 +193,32 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
     return done;
 }
 
-static int by_pair(size_t from_a, size_t to_a, size_t from_b, size_t to_b)
-{
-    if (from_a != from_b)
-        return from_a < from_b ? -1 : 1;
-    return (to_a > to_b) - (to_a < to_b);
-}
-
 static int by_cost(const void *a, const void *b)
 {
     const struct schedule_cost *x = a, *y = b;
-    int pair = by_pair(x->from, x->to, y->from, y->to);
-    return pair ? pair : (x->active_cores > y->active_cores) - (x->active_cores < y->active_cores);
+    return schedule_order((long[]){x->from, x->to, x->active_cores}, (long[]){y->from, y->to, y->active_cores}, 3);
 }
 
 static int by_relaxation(const void *a, const void *b)
 {
     const struct schedule_relaxation *x = a, *y = b;
-    int pair = by_pair(x->from, x->to, y->from, y->to);
-    return pair ? pair : (x->mode > y->mode) - (x->mode < y->mode);
+    return schedule_order((long[]){x->from, x->to, x->mode}, (long[]){y->from, y->to, y->mode}, 3);
 }
 
 static int by_throttle(const void *a, const void *b)
 {
     const struct schedule_throttle *x = a, *y = b;
-    int pair = by_pair(x->from, x->to, y->from, y->to);
-    if (pair || x->active_cores == y->active_cores)
-        return pair ? pair : (x->phase > y->phase) - (x->phase < y->phase);
-    return x->active_cores < y->active_cores ? -1 : 1;
-}
-
-static void sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
-{
-    if (n)
-        qsort(list, n, size, order);
+    return schedule_order((long[]){x->from, x->to, x->active_cores, x->phase},
+                          (long[]){y->from, y->to, y->active_cores, y->phase}, 4);
 }
 
 static void sort_pairs(struct schedule *s)
 {
-    sort(s->costs, s->n_costs, sizeof *s->costs, by_cost);
-    sort(s->level_costs, s->n_level_costs, sizeof *s->level_costs, by_cost);
-    sort(s->relaxations, s->n_relaxations, sizeof *s->relaxations, by_relaxation);
-    sort(s->level_relaxations, s->n_level_relaxations, sizeof *s->level_relaxations, by_relaxation);
-    sort(s->throttles, s->n_throttles, sizeof *s->throttles, by_throttle);
-}
-
-static bool put_level_wait(struct schedule *s, const struct schedule_relaxation *r)
-{
-    struct schedule_relaxation *new = schedule_grow((void **)&s->level_relaxations, &s->n_level_relaxations,
-                                                    sizeof *new);
-    if (new)
-        *new = *r;
-    return new != NULL;
+    schedule_sort(s->costs, s->n_costs, sizeof *s->costs, by_cost);
+    schedule_sort(s->level_costs, s->n_level_costs, sizeof *s->level_costs, by_cost);
+    schedule_sort(s->relaxations, s->n_relaxations, sizeof *s->relaxations, by_relaxation);
+    schedule_sort(s->level_relaxations, s->n_level_relaxations, sizeof *s->level_relaxations, by_relaxation);
+    schedule_sort(s->throttles, s->n_throttles, sizeof *s->throttles, by_throttle);
 }
 
 bool schedule_put_level_pairs(struct schedule *s)
@@ -264,7 +232,7 @@ bool schedule_put_level_pairs(struct schedule *s)
     for (size_t i = 0; i < s->n_relaxations && done; i++) {
         struct schedule_relaxation r = s->relaxations[i];
         if (schedule_pairs_levels_of(s, s->relaxations[i].from, s->relaxations[i].to, &r.from, &r.to))
-            done = put_level_wait(s, &r);
+            done = schedule_add((void **)&s->level_relaxations, &s->n_level_relaxations, sizeof r, &r);
     }
     done = done && schedule_choose_waits(&s->level_relaxations, &s->n_level_relaxations);
     sort_pairs(s);

@@ -18,6 +18,39 @@ void *schedule_grow(void **array, size_t *n, size_t size)
     return added;
 }
 
+bool schedule_add(void **array, size_t *n, size_t size, const void *element)
+{
+    void *added = schedule_grow(array, n, size);
+    if (added)
+        memcpy(added, element, size);
+    return added != NULL;
+}
+
+int schedule_order(const long *a, const long *b, size_t n)
+{
+    size_t i = 0;
+    while (i + 1 < n && a[i] == b[i])
+        i++;
+    return (a[i] > b[i]) - (a[i] < b[i]);
+}
+
+void schedule_sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+    if (n)
+        qsort(list, n, size, order);
+}
+
+void schedule_free(struct schedule *s)
+{
+    for (size_t i = 0; i < s->n_missing; i++)
+        free(s->missing[i].why);
+    void *arrays[] = {s->settings,    s->classes,     s->triggers,          s->points,    s->turbos, s->costs,
+                      s->level_costs, s->relaxations, s->level_relaxations, s->throttles, s->missing};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    memset(s, 0, sizeof *s);
+}
+
 struct schedule_number schedule_round(double value, double lo, double hi, double unit)
 {
     struct schedule_number out = {0};
@@ -58,25 +91,26 @@ int schedule_level_field(const struct table *t, size_t row, const char *column)
     return schedule_whole_field(t, row, column, 0, SCHEDULE_LEVELS_MAX - 1, -1);
 }
 
+/* One more entry with this reason; NULL: out of memory. */
+static struct schedule_missing *schedule_missing_entry(struct schedule *s, const char *table, const char *why)
+{
+    struct schedule_missing *m = s->missing;
+    while (m < s->missing + s->n_missing && (strcmp(m->table, table) != 0 || strcmp(m->why, why) != 0))
+        m++;
+    if (m == s->missing + s->n_missing) {
+        m = schedule_grow((void **)&s->missing, &s->n_missing, sizeof *m);
+        if (!m)
+            return NULL;
+        m->table = table;
+        m->why = strdup(why);
+    }
+    m->count++;
+    return m->why ? m : NULL;
+}
+
 bool schedule_note_missing(struct schedule *s, const char *table, const char *why)
 {
-    size_t at = 0;
-    while (at < s->n_missing && (strcmp(s->missing[at].table, table) != 0 || strcmp(s->missing[at].why, why) != 0))
-        at++;
-    if (at == s->n_missing) {
-        struct schedule_missing new = {.table = strdup(table), .why = strdup(why)};
-        struct schedule_missing *place = new.table &&new.why
-                                             ? schedule_grow((void **)&s->missing, &s->n_missing, sizeof *place)
-                                             : NULL;
-        if (!place) {
-            free(new.table);
-            free(new.why);
-            return false;
-        }
-        *place = new;
-    }
-    s->missing[at].count++;
-    return true;
+    return schedule_missing_entry(s, table, why) != NULL;
 }
 
 bool schedule_leave_out(struct schedule *s, const char *table, const char *why)
@@ -84,12 +118,10 @@ bool schedule_leave_out(struct schedule *s, const char *table, const char *why)
     if (!s->first_left_out[0])
         snprintf(s->first_left_out, sizeof s->first_left_out, "%s: %s", table, why);
     s->n_left_out++;
-    if (!schedule_note_missing(s, table, why))
-        return false;
-    for (size_t i = 0; i < s->n_missing; i++)
-        if (strcmp(s->missing[i].table, table) == 0 && strcmp(s->missing[i].why, why) == 0)
-            s->missing[i].left_out = true;
-    return true;
+    struct schedule_missing *m = schedule_missing_entry(s, table, why);
+    if (m)
+        m->left_out = true;
+    return m != NULL;
 }
 
 bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)

@@ -9,6 +9,13 @@
 /* One more element, zeroed, at the end of an array; NULL: out of memory, the array is as it was. */
 void *schedule_grow(void **array, size_t *n, size_t size);
 
+/* One more that is a copy of `element`; false: out of memory. */
+bool schedule_add(void **array, size_t *n, size_t size, const void *element);
+
+/* For qsort: by the first of n keys that differ; and qsort itself, which may not be called with a list that is NULL. */
+int schedule_order(const long *a, const long *b, size_t n);
+void schedule_sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *));
+
 /* value times unit as a whole number, the limits rounded outwards; absent if not finite or beyond 31 bits. */
 struct schedule_number schedule_round(double value, double lo, double hi, double unit);
 /* The same of a field and its _lo and _hi. */
@@ -36,18 +43,17 @@ bool schedule_ignore(struct schedule *s, const struct table *t, const char *why)
 bool schedule_put_frequencies(struct schedule *s, const struct table *t);
 
 /* schedule_classes.c. A class for every kernel of a table that stands for one. False: out of memory. */
-bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column, schedule_classifier *classify);
+bool schedule_put_classes(struct schedule *s, const struct table *t, const char *column);
 /* The level of a class from the table frequency: of its plain kernels at full rate the highest that any was seen at. */
-void schedule_put_levels(struct schedule *s, const struct table *t, schedule_classifier *classify);
+void schedule_put_levels(struct schedule *s, const struct table *t);
 /* Rows of the table trigger, of classes whose level is known already; contradictions remove both. `frequency`: that
  * table, NULL where it was not measured. */
-bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency,
-                           schedule_classifier *classify);
+bool schedule_put_triggers(struct schedule *s, const struct table *t, const struct table *frequency);
 
 /* schedule_pairs.c. Rows of costs, waits or throttling, whose classes exist already. `frequency`: the table of that
  * name, NULL where it was not measured. */
 bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_export part,
-                        const struct table *frequency, schedule_classifier *classify);
+                        const struct table *frequency);
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 
@@ -58,6 +64,6 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
 bool schedule_choose_waits(struct schedule_relaxation **list, size_t *n);
 
 /* schedule_events.c. level_event from the table umask. */
-void schedule_put_events(struct schedule *s, const struct table *t, schedule_classifier *classify);
+void schedule_put_events(struct schedule *s, const struct table *t);
 
 #endif

@@ -11,25 +11,14 @@
 
 /* ---- whose tables ---- */
 
-static bool schedule_put_text(char **to, const char *text)
-{
-    char *mine = text ? strdup(text) : NULL;
-    if (text && !mine)
-        return false;
-    free(*to);
-    *to = mine;
-    return true;
-}
-
 static bool put_settings(struct schedule *s, const struct table *t)
 {
-    for (size_t i = 0; i < t->n_settings; i++) {
-        struct schedule_setting *new = schedule_grow((void **)&s->settings, &s->n_settings, sizeof *new);
-        if (!new || !schedule_put_text(&new->table, t->name) || !schedule_put_text(&new->key, t->settings[i].key) ||
-            !schedule_put_text(&new->value, t->settings[i].value))
-            return false;
+    bool done = true;
+    for (size_t i = 0; i < t->n_settings && done; i++) {
+        const struct schedule_setting new = {t->name, t->settings[i].key, t->settings[i].value};
+        done = schedule_add((void **)&s->settings, &s->n_settings, sizeof new, &new);
     }
-    return true;
+    return done;
 }
 
 static bool put_missing(struct schedule *s, const struct table *t)
@@ -42,19 +31,20 @@ static bool put_missing(struct schedule *s, const struct table *t)
 
 static bool put_provenance(struct schedule *s, const struct table *const *tables, size_t n)
 {
-    bool done = schedule_put_text(&s->cpu, table_meta(tables[0], "cpu")) &&
-                schedule_put_text(&s->machine, table_meta(tables[0], "machine")) &&
-                schedule_put_text(&s->source, table_meta(tables[0], "source")) &&
-                schedule_put_text(&s->version, table_meta(tables[0], "version"));
+    bool done = true;
+    s->cpu = table_meta(tables[0], "cpu");
+    s->machine = table_meta(tables[0], "machine");
+    s->source = table_meta(tables[0], "source");
+    s->version = table_meta(tables[0], "version");
     s->modelled = table_modelled(tables[0]);
     for (size_t i = 0; i < n && done; i++) {
         /* ISO 8601 in UTC: as text in order */
         const char *date = table_meta(tables[i], "date");
         if (date && (!s->date_first || strcmp(date, s->date_first) < 0))
-            done = schedule_put_text(&s->date_first, date);
-        if (date && done && (!s->date_last || strcmp(date, s->date_last) > 0))
-            done = schedule_put_text(&s->date_last, date);
-        done = done && put_settings(s, tables[i]) && put_missing(s, tables[i]);
+            s->date_first = date;
+        if (date && (!s->date_last || strcmp(date, s->date_last) > 0))
+            s->date_last = date;
+        done = put_settings(s, tables[i]) && put_missing(s, tables[i]);
     }
     return done;
 }
@@ -91,32 +81,31 @@ static unsigned cores_of(const struct table *frequency)
     return cores > 0 && cores <= UINT16_MAX ? (unsigned)cores : 0;
 }
 
-static bool put_all(struct schedule *s, const struct table *const *tables, size_t n, schedule_classifier *classify)
+static bool put_all(struct schedule *s, const struct table *const *tables, size_t n)
 {
     static const enum tables_export pairs[] = {EXPORT_COSTS, EXPORT_WAITS, EXPORT_THROTTLING};
     const struct table *frequency = schedule_source(tables, n, EXPORT_FREQUENCIES),
                        *trigger = schedule_source(tables, n, EXPORT_TRIGGERS);
     const struct table *umask = schedule_source(tables, n, EXPORT_LEVEL_EVENTS);
-    bool done = put_provenance(s, tables, n) &&
-                (!frequency || schedule_put_classes(s, frequency, "kernel", classify)) &&
-                (!trigger || schedule_put_classes(s, trigger, "kernel", classify));
+    bool done = put_provenance(s, tables, n) && (!frequency || schedule_put_classes(s, frequency, "kernel")) &&
+                (!trigger || schedule_put_classes(s, trigger, "kernel"));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {
         const struct table *t = schedule_source(tables, n, pairs[i]);
-        done = !t || (schedule_put_classes(s, t, "from", classify) && schedule_put_classes(s, t, "to", classify));
+        done = !t || (schedule_put_classes(s, t, "from") && schedule_put_classes(s, t, "to"));
     }
     if (done && frequency) {
         s->cores = cores_of(frequency);
-        schedule_put_levels(s, frequency, classify);
+        schedule_put_levels(s, frequency);
         done = schedule_put_frequencies(s, frequency);
     }
-    done = done && (!trigger || schedule_put_triggers(s, trigger, frequency, classify));
+    done = done && (!trigger || schedule_put_triggers(s, trigger, frequency));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && done; i++) {
         const struct table *t = schedule_source(tables, n, pairs[i]);
-        done = !t || schedule_put_pairs(s, t, pairs[i], frequency, classify);
+        done = !t || schedule_put_pairs(s, t, pairs[i], frequency);
     }
     done = done && schedule_put_level_pairs(s);
     if (done && umask)
-        schedule_put_events(s, umask, classify);
+        schedule_put_events(s, umask);
     return done && note_absent_tables(s, tables, n);
 }
 
@@ -162,15 +151,14 @@ static void tell_nothing(const struct schedule *s, const struct table *const *ta
     }
 }
 
-int schedule_from_tables(const struct table *const *tables, size_t n, schedule_classifier *classify,
-                         struct schedule *out, char *why, size_t why_size)
+int schedule_from_tables(const struct table *const *tables, size_t n, struct schedule *out, char *why, size_t why_size)
 {
     memset(out, 0, sizeof *out);
     if (n == 0)
         return error_line(why, why_size, "no tables: measure at least the table frequency");
     if (schedule_check_tables(tables, n, why, why_size) != 0 || schedule_check_rows(tables, n, why, why_size) != 0)
         return -1;
-    if (!put_all(out, tables, n, classify)) {
+    if (!put_all(out, tables, n)) {
         schedule_free(out);
         return error_line(why, why_size, "out of memory");
     }

@@ -33,10 +33,7 @@ static bool schedule_waits_put(struct schedule *s, const struct schedule_relaxat
             *old = *r;
         return true;
     }
-    struct schedule_relaxation *new = schedule_grow((void **)&s->relaxations, &s->n_relaxations, sizeof *new);
-    if (new)
-        *new = *r;
-    return new != NULL;
+    return schedule_add((void **)&s->relaxations, &s->n_relaxations, sizeof *r, r);
 }
 
 bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to)

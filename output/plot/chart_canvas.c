@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/plot/chart_canvas.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "output/plot/chart_scale.h"
 #include "output/plot/gnuplot.h"
 
-void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y, const char *style)
+void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y,
+                 enum plot_colour_name colour, const char *style)
 {
     fputs("set label ", k->out);
     gnuplot_text(k->out, text, most);
-    fprintf(k->out, " at screen %.6f, screen %.6f %s\n", x / CHART_WIDTH, 1 - y / k->height, style);
+    fprintf(k->out, " at screen %.6f, screen %.6f %s tc rgb '%s'\n", x / CHART_WIDTH, 1 - y / k->height, style,
+            plot_colours[colour].plain);
+}
+
+void chart_plot(const struct canvas *k, size_t *n, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs((*n)++ ? ", \\\n  " : "plot ", k->out);
+    vfprintf(k->out, format, arguments);
+    va_end(arguments);
 }
 
 void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour)

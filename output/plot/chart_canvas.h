@@ -31,8 +31,11 @@ struct place {
     bool axis;        /* its x axis has numbers and a name */
 };
 
-/* A label of at most `most` characters; `style` is gnuplot's ("right font ',10'"). */
-void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y, const char *style);
+/* A label of at most `most` characters in one of the plots' colours; `style` is gnuplot's ("right font ',10'"). */
+void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y,
+                 enum plot_colour_name colour, const char *style);
+/* One more part of gnuplot's command `plot`, as printf has it; *n: how many there are already. */
+void chart_plot(const struct canvas *k, size_t *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A filled box without border. */
 void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour);
 /* The colour of a series (-1: muted) as "#rrggbb", and as a number. */

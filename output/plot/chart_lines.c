@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/chart_lines.h"
+#include "output/plot/chart_panels.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "output/plot/chart_spans.h"
 #include "output/plot/gnuplot.h"
+#include "util/order.h"
 
 enum { HEIGHT = 250, TICS_MAX = 20, NUMBER_WIDTH = 28, LINE_ONLY = 200 /* points of a line that are not marked */ };
 
@@ -65,12 +66,6 @@ static void ranges(const struct chart *c, const struct chart_panel *p, struct ra
         *y = (struct range){p->y_lo, p->y_hi};
 }
 
-static int chart_lines_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The distinct x of all series, ascending, at most `max` (else 0); returns how many. */
 static size_t distinct(const struct chart_panel *p, double *out, size_t max)
 {
@@ -86,7 +81,7 @@ static size_t distinct(const struct chart_panel *p, double *out, size_t max)
                 return 0;
             out[n++] = p->series[i].points[k].x;
         }
-    qsort(out, n, sizeof *out, chart_lines_ascending);
+    qsort(out, n, sizeof *out, order_double);
     return n;
 }
 
@@ -151,33 +146,26 @@ static void print_data(const struct canvas *k, const struct chart_panel *p, cons
     }
 }
 
-static void chart_lines_print_curve(const struct canvas *k, const struct chart_series *s, size_t i, const char **comma)
+static void chart_lines_print_curve(const struct canvas *k, const struct chart_series *s, size_t i, size_t *n)
 {
     static const int dashes[] = {1, 2, 4};
     const char *colour = chart_colour(s->colour);
     int dash = s->faint ? 3 : dashes[(s->mark < 0 ? 0 : s->mark) / PLOT_N_SERIES % 3];
     if (s->many) {
-        fprintf(k->out, "%s$s%zu using 1:2 with lines lw 0.6 lc rgb '#b0%s'", *comma, i, colour + 1);
-        *comma = ", \\\n  ";
+        chart_plot(k, n, "$s%zu using 1:2 with lines lw 0.6 lc rgb '#b0%s'", i, colour + 1);
         return;
     }
-    if (s->line) {
-        fprintf(k->out, "%s$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", *comma, i, s->faint ? "1.2" : "1.8",
-                dash, colour);
-        *comma = ", \\\n  ";
-    }
-    if (has_limits(s)) {
-        fprintf(k->out, "%s$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", *comma, i, colour);
-        *comma = ", \\\n  ";
-    }
-    if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line)) {
-        fprintf(k->out, "%s$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", *comma, i, chart_mark(s->mark),
-                s->faint    ? "1.2"
-                : s->n > 60 ? "0.35"
-                            : "0.75",
-                colour);
-        *comma = ", \\\n  ";
-    }
+    if (s->line)
+        chart_plot(k, n, "$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", i, s->faint ? "1.2" : "1.8", dash,
+                   colour);
+    if (has_limits(s))
+        chart_plot(k, n, "$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", i, colour);
+    if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line))
+        chart_plot(k, n, "$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", i, chart_mark(s->mark),
+                   s->faint    ? "1.2"
+                   : s->n > 60 ? "0.35"
+                               : "0.75",
+                   colour);
 }
 
 /* Values that are told by a line across the panel, named at its right edge where the names do not meet. */
@@ -202,8 +190,7 @@ static void chart_lines_across(const struct canvas *k, const struct chart_panel 
 }
 
 /* What panels over one axis have in common: tics without numbers but for the last one, where 0 is, the spans. */
-static void chart_lines_common(const struct canvas *k, const struct place *at, const struct range *y,
-                               const char **comma)
+static void chart_lines_common(const struct canvas *k, const struct place *at, const struct range *y, size_t *n)
 {
     fprintf(k->out, "set format x '%s'\n", at->axis ? "% h" : "");
     if (!at->axis)
@@ -214,29 +201,26 @@ static void chart_lines_common(const struct canvas *k, const struct place *at, c
     if (!k->chart->n_spans)
         return;
     chart_spans_data(k, at);
-    fprintf(k->out, "%s$spans using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 noborder",
-            *comma, y->lo, y->lo, y->hi);
-    *comma = ", \\\n  ";
+    chart_plot(k, n, "$spans using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 noborder",
+               y->lo, y->lo, y->hi);
 }
 
 void chart_lines_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     struct range x, y;
-    const char *comma = "plot ";
-    char style[80];
+    size_t n = 0;
     ranges(k->chart, p, &x, &y);
     print_data(k, p, &x, at->right - at->left);
     chart_axis(k, 'x', x.lo, x.hi, p->log_x);
     chart_axis(k, 'y', y.lo, y.hi, p->log_y);
     tics_at_points(k, p, &x, at->right - at->left);
     chart_x_label(k, p->x_label);
-    snprintf(style, sizeof style, "center rotate by 90 tc rgb '%s'", plot_colours[PLOT_INK].plain);
-    chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, style);
+    chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, PLOT_INK, "center rotate by 90");
     chart_lines_across(k, p, &y, at);
     if (k->chart->one_axis)
-        chart_lines_common(k, at, &y, &comma);
+        chart_lines_common(k, at, &y, &n);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)
-            chart_lines_print_curve(k, &p->series[i], i, &comma);
+            chart_lines_print_curve(k, &p->series[i], i, &n);
     fputs("\n", k->out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/chart_rows.h"
+#include "output/plot/chart_panels.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,8 +65,10 @@ static double bar_middle(const struct chart_bar *b)
     return (double)b->category + ((double)b->lane - (lanes - 1) / 2.0) * 0.8 / lanes;
 }
 
-static void bars_data(const struct canvas *k, const struct chart_panel *p, double low)
+/* Returns how many bars have limits that can be drawn. */
+static size_t bars_data(const struct canvas *k, const struct chart_panel *p, double low)
 {
+    size_t limits = 0;
     fputs("$bars << END\n", k->out);
     for (size_t i = 0; i < p->n_bars; i++) {
         const struct chart_bar *b = &p->bars[i];
@@ -83,10 +85,13 @@ static void bars_data(const struct canvas *k, const struct chart_panel *p, doubl
     fputs("END\n$limits << END\n", k->out);
     for (size_t i = 0; i < p->n_bars; i++) {
         const struct chart_bar *b = &p->bars[i];
-        if (isfinite(b->lo) && isfinite(b->hi) && (!p->log_x || b->lo > 0))
+        if (isfinite(b->lo) && isfinite(b->hi) && (!p->log_x || b->lo > 0)) {
             fprintf(k->out, "%.10g %.10g %.10g %.10g\n", b->to, bar_middle(b), b->lo, b->hi);
+            limits++;
+        }
     }
     fputs("END\n", k->out);
+    return limits;
 }
 
 /* A bar's text stands behind it; or in it, at its beginning, where another bar may begin at its end. */
@@ -115,36 +120,24 @@ static bool any_bar(const struct chart_panel *p, bool dot)
     return false;
 }
 
-static bool any_limits(const struct chart_panel *p)
-{
-    for (size_t i = 0; i < p->n_bars; i++)
-        if (isfinite(p->bars[i].lo) && isfinite(p->bars[i].hi) && (!p->log_x || p->bars[i].lo > 0))
-            return true;
-    return false;
-}
-
 void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     double lo, hi;
-    const char *comma = "plot ";
+    size_t n = 0;
     bars_range(p, &lo, &hi);
-    bars_data(k, p, p->log_x ? lo : -INFINITY);
+    size_t limits = bars_data(k, p, p->log_x ? lo : -INFINITY);
     chart_axis(k, 'x', lo, hi, p->log_x);
     names_at_rows(k, &p->categories);
     fputs("set grid noytics\n", k->out);
     chart_x_label(k, p->x_label);
     bar_texts(k, p, (at->right - at->left) / (hi - lo));
-    if (any_bar(p, false)) {
-        fprintf(k->out, "%s$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder", comma);
-        comma = ", \\\n  ";
-    }
-    if (any_limits(p)) {
-        fprintf(k->out, "%s$limits using 3:2:($4-$3):(0) with vectors nohead lw 1.6 lc rgb '%s'", comma,
-                plot_colours[PLOT_INK].plain);
-        comma = ", \\\n  ";
-    }
+    if (any_bar(p, false))
+        chart_plot(k, &n, "$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder");
+    if (limits)
+        chart_plot(k, &n, "$limits using 3:2:($4-$3):(0) with vectors nohead lw 1.6 lc rgb '%s'",
+                   plot_colours[PLOT_INK].plain);
     if (any_bar(p, true))
-        fprintf(k->out, "%s$dots using 1:2:3 with points pt 7 ps 0.9 lc rgb variable", comma);
+        chart_plot(k, &n, "$dots using 1:2:3 with points pt 7 ps 0.9 lc rgb variable");
     fputs("\nset grid ytics\nset ytics scale 0.5\n", k->out);
 }
 
@@ -233,19 +226,16 @@ static void cell_texts(const struct canvas *k, const struct chart_panel *p, int 
 
 static void cell_names(const struct canvas *k, const struct chart_panel *p, const struct place *at, int side)
 {
-    char style[120];
     bool fit = names_fit(p);
     for (size_t i = 0; i < p->columns.n; i++) {
         double x = at->left + (i + 0.5) * side;
-        snprintf(style, sizeof style, "%s tc rgb '%s'", fit ? "center" : "left rotate by 45",
-                 plot_colours[PLOT_INK].plain);
-        chart_label(k, p->columns.name[i], CHART_LABEL_MAX, fit ? x : x - 2, at->area - 12, style);
+        chart_label(k, p->columns.name[i], CHART_LABEL_MAX, fit ? x : x - 2, at->area - 12, PLOT_INK,
+                    fit ? "center" : "left rotate by 45");
     }
-    snprintf(style, sizeof style, "left tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
     for (size_t i = 0; i < p->remarks.n && i < p->categories.n; i++)
-        chart_label(k, p->remarks.name[i], CHART_LABEL_MAX, at->right + 10, at->area + (i + 0.5) * CELL_HEIGHT, style);
-    snprintf(style, sizeof style, "right tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
-    chart_label(k, p->y_label, 30, at->left - 10, at->area - 12, style);
+        chart_label(k, p->remarks.name[i], CHART_LABEL_MAX, at->right + 10, at->area + (i + 0.5) * CELL_HEIGHT,
+                    PLOT_MUTED, "left");
+    chart_label(k, p->y_label, 30, at->left - 10, at->area - 12, PLOT_MUTED, "right");
 }
 
 /* The colours' key below the cells: from the smallest value to the largest, with the middle one. */
@@ -253,7 +243,7 @@ static void cell_key(const struct canvas *k, const struct chart_panel *p, const 
 {
     struct scale s = scale_of(p);
     double left = at->left, width = 300, top = at->bottom + 10;
-    char style[80], text[CHART_TEXT_MAX];
+    char text[CHART_TEXT_MAX];
     if (!(s.lo < s.hi))
         return;
     for (int i = 0; i < KEY_STEPS; i++) {
@@ -263,22 +253,19 @@ static void cell_key(const struct canvas *k, const struct chart_panel *p, const 
         chart_box(k, left + width * i / KEY_STEPS, top, left + width * (i + 1) / KEY_STEPS + 0.5, top + 10,
                   chart_heat(value, s.lo, s.hi, p->log_scale, &black));
     }
-    snprintf(style, sizeof style, "center font ',11' tc rgb '%s'", plot_colours[PLOT_INK].plain);
     for (int i = 0; i < 3; i++) {
         double value = p->log_scale ? s.lo * pow(s.hi / s.lo, i / 2.0) : s.lo + i / 2.0 * (s.hi - s.lo);
         chart_number(value, text, sizeof text);
-        chart_label(k, text, CHART_TEXT_MAX, left + width * i / 2, top + 19, style);
+        chart_label(k, text, CHART_TEXT_MAX, left + width * i / 2, top + 19, PLOT_INK, "center font ',11'");
     }
-    snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
-    chart_label(k, p->scale_label, 80, left + width + 16, top + 5, style);
+    chart_label(k, p->scale_label, 80, left + width + 16, top + 5, PLOT_MUTED, "left font ',12'");
 }
 
 void chart_cells_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     int side = p->columns.n ? (at->right - at->left) / (int)p->columns.n : SIDE_MAX;
     size_t values = cell_data(k, p, CELL_VALUE, "values"), plain = cell_data(k, p, CELL_PLAIN, "plain");
-    size_t absent = cell_data(k, p, CELL_ABSENT, "absent");
-    const char *comma = "plot ";
+    size_t absent = cell_data(k, p, CELL_ABSENT, "absent"), n = 0;
     names_at_rows(k, &p->categories);
     fprintf(k->out,
             "unset logscale x\nset xrange [-0.5:%g]\nunset xtics\nunset xlabel\nunset border\n"
@@ -287,18 +274,14 @@ void chart_cells_draw(const struct canvas *k, const struct chart_panel *p, const
     cell_texts(k, p, side);
     cell_names(k, p, at, side);
     cell_key(k, p, at);
-    if (values) {
-        fprintf(k->out, "%s$values using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder", comma);
-        comma = ", \\\n  ";
-    }
-    if (plain) {
-        fprintf(k->out, "%s$plain using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs empty border lc rgb '%s'", comma,
-                plot_colours[PLOT_GRID].plain, plot_colours[PLOT_GRID].plain);
-        comma = ", \\\n  ";
-    }
+    if (values)
+        chart_plot(k, &n, "$values using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder");
+    if (plain)
+        chart_plot(k, &n, "$plain using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs empty border lc rgb '%s'",
+                   plot_colours[PLOT_GRID].plain, plot_colours[PLOT_GRID].plain);
     if (absent)
-        fprintf(k->out, "%s$absent using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs pattern 4 border lc rgb '%s'",
-                comma, plot_colours[PLOT_HATCH].plain, plot_colours[PLOT_GRID].plain);
+        chart_plot(k, &n, "$absent using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' fs pattern 4 border lc rgb '%s'",
+                   plot_colours[PLOT_HATCH].plain, plot_colours[PLOT_GRID].plain);
     fprintf(k->out,
             "\nset xtics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
             "set grid lc rgb '%s' lw 1 dt 1 back\nset ytics scale 0.5\n",

@@ -5,9 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "output/plot/chart_canvas.h"
-#include "output/plot/chart_lines.h"
-#include "output/plot/chart_rows.h"
+#include "output/plot/chart_panels.h"
 #include "output/plot/chart_spans.h"
 
 enum {
@@ -54,11 +52,10 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
         }
         if (k) {
             char style[200];
-            snprintf(style, sizeof style,
-                     "left offset character 1.4,-0.3 tc rgb '%s' point pt %d ps %s lw 1.5 lc rgb '%s'",
-                     plot_colours[PLOT_INK].plain, entries[i].mark < 0 ? 5 : chart_mark(entries[i].mark),
-                     entries[i].mark < 0 ? "1.5" : "0.9", chart_colour(entries[i].colour));
-            chart_label(k, entries[i].name, most, x + 5, top + (lines - 1) * LEGEND_LINE + 8, style);
+            snprintf(style, sizeof style, "left offset character 1.4,-0.3 point pt %d ps %s lw 1.5 lc rgb '%s'",
+                     entries[i].mark < 0 ? 5 : chart_mark(entries[i].mark), entries[i].mark < 0 ? "1.5" : "0.9",
+                     chart_colour(entries[i].colour));
+            chart_label(k, entries[i].name, most, x + 5, top + (lines - 1) * LEGEND_LINE + 8, PLOT_INK, style);
         }
         x += width;
     }
@@ -88,14 +85,9 @@ static int right_of(const struct chart_panel *p)
 
 static int area_height(const struct chart_panel *p)
 {
-    switch (p->kind) {
-    case CHART_LINES:
-        return chart_lines_height(p);
-    case CHART_BARS:
-        return chart_bars_height(p);
-    default:
-        return chart_cells_height(p);
-    }
+    return p->kind == CHART_LINES  ? chart_lines_height(p)
+           : p->kind == CHART_BARS ? chart_bars_height(p)
+                                   : chart_cells_height(p);
 }
 
 /* The right margin of a panel; of panels over one axis the same for all. */
@@ -135,19 +127,15 @@ static int head_height(const struct chart *c)
 
 static void chart_script_head(const struct canvas *k, const struct chart *c)
 {
-    char style[80];
     int y = MARGIN + 6;
-    snprintf(style, sizeof style, "left font ',16' tc rgb '%s'", plot_colours[PLOT_INK].plain);
-    chart_label(k, c->title, 95, MARGIN, y, style);
+    chart_label(k, c->title, 95, MARGIN, y, PLOT_INK, "left font ',16'");
     y += TITLE - 5;
     if (c->modelled) {
-        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_WARNING].plain);
-        chart_label(k, "MODELLED, not measured", 60, MARGIN, y, style);
+        chart_label(k, "MODELLED, not measured", 60, MARGIN, y, PLOT_WARNING, "left font 'sans-serif Bold,13'");
         y += LINE;
     }
-    snprintf(style, sizeof style, "left tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
     if (*c->subtitle)
-        chart_label(k, c->subtitle, 125, MARGIN, y, style);
+        chart_label(k, c->subtitle, 125, MARGIN, y, PLOT_MUTED, "left");
 }
 
 static void chart_script_begin(const struct canvas *k, enum plot_form form)
@@ -167,18 +155,15 @@ static void chart_script_begin(const struct canvas *k, enum plot_form form)
 
 static void draw_panel(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
-    char style[80];
     int y = at->top;
     if (*p->title) {
-        snprintf(style, sizeof style, "left font 'sans-serif Bold,13' tc rgb '%s'", plot_colours[PLOT_INK].plain);
-        chart_label(k, p->title, (size_t)at->width / CHART_CHARACTER_WIDTH, at->x + MARGIN, y + 8, style);
+        chart_label(k, p->title, (size_t)at->width / CHART_CHARACTER_WIDTH, at->x + MARGIN, y + 8, PLOT_INK,
+                    "left font 'sans-serif Bold,13'");
         y += LINE + 4;
     }
     legend(k, p, at, y);
-    if (*p->note) {
-        snprintf(style, sizeof style, "left font ',12' tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
-        chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, style);
-    }
+    if (*p->note)
+        chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, PLOT_MUTED, "left font ',12'");
     fprintf(k->out,
             "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"
             "set bmargin at screen %.6f\n",

@@ -83,13 +83,11 @@ void chart_spans_draw_labels(const struct canvas *k, const struct chart_span_lab
 {
     const struct chart *c = k->chart;
     int bottom = at->area - HEAD_GAP; /* of the lowest row */
-    char style[80];
-    snprintf(style, sizeof style, "left font ',11' tc rgb '%s'", plot_colours[PLOT_INK].plain);
     for (size_t i = 0; i < c->n_spans; i++) {
         double y = bottom - (labels[i].row + 0.5) * LABEL_ROW, x = labels[i].pole / CHART_WIDTH;
         if (!labels[i].placed)
             continue;
-        chart_label(k, labels[i].text, sizeof labels[i].text, labels[i].start, y, style);
+        chart_label(k, labels[i].text, sizeof labels[i].text, labels[i].start, y, PLOT_INK, "left font ',11'");
         if (labels[i].flag)
             fprintf(k->out,
                     "set arrow from screen %.6f, screen %.6f to screen %.6f, screen %.6f nohead lw 0.7 lc rgb '%s' "
@@ -99,18 +97,14 @@ void chart_spans_draw_labels(const struct canvas *k, const struct chart_span_lab
     if (!zero_is_shown(c))
         return;
     double y = bottom - rows * LABEL_ROW - SIDE_NAMES / 2.0, zero = column_of(c, 0, at->left, at->right);
-    snprintf(style, sizeof style, "right tc rgb '%s'", plot_colours[PLOT_INK].plain);
-    chart_label(k, c->before_zero, sizeof c->before_zero, zero - 5, y, style);
-    snprintf(style, sizeof style, "left tc rgb '%s'", plot_colours[PLOT_INK].plain);
-    chart_label(k, c->after_zero, sizeof c->after_zero, zero + 5, y, style);
+    chart_label(k, c->before_zero, sizeof c->before_zero, zero - 5, y, PLOT_INK, "right");
+    chart_label(k, c->after_zero, sizeof c->after_zero, zero + 5, y, PLOT_INK, "left");
 }
 
 void chart_spans_draw_foot(const struct canvas *k, const struct place *at)
 {
     const struct chart *c = k->chart;
     double x = at->left, y = at->end + CHART_SPANS_FOOT / 2.0;
-    char style[80];
-    snprintf(style, sizeof style, "left font ',11' tc rgb '%s'", plot_colours[PLOT_INK].plain);
     for (size_t i = 0; i < c->n_spans; i++) {
         size_t before = 0;
         while (before < i && strcmp(c->spans[before].kind, c->spans[i].kind) != 0)
@@ -118,11 +112,10 @@ void chart_spans_draw_foot(const struct canvas *k, const struct place *at)
         if (before < i)
             continue;
         chart_box(k, x, y - 6, x + 14, y + 6, c->spans[i].colour);
-        chart_label(k, c->spans[i].kind, sizeof c->spans[i].kind, x + 19, y, style);
+        chart_label(k, c->spans[i].kind, sizeof c->spans[i].kind, x + 19, y, PLOT_INK, "left font ',11'");
         x += 19 + (double)chart_characters(c->spans[i].kind) * CHART_SPANS_CHARACTER + 20;
     }
-    snprintf(style, sizeof style, "right font ',11' tc rgb '%s'", plot_colours[PLOT_MUTED].plain);
-    chart_label(k, c->note, sizeof c->note, at->right, y, style);
+    chart_label(k, c->note, sizeof c->note, at->right, y, PLOT_MUTED, "right font ',11'");
 }
 
 /* At least a pixel wide, so that nothing is lost on a long axis. */

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/plain_text.h"
 #include "util/child.h"
+#include "util/command.h"
 #include "util/error.h"
 
 const char gnuplot_remedy[] = "apt-get install gnuplot-nox, or your system's package of gnuplot";
@@ -34,29 +34,6 @@ void gnuplot_text(FILE *out, const char *text, size_t most)
             fputc(*c, out);
     }
     fputc('\'', out);
-}
-
-static int is_program(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
-}
-
-int gnuplot_find(char *path, size_t size)
-{
-    const char *from = getenv("PATH");
-    if (from == NULL)
-        from = "/usr/local/bin:/usr/bin:/bin";
-    for (;;) {
-        size_t length = strcspn(from, ":");
-        int needed = snprintf(path, size, "%.*s/gnuplot", (int)length, from);
-        /* absolute folders alone: what lies in the current one is not meant */
-        if (*from == '/' && needed > 0 && (size_t)needed < size && is_program(path))
-            return 0;
-        if (from[length] == '\0')
-            return -1;
-        from += length + 1;
-    }
 }
 
 static int write_all(int fd, const char *bytes, size_t size)
@@ -120,7 +97,7 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
 int gnuplot_run(const char *script, size_t size, int image_fd, char *why, size_t why_size)
 {
     char path[4096];
-    if (gnuplot_find(path, sizeof(path)) != 0)
+    if (!command_find("gnuplot", path, sizeof(path)))
         return error_line(why, why_size, "gnuplot is not in PATH");
     int script_fd = memfd_create("script", MFD_CLOEXEC), complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
     int result = -1;

@@ -12,9 +12,6 @@ enum plot_form { PLOT_SVG, PLOT_PNG };
 /* The line that tells how to get it; without a full stop. */
 extern const char gnuplot_remedy[];
 
-/* Looks for gnuplot in the absolute folders of PATH. Returns 0 and its path in `path`, or -1. */
-int gnuplot_find(char *path, size_t size);
-
 /*
  * Writes text of unknown origin, at most `most` characters of it, as a string of a gnuplot script, quotes included:
  * between single quotes nothing is interpreted but the quote itself, and no command is substituted (gnuplot 5.4 manual,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/atomic_file.h"
+#include "util/command.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/gnuplot.h"
 #include "util/error.h"
@@ -17,21 +18,13 @@ int plot_form_of(const char *path, enum plot_form *form)
 {
     size_t length = strlen(path);
     const char *ending = length > 4 ? path + length - 4 : "";
-    if (strcasecmp(ending, ".svg") == 0) {
-        *form = PLOT_SVG;
-        return 0;
-    }
-    if (strcasecmp(ending, ".png") == 0) {
-        *form = PLOT_PNG;
-        return 0;
-    }
-    return -1;
+    *form = strcasecmp(ending, ".png") == 0 ? PLOT_PNG : PLOT_SVG;
+    return *form == PLOT_PNG || strcasecmp(ending, ".svg") == 0 ? 0 : -1;
 }
 
 int plot_possible(void)
 {
-    char path[4096];
-    return gnuplot_find(path, sizeof(path)) == 0;
+    return command_installed("gnuplot");
 }
 
 /* Lets gnuplot draw into a memory file, which is returned; -1 with a line in `why`. */

@@ -2,12 +2,12 @@
 #include "output/plot/plot_series.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
+#include "util/order.h"
 
 enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
 /* The running median of a channel that is read once a repetition is taken over 21 neighbours (the method for voltages
@@ -17,64 +17,26 @@ enum { MEDIAN_WINDOW = 21 };
 static const double GAP_PERIODS = 3;
 static const double GAP_SPACINGS = 6; /* of single readings of many repetitions, by their mean distance */
 
-static int by_value(const void *a, const void *b)
+/* A channel of a trace, and the curves that are made of it. */
+struct drawing {
+    const struct trace *t;
+    const struct series_grid *g;
+    const float *values;
+    struct chart *c;
+    struct chart_series *s;
+};
+
+static void add_point(const struct drawing *d, double time_us, double value)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    chart_add_point(d->c, d->s, time_us / d->g->unit_us, value, NAN, NAN);
 }
 
-static int by_float(const void *a, const void *b)
+static bool drawn(const struct drawing *d, size_t i)
 {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
+    return isfinite(d->values[i]) && !d->g->left_out[i];
 }
 
-void plot_polyline_free(struct polyline *p)
-{
-    free(p->x);
-    free(p->y);
-    memset(p, 0, sizeof(*p));
-}
-
-static int add_point(struct polyline *p, double x, double y)
-{
-    if (p->n == p->capacity) {
-        size_t capacity = p->capacity == 0 ? 1024 : 2 * p->capacity;
-        double *bigger_x = realloc(p->x, capacity * sizeof(*p->x));
-        if (bigger_x == NULL)
-            return -1;
-        p->x = bigger_x;
-        double *bigger_y = realloc(p->y, capacity * sizeof(*p->y));
-        if (bigger_y == NULL)
-            return -1;
-        p->y = bigger_y;
-        p->capacity = capacity;
-    }
-    p->x[p->n] = x;
-    p->y[p->n++] = y;
-    return 0;
-}
-
-static int find_runs(const struct trace *t, struct series_grid *g)
-{
-    size_t capacity = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        bool starts = i == 0 || (t->run != NULL && t->run[i] != t->run[i - 1]);
-        if (!starts) {
-            g->runs[g->n_runs - 1].end = i + 1;
-            continue;
-        }
-        if (g->n_runs == capacity) {
-            capacity = capacity == 0 ? 128 : 2 * capacity;
-            struct run_span *bigger = realloc(g->runs, capacity * sizeof(*bigger));
-            if (bigger == NULL)
-                return -1;
-            g->runs = bigger;
-        }
-        g->runs[g->n_runs++] = (struct run_span){i, i + 1};
-    }
-    return 0;
-}
+/* ---- the grid ---- */
 
 static int find_period(const struct trace *t, struct series_grid *g)
 {
@@ -88,23 +50,10 @@ static int find_period(const struct trace *t, struct series_grid *g)
         if (same_run && t->time_us[i] > t->time_us[i - 1])
             distance[n++] = t->time_us[i] - t->time_us[i - 1];
     }
-    if (n > 0) {
-        qsort(distance, n, sizeof(*distance), by_value);
-        g->period_us = distance[n / 2];
-    }
+    if (n > 0)
+        g->period_us = order_nth_smallest(distance, n, n / 2);
     free(distance);
     return 0;
-}
-
-static int plot_series_by_run(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool plot_series_listed(uint32_t run, const uint32_t *list, size_t n)
-{
-    return n > 0 && bsearch(&run, list, n, sizeof(*list), plot_series_by_run) != NULL;
 }
 
 static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
@@ -113,12 +62,12 @@ static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_s
     g->left_out = calloc(t->n, sizeof(*g->left_out));
     if (g->left_out == NULL)
         return -1;
-    for (size_t r = 0; r < g->n_runs; r++) {
-        struct run_span span = g->runs[r];
-        if (t->run != NULL && plot_series_listed(t->run[span.first], skip, n_skip))
-            memset(g->left_out + span.first, true, span.end - span.first);
+    for (size_t first = 0, end; first < t->n; first = end) {
+        end = trace_run_end(t, first);
+        if (t->run != NULL && n_skip > 0 && bsearch(&t->run[first], skip, n_skip, sizeof(*skip), order_unsigned))
+            memset(g->left_out + first, true, end - first);
         /* with neighbours on both sides: a stretch that is sampled less often has no ordinary distances */
-        for (size_t i = span.first + 2; i + 1 < span.end; i++) {
+        for (size_t i = first + 2; i + 1 < end; i++) {
             const double *time = &t->time_us[i];
             bool spans_gap = time[0] - time[-1] > gap && time[-1] - time[-2] <= gap && time[1] - time[0] <= gap;
             g->left_out[i] = g->left_out[i] || spans_gap;
@@ -129,12 +78,9 @@ static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_s
 
 int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
 {
-    memset(g, 0, sizeof(*g));
-    if (t->n == 0 || find_runs(t, g) != 0 || find_period(t, g) != 0 || find_left_out(t, skip, n_skip, g) != 0) {
-        plot_series_grid_free(g);
+    *g = (struct series_grid){.unit_us = 1, .begin_us = INFINITY, .end_us = -INFINITY};
+    if (t->n == 0 || find_period(t, g) != 0 || find_left_out(t, skip, n_skip, g) != 0)
         return -1;
-    }
-    g->begin_us = g->end_us = t->time_us[0];
     for (size_t i = 0; i < t->n; i++) {
         g->begin_us = fmin(g->begin_us, t->time_us[i]);
         g->end_us = fmax(g->end_us, t->time_us[i]);
@@ -144,15 +90,11 @@ int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_
 
 void plot_series_grid_free(struct series_grid *g)
 {
-    free(g->runs);
     free(g->left_out);
     memset(g, 0, sizeof(*g));
 }
 
-static bool drawn(const struct series_grid *g, const float *channel, size_t i)
-{
-    return isfinite(channel[i]) && !g->left_out[i];
-}
+/* ---- medians ---- */
 
 /* Bins of the time axis: bin i covers origin + i * width. */
 struct bins {
@@ -171,6 +113,11 @@ static struct bins choose_bins(const struct series_grid *g, size_t most)
     return (struct bins){n, g->begin_us, width};
 }
 
+static double middle_of(const struct bins *b, size_t bin)
+{
+    return b->origin + ((double)bin + 0.5) * b->width;
+}
+
 static size_t plot_series_bin_of(const struct bins *b, double time_us)
 {
     double at = (time_us - b->origin) / b->width;
@@ -181,110 +128,85 @@ static size_t plot_series_bin_of(const struct bins *b, double time_us)
 /* The values of a channel sorted into bins: bin i holds value[first[i]] .. value[first[i + 1] - 1]. */
 struct binned {
     size_t *first;
-    float *value;
+    double *value, *scratch;
 };
 
 static void free_binned(struct binned *s)
 {
     free(s->first);
     free(s->value);
+    free(s->scratch);
 }
 
-static int sort_into_bins(const struct trace *t, const struct series_grid *g, const float *channel,
-                          const struct bins *b, struct binned *s)
+static int sort_into_bins(const struct drawing *d, const struct bins *b, struct binned *s)
 {
+    const struct trace *t = d->t;
     s->first = calloc(b->n + 2, sizeof(*s->first));
     s->value = malloc((t->n + 1) * sizeof(*s->value));
-    if (s->first == NULL || s->value == NULL) {
-        free_binned(s);
+    s->scratch = malloc((t->n + b->n) * sizeof(*s->scratch));
+    if (s->first == NULL || s->value == NULL || s->scratch == NULL)
         return -1;
-    }
     for (size_t i = 0; i < t->n; i++)
-        if (drawn(g, channel, i))
+        if (drawn(d, i))
             s->first[plot_series_bin_of(b, t->time_us[i]) + 2]++;
     for (size_t i = 2; i < b->n + 2; i++)
         s->first[i] += s->first[i - 1];
     /* counted two places up, so that filling moves first[i + 1] from the start of bin i to its end */
     for (size_t i = 0; i < t->n; i++)
-        if (drawn(g, channel, i))
-            s->value[s->first[plot_series_bin_of(b, t->time_us[i]) + 1]++] = channel[i];
+        if (drawn(d, i))
+            s->value[s->first[plot_series_bin_of(b, t->time_us[i]) + 1]++] = (double)d->values[i];
     return 0;
 }
 
 /* The number of values that a bin usually holds: the median over those that hold any. */
-static size_t usual_count(const struct binned *s, size_t n)
+static double usual_count(const struct binned *s, size_t n)
 {
-    double *count = malloc(n * sizeof(*count));
     size_t used = 0;
-    if (count == NULL)
-        return 1;
     for (size_t i = 0; i < n; i++)
         if (s->first[i + 1] > s->first[i])
-            count[used++] = (double)(s->first[i + 1] - s->first[i]);
-    qsort(count, used, sizeof(*count), by_value);
-    size_t usual = used > 0 ? (size_t)count[used / 2] : 0;
-    free(count);
-    return usual;
+            s->scratch[used++] = (double)(s->first[i + 1] - s->first[i]);
+    return used > 0 ? order_nth_smallest(s->scratch, used, used / 2) : 0;
 }
 
-static double middle(const float *sorted, size_t n)
+static void join_medians(const struct drawing *d, const struct bins *b, const struct binned *s,
+                         enum trace_channel channel)
 {
-    return n % 2 == 1 ? (double)sorted[n / 2] : ((double)sorted[n / 2 - 1] + (double)sorted[n / 2]) / 2;
-}
-
-/* What the values of a bin tell together: of chains timed by a clock in steps not the median
- * (analysis/phases/repetitions/clock.h). NaN: out of memory. */
-static double centre_of_bin(const struct clock_reading *clock, enum trace_channel c, float *value, size_t n)
-{
-    if (!clock->instant) {
-        qsort(value, n, sizeof(*value), by_float);
-        return middle(value, n);
-    }
-    double *x = malloc(2 * n * sizeof(*x)), y = NAN;
-    for (size_t i = 0; x != NULL && i < n; i++)
-        x[i] = (double)value[i];
-    if (x != NULL)
-        y = clock_middle(clock, c, x, n, x + n);
-    free(x);
-    return y;
-}
-
-static int join_medians(const struct bins *b, const struct binned *s, const struct clock_reading *clock,
-                        enum trace_channel c, struct polyline *out)
-{
-    size_t usual = usual_count(s, b->n), empty = 0;
+    struct clock_reading clock = clock_reading_of(d->t);
+    double usual = usual_count(s, b->n);
+    size_t empty = 0;
     /* at the grid's own width single bins may miss out by jitter; a halt misses more than two in a row */
     for (size_t i = 0; i < b->n; i++) {
         size_t n = s->first[i + 1] - s->first[i];
-        if (n == 0 || 5 * n < usual) {
+        double *value = s->value + s->first[i];
+        if (n == 0 || 5 * (double)n < usual) {
             empty++;
             continue;
         }
-        double x = b->origin + ((double)i + 0.5) * b->width;
-        if (empty > 2 && out->n > 0 && add_point(out, x, NAN) != 0)
-            return -1;
+        if (empty > 2 && d->s->n > 0)
+            chart_add_break(d->c, d->s);
         empty = 0;
-        if (add_point(out, x, centre_of_bin(clock, c, s->value + s->first[i], n)) != 0)
-            return -1;
+        /* of chains timed by a clock in steps not the median (analysis/phases/repetitions/clock.h) */
+        add_point(d, middle_of(b, i),
+                  clock.instant ? clock_middle(&clock, channel, value, n, s->scratch) : order_median(value, n));
     }
-    return 0;
 }
 
-/* The values of a channel that a repetition holds. */
-static size_t values_in(const struct series_grid *g, const float *channel, struct run_span span)
+/* The values of a channel that the samples of a repetition hold. */
+static size_t values_in(const struct drawing *d, size_t first, size_t end)
 {
     size_t n = 0;
-    for (size_t i = span.first; i < span.end; i++)
-        n += drawn(g, channel, i) ? 1 : 0;
+    for (size_t i = first; i < end; i++)
+        n += drawn(d, i) ? 1 : 0;
     return n;
 }
 
 /* Whether several repetitions hold this channel and none of them more than one value of it. */
-static bool read_once_a_run(const float *channel, const struct series_grid *g)
+static bool read_once_a_run(const struct drawing *d)
 {
     size_t holding = 0;
-    for (size_t r = 0; r < g->n_runs; r++) {
-        size_t values = values_in(g, channel, g->runs[r]);
+    for (size_t first = 0, end; first < d->t->n; first = end) {
+        end = trace_run_end(d->t, first);
+        size_t values = values_in(d, first, end);
         if (values > 1)
             return false;
         holding += values;
@@ -297,164 +219,148 @@ struct pooled {
     double time, value;
 };
 
-static int plot_series_by_time(const void *a, const void *b)
-{
-    double x = ((const struct pooled *)a)->time, y = ((const struct pooled *)b)->time;
-    return (x > y) - (x < y);
-}
-
 static double window_median(const struct pooled *pool, size_t first, size_t end)
 {
     double window[MEDIAN_WINDOW] = {0};
-    size_t n = end - first;
-    for (size_t i = 0; i < n; i++)
-        window[i] = pool[first + i].value;
-    qsort(window, n, sizeof(*window), by_value);
-    return n % 2 == 1 ? window[n / 2] : (window[n / 2 - 1] + window[n / 2]) / 2;
+    for (size_t i = first; i < end; i++)
+        window[i - first] = pool[i].value;
+    return order_median(window, end - first);
 }
 
 /* For channels read once a repetition: the running median over the neighbours in time, all repetitions together. */
-static int running_median(const struct trace *t, const struct series_grid *g, const float *channel, size_t n,
-                          struct polyline *out)
+static void running_median(const struct drawing *d)
 {
-    struct pooled *pool = malloc((n + 1) * sizeof(*pool));
+    struct pooled *pool = malloc((d->t->n + 1) * sizeof(*pool));
+    size_t used = 0, half = MEDIAN_WINDOW / 2;
+    d->c->failed = d->c->failed || pool == NULL;
     if (pool == NULL)
-        return -1;
-    size_t used = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (drawn(g, channel, i))
-            pool[used++] = (struct pooled){t->time_us[i], (double)channel[i]};
-    qsort(pool, used, sizeof(*pool), plot_series_by_time);
-    int status = 0;
+        return;
+    for (size_t i = 0; i < d->t->n; i++)
+        if (drawn(d, i))
+            pool[used++] = (struct pooled){d->t->time_us[i], (double)d->values[i]};
+    qsort(pool, used, sizeof(*pool), order_double); /* by time, the first member */
     double gap = used > MEDIAN_WINDOW ? GAP_SPACINGS * (pool[used - 1].time - pool[0].time) / (double)used : INFINITY;
-    for (size_t i = 0; i < used && status == 0; i++) {
-        size_t half = MEDIAN_WINDOW / 2;
+    for (size_t i = 0; i < used; i++) {
         size_t first = i > half ? i - half : 0, end = i + half + 1 < used ? i + half + 1 : used;
         if (i > 0 && pool[i].time - pool[i - 1].time > gap) /* nobody reads in a halt */
-            status = add_point(out, pool[i].time, NAN);
-        status = status != 0 ? status : add_point(out, pool[i].time, window_median(pool, first, end));
+            chart_add_break(d->c, d->s);
+        add_point(d, pool[i].time, window_median(pool, first, end));
     }
     free(pool);
-    return status;
 }
 
-int plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
-                       struct polyline *out)
+void plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
+                        struct chart *c, struct chart_series *s)
 {
-    memset(out, 0, sizeof(*out));
+    const struct drawing d = {t, g, t->channel[channel], c, s};
     struct bins b = choose_bins(g, bins);
-    struct clock_reading clock = clock_reading_of(t);
-    struct binned s;
-    if (sort_into_bins(t, g, t->channel[c], &b, &s) != 0)
-        return -1;
-    int status = read_once_a_run(t->channel[c], g) ? running_median(t, g, t->channel[c], s.first[b.n], out)
-                                                   : join_medians(&b, &s, &clock, c, out);
-    free_binned(&s);
-    if (status != 0)
-        plot_polyline_free(out);
-    return status;
+    struct binned binned;
+    if (s == NULL)
+        return;
+    if (read_once_a_run(&d)) {
+        running_median(&d);
+        return;
+    }
+    if (sort_into_bins(&d, &b, &binned) == 0)
+        join_medians(&d, &b, &binned, channel);
+    else
+        c->failed = true;
+    free_binned(&binned);
 }
+
+/* ---- single repetitions ---- */
 
 /* One repetition as it is, missing values left out, gaps broken. */
-static int draw_whole(const struct trace *t, const struct series_grid *g, const float *channel, struct run_span span,
-                      struct polyline *out)
+static void draw_whole(const struct drawing *d, size_t first, size_t end)
 {
-    double period = isfinite(g->period_us) ? g->period_us : 1;
-    double gap = GAP_PERIODS * period, stroke = period / 2, last = -INFINITY;
+    double period = isfinite(d->g->period_us) ? d->g->period_us : 1;
+    double gap = GAP_PERIODS * period, stroke = period / 2, last = -INFINITY, value = NAN;
     bool alone = false;
-    for (size_t i = span.first; i < span.end; i++) {
-        if (!drawn(g, channel, i))
+    for (size_t i = first; i < end; i++) {
+        if (!drawn(d, i))
             continue;
-        bool breaks = t->time_us[i] - last > gap;
-        if (breaks && alone && add_point(out, last + stroke, out->y[out->n - 1]) != 0)
-            return -1;
-        if (breaks && out->n > 0 && add_point(out, t->time_us[i], NAN) != 0)
-            return -1;
-        if (add_point(out, t->time_us[i], (double)channel[i]) != 0)
-            return -1;
+        bool breaks = d->t->time_us[i] - last > gap;
+        if (breaks && alone)
+            add_point(d, last + stroke, value);
+        if (breaks && d->s->n > 0)
+            chart_add_break(d->c, d->s);
         alone = breaks;
-        last = t->time_us[i];
+        last = d->t->time_us[i];
+        value = (double)d->values[i];
+        add_point(d, last, value);
     }
-    return alone ? add_point(out, last + stroke, out->y[out->n - 1]) : 0;
+    if (alone)
+        add_point(d, last + stroke, value);
 }
 
 /* One repetition as the smallest and largest value of each bin. */
-static int draw_thinned(const struct trace *t, const struct series_grid *g, const float *channel, struct run_span span,
-                        const struct bins *b, struct polyline *out)
+static void draw_thinned(const struct drawing *d, size_t first, size_t end, const struct bins *b)
 {
     size_t last_bin = SIZE_MAX;
-    for (size_t i = span.first; i < span.end;) {
-        size_t bin = plot_series_bin_of(b, t->time_us[i]);
+    for (size_t i = first; i < end;) {
+        size_t bin = plot_series_bin_of(b, d->t->time_us[i]);
         double lo = INFINITY, hi = -INFINITY;
-        for (; i < span.end && plot_series_bin_of(b, t->time_us[i]) == bin; i++) {
-            if (drawn(g, channel, i)) {
-                lo = fmin(lo, (double)channel[i]);
-                hi = fmax(hi, (double)channel[i]);
+        for (; i < end && plot_series_bin_of(b, d->t->time_us[i]) == bin; i++)
+            if (drawn(d, i)) {
+                lo = fmin(lo, (double)d->values[i]);
+                hi = fmax(hi, (double)d->values[i]);
             }
-        }
         if (lo > hi)
             continue;
-        double x = b->origin + ((double)bin + 0.5) * b->width;
-        bool breaks = out->n > 0 && (last_bin == SIZE_MAX || bin - last_bin > 2);
-        if (breaks && add_point(out, x, NAN) != 0)
-            return -1;
-        if (add_point(out, x, lo) != 0 || add_point(out, x, hi) != 0)
-            return -1;
+        if (d->s->n > 0 && (last_bin == SIZE_MAX || bin - last_bin > 2))
+            chart_add_break(d->c, d->s);
+        add_point(d, middle_of(b, bin), lo);
+        add_point(d, middle_of(b, bin), hi);
         last_bin = bin;
     }
-    return 0;
 }
 
 /* How many repetitions to go on by, so that what is drawn stays within the budget. */
-static size_t run_step(const struct series_grid *g, const float *channel, size_t bins, size_t budget)
+static size_t run_step(const struct drawing *d, size_t bins, size_t budget)
 {
     size_t points = 0;
-    for (size_t r = 0; r < g->n_runs; r++) {
-        size_t n = values_in(g, channel, g->runs[r]);
+    for (size_t first = 0, end; first < d->t->n; first = end) {
+        end = trace_run_end(d->t, first);
+        size_t n = values_in(d, first, end);
         points += n > 2 * bins ? 2 * bins : n;
     }
     return points / (budget > 0 ? budget : 1) + 1;
 }
 
-int plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
-                      size_t budget, struct polyline *out, size_t *drawn_runs)
+size_t plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
+                         size_t budget, struct chart *c, struct chart_series *s)
 {
-    memset(out, 0, sizeof(*out));
-    *drawn_runs = 0;
-    const float *channel = t->channel[c];
+    const struct drawing d = {t, g, t->channel[channel], c, s};
     struct bins b = choose_bins(g, bins);
-    size_t step = run_step(g, channel, bins, budget), holding = 0;
-    for (size_t r = 0; r < g->n_runs; r++) {
-        struct run_span span = g->runs[r];
-        size_t values = values_in(g, channel, span);
+    size_t step = run_step(&d, bins, budget), holding = 0, runs = 0;
+    for (size_t first = 0, end; first < t->n && s != NULL; first = end) {
+        end = trace_run_end(t, first);
+        size_t values = values_in(&d, first, end);
         if (values == 0 || holding++ % step != 0)
             continue;
-        int status = values > 2 * bins ? draw_thinned(t, g, channel, span, &b, out)
-                                       : draw_whole(t, g, channel, span, out);
-        if (status != 0) {
-            plot_polyline_free(out);
-            return -1;
-        }
-        (*drawn_runs)++;
+        if (values > 2 * bins)
+            draw_thinned(&d, first, end, &b);
+        else
+            draw_whole(&d, first, end);
+        runs++;
     }
-    return 0;
+    return runs;
 }
 
-size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share,
+size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel channel, double share,
                          double *lo, double *hi)
 {
-    const float *channel = t->channel[c];
+    const struct drawing d = {.t = t, .g = g, .values = t->channel[channel]};
     size_t step = t->n / RANGE_VALUES_MAX + 1, n = 0;
-    float *value = channel == NULL || t->n == 0 ? NULL : malloc((t->n / step + 1) * sizeof(*value));
+    double *value = d.values == NULL || t->n == 0 ? NULL : malloc((t->n / step + 1) * sizeof(*value));
     if (value == NULL)
         return 0;
     for (size_t i = 0; i < t->n; i += step)
-        if (drawn(g, channel, i))
-            value[n++] = channel[i];
+        if (drawn(&d, i))
+            value[n++] = (double)d.values[i];
     if (n > 0) {
-        qsort(value, n, sizeof(*value), by_float);
-        *lo = (double)value[(size_t)(share * (double)(n - 1))];
-        *hi = (double)value[(size_t)((1 - share) * (double)(n - 1) + 0.5)];
+        *lo = order_nth_smallest(value, n, (size_t)(share * (double)(n - 1)));
+        *hi = order_nth_smallest(value, n, (size_t)((1 - share) * (double)(n - 1) + 0.5));
     }
     free(value);
     return n;

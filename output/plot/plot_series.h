@@ -10,18 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tables/table/chart.h"
 #include "trace/trace.h"
-
-/* Points in order of time; y NaN = the line is broken here. */
-struct polyline {
-    size_t n, capacity;
-    double *x, *y;
-};
-
-/* The stretch [first, end) of a trace that one repetition fills. */
-struct run_span {
-    size_t first, end;
-};
 
 /*
  * What holds for all channels of a trace. Left out are repetitions that the analysis discarded, and every sample
@@ -29,10 +19,9 @@ struct run_span {
  * which the core stood still, its value is neither of before nor of after.
  */
 struct series_grid {
-    struct run_span *runs; /* those with at least one sample */
-    size_t n_runs;
     double begin_us, end_us; /* of all samples */
     double period_us;        /* median distance of neighbouring samples; NaN when there are no neighbours */
+    double unit_us;          /* microseconds of one unit of the chart's x axis; 1 unless it is changed */
     bool *left_out;          /* of each sample: not to be drawn */
 };
 
@@ -43,30 +32,30 @@ struct series_grid {
 int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g);
 void plot_series_grid_free(struct series_grid *g);
 
-void plot_polyline_free(struct polyline *p);
+/* What follows adds curves to a new series of a chart, which has `failed` when out of memory. */
 
 /*
  * The median over all repetitions of the values in each bin of the time axis (one period wide, at most `bins` bins).
  * Bins with fewer than a fifth of the usual number of values break the line: there the core was mostly halted. Of a
  * channel read at most once a repetition it is the running median of 21 neighbours in time, broken where they are more
- * than six times as far apart as in the mean. Returns 0, or -1 when out of memory.
+ * than six times as far apart as in the mean.
  */
-int plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
-                       struct polyline *out);
+void plot_series_median(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
+                        struct chart *c, struct chart_series *s);
 
 /*
- * The repetitions themselves, of which every n-th is drawn so that the points stay below `budget`; *drawn_runs tells
- * how many. A repetition of more than `bins` * 2 samples is thinned to the smallest and largest value of each bin. Gaps
- * break the line. A value that is alone between two gaps is drawn as a short stroke. Returns 0 or -1: out of memory.
+ * The repetitions themselves, of which every n-th is drawn so that the points stay below `budget`; returns how many. A
+ * repetition of more than `bins` * 2 samples is thinned to the smallest and largest value of each bin. Gaps break the
+ * line. A value that is alone between two gaps is drawn as a short stroke.
  */
-int plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel c, size_t bins,
-                      size_t budget, struct polyline *out, size_t *drawn_runs);
+size_t plot_series_faint(const struct trace *t, const struct series_grid *g, enum trace_channel channel, size_t bins,
+                         size_t budget, struct chart *c, struct chart_series *s);
 
 /*
  * Of the values of a channel the `share` quantile at either end (0.005: the middle 99 %), in *lo and *hi; from at most
  * 100 000 values, evenly taken. Returns the number of values looked at, 0: the channel holds none.
  */
-size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel c, double share,
+size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel channel, double share,
                          double *lo, double *hi);
 
 #endif

@@ -10,6 +10,7 @@
 #include "analysis/phases/repetitions/clock.h"
 #include "output/plot/plot_series.h"
 #include "util/error.h"
+#include "util/order.h"
 
 /* Points of the faint lines in all panels together, and bins of the time axis: bounds the file's size. */
 enum { FAINT_BUDGET = 160000, BINS = 2000 };
@@ -28,7 +29,6 @@ struct traced {
     const struct phases *p;
     struct chart *c;
     struct series_grid grid;
-    double unit_us; /* microseconds of one unit of the time axis */
     const char *unit;
     size_t faint_runs; /* repetitions drawn in the first panel */
 };
@@ -79,15 +79,6 @@ static const char *or_else(const char *s, const char *otherwise)
 
 /* ---- curves ---- */
 
-static void put_polyline(struct traced *l, struct chart_series *s, const struct polyline *line)
-{
-    for (size_t i = 0; i < line->n; i++)
-        if (isfinite(line->y[i]))
-            chart_add_point(l->c, s, line->x[i] / l->unit_us, line->y[i], NAN, NAN);
-        else
-            chart_add_break(l->c, s);
-}
-
 static struct chart_series *curve(struct traced *l, struct chart_panel *p, const char *name, int colour)
 {
     struct chart_series *s = chart_series(l->c, p, name);
@@ -106,54 +97,39 @@ static size_t faint_budget(const struct traced *l)
 }
 
 /* All repetitions of a channel, and the median over them; of a single one there is no median. */
-static int put_channel(struct traced *l, struct chart_panel *p, enum trace_channel channel)
+static void put_channel(struct traced *l, struct chart_panel *p, enum trace_channel channel)
 {
-    struct polyline line;
-    size_t runs;
-    if (plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), &line, &runs) != 0)
-        return -1;
     struct chart_series *s = curve(l, p, "single repetitions", 0);
+    size_t runs = plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), l->c, s);
     if (s)
         s->many = runs > 1;
-    put_polyline(l, s, &line);
-    plot_polyline_free(&line);
     if (l->c->n_panels == 1)
         l->faint_runs = runs;
-    if (runs == 1)
-        return 0;
-    if (plot_series_median(l->t, &l->grid, channel, BINS, &line) != 0)
-        return -1;
-    put_polyline(l, curve(l, p, "median", 0), &line);
-    plot_polyline_free(&line);
-    return 0;
+    if (runs != 1)
+        plot_series_median(l->t, &l->grid, channel, BINS, l->c, curve(l, p, "median", 0));
 }
 
 /* The medians of several channels, in colours that the legend names. */
-static int put_medians(struct traced *l, struct chart_panel *p, enum trace_channel first, enum trace_channel last)
+static void put_medians(struct traced *l, struct chart_panel *p, enum trace_channel first, enum trace_channel last)
 {
     for (int c = (int)first; c <= (int)last; c++) {
-        struct polyline line;
         if (!has_values(l, (enum trace_channel)c))
             continue;
-        if (plot_series_median(l->t, &l->grid, (enum trace_channel)c, BINS, &line) != 0)
-            return -1;
         struct chart_series *s = curve(l, p, trace_channel_name((enum trace_channel)c), c - (int)first);
         if (s)
             s->in_legend = true;
-        put_polyline(l, s, &line);
-        plot_polyline_free(&line);
+        plot_series_median(l->t, &l->grid, (enum trace_channel)c, BINS, l->c, s);
     }
-    return 0;
 }
 
-static int add_panel(struct traced *l, const char *label, enum trace_channel first, enum trace_channel last)
+static void add_panel(struct traced *l, const char *label, enum trace_channel first, enum trace_channel last)
 {
     bool any = false;
     for (int c = (int)first; c <= (int)last; c++)
         any = any || has_values(l, (enum trace_channel)c);
     struct chart_panel *p = any ? chart_add_panel(l->c, CHART_LINES, "", "", label) : NULL;
     if (!p)
-        return 0;
+        return;
     snprintf(p->x_label, sizeof p->x_label, "time (%s)%s", l->unit,
              l->p->to != NULL ? ", 0 = first instruction of the second kernel" : "");
     p->height = l->c->n_panels == 1 ? FIRST_PANEL : OTHER_PANEL;
@@ -163,7 +139,10 @@ static int add_panel(struct traced *l, const char *label, enum trace_channel fir
         snprintf(name, sizeof name, "L%u %.3f", (unsigned)i % 100, fmin(l->p->levels_ghz[i], 99));
         chart_add_line(l->c, p, l->p->levels_ghz[i], name);
     }
-    return first == last ? put_channel(l, p, first) : put_medians(l, p, first, last);
+    if (first == last)
+        put_channel(l, p, first);
+    else
+        put_medians(l, p, first, last);
 }
 
 /* ---- phases ---- */
@@ -194,8 +173,9 @@ static void put_spans(struct traced *l)
 {
     for (size_t i = 0; i < l->p->n_phases; i++) {
         const struct phase *p = &l->p->phases[i];
-        struct chart_span span = {
-            .from = p->start_us / l->unit_us, .to = phase_end(l, i) / l->unit_us, .colour = kind_colour[p->kind]};
+        struct chart_span span = {.from = p->start_us / l->grid.unit_us,
+                                  .to = phase_end(l, i) / l->grid.unit_us,
+                                  .colour = kind_colour[p->kind]};
         label_texts(p, span.text, span.kind, sizeof span.text);
         chart_add_span(l->c, &span);
     }
@@ -212,10 +192,10 @@ static void choose_unit(struct traced *l)
         length = 2;
     }
     bool seconds = length > 2e7, milliseconds = length > 2e4;
-    l->unit_us = seconds ? 1e6 : milliseconds ? 1e3 : 1;
+    l->grid.unit_us = seconds ? 1e6 : milliseconds ? 1e3 : 1;
     l->unit = seconds ? "s" : milliseconds ? "ms" : "\xC2\xB5s";
-    l->c->x_lo = begin / l->unit_us;
-    l->c->x_hi = end / l->unit_us;
+    l->c->x_lo = begin / l->grid.unit_us;
+    l->c->x_hi = end / l->grid.unit_us;
 }
 
 static void put_titles(struct traced *l)
@@ -246,12 +226,6 @@ static void put_titles(struct traced *l)
              c->x_lo <= 0 && c->x_hi >= 0 ? "; dashed: time 0" : "");
 }
 
-static int trace_chart_by_run(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The grid without the repetitions that were discarded. */
 static int find_grid(struct traced *l)
 {
@@ -260,20 +234,10 @@ static int find_grid(struct traced *l)
         return -1;
     for (size_t i = 0; i < l->p->n_discarded; i++)
         skip[i] = l->p->discarded[i].run;
-    qsort(skip, l->p->n_discarded, sizeof(*skip), trace_chart_by_run);
+    qsort(skip, l->p->n_discarded, sizeof(*skip), order_unsigned);
     int status = plot_series_grid_find(l->t, skip, l->p->n_discarded, &l->grid);
     free(skip);
     return status;
-}
-
-static int put_panels(struct traced *l)
-{
-    return add_panel(l, "frequency (GHz)", TRACE_FREQ, TRACE_FREQ) == 0 &&
-                   add_panel(l, "IPC (1/cycle)", TRACE_IPC, TRACE_IPC) == 0 &&
-                   add_panel(l, "core voltage (V)", TRACE_VOLTS, TRACE_VOLTS) == 0 &&
-                   add_panel(l, "share of cycles", TRACE_LVL0, TRACE_THROTTLE) == 0
-               ? 0
-               : -1;
 }
 
 int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, char *why, size_t why_size)
@@ -285,12 +249,14 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
     c->modelled = p->modelled;
     c->one_axis = c->zero_line = true;
     choose_unit(&l);
-    int status = put_panels(&l);
+    add_panel(&l, "frequency (GHz)", TRACE_FREQ, TRACE_FREQ);
+    add_panel(&l, "IPC (1/cycle)", TRACE_IPC, TRACE_IPC);
+    add_panel(&l, "core voltage (V)", TRACE_VOLTS, TRACE_VOLTS);
+    add_panel(&l, "share of cycles", TRACE_LVL0, TRACE_THROTTLE);
     put_spans(&l);
     put_titles(&l);
     plot_series_grid_free(&l.grid);
-    bool empty = status == 0 && c->n_panels == 0;
-    if (status == 0 && !c->failed && !empty)
+    if (!c->failed && c->n_panels > 0)
         return 0;
-    return error_line(why, why_size, empty ? "the trace has no values to draw" : "out of memory");
+    return error_line(why, why_size, c->failed ? "out of memory" : "the trace has no values to draw");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/report/html.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,23 @@ void html_text(FILE *out, const char *text)
     free(plain);
 }
 
+void html_print(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    for (const char *c = format; *c; c++)
+        if (strncmp(c, "%s", 2) == 0) {
+            html_text(out, va_arg(arguments, const char *));
+            c += 1;
+        } else if (strncmp(c, "%zu", 3) == 0) {
+            fprintf(out, "%zu", va_arg(arguments, size_t));
+            c += 2;
+        } else {
+            putc(*c, out);
+        }
+    va_end(arguments);
+}
+
 void html_text_part(FILE *out, const char *text, size_t length)
 {
     char *part = strndup(text, length);
@@ -76,7 +94,5 @@ void html_link(FILE *out, const char *name)
 {
     fputs("<a href=\"", out);
     html_file_name(out, name);
-    fputs("\">", out);
-    html_text(out, name);
-    fputs("</a>", out);
+    html_print(out, "\">%s</a>", name);
 }

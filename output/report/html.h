@@ -12,7 +12,10 @@
  */
 void html_text(FILE *out, const char *text);
 
-/* The first `length` bytes of it. */
+/* printf for such texts: %s is written by html_text; there is also %zu, and no other. */
+void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first `length` bytes of a text. */
 void html_text_part(FILE *out, const char *text, size_t length);
 
 /* Text whose line ends are kept, as <br>; empty lines are left out. */

@@ -24,9 +24,6 @@ struct report_head {
     const char *source;  /* what it counts with, in words */
     bool modelled;
     const char *date, *version, *seed, *command;
-    /* how the machine was set: settings read, changed and restored; in this order */
-    const struct table_pair *facts;
-    size_t n_facts;
     /* what the reader should know before trusting a figure: a virtual machine, noise, cells that were discarded */
     const char *const *notes;
     size_t n_notes;
@@ -40,10 +37,9 @@ struct report_head {
 struct report_part {
     const struct table *table;
     const char *title;
-    const char *method;   /* how it was measured, with sources as "G 3.2.2"; NULL: as the table of its name says */
-    const char *findings; /* lines, the most important first */
-    const char *svg;      /* of plot_svg(), or NULL and */
-    const char *svg_why;  /* why there is no plot */
+    const char *findings;                /* lines, the most important first */
+    const char *svg;                     /* of plot_svg(), or NULL and */
+    const char *svg_why;                 /* why there is no plot */
     const char *files[REPORT_FILES_MAX]; /* names relative to the page; NULL ends them */
 };
 

@@ -8,24 +8,6 @@
 #include "output/plot/plot.h"
 #include "output/plot/table_chart.h"
 
-enum { WHY_SIZE = 400, NAME_SIZE = 80, NOTES_MAX = 24, NOTE_SIZE = 700, COMMAND_SIZE = 2000 };
-
-/* What a part needs while the page is written. */
-struct part_texts {
-    char *findings, *svg;
-    char why[WHY_SIZE], csv[NAME_SIZE], json[NAME_SIZE], text[NAME_SIZE], plot[NAME_SIZE];
-};
-
-struct report_contents {
-    struct report_head head;
-    size_t n;
-    struct report_part parts[REPORT_PARTS_MAX];
-    struct part_texts texts[REPORT_PARTS_MAX];
-    const char *notes[NOTES_MAX];
-    char note_text[NOTES_MAX][NOTE_SIZE];
-    char command[COMMAND_SIZE];
-};
-
 char *report_contents_findings(const struct table_kind *k, const struct table *t)
 {
     char *text = NULL;
@@ -46,9 +28,9 @@ static void add_note(struct report_contents *c, const char *note, size_t length)
     for (size_t i = 0; i < c->head.n_notes; i++)
         if (strlen(c->notes[i]) == length && strncmp(c->notes[i], note, length) == 0)
             return;
-    if (c->head.n_notes < NOTES_MAX && length > 0) {
+    if (c->head.n_notes < REPORT_NOTES_MAX && length > 0) {
         char *text = c->note_text[c->head.n_notes];
-        snprintf(text, NOTE_SIZE, "%.*s", (int)length, note);
+        snprintf(text, sizeof c->note_text[0], "%.*s", (int)length, note);
         c->notes[c->head.n_notes++] = text;
     }
 }
@@ -97,7 +79,7 @@ const struct report_part *report_contents_add(struct report_contents *c, const s
 {
     if (c->n == REPORT_PARTS_MAX)
         return NULL;
-    struct part_texts *x = &c->texts[c->n];
+    struct report_texts *x = &c->texts[c->n];
     struct report_part *part = &c->parts[c->n++];
     x->findings = report_contents_findings(k, t);
     struct chart chart;
@@ -115,17 +97,6 @@ const struct report_part *report_contents_add(struct report_contents *c, const s
                                  .svg_why = x->svg ? NULL : x->why,
                                  .files = {x->csv, x->json, x->text, x->svg ? x->plot : NULL}};
     return part;
-}
-
-const struct report_head *report_contents_head(const struct report_contents *c)
-{
-    return &c->head;
-}
-
-const struct report_part *report_contents_parts(const struct report_contents *c, size_t *n)
-{
-    *n = c->n;
-    return c->parts;
 }
 
 void report_contents_free(struct report_contents *c)

@@ -6,7 +6,22 @@
 #include "output/report/report.h"
 #include "tables/table/tables.h"
 
-struct report_contents;
+enum { REPORT_NOTES_MAX = 24 };
+
+/* What a part refers to. */
+struct report_texts {
+    char *findings, *svg;
+    char why[400], csv[80], json[80], text[80], plot[80];
+};
+
+struct report_contents {
+    struct report_head head;
+    size_t n;
+    struct report_part parts[REPORT_PARTS_MAX];
+    struct report_texts texts[REPORT_PARTS_MAX];
+    const char *notes[REPORT_NOTES_MAX];
+    char note_text[REPORT_NOTES_MAX][700], command[2000];
+};
 
 /* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
 char *report_contents_findings(const struct table_kind *k, const struct table *t);
@@ -20,8 +35,6 @@ struct report_contents *report_contents_new(const struct table *tables, size_t n
 /* One more table; draws its plot. Returns its part, or NULL: there are REPORT_PARTS_MAX. */
 const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
                                               const struct table *t);
-const struct report_head *report_contents_head(const struct report_contents *c);
-const struct report_part *report_contents_parts(const struct report_contents *c, size_t *n);
 void report_contents_free(struct report_contents *c);
 
 #endif

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report_missing.h"
-#include "output/report/report_section.h"
+#include "output/report/report_parts.h"
 #include "util/template.h"
 
 struct page {
@@ -27,26 +26,22 @@ static void page_cpu(FILE *out, const void *page)
 static void page_date(FILE *out, const void *page)
 {
     const char *date = ((const struct page *)page)->head->date;
-    fputs(date ? ", " : "", out);
-    html_text(out, date);
+    if (date)
+        html_print(out, ", %s", date);
 }
 
 static void page_machine(FILE *out, const void *page)
 {
     const char *machine = ((const struct page *)page)->head->machine;
-    fputs(machine ? " (" : "", out);
-    html_text(out, machine);
-    fputs(machine ? ")" : "", out);
+    if (machine)
+        html_print(out, " (%s)", machine);
 }
 
 static void page_contents(FILE *out, const void *page)
 {
     const struct page *p = page;
-    for (size_t i = 0; i < p->n; i++) {
-        fprintf(out, "<li><a href=\"#table-%zu\">", i + 1);
-        html_text(out, p->parts[i].table->name);
-        fputs("</a></li>\n", out);
-    }
+    for (size_t i = 0; i < p->n; i++)
+        html_print(out, "<li><a href=\"#table-%zu\">%s</a></li>\n", i + 1, p->parts[i].table->name);
 }
 
 /* ---- the machine ---- */
@@ -55,9 +50,7 @@ static void fact(FILE *out, const char *key, const char *value)
 {
     if (!value || !*value)
         return;
-    fputs("<dt>", out);
-    html_text(out, key);
-    fputs("</dt><dd>", out);
+    html_print(out, "<dt>%s</dt><dd>", key);
     html_lines(out, value);
     fputs("</dd>\n", out);
 }
@@ -99,8 +92,6 @@ static void page_facts(FILE *out, const void *page)
     for (size_t i = 0; p->n > 0 && i < p->parts[0].table->n_meta; i++)
         if (!told_elsewhere(p, &p->parts[0].table->meta[i]))
             fact_named(out, &p->parts[0].table->meta[i]);
-    for (size_t i = 0; i < h->n_facts; i++)
-        fact_named(out, &h->facts[i]);
     fact(out, "date", h->date);
     fact(out, "seed", h->seed);
     fact(out, "command", h->command);
@@ -109,11 +100,8 @@ static void page_facts(FILE *out, const void *page)
 static void page_notes(FILE *out, const void *page)
 {
     const struct report_head *h = ((const struct page *)page)->head;
-    for (size_t i = 0; i < h->n_notes; i++) {
-        fputs("<li>", out);
-        html_text(out, h->notes[i]);
-        fputs("</li>\n", out);
-    }
+    for (size_t i = 0; i < h->n_notes; i++)
+        html_print(out, "<li>%s</li>\n", h->notes[i]);
 }
 
 /* ---- findings and tables ---- */
@@ -146,9 +134,7 @@ static void page_findings(FILE *out, const void *page)
             shown++;
             fputs("<li>", out);
             html_text_part(out, line, length);
-            fprintf(out, " (<a href=\"#table-%zu\">", i + 1);
-            html_text(out, p->parts[i].table->name);
-            fputs("</a>)</li>\n", out);
+            html_print(out, " (<a href=\"#table-%zu\">%s</a>)</li>\n", i + 1, p->parts[i].table->name);
         }
     }
 }
@@ -214,8 +200,7 @@ static void page_foot(FILE *out, const void *page)
     bool any = false;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i][1] && *texts[i][1]) {
-            fprintf(out, "%s%s", any ? " \xC2\xB7 " : "", texts[i][0]);
-            html_text(out, texts[i][1]);
+            html_print(out, "%s%s%s", any ? " \xC2\xB7 " : "", texts[i][0], texts[i][1]);
             any = true;
         }
     fputs(h->modelled ? " \xC2\xB7 modelled, not measured" : "", out);

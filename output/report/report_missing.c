@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report's list of what could not be measured: each reason once, with all that it kept from being measured. */
-#include "output/report/report_missing.h"
-
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report_table.h"
+#include "output/report/report_parts.h"
 
 /* Entries of a reason that are named before the reader asks for the others. */
 enum { NAMED = 8 };
@@ -58,9 +56,7 @@ static void of_table(FILE *out, const struct report_words *w, const struct repor
     size_t n = count_of(p, why);
     if (n == 0)
         return;
-    fputs("<li>", out);
-    html_text(out, p->table->name);
-    fputs(": ", out);
+    html_print(out, "<li>%s: ", p->table->name);
     entries(out, w, p, why, 0, n > NAMED + 2 ? NAMED : n);
     if (n > NAMED + 2) {
         fprintf(out,
@@ -79,9 +75,7 @@ void report_missing(FILE *out, const struct report_words *w, const struct report
         for (size_t i = 0; i < parts[p].table->n_missing; i++) {
             if (seen_before(parts, p, i))
                 continue;
-            fputs("<li>", out);
-            html_text(out, report_missing_reason(&parts[p], i));
-            fputs("\n<ul>\n", out);
+            html_print(out, "<li>%s\n<ul>\n", report_missing_reason(&parts[p], i));
             for (size_t q = p; q < n; q++)
                 of_table(out, w, &parts[q], report_missing_reason(&parts[p], i));
             fputs("</ul></li>\n", out);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/report/report_section.h"
-
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report_table.h"
+#include "output/report/report_parts.h"
 #include "output/report/svg_inline.h"
 #include "tables/table/tables.h"
 #include "util/template.h"
@@ -17,7 +15,7 @@ const char *report_section_title(const struct report_part *p)
 const char *report_section_method(const struct report_part *p)
 {
     const struct table_kind *k = p->table->name ? tables_find(p->table->name) : NULL;
-    return p->method || !k ? p->method : k->method;
+    return k ? k->method : NULL;
 }
 
 struct section {
@@ -76,12 +74,8 @@ static void section_rows(FILE *out, const void *section)
 static void section_settings(FILE *out, const void *section)
 {
     const struct table *t = ((const struct section *)section)->part->table;
-    for (size_t i = 0; i < t->n_settings; i++) {
-        fputs(i ? "; " : "", out);
-        html_text(out, t->settings[i].key);
-        fputs(" = ", out);
-        html_text(out, t->settings[i].value);
-    }
+    for (size_t i = 0; i < t->n_settings; i++)
+        html_print(out, "%s%s = %s", i ? "; " : "", t->settings[i].key, t->settings[i].value);
 }
 
 static void section_files(FILE *out, const void *section)

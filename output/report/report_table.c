@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as an HTML table: limits beside their value, long tables opened by the reader. */
-#include "output/report/report_table.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "output/report/html.h"
-#include "output/report/report.h"
+#include "output/report/report_parts.h"
 
 /* The columns of a value's limits; the value's own column shows them. */
 struct shown_column {
@@ -66,11 +64,7 @@ static void tell_same_words(FILE *out, const struct report_words *w, const struc
         if (!words)
             continue;
         report_words_column(w, &t->columns[i], name, sizeof name);
-        fputs("<p class=\"note\">In all rows, ", out);
-        html_text(out, name);
-        fputs(": ", out);
-        html_text(out, words);
-        fputs("</p>\n", out);
+        html_print(out, "<p class=\"note\">In all rows, %s: %s</p>\n", name, words);
     }
 }
 
@@ -115,15 +109,11 @@ static void report_table_heading(FILE *out, const struct report_words *w, const 
     const struct table_column *c = &t->columns[s->value];
     char name[120];
     report_words_column(w, c, name, sizeof name);
-    fputs("<th scope=\"col\" title=\"", out);
-    html_text(out, c->name);
-    fprintf(out, "\"%s>", c->type == TABLE_TEXT ? "" : " class=\"number\"");
-    html_text(out, name);
-    if (c->unit && *c->unit && strcmp(c->unit, "1") != 0) {
-        fputs(" <span class=\"unit\">", out);
-        html_text(out, readable_unit(c->unit));
-        fputs("</span>", out);
-    }
+    html_print(out, "<th scope=\"col\" title=\"%s\"", c->name);
+    fputs(c->type == TABLE_TEXT ? "" : " class=\"number\"", out);
+    html_print(out, ">%s", name);
+    if (c->unit && *c->unit && strcmp(c->unit, "1") != 0)
+        html_print(out, " <span class=\"unit\">%s</span>", readable_unit(c->unit));
     fputs("</th>", out);
 }
 
@@ -188,12 +178,10 @@ static void rows(FILE *out, const struct table *t, const struct shown_column *co
 /* The switch stands before what it opens, for a style sheet can only look forward; it is shown below the table. */
 static void opener(FILE *out, const struct table *t, size_t in_page)
 {
-    fprintf(out,
-            "<details class=\"opener\"><summary><span class=\"closed\">Show all %zu rows</span><span "
-            "class=\"open\">Show the first %d rows only</span> of the table of ",
-            in_page, REPORT_ROWS_SHOWN);
-    html_text(out, t->name);
-    fputs("</summary></details>\n", out);
+    html_print(out,
+               "<details class=\"opener\"><summary><span class=\"closed\">Show all %zu rows</span><span "
+               "class=\"open\">Show the first %zu rows only</span> of the table of %s</summary></details>\n",
+               in_page, (size_t)REPORT_ROWS_SHOWN, t->name);
 }
 
 static void too_long(FILE *out, const struct table *t, const char *csv)
@@ -217,12 +205,10 @@ void report_table(FILE *out, const struct report_words *w, const struct table *t
     fputs("<div class=\"rows\">\n", out);
     if (folded)
         opener(out, t, in_page);
-    fprintf(out,
-            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"%s\">\n<table>\n"
-            "<caption id=\"%s\">",
-            id, id);
-    html_text(out, caption);
-    fputs("</caption>\n<thead><tr>", out);
+    html_print(out,
+               "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-labelledby=\"%s\">\n<table>\n"
+               "<caption id=\"%s\">%s</caption>\n<thead><tr>",
+               id, id, caption);
     for (size_t i = 0; i < n; i++)
         report_table_heading(out, w, t, &columns[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
@@ -242,11 +228,6 @@ void report_table(FILE *out, const struct report_words *w, const struct table *t
 
 /* ---- missing entries ---- */
 
-static bool named(const struct table *t, size_t entry, const char *column)
-{
-    return table_missing_text(t, entry, column) != NULL;
-}
-
 static void other_key(FILE *out, const struct report_words *w, const struct table *t, size_t entry, size_t column,
                       bool first)
 {
@@ -255,30 +236,24 @@ static void other_key(FILE *out, const struct report_words *w, const struct tabl
     char name[120];
     report_words_column(w, c, name, sizeof name);
     fputs(first ? "" : ", ", out);
-    if (c->type == TABLE_TEXT) {
-        if (strcmp(c->name, "kernel") != 0) {
-            html_text(out, name);
-            putc(' ', out);
-        }
-        html_text(out, v->text);
-    } else if (strcmp(c->name, "active_cores") == 0) {
+    if (strcmp(c->name, "active_cores") == 0) {
         fprintf(out, "%.0f active core%s", v->number, v->number == 1 ? "" : "s");
-    } else {
-        html_text(out, name);
-        putc(' ', out);
-        report_table_number(out, c, v->number);
+        return;
     }
+    if (strcmp(c->name, "kernel") != 0)
+        html_print(out, "%s ", name);
+    if (c->type == TABLE_TEXT)
+        html_text(out, v->text);
+    else
+        report_table_number(out, c, v->number);
 }
 
 void report_table_missing_name(FILE *out, const struct report_words *w, const struct table *t, size_t entry)
 {
-    bool first = true, pair = named(t, entry, "from") && named(t, entry, "to");
-    if (pair) {
-        html_text(out, table_missing_text(t, entry, "from"));
-        fputs(" \xE2\x86\x92 ", out);
-        html_text(out, table_missing_text(t, entry, "to"));
-        first = false;
-    }
+    const char *from = table_missing_text(t, entry, "from"), *to = table_missing_text(t, entry, "to");
+    bool pair = from && to, first = !pair;
+    if (pair)
+        html_print(out, "%s \xE2\x86\x92 %s", from, to);
     for (size_t i = 0; i < t->n_columns; i++) {
         const struct table_column *c = &t->columns[i];
         const struct table_value *v = &t->missing[entry].values[i];

@@ -141,8 +141,7 @@ int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title
     if (!inner)
         return -1;
     fprintf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
-    html_text(out, title);
-    fputs("\">", out);
+    html_print(out, "%s\">", title);
     body(out, inner, prefix);
     return 0;
 }

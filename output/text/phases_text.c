@@ -26,31 +26,32 @@ struct screen {
     bool colour;
 };
 
-static const char *bold(const struct screen *s)
-{
-    return s->colour ? "\033[1m" : "";
-}
+#define BOLD "\033[1m"
+#define WARNING "\033[1;33m"
+#define PLAIN "\033[0m"
 
-static const char *warning_colour(const struct screen *s)
+/* An escape sequence where there is colour. */
+static const char *style(const struct screen *s, const char *sequence)
 {
-    return s->colour ? "\033[1;33m" : "";
-}
-
-static const char *plain(const struct screen *s)
-{
-    return s->colour ? "\033[0m" : "";
+    return s->colour ? sequence : "";
 }
 
 /* A heading in the left column; the cursor then stands at INDENT. */
 static void phases_text_heading(const struct screen *s, const char *name)
 {
-    fprintf(s->out, "%s%-*s%s", bold(s), INDENT, name, plain(s));
+    fprintf(s->out, "%s%-*s%s", style(s, BOLD), INDENT, name, style(s, PLAIN));
 }
 
-/* Text behind a heading, made harmless, broken at blanks so that it stays within the page. */
-static void paragraph(const struct screen *s, const char *name, const char *text)
+/* Text behind a heading, as printf makes it, then made harmless and broken at blanks so that it stays in the page. */
+static void paragraph(const struct screen *s, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void paragraph(const struct screen *s, const char *name, const char *format, ...)
 {
-    char clean[TEXT_SIZE];
+    char text[TEXT_SIZE], clean[TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
     plain_text(text, clean, sizeof(clean));
     phases_text_heading(s, name);
     size_t column = INDENT;
@@ -94,27 +95,30 @@ static int decimals(const struct estimate *e, int least, int most)
     return n < least ? least : n > most ? most : n;
 }
 
+/* A number as text, by value. */
+struct number {
+    char text[130];
+};
+
 /* A number, or '-' where it was not measured. */
-static void phases_text_number(char *out, size_t size, double value, int places)
+static struct number phases_text_number(double value, int places)
 {
+    struct number out = {"-"};
     if (isfinite(value))
-        snprintf(out, size, "%.*f", places, value + 0.0);
-    else
-        snprintf(out, size, "-");
+        snprintf(out.text, sizeof(out.text), "%.*f", places, value + 0.0);
+    return out;
 }
 
 /* "20.1 [19.9, 20.3]" */
-static void phases_text_with_limits(char *out, size_t size, const struct estimate *e, int least, int most)
+static struct number phases_text_with_limits(const struct estimate *e, int least, int most)
 {
-    char value[40], lo[40], hi[40];
     int places = decimals(e, least, most);
-    phases_text_number(value, sizeof(value), e->value, places);
-    phases_text_number(lo, sizeof(lo), e->lo, places);
-    phases_text_number(hi, sizeof(hi), e->hi, places);
+    struct number out = phases_text_number(e->value, places);
+    size_t used = strlen(out.text);
     if (isfinite(e->lo) || isfinite(e->hi))
-        snprintf(out, size, "%s [%s, %s]", value, lo, hi);
-    else
-        snprintf(out, size, "%s", value);
+        snprintf(out.text + used, sizeof(out.text) - used, " [%.40s, %.40s]", phases_text_number(e->lo, places).text,
+                 phases_text_number(e->hi, places).text);
+    return out;
 }
 
 static void print_title(const struct screen *s, const struct phases *p)
@@ -123,14 +127,13 @@ static void print_title(const struct screen *s, const struct phases *p)
     if (p->from != NULL && p->to != NULL) {
         plain_text(p->from, from, sizeof(from));
         plain_text(p->to, to, sizeof(to));
-        fprintf(s->out, "%s%s -> %s%s", bold(s), from, to, plain(s));
+        fprintf(s->out, "%s%s -> %s%s", style(s, BOLD), from, to, style(s, PLAIN));
     } else {
-        fprintf(s->out, "%sPhases of a recording%s", bold(s), plain(s));
+        fprintf(s->out, "%sPhases of a recording%s", style(s, BOLD), style(s, PLAIN));
     }
-    if (p->modelled) {
-        fprintf(s->out, "   %sMODELLED: computed from a model, not measured on a processor%s", warning_colour(s),
-                plain(s));
-    }
+    if (p->modelled)
+        fprintf(s->out, "   %sMODELLED: computed from a model, not measured on a processor%s", style(s, WARNING),
+                style(s, PLAIN));
     fputs("\n", s->out);
 }
 
@@ -140,7 +143,7 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
     const char *cpu_number = trace_get(t, "cpu_number"), *cores = trace_get(t, "active_cores");
     const char *source = trace_get(t, "source"), *notes = trace_get(t, "notes"), *date = trace_get(t, "date");
     const char *settings = trace_get(t, "settings");
-    paragraph(s, "CPU", p->cpu != NULL ? p->cpu : "not stated");
+    paragraph(s, "CPU", "%s", p->cpu != NULL ? p->cpu : "not stated");
     phases_text_add(text, "%.300s", p->machine != NULL ? p->machine : "not stated");
     if (cpu_number != NULL)
         phases_text_add(text, ", on CPU %.20s", cpu_number);
@@ -148,13 +151,13 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
         phases_text_add(text, ", active cores: %.20s", cores);
     if (date != NULL)
         phases_text_add(text, ", %.40s", date);
-    paragraph(s, "Machine", text);
+    paragraph(s, "Machine", "%s", text);
     if (source != NULL)
-        paragraph(s, "Source", source);
+        paragraph(s, "Source", "%s", source);
     if (settings != NULL && settings[0] != '\0')
-        paragraph(s, "Settings", settings);
+        paragraph(s, "Settings", "%s", settings);
     if (notes != NULL && notes[0] != '\0')
-        paragraph(s, "Notes", notes);
+        paragraph(s, "Notes", "%s", notes);
 }
 
 /* A reason without its figures: repetitions that were lost for the same reason are counted together. */
@@ -230,24 +233,22 @@ static void print_runs(const struct screen *s, const struct phases *p)
     }
     if (groups > OTHERS_SHOWN)
         phases_text_add(text, "; %zu more reasons (all in the JSON)", groups - OTHERS_SHOWN);
-    if (p->samples_discarded > 0) {
+    if (p->samples_discarded > 0)
         phases_text_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded",
                         p->samples_discarded, p->samples);
-    }
-    paragraph(s, "Repetitions", text);
+    paragraph(s, "Repetitions", "%s", text);
     free(reasons);
 }
 
 static void phases_text_levels(const struct screen *s, const struct phases *p)
 {
-    char text[TEXT_SIZE] = "", value[130];
-    for (size_t i = 0; i < p->n_levels && i < 8; i++) {
-        phases_text_with_limits(value, sizeof(value), &p->levels[i], 3, 4);
-        phases_text_add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, value);
-    }
+    char text[TEXT_SIZE] = "";
+    for (size_t i = 0; i < p->n_levels && i < 8; i++)
+        phases_text_add(text, "%sL%zu %s", i == 0 ? "" : "; ", i, phases_text_with_limits(&p->levels[i], 3, 4).text);
     if (p->n_levels > 8)
         phases_text_add(text, "; %zu more", p->n_levels - 8);
-    paragraph(s, "Levels, GHz", p->n_levels > 0 ? text : "none found (frequency was not measured, or never steady)");
+    paragraph(s, "Levels, GHz", "%s",
+              p->n_levels > 0 ? text : "none found (frequency was not measured, or never steady)");
 }
 
 static bool any_volts(const struct phases *p)
@@ -263,25 +264,22 @@ static const char *kind_colour(const struct screen *s, enum phase_kind kind)
     static const char *const colours[] = {
         [PHASE_STEADY] = "\033[32m", [PHASE_THROTTLE] = "\033[33m", [PHASE_HALT] = "\033[31m",
         [PHASE_SLOW] = "\033[34m",   [PHASE_RAMP] = "\033[36m",     [PHASE_UNKNOWN] = "\033[35m"};
-    return s->colour ? colours[kind] : "";
+    return style(s, colours[kind]);
 }
 
 static void print_phase(const struct screen *s, const struct phases *p, const struct phase *ph, bool volts)
 {
-    char start[40], duration[130], ghz[40], ipc[40], ratio[40], level[16] = "-", volt[40], runs[48];
-    phases_text_number(start, sizeof(start), ph->start_us, decimals(&ph->duration_us, 1, 2));
-    phases_text_with_limits(duration, sizeof(duration), &ph->duration_us, 1, 2);
-    phases_text_number(ghz, sizeof(ghz), ph->freq_ghz.value, 3);
-    phases_text_number(ipc, sizeof(ipc), ph->ipc, 3);
-    phases_text_number(ratio, sizeof(ratio), ph->ipc_ratio, 3);
-    phases_text_number(volt, sizeof(volt), ph->volts, 4);
+    char level[16] = "-", runs[48];
     if (ph->level >= 0)
         snprintf(level, sizeof(level), "L%d", ph->level);
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
-    fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s", start, duration, kind_colour(s, ph->kind),
-            phases_kind_name(ph->kind), plain(s), ghz, ipc, ratio, level);
+    fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s",
+            phases_text_number(ph->start_us, decimals(&ph->duration_us, 1, 2)).text,
+            phases_text_with_limits(&ph->duration_us, 1, 2).text, kind_colour(s, ph->kind), phases_kind_name(ph->kind),
+            style(s, PLAIN), phases_text_number(ph->freq_ghz.value, 3).text, phases_text_number(ph->ipc, 3).text,
+            phases_text_number(ph->ipc_ratio, 3).text, level);
     if (volts)
-        fprintf(s->out, " %7s", volt);
+        fprintf(s->out, " %7s", phases_text_number(ph->volts, 4).text);
     fprintf(s->out, " %9s\n", runs);
 }
 
@@ -291,26 +289,17 @@ static void print_phase_remarks(const struct screen *s, const struct phase *ph)
     char text[TEXT_SIZE] = "";
     if (ph->n_modes > 1) {
         phases_text_add(text, "^ the durations cluster:");
-        for (size_t m = 0; m < ph->n_modes && m < PHASE_MODES_MAX; m++) {
+        for (size_t m = 0; m < ph->n_modes && m < PHASE_MODES_MAX; m++)
             phases_text_add(text, "%s %.1f us (%.0f %% of the runs)", m == 0 ? "" : ",", ph->modes[m].duration_us,
                             100 * ph->modes[m].share);
-        }
-        paragraph(s, "", text);
+        paragraph(s, "", "%s", text);
     }
-    if (ph->tau_us.value > 0) {
-        char from[40], to[130], tau[130];
-        phases_text_number(from, sizeof(from), ph->from_ghz.value, 3);
-        phases_text_with_limits(to, sizeof(to), &ph->to_ghz, 3, 4);
-        phases_text_with_limits(tau, sizeof(tau), &ph->tau_us, 0, 1);
-        text[0] = '\0';
-        phases_text_add(text, "^ exponentially from %s to %s GHz, time constant %s us", from, to, tau);
-        paragraph(s, "", text);
-    }
-    if (ph->why[0] != '\0') {
-        text[0] = '\0';
-        phases_text_add(text, "^ %s", ph->why);
-        paragraph(s, "", text);
-    }
+    if (ph->tau_us.value > 0)
+        paragraph(s, "", "^ exponentially from %s to %s GHz, time constant %s us",
+                  phases_text_number(ph->from_ghz.value, 3).text, phases_text_with_limits(&ph->to_ghz, 3, 4).text,
+                  phases_text_with_limits(&ph->tau_us, 0, 1).text);
+    if (ph->why[0] != '\0')
+        paragraph(s, "", "^ %s", ph->why);
 }
 
 static void print_rest_of_phases(const struct screen *s, const struct phases *p, size_t shown)
@@ -321,22 +310,21 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
         count[p->phases[i].kind]++;
     phases_text_add(text, "and %zu more:", p->n_phases - shown);
     const char *separator = "";
-    for (int kind = PHASE_STEADY; kind <= PHASE_UNKNOWN; kind++) {
+    for (int kind = PHASE_STEADY; kind <= PHASE_UNKNOWN; kind++)
         if (count[kind] > 0) {
             phases_text_add(text, "%s %zu %s", separator, count[kind], phases_kind_name((enum phase_kind)kind));
             separator = ",";
         }
-    }
-    phases_text_add(text, "; all of them are in the JSON (--json FILE)");
-    paragraph(s, "", text);
+    paragraph(s, "", "%s; all of them are in the JSON (--json FILE)", text);
 }
 
 static void phases_text_phases(const struct screen *s, const struct phases *p)
 {
     bool volts = any_volts(p);
     size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
-    fprintf(s->out, "%s%-13s%-31s%-8s %7s %6s %6s  %-5s%s%10s%s\n", bold(s), "   start us", "duration us [95 % limits]",
-            "kind", "GHz", "IPC", "ratio", "level", volts ? "   volts" : "", "runs", plain(s));
+    fprintf(s->out, "%s%-13s%-31s%-8s %7s %6s %6s  %-5s%s%10s%s\n", style(s, BOLD), "   start us",
+            "duration us [95 % limits]", "kind", "GHz", "IPC", "ratio", "level", volts ? "   volts" : "", "runs",
+            style(s, PLAIN));
     for (size_t i = 0; i < shown; i++) {
         print_phase(s, p, &p->phases[i], volts);
         print_phase_remarks(s, &p->phases[i]);
@@ -349,19 +337,17 @@ static void print_transitions(const struct screen *s, const struct phases *p)
 {
     for (size_t i = 0; i < p->n_transitions && i < OTHERS_SHOWN; i++) {
         const struct transition *t = &p->transitions[i];
-        char text[TEXT_SIZE] = "", latency[130], at[40], from[40], to[40];
-        phases_text_number(at, sizeof(at), t->at_us, decimals(&t->latency_us, 1, 2));
-        phases_text_with_limits(latency, sizeof(latency), &t->latency_us, 1, 2);
-        phases_text_number(from, sizeof(from), t->from_ghz, 3);
-        phases_text_number(to, sizeof(to), t->to_ghz, 3);
+        char text[TEXT_SIZE] = "";
         bool before = p->from != NULL && p->to != NULL && t->at_us < -BEFORE_US;
-        phases_text_add(text, "at %s us%s: latency %s us, ", at,
-                        before ? ", before the switch and unrelated to it" : "", latency);
+        phases_text_add(text, "at %s us%s: latency %s us, ",
+                        phases_text_number(t->at_us, decimals(&t->latency_us, 1, 2)).text,
+                        before ? ", before the switch and unrelated to it" : "",
+                        phases_text_with_limits(&t->latency_us, 1, 2).text);
         if (isfinite(t->from_ghz) || isfinite(t->to_ghz))
-            phases_text_add(text, "%s -> %s GHz, ", from, to);
-        phases_text_add(text, "%u halt%s, %zu/%zu runs", t->halts, t->halts == 1 ? "" : "s", t->agreeing_runs,
-                        p->runs_used);
-        paragraph(s, i == 0 ? "Transition" : "", text);
+            phases_text_add(text, "%s -> %s GHz, ", phases_text_number(t->from_ghz, 3).text,
+                            phases_text_number(t->to_ghz, 3).text);
+        paragraph(s, i == 0 ? "Transition" : "", "%s%u halt%s, %zu/%zu runs", text, t->halts, t->halts == 1 ? "" : "s",
+                  t->agreeing_runs, p->runs_used);
     }
     if (p->n_transitions > OTHERS_SHOWN)
         fprintf(s->out, "%*sand %zu more; all of them are in the JSON\n", INDENT, "", p->n_transitions - OTHERS_SHOWN);
@@ -390,57 +376,48 @@ static void print_null_result(const struct screen *s, const struct phases *p)
         paragraph(s, "Result", "undecided: the phases marked unknown may or may not be a transition");
         return;
     }
-    phases_text_add(text, only_steady(p) ? "no transition found. " : "no change between levels found. ");
-    phases_text_add(text, "Smallest effects it would have detected (95 %% of cases): ");
-    if (isfinite(p->detectable_freq)) {
+    phases_text_add(text, "%s found. Smallest effects it would have detected (95 %% of cases): ",
+                    only_steady(p) ? "no transition" : "no change between levels");
+    if (isfinite(p->detectable_freq))
         phases_text_add(text, "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
                         p->detectable_freq_us);
-    } else {
+    else
         phases_text_add(text, "no frequency step (frequency was not measured)");
-    }
-    if (isfinite(p->detectable_throttle)) {
+    if (isfinite(p->detectable_throttle))
         phases_text_add(text, ", throttling to %.3g of the full rate for %.3g us", p->detectable_throttle,
                         p->detectable_throttle_us);
-    } else {
+    else
         phases_text_add(text, ", no throttling (IPC was not measured)");
-    }
     if (isfinite(p->detectable_halt_us))
         phases_text_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
-    paragraph(s, "Result", text);
+    paragraph(s, "Result", "%s", text);
 }
 
 static void print_voltage(const struct screen *s, const struct phases *p)
 {
     for (size_t i = 0; i < p->n_volt_steps && i < OTHERS_SHOWN; i++) {
         const struct volt_step *v = &p->volt_steps[i];
-        char text[TEXT_SIZE] = "", begin[40], end[40];
-        phases_text_number(begin, sizeof(begin), v->begin_us, 1);
-        phases_text_number(end, sizeof(end), v->end_us, 1);
-        phases_text_add(text, "%.4f -> %.4f V (%+.1f mV), ", v->from_v, v->to_v, 1000 * (v->to_v - v->from_v));
-        if (strcmp(begin, end) == 0) /* a jump between two readings */
-            phases_text_add(text, "at %s us", begin);
-        else
-            phases_text_add(text, "from %s to %s us", begin, end);
-        paragraph(s, i == 0 ? "Voltage" : "", text);
+        struct number begin = phases_text_number(v->begin_us, 1), end = phases_text_number(v->end_us, 1);
+        bool jump = strcmp(begin.text, end.text) == 0; /* between two readings */
+        paragraph(s, i == 0 ? "Voltage" : "", "%.4f -> %.4f V (%+.1f mV), %s %s%s%s us", v->from_v, v->to_v,
+                  1000 * (v->to_v - v->from_v), jump ? "at" : "from", begin.text, jump ? "" : " to ",
+                  jump ? "" : end.text);
     }
-    if (p->n_volt_steps > OTHERS_SHOWN) {
+    if (p->n_volt_steps > OTHERS_SHOWN)
         fprintf(s->out, "%*sand %zu more steps; all of them are in the JSON\n", INDENT, "",
                 p->n_volt_steps - OTHERS_SHOWN);
-    }
 }
 
 static void print_warnings(const struct screen *s, const struct phases *p)
 {
     for (size_t i = 0; i < p->n_warnings && i < OTHERS_SHOWN; i++) {
-        if (s->colour)
-            fputs("\033[33m", s->out);
-        paragraph(&(struct screen){s->out, false}, "Warning", p->warnings[i]);
-        fputs(plain(s), s->out);
+        fputs(style(s, "\033[33m"), s->out);
+        paragraph(&(struct screen){s->out, false}, "Warning", "%s", p->warnings[i]);
+        fputs(style(s, PLAIN), s->out);
     }
-    if (p->n_warnings > OTHERS_SHOWN) {
+    if (p->n_warnings > OTHERS_SHOWN)
         fprintf(s->out, "%*sand %zu more warnings; all of them are in the JSON\n", INDENT, "",
                 p->n_warnings - OTHERS_SHOWN);
-    }
 }
 
 void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing)
@@ -450,7 +427,7 @@ void phases_text_print(FILE *out, bool colour, const struct trace *t, const stru
     print_machine(&s, t, p);
     print_runs(&s, p);
     if (missing != NULL && missing[0] != '\0')
-        paragraph(&s, "Not measured", missing);
+        paragraph(&s, "Not measured", "%s", missing);
     phases_text_levels(&s, p);
     phases_text_phases(&s, p);
     print_transitions(&s, p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/validate/validate.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,6 @@ struct seen {
     char own_note[NOTE_MAX]; /* where there is no such row */
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static bool is_counted(const struct sku_figure *f)
 {
     static const char *const whole[] = {"level", "halts", "mode", "phase"};
@@ -73,7 +68,7 @@ static double deviation_to_find(const struct sku_figure *f)
 {
     static const double CLOCK_STEP_GHZ = 0.1;
     double middle = fabs(f->lo + f->hi) / 2;
-    if (ends_with(f->column, "_ghz"))
+    if (fnmatch("*_ghz", f->column, 0) == 0)
         return CLOCK_STEP_GHZ;
     return TO_FIND_PERCENT / 100 * (middle == 0 && strcmp(f->column, "share") == 0 ? 1 : middle);
 }
@@ -247,14 +242,6 @@ static struct seen validate_see(const struct sku_figure *f, const struct table *
 
 /* ---- the table ---- */
 
-static const struct table *validate_find(const struct table *const *tables, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (tables[i]->name && strcmp(tables[i]->name, name) == 0)
-            return tables[i];
-    return NULL;
-}
-
 static const char *validate_unit_of(const struct table *t, const char *column)
 {
     for (size_t i = 0; t && i < t->n_columns; i++)
@@ -334,7 +321,9 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
     put_meta(out, sku, n ? tables[0] : NULL);
     for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
         const struct sku_figure *f = &sku->figures[i];
-        const struct table *t = validate_find(tables, n, f->table);
+        const struct table *t = NULL;
+        for (size_t k = 0; k < n && !t; k++)
+            t = tables[k]->name && strcmp(tables[k]->name, f->table) == 0 ? tables[k] : NULL;
         struct seen s = t ? validate_see(f, t) : nothing_of(f);
         if (!t)
             snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
@@ -346,10 +335,8 @@ int validate_tables(const struct sku *sku, const struct table *const *tables, si
 size_t validate_count(const struct table *verdicts, const char *verdict)
 {
     size_t n = 0;
-    for (size_t row = 0; row < verdicts->n_rows; row++) {
-        const char *text = table_text(verdicts, row, "verdict");
-        n += text && strcmp(text, verdict) == 0;
-    }
+    for (size_t row = 0; row < verdicts->n_rows; row++)
+        n += table_says(verdicts, row, "verdict", verdict);
     return n;
 }
 
@@ -357,47 +344,46 @@ size_t validate_count(const struct table *verdicts, const char *verdict)
 
 static const double LEAST_TOLD = 0.05; /* %: what rounds to 0.0 is not told */
 
-static void print_number(char *out, size_t size, double value, const char *otherwise)
+/* Text, by value. */
+struct field {
+    char text[PLAIN_MAX];
+};
+
+/* Text of the SKU file or of a table, neither of which need be harmless to a terminal. */
+static struct field validate_plain(const char *text)
 {
-    if (isfinite(value))
-        snprintf(out, size, "%.6g", fabs(value) < 5e-7 ? 0 : value);
-    else
-        snprintf(out, size, "%s", otherwise);
+    struct field out;
+    plain_text(text ? text : "-", out.text, sizeof out.text);
+    return out;
 }
 
-/* Text of the SKU file or of a table, neither of which need be harmless to a terminal; `size` bytes of `to`. */
-static const char *plain_field(const struct table *v, size_t row, const char *column, char *to, size_t size)
+/* A field of a row: its number or text, '-' where it is absent. */
+static struct field validate_field(const struct table *v, size_t row, const char *column)
 {
-    const char *text = table_text(v, row, column);
-    plain_text(text ? text : "-", to, size);
-    return to;
+    double value = table_number(v, row, column);
+    struct field out = validate_plain(table_text(v, row, column));
+    if (isfinite(value))
+        snprintf(out.text, sizeof out.text, "%.6g", fabs(value) < 5e-7 ? 0 : value);
+    return out;
 }
 
 static void validate_print_row(FILE *out, const struct table *v, size_t row)
 {
-    char published[80], high[24], within[24], measured[24], lo[24], hi[24], limits[60] = "";
-    double deviation = table_number(v, row, "deviation_percent"), most = table_number(v, row, "published_max");
+    double deviation = table_number(v, row, "deviation_percent");
     double found = table_number(v, row, "detectable"), found_percent = table_number(v, row, "detectable_percent");
-    char text[PLAIN_MAX], figure[PLAIN_MAX];
-    print_number(published, sizeof published, table_number(v, row, "published"), "-");
-    if (isfinite(most)) {
-        print_number(high, sizeof high, most, "-");
-        snprintf(published + strlen(published), sizeof published - strlen(published), "..%s", high);
-    }
-    if (table_number(v, row, "precision") > 0) { /* false for NaN */
-        print_number(within, sizeof within, table_number(v, row, "precision"), "-");
-        snprintf(published + strlen(published), sizeof published - strlen(published), " +-%s", within);
-    }
-    print_number(measured, sizeof measured, table_number(v, row, "measured"), "-");
-    print_number(lo, sizeof lo, table_number(v, row, "measured_lo"), "-");
-    print_number(hi, sizeof hi, table_number(v, row, "measured_hi"), "-");
-    if (isfinite(table_number(v, row, "measured_lo")))
-        snprintf(limits, sizeof limits, " [%s, %s]", lo, hi);
     bool is_measured = isfinite(table_number(v, row, "measured"));
-    fprintf(out, "  %s  %s\n    published %s, measured %s%s", plain_field(v, row, "table", text, sizeof text),
-            plain_field(v, row, "figure", figure, sizeof figure), published, measured, limits);
+    fprintf(out, "  %s  %s\n    published %s", validate_field(v, row, "table").text,
+            validate_field(v, row, "figure").text, validate_field(v, row, "published").text);
+    if (isfinite(table_number(v, row, "published_max")))
+        fprintf(out, "..%s", validate_field(v, row, "published_max").text);
+    if (table_number(v, row, "precision") > 0) /* false for NaN */
+        fprintf(out, " +-%s", validate_field(v, row, "precision").text);
+    fprintf(out, ", measured %s", validate_field(v, row, "measured").text);
+    if (isfinite(table_number(v, row, "measured_lo")))
+        fprintf(out, " [%s, %s]", validate_field(v, row, "measured_lo").text,
+                validate_field(v, row, "measured_hi").text);
     if (is_measured && table_text(v, row, "unit"))
-        fprintf(out, " %s", plain_field(v, row, "unit", text, sizeof text));
+        fprintf(out, " %s", validate_field(v, row, "unit").text);
     if (fabs(deviation) >= LEAST_TOLD) /* false for NaN */
         fprintf(out, ", %+.1f %%", deviation);
     if (isfinite(found_percent))
@@ -405,10 +391,10 @@ static void validate_print_row(FILE *out, const struct table *v, size_t row)
     else if (isfinite(found))
         fprintf(out, "; detectable: %.3g", found);
     if (table_text(v, row, "hidden_by"))
-        fprintf(out, ": %s", plain_field(v, row, "hidden_by", text, sizeof text));
-    fprintf(out, "; %s\n", plain_field(v, row, "source", text, sizeof text));
+        fprintf(out, ": %s", validate_field(v, row, "hidden_by").text);
+    fprintf(out, "; %s\n", validate_field(v, row, "source").text);
     if (table_text(v, row, "note") && !is_measured)
-        fprintf(out, "    %s\n", plain_field(v, row, "note", text, sizeof text));
+        fprintf(out, "    %s\n", validate_field(v, row, "note").text);
 }
 
 /* How many of the figures compared would be found wrong, if they were. */
@@ -419,29 +405,25 @@ static void print_found(FILE *out, const struct table *v)
         compared += isfinite(table_number(v, row, "detectable"));
         hidden += table_text(v, row, "hidden_by") != NULL;
     }
-    if (compared && hidden)
-        fprintf(out, "A deviation of %g %% would be detected in %zu of the %zu figures compared; ", TO_FIND_PERCENT,
-                compared - hidden, compared);
-    else if (compared)
-        fprintf(out, "A deviation of %g %% would be detected in each of the %zu figures compared; ", TO_FIND_PERCENT,
-                compared);
-    if (compared)
-        fprintf(out, "`detectable` is the smallest one.\n");
+    if (!compared)
+        return;
+    fprintf(out, "A deviation of %g %% would be detected in ", TO_FIND_PERCENT);
+    if (hidden)
+        fprintf(out, "%zu of the", compared - hidden);
+    else
+        fprintf(out, "each of the");
+    fprintf(out, " %zu figures compared; `detectable` is the smallest one.\n", compared);
 }
 
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
 {
     (void)colour;
     static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
-    char text[PLAIN_MAX];
-    const char *sku = table_meta(verdicts, "sku"), *warning = table_meta(verdicts, "warning");
-    plain_text(sku ? sku : "-", text, sizeof text);
-    fprintf(out, "Published figures of %s\n", text);
+    const char *warning = table_meta(verdicts, "warning");
+    fprintf(out, "Published figures of %s\n", validate_plain(table_meta(verdicts, "sku")).text);
     size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
-    if (warning) {
-        plain_text(warning, text, sizeof text);
-        fprintf(out, "Warning: %s\n", text);
-    }
+    if (warning)
+        fprintf(out, "Warning: %s\n", validate_plain(warning).text);
     print_found(out, verdicts);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         const char *name = verdict_names[order[i]];
@@ -451,7 +433,7 @@ void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
         else
             fprintf(out, "%s: %zu of %zu\n", name, n, published);
         for (size_t row = 0; row < verdicts->n_rows; row++)
-            if (strcmp(table_text(verdicts, row, "verdict"), name) == 0)
+            if (table_says(verdicts, row, "verdict", name))
                 validate_print_row(out, verdicts, row);
     }
 }

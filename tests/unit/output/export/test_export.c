@@ -22,7 +22,6 @@
 #include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
-#include "output/export/kernel_class.h"
 #include "tests/support/folder.h"
 
 #define FLAGS " -Wall -Wextra -Werror -pedantic "
@@ -85,7 +84,7 @@ static void write_header(const struct table *const *tables, size_t n)
 {
     struct schedule s;
     char why[300] = "";
-    if (schedule_from_tables(tables, n, export_kernel_class, &s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, n, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
     free(export_rules_json(&s));
     FILE *out = open_file("export.h");
@@ -577,7 +576,7 @@ static void test_provenance(void **state)
     assert_non_null(strstr(text, "frequency, 1 time: no counters"));
     assert_null(strchr(text, '\x1b'));
     /* the hash is that of the JSON export */
-    assert_int_equal(schedule_from_tables(tables, 1, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 1, &s, why, sizeof why), 0);
     char *json = export_rules_json(&s);
     sha256_hex(json, strlen(json), hash);
     assert_non_null(strstr(text, hash));
@@ -621,7 +620,7 @@ static void test_no_template(void **state)
     frequency_table(&t);
     frequency_row(&t, 0, "64add", 1, 0, 2.8);
     const struct table *tables[] = {&t};
-    assert_int_equal(schedule_from_tables(tables, 1, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 1, &s, why, sizeof why), 0);
     FILE *out = open_memstream(&text, &size);
     setenv("CHARACTERIZE_DATA", folder, 1);
     assert_int_equal(export_header(&s, out, why, sizeof why), -1);

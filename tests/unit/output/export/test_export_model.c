@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "output/validate/validate.h"
-#include "output/export/kernel_class.h"
 #include "tables/registry.h"
 #include "tables/published/sku.h"
 #include "tests/support/export_rules.h"
@@ -51,7 +50,7 @@ static void test_export(void **state)
     measure(&table_frequency, &model, &f);
     measure(&table_overhead, &model, &o);
     const struct table *tables[] = {&f, &o};
-    if (schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, 2, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
     assert_int_equal(s.n_levels, GOLD_LEVELS);
     assert_int_equal(s.cores, GOLD_CORES);

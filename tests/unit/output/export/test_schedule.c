@@ -16,14 +16,13 @@
 #include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
-#include "output/export/kernel_class.h"
 
 static char why[300];
 
 static void read_one(const struct table *t, struct schedule *s)
 {
     const struct table *tables[] = {t};
-    if (schedule_from_tables(tables, 1, export_kernel_class, s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, 1, s, why, sizeof why) != 0)
         fail_msg("%s", why);
 }
 
@@ -57,15 +56,15 @@ static void test_kernel_classes(void **state)
     };
     struct schedule_kernel k;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_true(export_kernel_class(cases[i].name, &k));
+        assert_true(schedule_kernel_of(cases[i].name, &k));
         assert_int_equal(k.width, cases[i].width);
         assert_int_equal(k.heavy, cases[i].heavy);
         assert_int_equal(k.plain, cases[i].plain);
         assert_int_equal(k.density, cases[i].density);
     }
-    assert_false(export_kernel_class("pause", &k));
-    assert_false(export_kernel_class("256fma+512or", &k));
-    assert_false(export_kernel_class("", &k));
+    assert_false(schedule_kernel_of("pause", &k));
+    assert_false(schedule_kernel_of("256fma+512or", &k));
+    assert_false(schedule_kernel_of("", &k));
 }
 
 /* ---- frequencies ---- */
@@ -198,7 +197,7 @@ static void test_costs(void **state)
     overhead_row(&o, "64add", "512fma-lat", 16, 99, 99, 99);
     overhead_row(&o, "64add", "512fma", 8, NAN, NAN, NAN);
     const struct table *tables[] = {&o, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_ignored, 2);
     assert_int_equal(s.n_costs, 4);
     size_t scalar = class_of(&s, 64, false), heavy = class_of(&s, 512, true);
@@ -247,7 +246,7 @@ static void test_relaxation_and_throttle(void **state)
             table_put_limits(&h, "ipc_ratio", 0.25, 0.2499, 0.2501);
     }
     const struct table *tables[] = {&w, &h, &f};
-    assert_int_equal(schedule_from_tables(tables, 3, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 3, &s, why, sizeof why), 0);
     assert_int_equal(s.n_relaxations, 3);
     assert_int_equal(s.n_level_relaxations, 2);
     /* of level 1 to 0 that one with both of its modes which waits longer in the mean; shares add up to the whole */
@@ -282,7 +281,7 @@ static void test_triggers(void **state)
     trigger_row(&t, "512fma", 1.0 / 2, 40, 2); /* a share instead of N */
     trigger_row(&t, "512or", 1, 1, -1);        /* asks for what? */
     const struct table *tables[] = {&t, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_levels, 3);
     assert_int_equal(s.n_triggers, 3);
     assert_int_equal(s.n_ignored, 1);
@@ -323,14 +322,14 @@ static void test_events(void **state)
                     table_put_text(&u, "documented", "CORE_POWER.LVL0_TURBO_LICENSE");
             }
     const struct table *tables[] = {&f, &u};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.level_event[0].value, 0x0728); /* 06 fits, too, but 07 is documented */
     assert_int_equal(s.level_event[1].value, 0x1828); /* no other fits */
     assert_false(s.level_event[2].present);           /* 20 or 60? */
     schedule_free(&s);
     table_free(&u);
     umask_table(&u); /* nothing was counted */
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     for (int l = 0; l < 3; l++)
         assert_false(s.level_event[l].present);
     schedule_free(&s);
@@ -343,7 +342,7 @@ static void test_events(void **state)
 static void refused(const struct table *const *tables, size_t n, const char *reason)
 {
     struct schedule s;
-    assert_int_equal(schedule_from_tables(tables, n, export_kernel_class, &s, why, sizeof why), -1);
+    assert_int_equal(schedule_from_tables(tables, n, &s, why, sizeof why), -1);
     if (!strstr(why, reason))
         fail_msg("%s instead of %s", why, reason);
     assert_int_equal(s.n_points, 0);
@@ -392,7 +391,7 @@ static char *gold_json(void)
     overhead_table(&o);
     overhead_row(&o, "64add", "512fma", 16, 42.7, 10, 156);
     const struct table *tables[] = {&f, &o};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     char *json = export_rules_json(&s);
     schedule_free(&s);
     table_free(&f);
@@ -530,7 +529,7 @@ static void test_impossible_values(void **state)
     struct schedule_relaxation waits[2] = {{.from = 1, .mode = 1}, {.from = 1, .mode = 2}};
     struct schedule_throttle throttle = {.ratio_permille = {.present = true, .value = 2001}};
     struct schedule_trigger trigger = {.count = {.present = true, .value = -1}};
-    char *cpu;
+    const char *cpu;
     gold_frequencies(&t);
     read_one(&t, &s);
     free(export_rules_json(&s));

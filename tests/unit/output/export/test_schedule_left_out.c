@@ -14,7 +14,6 @@
 #include "output/export/export_json.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/schedule_tables.h"
-#include "output/export/kernel_class.h"
 
 static char why[300];
 
@@ -53,7 +52,7 @@ static void test_triggers_without_levels(void **state)
     trigger_row(&t, "512fma", 1, NAN, 0); /* its level is not known */
     trigger_row(&t, "64add", 1, NAN, 0);
     const struct table *tables[] = {&t, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_levels, 2);
     assert_int_equal(s.n_triggers, 1);
     assert_int_equal(s.triggers[0].class_index, class_of(&s, 64, false));
@@ -70,7 +69,7 @@ static void test_triggers_without_levels(void **state)
     table_free(&f);
     /* levels of the trigger alone belong to no frequency */
     const struct table *alone[] = {&t};
-    assert_int_equal(schedule_from_tables(alone, 1, export_kernel_class, &s, why, sizeof why), -1);
+    assert_int_equal(schedule_from_tables(alone, 1, &s, why, sizeof why), -1);
     assert_non_null(strstr(why, "shows no level"));
     table_free(&t);
 }
@@ -90,7 +89,7 @@ static void test_shares_add_up(void **state)
     wait_row(&w, "wait", "512or", 2, 1339, 0.1);
     wait_row(&w, "wait", "512fma", 1, -3, 1);
     const struct table *tables[] = {&w, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_relaxations, 4);
     assert_int_equal(s.relaxations[0].wait_ns.value, 600000);
     assert_int_equal(s.relaxations[1].wait_ns.value, 1200000);
@@ -120,7 +119,7 @@ static void test_impossible_costs(void **state)
     overhead_row(&o, "64add", "512fma", 5, -0.05, 8, 100);
     overhead_row(&o, "64add", "512fma", 6, 3e6, 8, 100);
     const struct table *tables[] = {&o, &f};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_costs, 6);
     assert_false(s.costs[0].down_ns.present);
     assert_true(s.costs[0].up_ns.present);
@@ -160,7 +159,7 @@ static void test_unusable_rows(void **state)
     overhead_row(&o, "64add", "nonsense", 16, 42.7, 10, 156);
     trigger_table(&e);
     const struct table *tables[] = {&f, &o, &e};
-    assert_int_equal(schedule_from_tables(tables, 3, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 3, &s, why, sizeof why), 0);
     assert_int_equal(s.n_points, 0);
     assert_int_equal(s.n_left_out, 8);
     assert_string_equal(s.first_left_out, "trigger: the table has no rows");
@@ -219,19 +218,19 @@ static void test_floating_frequency(void **state)
     table_add_missing(&h, "needs amx_bf16, which this processor does not support");
     const struct table *tables[] = {&f, &o, &w, &g, &h};
     char all[1500];
-    assert_int_equal(schedule_from_tables(tables, 4, export_kernel_class, &s, all, sizeof all), -1);
+    assert_int_equal(schedule_from_tables(tables, 4, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; levels and frequencies: " FLOATS "; triggers: " FLOATS "; costs: " FLOATS
                                 "; waits: " FLOATS "; throttling: the table throttle was not measured"));
     throttle_phase(&h, 0, NAN);
-    assert_int_equal(schedule_from_tables(tables, 5, export_kernel_class, &s, all, sizeof all), -1);
+    assert_int_equal(schedule_from_tables(tables, 5, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; throttling: none was found"));
     throttle_phase(&h, NAN, NAN);
-    assert_int_equal(schedule_from_tables(tables, 5, export_kernel_class, &s, all, sizeof all), -1);
+    assert_int_equal(schedule_from_tables(tables, 5, &s, all, sizeof all), -1);
     assert_non_null(strstr(all, "; throttling: it is undecided whether it throttles"));
     assert_null(strstr(all, "amx_bf16"));
     /* what does not rest on the frequency stays */
     throttle_phase(&h, 1, 20);
-    assert_int_equal(schedule_from_tables(tables, 5, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 5, &s, why, sizeof why), 0);
     assert_int_equal(s.n_throttles, 1);
     assert_int_equal(s.n_levels + s.n_points + s.n_turbos + s.n_costs + s.n_level_costs + s.n_relaxations, 0);
     assert_int_equal(missing_times(&s, "frequency", FLOATS), 2);
@@ -259,7 +258,7 @@ static void test_one_level(void **state)
     relaxation_table(&w);
     wait_row(&w, "wait", "512fma", 1, 1175, 1);
     const struct table *tables[] = {&f, &o, &w};
-    assert_int_equal(schedule_from_tables(tables, 3, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 3, &s, why, sizeof why), 0);
     assert_int_equal(s.n_levels, 1);
     assert_int_equal(s.n_points, 1);
     assert_int_equal(s.n_costs + s.n_relaxations, 0);
@@ -268,7 +267,7 @@ static void test_one_level(void **state)
     schedule_free(&s);
     /* levels, but not between these two */
     frequency_row(&f, 0, "256fma", 1, 1, 3.4);
-    assert_int_equal(schedule_from_tables(tables, 3, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 3, &s, why, sizeof why), 0);
     assert_int_equal(s.n_costs, 1);
     assert_true(s.costs[0].down_ns.present && !s.costs[0].up_ns.present && !s.costs[0].breakeven_ns.present);
     assert_int_equal(s.n_relaxations, 0);
@@ -317,7 +316,7 @@ static void test_waits_that_nothing_bears_out(void **state)
     table_put_limits(&w, "share", 0.05, 0.01, 0.1);
     toggle_row(&w, "512or", 770, 671);
     const struct table *tables[] = {&f, &w};
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_relaxations, 1);
     assert_int_equal(s.relaxations[0].wait_ns.value, 670000);
     assert_true(is_missing(&s, "relaxation", "a wait of 11335 us after 256fma, against 5599 us in its row toggle"));
@@ -325,7 +324,7 @@ static void test_waits_that_nothing_bears_out(void **state)
     schedule_free(&s);
     table_set_number(&w, 1, "wait_us_lo", NAN);
     table_set_number(&w, 1, "wait_us_hi", NAN);
-    assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+    assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
     assert_int_equal(s.n_relaxations, 0);
     assert_true(is_missing(&s, "relaxation", "have no limits"));
     schedule_free(&s);
@@ -367,7 +366,7 @@ static void test_events_of_few_kernels(void **state)
             }
         }
         const struct table *tables[] = {&f, &u};
-        assert_int_equal(schedule_from_tables(tables, 2, export_kernel_class, &s, why, sizeof why), 0);
+        assert_int_equal(schedule_from_tables(tables, 2, &s, why, sizeof why), 0);
         assert_int_equal(s.level_event[0].value, with ? 0x0728 : 0);
         assert_int_equal(s.level_event[1].value, with ? 0x1828 : 0);
         assert_int_equal(s.level_event[2].value, with ? 0x2028 : 0);
@@ -386,7 +385,7 @@ static char *header_of(const struct table *const *tables, size_t n)
     struct schedule s;
     char *text = NULL;
     size_t size = 0;
-    if (schedule_from_tables(tables, n, export_kernel_class, &s, why, sizeof why) != 0)
+    if (schedule_from_tables(tables, n, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);

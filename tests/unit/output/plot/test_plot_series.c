@@ -30,11 +30,39 @@ static void find(const struct trace *t, struct series_grid *g)
     assert_int_equal(plot_series_grid_find(t, NULL, 0, g), 0);
 }
 
+/* What is drawn into: a series of its own chart. */
+struct line {
+    struct chart chart;
+    struct chart_series *s;
+};
+
+static void blank(struct line *line)
+{
+    *line = (struct line){.s = NULL};
+    line->s = chart_series(&line->chart, chart_add_panel(&line->chart, CHART_LINES, ""), "line");
+    assert_non_null(line->s);
+}
+
+static void median(const struct trace *t, const struct series_grid *g, size_t bins, struct line *line)
+{
+    blank(line);
+    plot_series_median(t, g, TRACE_FREQ, bins, &line->chart, line->s);
+    assert_false(line->chart.failed);
+}
+
+static size_t faint(const struct trace *t, const struct series_grid *g, size_t bins, size_t budget, struct line *line)
+{
+    blank(line);
+    size_t drawn = plot_series_faint(t, g, TRACE_FREQ, bins, budget, &line->chart, line->s);
+    assert_false(line->chart.failed);
+    return drawn;
+}
+
 static void the_median_withstands_a_minority(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     (void)state;
     begin(&t);
     /* of 9 repetitions 4 are far off, each elsewhere */
@@ -45,15 +73,15 @@ static void the_median_withstands_a_minority(void **state)
         }
     }
     find(&t, &g);
-    assert_int_equal(g.n_runs, 9);
+    assert_int_equal(trace_count_runs(&t), 9);
     assert_true(fabs(g.period_us - 1) < 1e-9);
-    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
-    assert_in_range(line.n, 50, 52);
-    for (size_t i = 0; i < line.n; i++) {
-        assert_true(fabs(line.y[i] - 3.0) < 1e-6);
-        assert_true(i == 0 || line.x[i] > line.x[i - 1]);
+    median(&t, &g, 2000, &line);
+    assert_in_range(line.s->n, 50, 52);
+    for (size_t i = 0; i < line.s->n; i++) {
+        assert_true(fabs(line.s->points[i].y - 3.0) < 1e-6);
+        assert_true(i == 0 || line.s->points[i].x > line.s->points[i - 1].x);
     }
-    plot_polyline_free(&line);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }
@@ -63,7 +91,7 @@ static void a_halt_breaks_the_lines(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     size_t drawn, breaks = 0;
     (void)state;
     begin(&t);
@@ -75,22 +103,22 @@ static void a_halt_breaks_the_lines(void **state)
             add(&t, run, i, 1.9);
     }
     find(&t, &g);
-    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
-    for (size_t i = 0; i < line.n; i++) {
-        breaks += isnan(line.y[i]);
-        assert_true(isnan(line.y[i]) || line.y[i] > 1.8);
+    median(&t, &g, 2000, &line);
+    for (size_t i = 0; i < line.s->n; i++) {
+        breaks += isnan(line.s->points[i].y);
+        assert_true(isnan(line.s->points[i].y) || line.s->points[i].y > 1.8);
     }
     assert_int_equal(breaks, 1);
-    plot_polyline_free(&line);
+    chart_free(&line.chart);
     breaks = 0;
-    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    drawn = faint(&t, &g, 2000, 100000, &line);
     assert_int_equal(drawn, 5);
-    for (size_t i = 0; i < line.n; i++) {
-        breaks += isnan(line.y[i]);
-        assert_true(isnan(line.y[i]) || line.y[i] > 1.8);
+    for (size_t i = 0; i < line.s->n; i++) {
+        breaks += isnan(line.s->points[i].y);
+        assert_true(isnan(line.s->points[i].y) || line.s->points[i].y > 1.8);
     }
     assert_int_equal(breaks, 5 + 4); /* one in each repetition, one between two of them */
-    plot_polyline_free(&line);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }
@@ -100,7 +128,7 @@ static void a_sparse_stretch_is_drawn(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     size_t drawn, values = 0;
     (void)state;
     begin(&t);
@@ -109,11 +137,12 @@ static void a_sparse_stretch_is_drawn(void **state)
     for (int i = 0; i < 40; i++)
         add(&t, 0, 110 + 10 * i, 2);
     find(&t, &g);
-    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
-    for (size_t i = 0; i < line.n; i++)
-        values += line.y[i] == 2;
+    drawn = faint(&t, &g, 2000, 100000, &line);
+    assert_int_equal(drawn, 1);
+    for (size_t i = 0; i < line.s->n; i++)
+        values += line.s->points[i].y == 2;
     assert_true(values >= 39);
-    plot_polyline_free(&line);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }
@@ -123,7 +152,7 @@ static void thinning_keeps_the_extremes(void **state)
     enum { SAMPLES = 1000000, BINS = 500 };
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     size_t drawn;
     double lo = INFINITY, hi = -INFINITY;
     (void)state;
@@ -131,15 +160,15 @@ static void thinning_keeps_the_extremes(void **state)
     for (int i = 0; i < SAMPLES; i++)
         add(&t, 0, i, i == 654321 ? 9 : i == 123456 ? 1 : 3);
     find(&t, &g);
-    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, BINS, 100000, &line, &drawn), 0);
+    drawn = faint(&t, &g, BINS, 100000, &line);
     assert_int_equal(drawn, 1);
-    assert_true(line.n <= 2 * BINS + 2);
-    for (size_t i = 0; i < line.n; i++) {
-        lo = fmin(lo, line.y[i]);
-        hi = fmax(hi, line.y[i]);
+    assert_true(line.s->n <= 2 * BINS + 2);
+    for (size_t i = 0; i < line.s->n; i++) {
+        lo = fmin(lo, line.s->points[i].y);
+        hi = fmax(hi, line.s->points[i].y);
     }
     assert_true(lo == 1 && hi == 9);
-    plot_polyline_free(&line);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }
@@ -148,7 +177,7 @@ static void the_budget_bounds_the_points(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     size_t drawn;
     (void)state;
     begin(&t);
@@ -156,10 +185,10 @@ static void the_budget_bounds_the_points(void **state)
         for (int i = 0; i < 200; i++)
             add(&t, run, i, 3);
     find(&t, &g);
-    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 20000, &line, &drawn), 0);
+    drawn = faint(&t, &g, 2000, 20000, &line);
     assert_in_range(drawn, 80, 100);
-    assert_true(line.n <= 21000);
-    plot_polyline_free(&line);
+    assert_true(line.s->n <= 21000);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }
@@ -168,7 +197,7 @@ static void discarded_repetitions_are_left_out(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     size_t drawn;
     const uint32_t skip[] = {1, 3};
     double lo, hi;
@@ -178,11 +207,11 @@ static void discarded_repetitions_are_left_out(void **state)
         for (int i = 0; i < 30; i++)
             add(&t, run, i, run);
     assert_int_equal(plot_series_grid_find(&t, skip, 2, &g), 0);
-    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 2000, 100000, &line, &drawn), 0);
+    drawn = faint(&t, &g, 2000, 100000, &line);
     assert_int_equal(drawn, 3);
-    for (size_t i = 0; i < line.n; i++)
-        assert_true(line.y[i] != 1 && line.y[i] != 3);
-    plot_polyline_free(&line);
+    for (size_t i = 0; i < line.s->n; i++)
+        assert_true(line.s->points[i].y != 1 && line.s->points[i].y != 3);
+    chart_free(&line.chart);
     assert_int_equal(plot_series_range(&t, &g, TRACE_FREQ, 0, &lo, &hi), 90);
     assert_true(lo == 0 && hi == 4);
     plot_series_grid_free(&g);
@@ -194,7 +223,7 @@ static void a_value_a_run_gets_a_running_median(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     (void)state;
     begin(&t);
     for (uint32_t run = 0; run < 400; run++) {
@@ -202,12 +231,12 @@ static void a_value_a_run_gets_a_running_median(void **state)
         add(&t, run, time, run % 10 == 0 ? 0 : value);
     }
     find(&t, &g);
-    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
-    assert_int_equal(line.n, 400);
-    for (size_t i = 0; i < line.n; i++)
-        if (fabs(line.x[i] - 100) > 2)
-            assert_true(fabs(line.y[i] - (line.x[i] < 100 ? 0.88 : 0.75)) < 1e-6);
-    plot_polyline_free(&line);
+    median(&t, &g, 2000, &line);
+    assert_int_equal(line.s->n, 400);
+    for (size_t i = 0; i < line.s->n; i++)
+        if (fabs(line.s->points[i].x - 100) > 2)
+            assert_true(fabs(line.s->points[i].y - (line.s->points[i].x < 100 ? 0.88 : 0.75)) < 1e-6);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
     /* nobody reads in a halt, and no line crosses it */
@@ -215,11 +244,12 @@ static void a_value_a_run_gets_a_running_median(void **state)
     for (uint32_t run = 0; run < 400; run++)
         add(&t, run, 0.5 * run + (run < 200 ? 0 : 10), run < 200 ? 0.88 : 0.75);
     find(&t, &g);
-    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 2000, &line), 0);
-    assert_int_equal(line.n, 401);
-    for (size_t i = 0; i < line.n; i++)
-        assert_true(i == 200 ? isnan(line.y[i]) != 0 : fabs(line.y[i] - (i < 200 ? 0.88 : 0.75)) < 1e-6);
-    plot_polyline_free(&line);
+    median(&t, &g, 2000, &line);
+    assert_int_equal(line.s->n, 401);
+    for (size_t i = 0; i < line.s->n; i++)
+        assert_true(i == 200 ? isnan(line.s->points[i].y) != 0
+                             : fabs(line.s->points[i].y - (i < 200 ? 0.88 : 0.75)) < 1e-6);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }
@@ -228,7 +258,7 @@ static void odd_traces_are_no_trouble(void **state)
 {
     struct trace t;
     struct series_grid g;
-    struct polyline line;
+    struct line line;
     size_t drawn;
     double lo, hi;
     (void)state;
@@ -237,21 +267,21 @@ static void odd_traces_are_no_trouble(void **state)
     add(&t, 0, 5, 3); /* a single sample */
     find(&t, &g);
     assert_true(isnan(g.period_us));
-    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
-    assert_int_equal(line.n, 1);
-    plot_polyline_free(&line);
-    assert_int_equal(plot_series_faint(&t, &g, TRACE_FREQ, 10, 10, &line, &drawn), 0);
+    median(&t, &g, 10, &line);
+    assert_int_equal(line.s->n, 1);
+    chart_free(&line.chart);
+    drawn = faint(&t, &g, 10, 10, &line);
     assert_int_equal(drawn, 1);
-    plot_polyline_free(&line);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     for (int i = 0; i < 20; i++) /* all at the same time, and missing */
         add(&t, 0, 5, NAN);
     find(&t, &g);
     assert_int_equal(plot_series_range(&t, &g, TRACE_FREQ, 0.005, &lo, &hi), 1);
     assert_int_equal(plot_series_range(&t, &g, TRACE_VOLTS, 0.005, &lo, &hi), 0);
-    assert_int_equal(plot_series_median(&t, &g, TRACE_FREQ, 10, &line), 0);
-    assert_int_equal(line.n, 1);
-    plot_polyline_free(&line);
+    median(&t, &g, 10, &line);
+    assert_int_equal(line.s->n, 1);
+    chart_free(&line.chart);
     plot_series_grid_free(&g);
     trace_free(&t);
 }

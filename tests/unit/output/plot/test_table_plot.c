@@ -45,8 +45,7 @@ static size_t count(const char *text, const char *part)
 
 static int has_gnuplot(void)
 {
-    char path[4096];
-    return gnuplot_find(path, sizeof path) == 0;
+    return plot_possible();
 }
 
 /* The picture, which must be whole and name no number that is none. */

@@ -17,7 +17,7 @@
 #include "output/plot/plot_colours.h"
 #include "output/report/html.h"
 #include "output/report/report_html.h"
-#include "output/report/report_table.h"
+#include "output/report/report_parts.h"
 #include "output/report/svg_inline.h"
 #include "output/plot/plot.h"
 #include "output/plot/table_chart.h"
@@ -52,7 +52,6 @@ static void make(struct example *e, size_t kernels, unsigned cores, bool plots)
             chart_free(&c);
         e->parts[i] = (struct report_part){&e->tables[i],
                                            names[i],
-                                           NULL,
                                            "First finding.\nSecond finding.\n",
                                            e->svg[i],
                                            plots ? NULL : "gnuplot is not installed",
@@ -212,8 +211,7 @@ static void check_page(const char *page)
 
 static void the_page_is_well_formed_and_alone(void **state)
 {
-    char path[4096];
-    bool plots = gnuplot_find(path, sizeof path) == 0;
+    bool plots = plot_possible();
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct example e;
@@ -233,31 +231,21 @@ static void nasty_texts_do_no_harm(void **state)
     struct example e;
     (void)state;
     make(&e, 6, 4, false);
-    const struct table_pair facts[] = {{(char *)sample_nasty, (char *)sample_nasty}};
     const char *texts[] = {sample_nasty};
-    e.head = (struct report_head){sample_nasty, sample_nasty,
-                                  sample_nasty, true,
-                                  sample_nasty, sample_nasty,
-                                  sample_nasty, sample_nasty,
-                                  facts,        1,
-                                  texts,        1,
-                                  texts,        1,
+    e.head = (struct report_head){sample_nasty, sample_nasty, sample_nasty, true, sample_nasty, sample_nasty,
+                                  sample_nasty, sample_nasty, texts,        1,    texts,        1,
                                   false};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
         table_add_missing(t, sample_nasty);
         table_set_meta(t, "note", sample_nasty);
+        table_set_meta(t, sample_nasty, sample_nasty);
         table_set_setting(t, "note", sample_nasty);
         for (size_t c = 0; c < t->n_columns; c++)
             if (t->columns[c].type == TABLE_TEXT)
                 table_set_text(t, 0, t->columns[c].name, sample_nasty);
-        e.parts[i] = (struct report_part){t,
-                                          sample_nasty,
-                                          sample_nasty,
-                                          sample_nasty,
-                                          NULL,
-                                          sample_nasty,
-                                          {sample_nasty, "javascript:alert(1)", "//example.org/x"}};
+        e.parts[i] = (struct report_part){t,    sample_nasty, sample_nasty,
+                                          NULL, sample_nasty, {sample_nasty, "javascript:alert(1)", "//example.org/x"}};
     }
     char *page = page_of(&e);
     char *address = page;

@@ -141,7 +141,7 @@ static void the_plot_shows_it(void **state)
     (void)state;
     struct measured m;
     struct series_grid grid;
-    struct polyline line;
+    struct chart drawn = {.n_panels = 0};
     char *text = NULL, why[200];
     size_t size = 0;
     measure("128fma", "512fma", 16, &m);
@@ -155,23 +155,25 @@ static void the_plot_shows_it(void **state)
     assert_non_null(strstr(text, "MODELLED")); /* whose voltage it is */
     free(text);
     assert_int_equal(plot_series_grid_find(&m.trace, NULL, 0, &grid), 0);
-    assert_int_equal(plot_series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &line), 0);
-    assert_true(line.n > 300);
+    struct chart_series *line = chart_series(&drawn, chart_add_panel(&drawn, CHART_LINES, ""), "median");
+    plot_series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &drawn, line);
+    assert_false(drawn.failed);
+    assert_true(line->n > 300);
     double last = -INFINITY, highest = 0, lowest = INFINITY;
-    for (size_t i = 0; i < line.n; i++) {
-        if (isnan(line.y[i]))
+    for (size_t i = 0; i < line->n; i++) {
+        if (isnan(line->points[i].y))
             continue;
-        assert_true(line.x[i] >= last);
-        last = line.x[i];
-        highest = fmax(highest, line.y[i]);
-        lowest = fmin(lowest, line.y[i]);
-        if (line.x[i] < 10)
-            assert_true(fabs(line.y[i] - 0.88) < 0.003);
-        else if (line.x[i] > 65)
-            assert_true(fabs(line.y[i] - 0.75) < 0.003);
+        assert_true(line->points[i].x >= last);
+        last = line->points[i].x;
+        highest = fmax(highest, line->points[i].y);
+        lowest = fmin(lowest, line->points[i].y);
+        if (line->points[i].x < 10)
+            assert_true(fabs(line->points[i].y - 0.88) < 0.003);
+        else if (line->points[i].x > 65)
+            assert_true(fabs(line->points[i].y - 0.75) < 0.003);
     }
     assert_true(highest < 0.885 && lowest > 0.745);
-    plot_polyline_free(&line);
+    chart_free(&drawn);
     plot_series_grid_free(&grid);
     release(&m);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is shown and written of an answer: of a trace with its phases, and of a table. */
+#ifndef CHARACTERIZE_CLI_ANSWERS_H
+#define CHARACTERIZE_CLI_ANSWERS_H
+
+#include "analysis/phases/phases.h"
+#include "cli/outputs.h"
+#include "tables/table/tables.h"
+#include "trace/trace.h"
+
+extern const struct outputs_kind answers_trace, answers_table;
+
+/* outputs_check() for a trace of so many samples, and for a table. */
+int answers_check_trace(const struct outputs *out, uint64_t samples);
+int answers_check_table(const struct outputs *out);
+
+/* Shows the phases and writes the files. `missing`: what was not measured, and why. DONE, or FAILED after a line. */
+int answers_tell_trace(const struct outputs *out, const struct trace *t, const struct phases *p, const char *missing);
+
+/* The table as its kind prints it. */
+void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
+/* Writes the files and tells on `screen` which. k may be NULL where these are neither text nor plot. DONE, or FAILED. */
+int answers_write_table(const struct outputs *out, const struct table_kind *k, const struct table *t, FILE *screen);
+/* DIRECTORY/NAME.csv, .json and .txt of it, and the directory. DONE, or an exit status after a line. */
+int answers_write_all_forms(const char *directory, const struct table_kind *k, const struct table *t);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers of the command line, and lists of numbers and kernels. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/messages.h"
+#include "cli/options/option_parts.h"
+#include "drivers/events/event_code.h"
+
+static const char out_of_range[] = "is out of range";
+
+const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
+{
+    if (text[0] == '\0')
+        return "is empty";
+    const char *digits = text[0] == '-' ? text + 1 : text;
+    if (digits[0] == '\0' || strspn(digits, "0123456789") != strlen(digits))
+        return "is not a whole number";
+    errno = 0;
+    unsigned long long value = strtoull(digits, NULL, 10);
+    bool negative = digits != text && value != 0;
+    if (errno == ERANGE || negative || value < lo || value > hi)
+        return out_of_range;
+    *out = value;
+    return NULL;
+}
+
+const char *option_number(const char *text, double lo, double hi, double *out)
+{
+    char *end;
+    if (text[0] == '\0')
+        return "is empty";
+    double value = strtod(text, &end);
+    /* strtod() also takes blanks, hexadecimal, "nan" and "inf" */
+    if (end == text || *end != '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
+        return "is not a number";
+    if (!(value >= lo && value <= hi))
+        return out_of_range;
+    *out = value;
+    return NULL;
+}
+
+const char *option_event_select(const char *text, uint64_t *out)
+{
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (!hex)
+        return option_whole(text, 0, EVENT_SELECT_MAX_AMD, out);
+    size_t digits = strspn(text + 2, "0123456789abcdefABCDEF");
+    if (digits == 0 || digits > 3 || text[2 + digits] != '\0')
+        return "is not a number of up to three hexadecimal digits";
+    *out = strtoull(text + 2, NULL, 16);
+    return NULL;
+}
+
+enum { ELEMENT_MAX = 100 };
+
+/* Cuts the next element off. Returns the rest, NULL at the end; of one that is too long nothing valid is left. */
+static const char *next_element(const char *text, char element[ELEMENT_MAX])
+{
+    size_t length = strcspn(text, ","), kept = length < ELEMENT_MAX - 1 ? length : ELEMENT_MAX - 1;
+    memcpy(element, text, kept);
+    element[kept] = '\0';
+    if (kept < length)
+        memcpy(element + kept - 3, "...", 3);
+    return text[length] == ',' ? text + length + 1 : NULL;
+}
+
+static int option_add_number(const char *option, unsigned value, unsigned *out, size_t max, size_t *n)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (out[i] == value)
+            return refuse(BAD_USAGE, "--%s: %u is given twice", option, value);
+    if (*n == max)
+        return refuse(BAD_USAGE, "--%s: more than %zu numbers", option, max);
+    out[(*n)++] = value;
+    return 0;
+}
+
+/* first-last, or one number. Returns what is wrong with it, or NULL. */
+static const char *option_read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
+{
+    char *dash = strchr(element, '-');
+    if (dash != NULL && dash != element)
+        *dash = '\0';
+    const char *wrong = option_whole(element, lo, hi, first);
+    *last = *first;
+    if (wrong == NULL && dash != NULL && dash != element) {
+        wrong = option_whole(dash + 1, lo, hi, last);
+        *dash = '-';
+    }
+    return wrong != NULL ? wrong : *first > *last ? "ends before it begins" : NULL;
+}
+
+int option_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed, unsigned *out,
+                   size_t max, size_t *n)
+{
+    char element[ELEMENT_MAX], shown[ELEMENT_MAX];
+    *n = 0;
+    for (const char *rest = text; rest != NULL;) {
+        rest = next_element(rest, element);
+        memcpy(shown, element, sizeof(shown));
+        if (all_allowed && strcmp(element, "all") == 0) {
+            if (option_add_number(option, 0, out, max, n) != 0)
+                return -1;
+            continue;
+        }
+        uint64_t first, last;
+        const char *wrong = option_read_range(element, lo, hi, &first, &last);
+        if (wrong != NULL)
+            return refuse(BAD_USAGE, "--%s: '%s' %s; allowed: %u to %u%s, separated by commas, ranges as 4-7", option,
+                          shown, wrong, lo, hi, all_allowed ? " or all" : "");
+        for (uint64_t value = first; value <= last; value++)
+            if (option_add_number(option, (unsigned)value, out, max, n) != 0)
+                return -1;
+    }
+    return 0;
+}
+
+int option_kernels(const char *option, const char *text, struct payload *out, size_t max, size_t *n)
+{
+    char element[ELEMENT_MAX], why[400];
+    *n = 0;
+    for (const char *rest = text; rest != NULL;) {
+        rest = next_element(rest, element);
+        if (*n == max)
+            return refuse(BAD_USAGE, "--%s: more than %zu kernels", option, max);
+        if (kernel_parse(element, &out[*n], why, sizeof(why)) != 0)
+            return refuse(BAD_USAGE, "--%s: %s", option, why);
+        for (size_t i = 0; i < *n; i++)
+            if (strcmp(out[i].name, out[*n].name) == 0)
+                return refuse(BAD_USAGE, "--%s: %s is given twice", option, out[i].name);
+        (*n)++;
+    }
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the page of the report is made of (private to output/report/). */
+#ifndef CHARACTERIZE_REPORT_PARTS_H
+#define CHARACTERIZE_REPORT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "output/report/report.h"
+#include "output/report/report_words.h"
+
+/* report_section.c. One table: heading, findings, picture, rows, settings, files (data/report/table.html.in). */
+const char *report_section_title(const struct report_part *p);
+/* How it was measured; NULL: nobody says. */
+const char *report_section_method(const struct report_part *p);
+/* The section number `number` of the page. Returns 0, or -1 with one line in `why`. */
+int report_section(FILE *out, const struct report_words *w, const struct report_part *p, size_t number, char *why,
+                   size_t why_size);
+
+/* report_table.c. The rows with this caption, in an element of this id. `csv`: the file with all rows, named where the
+ * page has not got them all; may be NULL. */
+void report_table(FILE *out, const struct report_words *w, const struct table *t, const char *caption, const char *id,
+                  const char *csv);
+/* Whether it is too wide for a page in portrait. */
+bool report_table_is_wide(const struct table *t);
+/* The key fields of a missing entry for a person: "128fma → 512fma, 16 active cores". */
+void report_table_missing_name(FILE *out, const struct report_words *w, const struct table *t, size_t entry);
+
+/* report_missing.c. What could not be measured: the items of a list, each reason once with all that it kept from being
+ * measured. */
+void report_missing(FILE *out, const struct report_words *w, const struct report_part *parts, size_t n);
+
+#endif
