@@ -94,7 +94,7 @@ static void test_sound_models(void **state)
     for (uint64_t seed = 10; seed < 20; seed++) {
         test_model("xeon-gold-6130", &b, seed, &r, &l);
         expect("seeds", &l, "");
-        assert_float_equal(l.line[0].value, 1 / 2.1, 1e-6); /* a tick of 2.1 GHz, ns */
+        assert_float_equal(l.line[0].value, 1 / 2.1, 1e-6);               /* a tick of 2.1 GHz, ns */
         assert_int_equal(self_test_count(&l, SELF_TEST_PASS), LINES - 1); /* all but the chain */
         self_test_free(&r);
     }
