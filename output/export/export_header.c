@@ -269,20 +269,20 @@ int export_header(const struct schedule *s, FILE *out, char *why, size_t why_siz
     struct hashed h = {.schedule = s};
     struct template_values values = {.n = 0};
     char *json = export_to_json(s, why, why_size);
-    char *text = json ? template_read("export", "header", ".h.in", why, why_size) : NULL;
-    int status = -1;
-    if (text) {
+    struct template_file header = {NULL, NULL};
+    int status = json ? template_read(&header, "export", "header", ".h.in", why, why_size) : -1;
+    if (status == 0) {
         sha256_hex(json, strlen(json), h.sha256);
         export_header_values(&h, &values);
         errno = 0;
-        status = template_fill(text, &values, out, why, why_size);
+        status = template_fill(&header, &values, out, why, why_size);
     }
     if (status == 0 && (fflush(out) != 0 || ferror(out))) {
         snprintf(why, why_size, "cannot be written: %s", strerror(errno));
         status = -1;
     }
-    template_free(&values);
-    free(text);
+    template_values_free(&values);
+    template_file_free(&header);
     free(json);
     return status;
 }

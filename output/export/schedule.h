@@ -4,7 +4,7 @@
  * (doc/export-format.md). Pure: it knows tables and the names of kernels, no machines.
  *
  * Everything is a whole number in a stated unit, with its 95 % limits where the table has them, and is either measured
- * or absent: absence is told apart from 0 everywhere.
+ * or absent: absence is distinguished from 0 everywhere.
  */
 #ifndef CHARACTERIZE_SCHEDULE_H
 #define CHARACTERIZE_SCHEDULE_H
@@ -29,7 +29,7 @@ struct schedule_number {
     int32_t value, lo, hi;
 };
 
-/* What a kernel's name says. License levels are asked for by width and weight (dissertation, section 3.2.1). */
+/* What a kernel's name says. License levels are requested by width and weight (dissertation, section 3.2.1). */
 struct schedule_kernel {
     unsigned width; /* bits */
     bool heavy;
@@ -45,7 +45,7 @@ struct schedule_class {
     struct schedule_number level; /* at full rate; of kernels that differ, the highest level */
 };
 
-/* A class in every `density` instructions: which level it asks for, after how many of them. */
+/* A class in every `density` instructions: which level it requests, after how many of them. */
 struct schedule_trigger {
     size_t class_index;
     unsigned density;
@@ -148,7 +148,8 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
 
 /*
  * Reads the parameters out of n finished tables, those whose kinds name a part (enum tables_export); others are passed
- * over. The tables must outlive the parameters. A table that is not there leaves its parameters absent. What the two checks above refuse is refused.
+ * over. The tables must outlive the parameters. A table that is not there leaves its parameters absent. What the two
+ * checks above refuse is refused.
  * What lacks limits, or what other rows contradict, is left out; and where the table frequency was measured and has no
  * two levels that the frequency tells apart (estimates_levels), all costs and waits are.
  * Returns 0, or -1 with one line in `why`, which has the reason of each section where nothing can be used; *out is then

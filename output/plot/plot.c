@@ -37,7 +37,7 @@ static int plot_image(const struct chart *c, enum plot_form form, char *why, siz
     FILE *out = open_memstream(&script, &size);
     int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
     if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0) {
-        snprintf(why, why_size, "no memory for the plot");
+        snprintf(why, why_size, "out of memory for the plot");
         drawn = -1;
     }
     if (drawn == 0)

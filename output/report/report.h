@@ -11,7 +11,7 @@
 /* Findings at the top, in all. */
 enum { REPORT_FINDINGS_MAX = 10 };
 
-/* Rows of a table that are shown before the reader asks for the others, and rows in the page, which are all printed:
+/* Rows of a table that are shown before the reader opens the others, and rows in the page, which are all printed:
  * of a longer table the page names the file. */
 enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000 };
 
@@ -30,7 +30,7 @@ struct report_head {
     /* files of the directory that belong to no table, as names relative to the page */
     const char *const *files;
     size_t n_files;
-    bool incomplete; /* a table that was asked for failed and has no part: the notes tell which */
+    bool incomplete; /* a requested table failed and has no part: the notes say which */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */

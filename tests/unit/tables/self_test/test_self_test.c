@@ -61,6 +61,8 @@ static size_t unexpected(const char *what, const struct self_test_lines *l, cons
         }
         if (line->verdict != SELF_TEST_PASS)
             assert_true(line->reason[0] != '\0');
+        if (strstr(line->text, " -0 ") || strstr(line->text, "-0.00 "))
+            fail_msg("%s: a negative zero: %s", what, line->text);
     }
     return wrong;
 }
