@@ -16,6 +16,7 @@
 #include "drivers/perf/perf.h"
 #include "drivers/perf/perf_page.h"
 #include "drivers/cpu/tsc.h"
+#include "util/text_list.h"
 
 enum { NOT_READABLE = -100 };
 
@@ -330,19 +331,15 @@ static const char *remark_on(const char *name, const struct machine_choice *regi
 void choices_tell(const struct machine_choice *machines, size_t n, char *out, size_t size)
 {
     const struct machine_choice *registers = choices_find(machines, n, "msr");
-    size_t used = 0, taken = 0, told = 0;
+    size_t taken = 0, told = 0;
 
     while (taken < n && !machines[taken].usable)
         taken++;
     const char *name = taken < n ? machines[taken].name : "nothing";
-    int length = snprintf(out, size, "%s%s", name, remark_on(name, registers));
-    used = (size_t)length < size ? (size_t)length : size - 1;
+    snprintf(out, size, "%s%s", name, remark_on(name, registers));
     for (size_t i = 0; i < n; i++) {
         bool missed = strcmp(name, "perf") == 0 && &machines[i] == registers && !registers->usable;
-        if (i < taken || missed) {
-            length = snprintf(out + used, size - used, "%s%s: %s", told++ == 0 ? ": " : "; ", machines[i].name,
-                              machines[i].why);
-            used = used + (size_t)length < size ? used + (size_t)length : size - 1;
-        }
+        if (i < taken || missed)
+            text_list_add(out, size, told++ == 0 ? ": " : "; ", "%s: %s", machines[i].name, machines[i].why);
     }
 }

@@ -92,8 +92,7 @@ static void atomic_file_forget(struct atomic_file *f)
         close(f->directory);
     free(f->temporary);
     free(f->path);
-    memset(f, 0, sizeof(*f));
-    f->directory = -1;
+    *f = (struct atomic_file){.directory = -1};
 }
 
 /* Whether only this user can have put something into the directory. */
@@ -160,8 +159,7 @@ static int open_target(struct atomic_file *f, char *why, size_t size)
 int atomic_open(struct atomic_file *f, const char *path, char *why, size_t why_size)
 {
     char reason[WHY_SIZE] = "";
-    memset(f, 0, sizeof(*f));
-    f->directory = -1;
+    *f = (struct atomic_file){.directory = -1};
     if (path[0] == '\0')
         return atomic_file_refuse("''", "the name is empty", why, why_size);
     f->path = strdup(path);

@@ -122,10 +122,8 @@ static int command_wait_for(pid_t pid, double until, bool ended)
 {
     int status = 0;
     pid_t done = 0;
-    while (ended && (done = waitpid(pid, &status, WNOHANG)) == 0 && now() < until) {
-        const struct timespec pause = {.tv_nsec = 1000000};
-        nanosleep(&pause, NULL);
-    }
+    while (ended && (done = waitpid(pid, &status, WNOHANG)) == 0 && now() < until)
+        (void)poll(NULL, 0, 1);
     if (done == pid)
         return status;
     kill(-pid, SIGKILL);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/edit_distance.h"
+#include "util/list.h"
 #include "util/path.h"
 #include "util/text_list.h"
 
@@ -71,14 +72,10 @@ void data_file_list_free(char **names, size_t n)
 
 static int add_name(char ***names, size_t *n, const char *file, size_t length)
 {
-    char **more = realloc(*names, (*n + 1) * sizeof *more);
-    if (!more)
+    char *name = list_room(names, *n, sizeof **names) ? strndup(file, length) : NULL;
+    if (!name)
         return -1;
-    *names = more;
-    more[*n] = strndup(file, length);
-    if (!more[*n])
-        return -1;
-    (*n)++;
+    (*names)[(*n)++] = name;
     return 0;
 }
 

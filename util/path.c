@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* LINKS_MAX: as path_resolution(7); PARTNER_MS: how long a pipe's other end is waited for */
@@ -187,12 +186,6 @@ int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_
 
 /* ---- files ---- */
 
-static void pause_ms(long milliseconds)
-{
-    const struct timespec time = {.tv_nsec = milliseconds * 1000000};
-    (void)nanosleep(&time, NULL);
-}
-
 static int set_blocking(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -236,17 +229,13 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
         if (fd < 0 && (errno != ENXIO || !S_ISFIFO(s->st_mode)))
             return refuse_errno(why, size);
         if (fd < 0)
-            pause_ms(RETRY_MS);
+            (void)poll(NULL, 0, RETRY_MS);
     }
     if (fd < 0)
         return path_refuse(ENXIO, why, size, "no program is reading from this pipe (FIFO); start the reader first");
     if (fstat(fd, &opened) != 0 || opened.st_dev != s->st_dev || opened.st_ino != s->st_ino)
         return close_and_refuse(fd, EAGAIN, why, size, "it was replaced while being opened");
-    if (set_blocking(fd) != 0) {
-        int error = errno;
-        return close_and_refuse(fd, error, why, size, strerror(error));
-    }
-    return fd;
+    return set_blocking(fd) == 0 ? fd : close_and_refuse(fd, errno, why, size, strerror(errno));
 }
 
 /*
@@ -271,11 +260,7 @@ static int await_writer(FILE *in, char *why, size_t size)
 static int open_stream(int fd, FILE **in, char *why, size_t size)
 {
     *in = fdopen(fd, "r");
-    if (*in == NULL) {
-        int error = errno;
-        return close_and_refuse(fd, error, why, size, strerror(error));
-    }
-    return 0;
+    return *in != NULL ? 0 : close_and_refuse(fd, errno, why, size, strerror(errno));
 }
 
 static int open_regular(int fd, FILE **in, char *why, size_t size)

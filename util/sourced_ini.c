@@ -220,13 +220,8 @@ static char *take_line(struct sourced_ini *r)
 void sourced_ini_begin(struct sourced_ini *r, const char *text, size_t length, const char *file, const char *format,
                        bool ascii, struct machine_error *err)
 {
-    memset(r, 0, sizeof *r);
-    r->at = text;
-    r->end = text + length;
-    r->file = file;
-    r->format = format;
-    r->ascii = ascii;
-    r->err = err;
+    *r = (struct sourced_ini){
+        .at = text, .end = text + length, .file = file, .format = format, .ascii = ascii, .err = err};
 }
 
 enum sourced_ini_item sourced_ini_next(struct sourced_ini *r)

@@ -55,20 +55,11 @@ static void copy_text(char *out, size_t size, const void *text, size_t most)
             *p = '?';
 }
 
-/* Twelve characters from three registers. */
-static void cpu_join(uint32_t a, uint32_t b, uint32_t c, char out[12])
-{
-    memcpy(out, &a, 4);
-    memcpy(out + 4, &b, 4);
-    memcpy(out + 8, &c, 4);
-}
-
 static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
 {
-    char vendor[12], host[12];
+    const uint32_t vendor[] = {l->basic.ebx, l->basic.edx, l->basic.ecx};
+    const uint32_t host[] = {l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx};
 
-    cpu_join(l->basic.ebx, l->basic.edx, l->basic.ecx, vendor);
-    cpu_join(l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx, host);
     copy_text(out->vendor, sizeof out->vendor, vendor, sizeof vendor);
     copy_text(out->brand, sizeof out->brand, l->brand, sizeof l->brand);
     if (out->brand[0] == '\0')

@@ -16,10 +16,7 @@ static void seed_streams(struct model_core *c, uint64_t seed, uint64_t repetitio
 static void start_at_rest(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed,
                           uint64_t repetition, const struct model_history *history)
 {
-    memset(c, 0, sizeof *c);
-    c->model = m;
-    c->cores = cores;
-    c->history = *history;
+    *c = (struct model_core){.model = m, .cores = cores, .history = *history};
     seed_streams(c, seed, repetition);
     for (size_t i = 0; i < m->n_interrupts; i++)
         c->interrupt_next[i] = m->interrupts[i].rate_hz > 0

@@ -29,12 +29,9 @@ int msr_device_open(const char *dev, int cpu, struct msr_device *out)
 {
     char path[300];
 
-    memset(out, 0, sizeof *out);
     snprintf(path, sizeof path, "%s/cpu/%d/msr", dev, cpu);
-    out->cpu = cpu;
-    out->fd = open(path, O_RDONLY | O_CLOEXEC);
-    out->read = msr_device_read_file;
-    out->close = close_file;
+    *out = (struct msr_device){
+        .cpu = cpu, .fd = open(path, O_RDONLY | O_CLOEXEC), .read = msr_device_read_file, .close = close_file};
     return out->fd < 0 ? errno : 0;
 }
 

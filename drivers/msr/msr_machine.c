@@ -170,9 +170,8 @@ int msr_machine_wrap(const struct machine *inner, const struct msr_access *acces
 int msr_machine_add(struct machine *m, struct machine_error *err)
 {
     struct cpu_leaves leaves;
-    struct msr_access access;
+    struct msr_access access = {0};
 
-    memset(&access, 0, sizeof access);
     cpu_read_leaves(&leaves);
     msr_part_of(&leaves, &access.part);
     access.guest = leaves.version.ecx >> 31 & 1;

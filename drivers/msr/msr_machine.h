@@ -22,8 +22,8 @@ struct msr_access {
 };
 
 /*
- * Wraps *inner, which then belongs to *out (it may be the same) and is closed with it. It is called "msr" around the timing machine, else
- * "INNER+msr". Returns MACHINE_OK, or MACHINE_FAILED when out of memory (then *inner is untouched).
+ * Wraps *inner, which then belongs to *out (it may be the same) and is closed with it. It is called "msr" around the
+ * timing machine, else "INNER+msr". Returns MACHINE_OK, or MACHINE_FAILED when out of memory (then *inner is untouched).
  *
  * prepare() fails with MACHINE_CANNOT where the registers of the CPU cannot be opened. read_register() reads a register
  * of the CPU chosen by prepare(), and fails with MACHINE_CANNOT and the reason where that one cannot be read.

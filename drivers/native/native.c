@@ -169,8 +169,7 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
     if (leaves == NULL)
         cpu_read_leaves(&here);
     leaves = leaves != NULL ? leaves : &here;
-    memset(s, 0, sizeof *s);
-    s->name = name;
+    *s = (struct native){.name = name};
     snprintf(s->sys, sizeof s->sys, "%s", sys);
     native_describe(s, leaves);
     int status = find_tsc(s, leaves, err);

@@ -133,30 +133,20 @@ void perf_room_text(unsigned events, unsigned general, char *out, size_t size)
 
 void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size)
 {
+    static const char *const names[COUNTER_IDS] = {[COUNTER_CYCLES] = "cycles",
+                                                   [COUNTER_REF_CYCLES] = "reference cycles",
+                                                   [COUNTER_INSTRUCTIONS] = "instructions",
+                                                   [COUNTER_LVL0] = "license level 0",
+                                                   [COUNTER_LVL1] = "license level 1",
+                                                   [COUNTER_LVL2] = "license level 2",
+                                                   [COUNTER_THROTTLE] = "throttled cycles"};
     char text[EVENT_COLUMN_MAX];
 
-    switch (id) {
-    case COUNTER_CYCLES:
-        snprintf(out, size, "cycles");
-        return;
-    case COUNTER_REF_CYCLES:
-        snprintf(out, size, "reference cycles");
-        return;
-    case COUNTER_INSTRUCTIONS:
-        snprintf(out, size, "instructions");
-        return;
-    case COUNTER_LVL0:
-    case COUNTER_LVL1:
-    case COUNTER_LVL2:
-        snprintf(out, size, "license level %d", (int)id - (int)COUNTER_LVL0);
-        return;
-    case COUNTER_THROTTLE:
-        snprintf(out, size, "throttled cycles");
-        return;
-    default:
-        event_code_format(code, text, sizeof text);
+    event_code_format(code, text, sizeof text);
+    if (names[id] != NULL)
+        snprintf(out, size, "%s", names[id]);
+    else
         snprintf(out, size, "event %s", text);
-    }
 }
 
 int perf_counter_open(const struct perf_system *system, const struct perf_pmu *pmu, int cpu, enum counter_id id,

@@ -206,7 +206,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     struct perf *t = m->state;
     uint64_t now[2 + PERF_COUNTERS_MAX];
     struct plan plan;
-    struct plan_log log;
+    struct plan_log log = {0};
     struct native_watch watch;
     const struct plan_reader reader = {.context = t, .sample = sample, .origin = first_reading};
 
@@ -214,7 +214,6 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     int status = native_plan(&t->common, r, 1, perf_machine_measure_lane, t, &plan, err);
     if (status != MACHINE_OK)
         return status;
-    memset(&log, 0, sizeof log);
     native_begin(&t->common, r, &watch);
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);

@@ -211,11 +211,7 @@ static bool open_register(struct energy *e, int cpu)
 
 static void look_for_counter(struct energy *e, int cpu)
 {
-    struct energy_access access = e->access;
-
-    memset(e, 0, sizeof *e);
-    e->access = access;
-    e->cpu = cpu;
+    *e = (struct energy){.access = e->access, .cpu = cpu};
     /* on Intel's processors of several dies each die has its register (Linux, arch/x86/events/rapl.c), AMD's have one a
      * package; liblikwid reads it, too */
     e->kind = open_powercap(e, cpu)   ? ENERGY_POWERCAP

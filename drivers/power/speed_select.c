@@ -44,12 +44,10 @@ int speed_select_open(const char *dev, struct speed_select *out)
 
 int speed_select_refuse(const char *dev, int error, struct machine_error *err)
 {
-    if (error == EACCES || error == EPERM) {
-        return machine_fail(err, MACHINE_CANNOT, "run as root", "%s/%s cannot be opened: %s", dev, DEVICE,
-                            strerror(error));
-    }
     return machine_fail(err, MACHINE_CANNOT,
-                        "on Xeons since Ice Lake: modprobe isst_if_mbox_pci, isst_if_mbox_msr or isst_tpmi",
+                        error == EACCES || error == EPERM
+                            ? "run as root"
+                            : "on Xeons since Ice Lake: modprobe isst_if_mbox_pci, isst_if_mbox_msr or isst_tpmi",
                         "%s/%s cannot be opened: %s", dev, DEVICE, strerror(error));
 }
 
@@ -189,24 +187,17 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
     static const char *const names[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};
     bool granite_rapids = c->model == 0xad || c->model == 0xae;
     size_t n_names = granite_rapids ? sizeof names / sizeof names[0] : 1;
-    struct isst_levels levels;
-    struct isst_level_info info;
     unsigned domain, cores[ISST_BUCKETS] = {0};
     double ghz[ISST_BUCKETS];
 
     int error = domain_of(d, c->cpu, &domain);
     if (error != 0)
         return failed("the die of the CPU", error, err);
-    memset(&levels, 0, sizeof levels);
-    levels.package = (uint8_t)c->package;
-    levels.domain = (uint8_t)domain;
+    struct isst_levels levels = {.package = (uint8_t)c->package, .domain = (uint8_t)domain};
     error = d->ask(d, ISST_LEVELS, &levels);
     if (error != 0)
         return failed("its performance levels", error, err);
-    memset(&info, 0, sizeof info);
-    info.package = (uint8_t)c->package;
-    info.domain = (uint8_t)domain;
-    info.level = levels.current;
+    struct isst_level_info info = {.package = (uint8_t)c->package, .domain = (uint8_t)domain, .level = levels.current};
     error = d->ask(d, ISST_LEVEL_INFO, &info);
     if (error != 0)
         return failed("its turbo limits", error, err);
@@ -230,9 +221,8 @@ int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, 
                       struct machine_error *err)
 {
     struct rated_limits read = *out;
-    struct isst_platform platform;
+    struct isst_platform platform = {0};
 
-    memset(&platform, 0, sizeof platform);
     int error = d->ask(d, ISST_PLATFORM, &platform);
     if (error != 0)
         return failed("its version", error, err);

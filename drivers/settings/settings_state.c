@@ -15,18 +15,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/list.h"
+
 static const char first_line[] = "characterize-settings/1";
 static const char *const kind_names[] = {
     [CHANGE_FILE] = "file", [CHANGE_TURBO_BIT] = "turbo-bit", [CHANGE_LIKWID] = "likwid"};
 
 int settings_changes_add(struct changes *c, const struct change *one)
 {
-    struct change *bigger = realloc(c->list, (c->n + 1) * sizeof *bigger);
-
-    if (bigger == NULL)
+    if (!list_room(&c->list, c->n, sizeof *c->list))
         return -1;
-    c->list = bigger;
-    bigger[c->n++] = *one;
+    c->list[c->n++] = *one;
     return 0;
 }
 

@@ -174,7 +174,6 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
 {
     struct timing *t = m->state;
     struct plan plan;
-    struct timing_log log;
     struct native_watch watch;
 
     memset(out, 0, sizeof *out);
@@ -182,10 +181,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     if (status != MACHINE_OK)
         return status;
     remark_steps(t);
-    memset(&log, 0, sizeof log);
-    log.raw = t->raw;
-    log.probe = t->probe;
-    log.chains = &t->clock.chains;
+    struct timing_log log = {.raw = t->raw, .probe = t->probe, .chains = &t->clock.chains};
     native_begin(&t->common, r, &watch);
     timing_record(&plan, &log);
     native_end(&t->common, &watch, &log.at, t->words, out);

@@ -127,10 +127,9 @@ static void add_panel(struct traced *l, const char *label, enum trace_channel fi
     bool any = false;
     for (int c = (int)first; c <= (int)last; c++)
         any = any || has_values(l, (enum trace_channel)c);
-    struct chart_panel *p = any ? chart_add_panel(l->c, CHART_LINES, "") : NULL;
+    struct chart_panel *p = any ? chart_add_panel(l->c, CHART_LINES, "", "", label) : NULL;
     if (!p)
         return;
-    snprintf(p->y_label, sizeof p->y_label, "%s", label);
     snprintf(p->x_label, sizeof p->x_label, "time (%s)%s", l->unit,
              l->p->to != NULL ? ", 0 = first instruction of the second kernel" : "");
     p->height = l->c->n_panels == 1 ? FIRST_PANEL : OTHER_PANEL;

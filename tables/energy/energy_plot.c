@@ -24,9 +24,8 @@ static void energy_name(const struct table *t, size_t row, char *out, size_t siz
 static void energy_panel(const struct table *t, struct chart *c, const char *column, const char *title,
                          const char *label, int colour)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title);
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title, label, "");
     char name[160];
-    snprintf(p->x_label, sizeof p->x_label, "%s", label);
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate v = estimates_of_table(t, row, column);
         if (!isfinite(v.value))

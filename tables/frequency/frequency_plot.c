@@ -109,9 +109,7 @@ void frequency_plot(const struct table *t, struct chart *c)
         chart_name(c, &cpus, chart_key(t, row, "cpu", key, sizeof key));
     for (size_t i = 0; i < cpus.n && i < CPUS_MAX; i++) {
         snprintf(title, sizeof title, cpus.n > 1 ? "CPU %s" : "%s", cpus.n > 1 ? cpus.name[i] : "");
-        struct chart_panel *p = chart_add_panel(c, CHART_LINES, title);
-        snprintf(p->x_label, sizeof p->x_label, "active cores");
-        snprintf(p->y_label, sizeof p->y_label, "frequency (GHz)");
+        struct chart_panel *p = chart_add_panel(c, CHART_LINES, title, "active cores", "frequency (GHz)");
         p->whole_x = true;
         frequency_of_cpu(t, c, p, cpus.name[i]);
         frequency_rated(t, c, p, cpus.name[i]);

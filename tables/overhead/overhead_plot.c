@@ -8,11 +8,9 @@
 
 static void overhead_lines(const struct table *t, struct chart *c, const char *column, const char *title, bool log_y)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, title);
+    struct chart_panel *p = chart_add_panel(c, CHART_LINES, title, "active cores", "\xC2\xB5s");
     char name[200];
     size_t omitted = 0;
-    snprintf(p->x_label, sizeof p->x_label, "active cores");
-    snprintf(p->y_label, sizeof p->y_label, "\xC2\xB5s");
     p->whole_x = p->apart = p->log_x = true;
     p->log_y = log_y;
     p->from_zero = !log_y;
@@ -37,9 +35,8 @@ static void overhead_lines(const struct table *t, struct chart *c, const char *c
 static void overhead_bars(const struct table *t, struct chart *c, const char *column, const char *title, bool log_x)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title);
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title, "\xC2\xB5s", "");
     char name[200];
-    snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s");
     p->log_x = log_x;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate v = estimates_of_table(t, row, column);

@@ -14,11 +14,9 @@ static const char *mode_name(double mode, int *colour)
 static void relaxation_plot_waits(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Wait before the frequency rises again");
-    struct chart_panel *q = chart_add_panel(c, CHART_BARS, "Share of the repetitions");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Wait before the frequency rises again", "\xC2\xB5s", "");
+    struct chart_panel *q = chart_add_panel(c, CHART_BARS, "Share of the repetitions", "share", "");
     char name[200], text[CHART_TEXT_MAX];
-    snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s");
-    snprintf(q->x_label, sizeof q->x_label, "share");
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate wait = estimates_of_table(t, row, "wait_us"), share = estimates_of_table(t, row, "share");
         int colour;
@@ -39,9 +37,8 @@ static void relaxation_plot_waits(const struct table *t, struct chart *c)
 static void relaxation_shares(const struct table *t, struct chart *c, const char *what, const char *title, int colour)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title);
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, title, "share of the repetitions", "");
     char pair[200], name[400], text[CHART_TEXT_MAX];
-    snprintf(p->x_label, sizeof p->x_label, "share of the repetitions");
     for (size_t row = 0; table_has(t, "what") && row < t->n_rows; row++) {
         struct estimate share = estimates_of_table(t, row, "share");
         const char *by = table_text(t, row, "by");

@@ -44,7 +44,8 @@ static bool chart_room(struct chart *c, void *list, size_t n, size_t size)
     return room;
 }
 
-struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title)
+struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title, const char *x_label,
+                                    const char *y_label)
 {
     if (c->n_panels == CHART_PANELS_MAX)
         return NULL;
@@ -52,6 +53,8 @@ struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const
     memset(p, 0, sizeof *p);
     p->kind = kind;
     snprintf(p->title, sizeof p->title, "%s", title);
+    snprintf(p->x_label, sizeof p->x_label, "%s", x_label);
+    snprintf(p->y_label, sizeof p->y_label, "%s", y_label);
     return p;
 }
 

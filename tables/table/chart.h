@@ -118,8 +118,9 @@ struct chart {
 
 void chart_free(struct chart *c);
 
-/* A new panel, NULL when there are CHART_PANELS_MAX. */
-struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title);
+/* A new panel with names of its axes, "" where they need none; NULL when there are CHART_PANELS_MAX. */
+struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title, const char *x_label,
+                                    const char *y_label);
 
 /* The series of this name, made if it is new (colour and mark by its number); NULL: out of memory. Pointers to series
  * hold until the next one is made. */

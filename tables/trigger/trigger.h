@@ -66,8 +66,8 @@ struct trigger_bench_burst {
 };
 
 /* Names what is measured, the plain code around it and the period of the samples. Nothing is left to end. */
-int trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c,
-                       const struct trigger_kind *kind, struct machine_error *err);
+void trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c,
+                        const struct trigger_kind *kind);
 /*
  * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
  * from it. One answer for each of n bursts into b->pilot. Sets the warm-up, so that the plain code is back before the

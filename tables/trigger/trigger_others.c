@@ -42,12 +42,36 @@ static int mixture_round(struct bench *b, struct machine_error *err)
     return status == MACHINE_OK ? trigger_bench_run(b, mixed, PARTS, NULL, false, err) : status;
 }
 
-static int mixture_row(struct bench *b, size_t n, const struct trigger_grades *grades, struct table *rows,
-                       struct machine_error *err)
+/* Both parts when they run on, and the mixture itself: it may request more than they do, and settle later. */
+static int mixture_pilot(struct bench *b, struct machine_error *err)
+{
+    const struct trigger_pilot *p = b->pilot;
+    const struct payload *part[2] = {&b->cell->a, &b->cell->b};
+    const struct segment a = {*part[0], BENCH_PILOT_US, true}, c = {*part[1], BENCH_PILOT_US, true};
+    struct segment mixed[PARTS];
+    for (int i = 0; i < PARTS; i++)
+        mixed[i] = (struct segment){*part[i % 2], PART_US, true};
+    const struct trigger_bench_burst burst[3] = {{&a, 1}, {&c, 1}, {mixed, PARTS}};
+    double all_us = PARTS * PART_US;
+    int status = trigger_bench_pilot(b, burst, 3, err);
+    if (status != MACHINE_OK)
+        return status;
+    double settled = fmax(p[2].after_us, fmax(p[0].settled_us, p[1].settled_us) - all_us);
+    double back = fmin(p[2].back_us, fmin(p[0].back_us, p[1].back_us));
+    b->room_us = 4 * all_us;
+    return trigger_bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), err);
+}
+
+static int mixture_measure(struct bench *b, struct table *rows, struct machine_error *err)
 {
     struct trigger_throttle throttle[MIXTURE_KINDS];
+    struct trigger_grades grades;
     int level[MIXTURE_KINDS];
     static const char *const alone[MIXTURE_KINDS] = {NULL, "level_kernel", "level_with", NULL};
+    unsigned n = repeats_of(b->context);
+    int status = trigger_bench_rounds(b, n, MIXTURE_KINDS, mixture_round, 1, &grades, err);
+    if (status != MACHINE_OK)
+        return status;
     /* the rate of the mixture changes from part to part: whether it is throttled its parts tell */
     if (trigger_bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
         trigger_bench_throttled(b, MIXTURE_B, n, MIXTURE_KINDS, &throttle[MIXTURE_B]))
@@ -72,42 +96,14 @@ static int mixture_row(struct bench *b, size_t n, const struct trigger_grades *g
                             .freq = trigger_bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
                             .plain = trigger_bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS),
                             .n = n};
-    trigger_bench_row(b, rows, grades, &r);
+    trigger_bench_row(b, rows, &grades, &r);
     for (size_t k = MIXTURE_A; k <= MIXTURE_B; k++) {
         static const char *const freq[MIXTURE_KINDS] = {NULL, "freq_kernel_ghz", "freq_with_ghz", NULL};
         table_put_number(rows, freq[k], trigger_bench_freq(b, k, n, MIXTURE_KINDS).value);
-        if (grades->counted)
+        if (grades.counted)
             table_put_number(rows, alone[k], level[k]);
     }
     return MACHINE_OK;
-}
-
-/* Both parts when they run on, and the mixture itself: it may request more than they do, and settle later. */
-static int mixture_pilot(struct bench *b, struct machine_error *err)
-{
-    const struct trigger_pilot *p = b->pilot;
-    const struct payload *part[2] = {&b->cell->a, &b->cell->b};
-    const struct segment a = {*part[0], BENCH_PILOT_US, true}, c = {*part[1], BENCH_PILOT_US, true};
-    struct segment mixed[PARTS];
-    for (int i = 0; i < PARTS; i++)
-        mixed[i] = (struct segment){*part[i % 2], PART_US, true};
-    const struct trigger_bench_burst burst[3] = {{&a, 1}, {&c, 1}, {mixed, PARTS}};
-    double all_us = PARTS * PART_US;
-    int status = trigger_bench_pilot(b, burst, 3, err);
-    if (status != MACHINE_OK)
-        return status;
-    double settled = fmax(p[2].after_us, fmax(p[0].settled_us, p[1].settled_us) - all_us);
-    double back = fmin(p[2].back_us, fmin(p[0].back_us, p[1].back_us));
-    b->room_us = 4 * all_us;
-    return trigger_bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), err);
-}
-
-static int mixture_measure(struct bench *b, struct table *rows, struct machine_error *err)
-{
-    struct trigger_grades grades;
-    unsigned n = repeats_of(b->context);
-    int status = trigger_bench_rounds(b, n, MIXTURE_KINDS, mixture_round, 1, &grades, err);
-    return status == MACHINE_OK ? mixture_row(b, n, &grades, rows, err) : status;
 }
 
 const struct trigger_kind trigger_mixture = {"mixture", "64add", PERIOD_US, mixture_pilot, mixture_measure};
@@ -124,45 +120,16 @@ static struct estimate slowdown(const struct bench *b, size_t n)
     return robust_mean(ratio, n, 5, 0, NULL);
 }
 
-static void dirty_row(const struct bench *b, size_t n, const struct trigger_grades *grades, struct table *rows)
-{
-    int plain = trigger_bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS),
-        clean = trigger_bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
-        dirty = trigger_bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
-    if (plain < 0 || clean < 0 || dirty < 0) {
-        trigger_bench_disagree(b, rows, 1, plain < 0 ? b->plain.name : "the code after it");
-        return;
-    }
-    struct trigger_row r = {.density = 1,
-                            .grade = dirty,
-                            .plain_grade = clean > plain ? clean : plain,
-                            .freq = trigger_bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
-                            .plain = trigger_bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS),
-                            .n = n};
-    struct estimate ratio = slowdown(b, n);
-    trigger_bench_row(b, rows, grades, &r);
-    table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
-}
-
-static int clean_kernel(const struct cell *c, struct payload *clean, struct machine_error *err)
-{
-    char why[200];
-    return kernel_parse(c->a.kernel->name, clean, why, sizeof why) ? machine_fail(err, MACHINE_FAILED, "", "%s", why)
-                                                                   : MACHINE_OK;
-}
-
 static int dirty_round(struct bench *b, struct machine_error *err)
 {
     struct payload clean;
-    int status = clean_kernel(b->cell, &clean, err);
-    if (status != MACHINE_OK)
-        return status;
-    const struct segment one = {clean, DIRTY_BURST_US, true}, two = {b->cell->a, DIRTY_BURST_US, true};
-    status = trigger_bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
+    kernel_parse(b->cell->a.kernel->name, &clean, NULL, 0);
+    const struct segment dirty = {b->cell->a, DIRTY_BURST_US, true};
+    int status = trigger_bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
     if (status == MACHINE_OK)
-        status = trigger_bench_run(b, &one, 1, NULL, false, err);
+        status = trigger_bench_burst(b, &clean, DIRTY_BURST_US, false, err);
     /* the clean kernel at the end executes VZEROUPPER for what comes next */
-    return status == MACHINE_OK ? trigger_bench_run(b, &two, 1, &clean, false, err) : status;
+    return status == MACHINE_OK ? trigger_bench_run(b, &dirty, 1, &clean, false, err) : status;
 }
 
 /* How long the clean kernel keeps the core slow: only what is slow longer is due to what the dirty one left behind. */
@@ -170,9 +137,8 @@ static int dirty_pilot(struct bench *b, struct machine_error *err)
 {
     const struct trigger_pilot *p = b->pilot;
     struct payload clean;
-    int status = clean_kernel(b->cell, &clean, err);
-    if (status == MACHINE_OK)
-        status = trigger_bench_pilot_of(b, &clean, err);
+    kernel_parse(b->cell->a.kernel->name, &clean, NULL, 0);
+    int status = trigger_bench_pilot_of(b, &clean, err);
     if (status != MACHINE_OK)
         return status;
     b->from_us = fmax(DIRTY_FROM_US, DIRTY_WAITS * fmax(p->back_usual_us, 0.5 * p->back_most_us));
@@ -187,9 +153,25 @@ static int dirty_measure(struct bench *b, struct table *rows, struct machine_err
     struct trigger_grades grades;
     unsigned n = repeats_of(b->context);
     int status = trigger_bench_rounds(b, n, DIRTY_KINDS, dirty_round, 1, &grades, err);
-    if (status == MACHINE_OK)
-        dirty_row(b, n, &grades, rows);
-    return status;
+    if (status != MACHINE_OK)
+        return status;
+    int plain = trigger_bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS),
+        clean = trigger_bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
+        dirty = trigger_bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
+    if (plain < 0 || clean < 0 || dirty < 0) {
+        trigger_bench_disagree(b, rows, 1, plain < 0 ? b->plain.name : "the code after it");
+        return MACHINE_OK;
+    }
+    struct trigger_row r = {.density = 1,
+                            .grade = dirty,
+                            .plain_grade = clean > plain ? clean : plain,
+                            .freq = trigger_bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
+                            .plain = trigger_bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS),
+                            .n = n};
+    struct estimate ratio = slowdown(b, n);
+    trigger_bench_row(b, rows, &grades, &r);
+    table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
+    return MACHINE_OK;
 }
 
 const struct trigger_kind trigger_dirty = {"dirty", NULL, DIRTY_PERIOD_US, dirty_pilot, dirty_measure};

@@ -61,10 +61,9 @@ static void level_cell(struct chart_cell *cell, double level, const char *asks)
 
 static void trigger_levels(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS,
-                                            "License level triggered, by density: one such instruction in every N");
+    struct chart_panel *p = chart_add_panel(
+        c, CHART_CELLS, "License level triggered, by density: one such instruction in every N", "", "density");
     char name[40];
-    snprintf(p->y_label, sizeof p->y_label, "density");
     snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
     snprintf(p->note, sizeof p->note, "t: throttled, same frequency%s",
              table_has_values(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing; ?: undecided");
@@ -90,7 +89,7 @@ static void trigger_mixtures(const struct table *t, struct chart *c)
 {
     static const char *const names[] = {"one alone", "other alone", "mixed"};
     static const char *const columns[] = {"level_kernel", "level_with", "level"};
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "License level triggered by mixtures");
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, "License level triggered by mixtures", "", "");
     char name[200];
     for (size_t i = 0; i < 3; i++)
         chart_name(c, &p->columns, names[i]);
@@ -113,9 +112,9 @@ static void trigger_mixtures(const struct table *t, struct chart *c)
 
 static void trigger_counts(const struct table *t, struct chart *c)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Instructions until a level is triggered");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Instructions until a level is triggered", "instructions",
+                                            "");
     char name[160];
-    snprintf(p->x_label, sizeof p->x_label, "instructions");
     p->log_x = true;
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *kernel = table_text(t, row, "kernel");

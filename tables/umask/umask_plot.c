@@ -34,10 +34,9 @@ static void umask_matrix(const struct table *t, struct chart *c, const char *whe
     char name[200];
     snprintf(name, sizeof name, "Share of the core\xE2\x80\x99s cycles that the event counted%s%s", *when ? ": " : "",
              when);
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, name);
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, name, "", "unit mask");
     if (!p)
         return;
-    snprintf(p->y_label, sizeof p->y_label, "unit mask");
     snprintf(p->scale_label, sizeof p->scale_label, "share of cycles; hatched: not measured");
     p->scale_hi = 1;
     for (int pass = 0; pass < 2; pass++) {

@@ -212,10 +212,10 @@ static const char *ratio_class(double ratio)
 static void throttle_durations(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttled phases: duration and share of the full rate");
+    struct chart_panel *p = chart_add_panel(c, CHART_BARS, "Throttled phases: duration and share of the full rate",
+                                            "\xC2\xB5s of throttling", "");
     double *end = calloc(t->n_rows + 1, sizeof *end);
     char name[200], text[CHART_TEXT_MAX];
-    snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s of throttling");
     for (size_t row = 0; end && row < t->n_rows; row++) {
         struct estimate v = estimates_of_table(t, row, "duration_us");
         double ratio = table_number(t, row, "ipc_ratio");
@@ -260,10 +260,9 @@ static void cut_density(char *name)
 static void throttle_distance(const struct table *t, struct chart *c)
 {
     const bool cores = chart_varies(t, "active_cores");
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar adds with one wide instruction in every N");
+    struct chart_panel *p = chart_add_panel(c, CHART_LINES, "Rate of scalar adds with one wide instruction in every N",
+                                            "distance N between wide instructions", "share of full rate");
     char name[200];
-    snprintf(p->x_label, sizeof p->x_label, "distance N between wide instructions");
-    snprintf(p->y_label, sizeof p->y_label, "share of full rate");
     p->log_x = p->whole_x = p->from_zero = p->apart = true;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate v = estimates_of_table(t, row, "ipc_ratio");

@@ -136,10 +136,9 @@ static void transitions_matrix(const struct table *t, struct chart *c, double co
     if (several)
         snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s), %.0f active core%s%s", cores,
                  cores == 1 ? "" : "s", left_out);
-    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title);
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title, "", "from \xE2\x86\x93   to \xE2\x86\x92");
     if (!p)
         return;
-    snprintf(p->y_label, sizeof p->y_label, "from \xE2\x86\x93   to \xE2\x86\x92");
     snprintf(p->scale_label, sizeof p->scale_label, "\xC2\xB5s, from the switch or its first sign");
     snprintf(p->note, sizeof p->note,
              "At one frequency t: throttled, h: halted, v: other voltage or license; \xC2\xB7: no change; ?: "

@@ -236,9 +236,7 @@ static void voltage_plot(const struct table *t, struct chart *c)
             chart_name(c, &names, chart_pair(t, row, cores, name, sizeof name));
     }
     for (size_t i = 0; i < names.n && i < CHART_PANELS_MAX; i++) {
-        struct chart_panel *p = chart_add_panel(c, CHART_LINES, names.name[i]);
-        snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s from the switch");
-        snprintf(p->y_label, sizeof p->y_label, "V");
+        struct chart_panel *p = chart_add_panel(c, CHART_LINES, names.name[i], "\xC2\xB5s from the switch", "V");
         struct chart_series *s = chart_series(c, p, names.name[i]);
         if (!s)
             break;
