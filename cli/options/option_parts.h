@@ -27,7 +27,7 @@ enum {
 
 /*
  * option_names.c. The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
- * does not tell what was meant. 0, or -1 after a line.
+ * does not tell what was meant. 0, or BAD_USAGE after a line.
  */
 int option_names_check(const struct argp_option *table, int argc, char **argv);
 

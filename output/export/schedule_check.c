@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "output/export/schedule.h"
+#include "tables/table/estimates.h"
 #include "tables/table/tables.h"
 #include "util/error.h"
 
@@ -45,11 +46,8 @@ static int check_columns(const struct table *t, char *why, size_t why_size)
 /* Limits of a field that is there, each as far as it is known, enclose it; all three were rounded to nine digits. */
 static int schedule_check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)
 {
-    char lo_name[80], hi_name[80];
-    snprintf(lo_name, sizeof lo_name, "%s_lo", column);
-    snprintf(hi_name, sizeof hi_name, "%s_hi", column);
-    double value = table_number(t, row, column);
-    double lo = table_number(t, row, lo_name), hi = table_number(t, row, hi_name);
+    struct estimate e = estimates_of_table(t, row, column);
+    double value = e.value, lo = e.lo, hi = e.hi;
     double slack = 1e-7 * fmax(fabs(value), fmax(isfinite(lo) ? fabs(lo) : 0, isfinite(hi) ? fabs(hi) : 0)) + 1e-12;
     if (!(lo > value + slack) && !(hi < value - slack) && !(lo > hi + slack)) /* absent ones are NaN */
         return 0;
