@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/export/export_header.h"
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 #include "output/export/schedule.h"
 #include "cli/collect.h"
 #include "cli/files.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/export/export_header.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 #include "util/sha256.h"
 #include "util/template.h"
 

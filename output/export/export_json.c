@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 
 #include <errno.h>
 #include <jansson.h>

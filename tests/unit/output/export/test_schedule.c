@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 #include "util/sha256.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/random_numbers.h"

@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "output/export/export_header.h"
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/schedule_tables.h"
 

@@ -17,7 +17,7 @@
 
 #include "analysis/phases/phases_find.h"
 #include "output/plot/chart_script.h"
-#include "output/plot/trace_chart.h"
+#include "output/plot/charts.h"
 #include "output/plot/plot_series.h"
 #include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
