@@ -8,33 +8,16 @@
 #include "drivers/choices.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "drivers/cpu/cpu.h"
-#include "drivers/helper/helper_device.h"
-#include "drivers/msr/msr_survey.h"
-#include "drivers/perf/counter_room.h"
+#include "drivers/perf/perf.h"
 #include "drivers/perf/perf_page.h"
 #include "drivers/cpu/tsc.h"
 
 enum { NOT_READABLE = -100 };
-
-static int read_int(const char *root, const char *path)
-{
-    char text[32], *end;
-
-    if (cpu_read_text(root, path, text, sizeof text) <= 0)
-        return NOT_READABLE;
-    long value = strtol(text, &end, 10);
-    return *end == '\0' && value > NOT_READABLE && value < 1000 ? (int)value : NOT_READABLE;
-}
 
 /* Two readings with something in between; more than once, because either may have been interrupted. */
 static void try_rdpmc(const struct perf_event_mmap_page *page, struct choice_facts *out)
@@ -65,43 +48,34 @@ static bool only_signed_modules(const char *sys)
 
 static void ask_helper(const char *sys, const char *dev, struct choice_facts *out)
 {
-    struct helper_answer answer;
     char path[256];
 
     snprintf(path, sizeof path, "%s/%s", dev, CHARACTERIZE_DEVICE);
-    int fd = helper_connect(&helper_system, path, &answer);
+    int fd = helper_connect(&helper_system, path, &out->helper);
     if (fd >= 0)
         helper_system.close(fd);
-    out->helper_errno = answer.open_errno;
-    out->helper_other = answer.other_version;
-    out->helper_can = answer.hello.can;
-    snprintf(out->helper_refusal, sizeof out->helper_refusal, "%s", answer.refusal);
     out->signed_modules = only_signed_modules(sys);
 }
 
 static void choices_ask_perf(struct choice_facts *out)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_HARDWARE,
-        .size = sizeof attr,
-        .config = PERF_COUNT_HW_CPU_CYCLES,
-        .pinned = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-    };
-    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const struct perf_pmu any = {.type = PERF_TYPE_RAW};
+    struct perf_system here;
+    struct perf_event_attr attr;
 
-    out->perf_errno = fd < 0 ? errno : 0;
+    perf_real_system(&here);
+    perf_fill_attr(&any, COUNTER_CYCLES, 0, &attr);
+    int fd = here.open(&attr, -1);
+    out->perf_errno = fd < 0 ? -fd : 0;
     if (fd < 0)
         return;
-    long size = sysconf(_SC_PAGESIZE);
-    struct perf_event_mmap_page *page = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, (int)fd, 0);
-    out->perf_map_errno = page == MAP_FAILED ? errno : 0;
-    if (page != MAP_FAILED) {
+    struct perf_event_mmap_page *page = here.map(fd);
+    out->perf_map_errno = page == NULL ? errno : 0;
+    if (page != NULL) {
         try_rdpmc(page, out);
-        munmap(page, (size_t)size);
+        here.unmap(page);
     }
-    close((int)fd);
+    here.close(fd);
 }
 
 /* Of the CPU that would be measured on. */
@@ -110,25 +84,19 @@ static void ask_msr(const char *sys, const char *proc, const char *dev, const st
 {
     struct cpu_view view;
     struct machine_error ignored;
-    struct msr_trouble trouble;
     struct msr_device device;
-    struct msr_survey survey;
     struct msr_part part;
 
-    msr_trouble_read(sys, proc, &trouble);
-    out->msr_rawio = trouble.rawio;
-    snprintf(out->msr_lockdown, sizeof out->msr_lockdown, "%s", trouble.lockdown);
+    msr_trouble_read(sys, proc, &out->msr);
     cpu_view_read(sys, &view);
-    if (cpu_choose(&view, -1, &out->msr_cpu, &ignored) != MACHINE_OK)
-        out->msr_cpu = 0;
-    out->msr_errno = msr_device_open(dev, out->msr_cpu, &device);
-    if (out->msr_errno == 0) {
+    if (cpu_choose(&view, -1, &out->msr.cpu, &ignored) != MACHINE_OK)
+        out->msr.cpu = 0;
+    out->msr.open_errno = msr_device_open(dev, out->msr.cpu, &device);
+    if (out->msr.open_errno == 0) {
         msr_part_of(leaves, &part);
-        msr_survey(&device, &part, &survey);
+        msr_survey(&device, &part, &out->registers);
         device.close(&device);
-        out->msr_read_errno = survey.answered > 0 ? 0 : survey.read_errno;
-        snprintf(out->msr_found, sizeof out->msr_found, "%s", survey.found);
-        snprintf(out->msr_volts_why, sizeof out->msr_volts_why, "%s", survey.volts_why);
+        out->msr.read_errno = out->registers.answered > 0 ? 0 : out->registers.read_errno;
     }
 }
 
@@ -142,11 +110,11 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     out->guest = leaves.version.ecx >> 31 & 1;
     ask_helper(sys, dev, out);
     choices_ask_perf(out);
-    out->nmi_watchdog = counter_room_watchdog(proc);
-    out->perf_paranoid = read_int(proc, "sys/kernel/perf_event_paranoid");
-    out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu/rdpmc");
+    out->nmi_watchdog = perf_room_watchdog(proc);
+    out->perf_paranoid = (int)cpu_read_number(proc, NOT_READABLE, "sys/kernel/perf_event_paranoid");
+    out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu/rdpmc");
     if (out->rdpmc_setting == NOT_READABLE) {
-        out->rdpmc_setting = read_int(sys, "bus/event_source/devices/cpu_core/rdpmc");
+        out->rdpmc_setting = (int)cpu_read_number(sys, NOT_READABLE, "bus/event_source/devices/cpu_core/rdpmc");
         out->hybrid = out->rdpmc_setting != NOT_READABLE;
     }
     ask_msr(sys, proc, dev, &leaves, out);
@@ -167,33 +135,34 @@ __attribute__((format(printf, 3, 4))) static void choice_refuse(struct machine_c
 
 static void choose_helper(const struct choice_facts *f, struct machine_choice *c)
 {
-    char *why = c->why, *remedy = c->remedy;
-
-    switch (f->helper_errno) {
+    switch (f->helper.open_errno) {
     case 0:
-        if (f->helper_other) {
+        if (f->helper.other_version) {
             choice_refuse(c,
                           "as root: rmmod characterize && make -C drivers/helper/kmod && insmod "
                           "drivers/helper/kmod/characterize.ko",
                           "the loaded kernel module characterize has another version");
-        } else if (f->helper_refusal[0] != '\0') {
-            choice_refuse(c, "none is known", "the kernel module characterize refuses: %s", f->helper_refusal);
+        } else if (f->helper.refusal[0] != '\0') {
+            choice_refuse(c, "none is known", "the kernel module characterize refuses: %s", f->helper.refusal);
         } else {
             c->usable = true;
-            snprintf(why, sizeof c->why, "in the kernel, interrupts masked; frequency by %s",
-                     f->helper_can & CHARACTERIZE_CAN_PMU           ? "performance counters"
-                     : f->helper_can & CHARACTERIZE_CAN_APERF_MPERF ? "APERF (no performance counters)"
-                                                                    : "a chain of adds (no performance counters)");
+            snprintf(c->why, sizeof c->why, "in the kernel, interrupts masked; frequency by %s",
+                     f->helper.hello.can & CHARACTERIZE_CAN_PMU ? "performance counters"
+                     : f->helper.hello.can & CHARACTERIZE_CAN_APERF_MPERF
+                         ? "APERF (no performance counters)"
+                         : "a chain of adds (no performance counters)");
         }
         return;
     case ENOENT:
     case ENXIO:
     case ENODEV:
-        snprintf(why, sizeof c->why, "no /dev/characterize: the kernel module characterize is not loaded%s",
-                 f->signed_modules ? ", and this kernel only loads signed modules" : "");
-        snprintf(remedy, sizeof c->remedy,
-                 "as root: make -C drivers/helper/kmod && %sinsmod drivers/helper/kmod/characterize.ko",
-                 f->signed_modules ? "sign it with a key of the machine's owner (mokutil) && " : "");
+        choice_refuse(c,
+                      f->signed_modules ? "as root: make -C drivers/helper/kmod && sign it with a key of the machine's "
+                                          "owner (mokutil) && insmod drivers/helper/kmod/characterize.ko"
+                                        : "as root: make -C drivers/helper/kmod && insmod "
+                                          "drivers/helper/kmod/characterize.ko",
+                      "no /dev/characterize: the kernel module characterize is not loaded%s",
+                      f->signed_modules ? ", and this kernel only loads signed modules" : "");
         return;
     case EACCES:
         choice_refuse(c, "run as root", "/dev/characterize is for root only");
@@ -207,22 +176,21 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
                       "/dev/characterize is in use by another process, and only one can use it at a time");
         return;
     default:
-        choice_refuse(c, "none is known", "/dev/characterize: %s", strerror(f->helper_errno));
+        choice_refuse(c, "none is known", "/dev/characterize: %s", strerror(f->helper.open_errno));
     }
 }
 
 /* The cycle counter opens; whether it can be read where a sample is taken. */
 static void choose_open_perf(const struct choice_facts *f, struct machine_choice *c)
 {
-    char *why = c->why, *remedy = c->remedy;
-
     if (f->perf_map_errno != 0) {
         choice_refuse(c, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
                       "the cycle counter opens, but its page cannot be mapped: %s", strerror(f->perf_map_errno));
     } else if (f->rdpmc_setting == 0) {
-        snprintf(why, sizeof c->why, "the cycle counter opens, but RDPMC is disabled (rdpmc = 0 in sysfs)");
-        snprintf(remedy, sizeof c->remedy, "as root: echo 1 > /sys/bus/event_source/devices/cpu%s/rdpmc",
-                 f->hybrid ? "_core" : "");
+        choice_refuse(c,
+                      f->hybrid ? "as root: echo 1 > /sys/bus/event_source/devices/cpu_core/rdpmc"
+                                : "as root: echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
+                      "the cycle counter opens, but RDPMC is disabled (rdpmc = 0 in sysfs)");
     } else if (!f->perf_rdpmc) {
         choice_refuse(c,
                       f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
@@ -230,7 +198,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                       "the cycle counter opens, but RDPMC is not allowed%s",
                       f->guest ? " in this virtual machine" : "");
     } else if (!f->perf_counter) {
-        choice_refuse(c, counter_room_to_free(f->nmi_watchdog),
+        choice_refuse(c, perf_room_to_free(f->nmi_watchdog),
                       "the cycle counter opens, but no hardware counter is free for it");
     } else if (!f->perf_counts) {
         choice_refuse(c, f->guest ? "measure on the host" : "stop other users of the counters (perf, virtual machines)",
@@ -238,7 +206,7 @@ static void choose_open_perf(const struct choice_facts *f, struct machine_choice
                       f->guest ? ": the virtual PMU does not work" : "");
     } else {
         c->usable = true;
-        snprintf(why, sizeof c->why,
+        snprintf(c->why, sizeof c->why,
                  "performance counters: cycles, instructions, events; license levels where the CPU has them");
     }
 }
@@ -279,23 +247,19 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
 
 static void choose_msr(const struct choice_facts *f, struct machine_choice *c)
 {
-    struct msr_trouble trouble = {.cpu = f->msr_cpu,
-                                  .open_errno = f->msr_errno,
-                                  .read_errno = f->msr_read_errno,
-                                  .guest = f->guest,
-                                  .rawio = f->msr_rawio};
+    struct msr_trouble trouble = f->msr;
+    struct machine_error err;
 
-    snprintf(trouble.lockdown, sizeof trouble.lockdown, "%s", f->msr_lockdown);
-    msr_trouble_tell(&trouble, c->why, sizeof c->why, c->remedy, sizeof c->remedy);
-    if (c->why[0] != '\0') {
-        if (c->remedy[0] == '\0')
-            snprintf(c->remedy, sizeof c->remedy, "none is known");
+    trouble.guest = f->guest;
+    if (msr_trouble_tell(&trouble, &err) != MACHINE_OK) {
+        choice_refuse(c, err.remedy[0] != '\0' ? err.remedy : "none is known", "%.399s", err.text);
     } else if (!f->timing_usable) { /* it samples as the timing machine does */
         choice_refuse(c, "as for timing", "registers are readable, but %s", f->timing_why);
     } else {
         c->usable = true;
-        snprintf(c->why, sizeof c->why, "time stamps and registers%s%s%s%s", f->msr_found[0] != '\0' ? ": " : "",
-                 f->msr_found, f->msr_volts_why[0] != '\0' ? "; no voltage: " : "", f->msr_volts_why);
+        const struct msr_survey *r = &f->registers;
+        snprintf(c->why, sizeof c->why, "time stamps and registers%s%s%s%s", r->found[0] != '\0' ? ": " : "", r->found,
+                 r->volts_why[0] != '\0' ? "; no voltage: " : "", r->volts_why);
     }
 }
 

@@ -9,34 +9,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "drivers/helper/helper_device.h"
 #include "drivers/machine.h"
+#include "drivers/msr/msr_survey.h"
 
 /* The answers, as the system gave them. */
 struct choice_facts {
-    bool guest;               /* CPUID: under a hypervisor */
-    int helper_errno;         /* of opening /dev/characterize; 0 = it is there */
-    bool helper_other;        /* the module behind it is of another version */
-    char helper_refusal[140]; /* why it runs nothing here, in its own words; or "" */
-    unsigned helper_can;      /* CHARACTERIZE_CAN_*, or-ed */
-    bool signed_modules;      /* only signed modules are loaded: lockdown, or module.sig_enforce */
-    int perf_errno;           /* of opening a cycle counter for this thread, kernel excluded; 0 = it opened */
-    int perf_map_errno;       /* of mapping its page; 0 = it was mapped */
-    bool perf_rdpmc;          /* its page allows RDPMC (cap_user_rdpmc) */
-    bool perf_counter;        /* ... and says which counter it is on (index) */
-    bool perf_counts;         /* RDPMC was tried, and the count advanced */
-    bool hybrid;              /* the PMU is that of a hybrid part, cpu_core */
-    int perf_paranoid;        /* /proc/sys/kernel/perf_event_paranoid; -100 = not readable */
-    int nmi_watchdog;         /* 1 on, 0 off, -1 not readable */
-    int rdpmc_setting;        /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
-    int msr_cpu;              /* the CPU whose msr file was tried */
-    int msr_errno;            /* of opening it; 0 = it opened */
-    int msr_read_errno;       /* of the first register that could not be read, if none could; 0 = some could */
-    bool msr_rawio;           /* CAP_SYS_RAWIO is in force */
-    char msr_lockdown[24];    /* kernel lockdown: "none", "integrity", "confidentiality"; "" = not told */
-    char msr_found[200];      /* what the registers say, in words */
-    char msr_volts_why[120];  /* why there is no core voltage among them; "" = there is */
-    bool timing_usable;       /* the TSC can serve as a clock */
-    char timing_why[160];     /* why not, or a remark, or "" */
+    bool guest;                  /* CPUID: under a hypervisor */
+    struct helper_answer helper; /* of /dev/characterize */
+    bool signed_modules;         /* only signed modules are loaded: lockdown, or module.sig_enforce */
+    int perf_errno;              /* of opening a cycle counter for this thread, kernel excluded; 0 = it opened */
+    int perf_map_errno;          /* of mapping its page; 0 = it was mapped */
+    bool perf_rdpmc;             /* its page allows RDPMC (cap_user_rdpmc) */
+    bool perf_counter;           /* ... and says which counter it is on (index) */
+    bool perf_counts;            /* RDPMC was tried, and the count advanced */
+    bool hybrid;                 /* the PMU is that of a hybrid part, cpu_core */
+    int perf_paranoid;           /* /proc/sys/kernel/perf_event_paranoid; -100 = not readable */
+    int nmi_watchdog;            /* 1 on, 0 off, -1 not readable */
+    int rdpmc_setting;           /* /sys/bus/event_source/devices/cpu{,_core}/rdpmc: 0, 1, 2; -100 = not readable */
+    struct msr_trouble msr;      /* of the CPU whose msr file was tried; read_errno: if no register could be read */
+    struct msr_survey registers; /* what they say, if it opened */
+    bool timing_usable;          /* the TSC can serve as a clock */
+    char timing_why[160];        /* why not, or a remark, or "" */
 };
 
 /*

@@ -128,6 +128,7 @@ struct machine_ops {
 struct machine {
     const struct machine_ops *ops;
     void *state;
+    void *around; /* of what was added to it: registers (drivers/msr/msr_machine.h) */
 };
 
 /* Opens one machine. `cpu` as in machine_setup. Return MACHINE_OK or fill *err and return its status. */

@@ -33,22 +33,18 @@ static int unknown(const char *spec, struct machine_error *err)
 {
     const char *near = open_nearest(spec);
 
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_BAD_INPUT;
-    snprintf(err->text, sizeof err->text, "unknown machine '%.60s'%s%s%s", spec, near != NULL ? ", perhaps '" : "",
-             near != NULL ? near : "", near != NULL ? "'" : "");
-    snprintf(err->remedy, sizeof err->remedy, "machines: auto, timing, perf, msr, helper, model:NAME, model:FILE");
-    return MACHINE_BAD_INPUT;
+    return machine_fail(err, MACHINE_BAD_INPUT, "machines: auto, timing, perf, msr, helper, model:NAME, model:FILE",
+                        "unknown machine '%.60s'%s%s%s", spec, near != NULL ? ", perhaps '" : "",
+                        near != NULL ? near : "", near != NULL ? "'" : "");
 }
 
 static int open_refuse(const struct machine_choice *c, struct machine_error *err)
 {
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    snprintf(err->text, sizeof err->text, "machine %s cannot be used: %s", c->name, c->why);
-    snprintf(err->remedy, sizeof err->remedy, "%.120s%s--machine timing or model:NAME work%s", c->remedy,
+    char remedy[sizeof err->remedy];
+
+    snprintf(remedy, sizeof remedy, "%.120s%s--machine timing or model:NAME work%s", c->remedy,
              c->remedy[0] != '\0' ? "; " : "", strcmp(c->name, "timing") == 0 ? " elsewhere" : "");
-    return MACHINE_CANNOT;
+    return machine_fail(err, MACHINE_CANNOT, remedy, "machine %s cannot be used: %s", c->name, c->why);
 }
 
 /* One that --list machines says can be used. */

@@ -2,17 +2,15 @@
 /* What this CPU and its operating system offer to kernels. */
 #include <cpuid.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kernels/kernels.h"
 #include "util/error.h"
+#include "util/text_list.h"
 
-/* State components of XCR0 (Intel SDM volume 1, 13.3): SSE and AVX; opmask, ZMM_Hi256, Hi16_ZMM; TILECFG, TILEDATA. */
-#define XCR0_AVX (3u << 1)
-#define XCR0_AVX512 (XCR0_AVX | 7u << 5)
+/* State components of XCR0: TILECFG, TILEDATA (Intel SDM volume 1, 13.3). */
 #define XCR0_AMX (3u << 17)
 
 /* linux/arch/x86/include/uapi/asm/prctl.h; the numbers are ABI, older headers lack the names */
@@ -25,31 +23,16 @@ static uint32_t read_xcr0(void)
     return low;
 }
 
-static bool enabled(uint32_t xcr0, uint32_t components)
-{
-    return (xcr0 & components) == components;
-}
-
-/* CPUID bits: Intel SDM volume 2, CPUID, leaves 1 and 7. */
+/* The compiler's library looks at XCR0, too; it knows no AMX (CPUID leaf 7: Intel SDM volume 2). */
 unsigned kernel_cpu_features(void)
 {
-    unsigned eax, ebx, ecx, edx, features = 0;
-    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
+    unsigned eax, ebx, ecx, edx, amx = 1u << 22 | 1u << 24; /* AMX-BF16, AMX-TILE */
+    if (!__builtin_cpu_supports("avx"))
         return 0;
-    uint32_t xcr0 = read_xcr0();
-    if (!enabled(xcr0, XCR0_AVX) || !(ecx & bit_AVX))
-        return 0;
-    features |= KERNEL_NEEDS_AVX;
-    if (ecx & bit_FMA)
-        features |= KERNEL_NEEDS_FMA;
-    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
-        return features;
-    if (ebx & bit_AVX2)
-        features |= KERNEL_NEEDS_AVX2;
-    if ((ebx & bit_AVX512F) && enabled(xcr0, XCR0_AVX512))
-        features |= KERNEL_NEEDS_AVX512F;
-    unsigned amx = 1u << 22 | 1u << 24; /* AMX-BF16, AMX-TILE */
-    if ((edx & amx) == amx && enabled(xcr0, XCR0_AMX))
+    unsigned features = KERNEL_NEEDS_AVX | (__builtin_cpu_supports("fma") ? KERNEL_NEEDS_FMA : 0u) |
+                        (__builtin_cpu_supports("avx2") ? KERNEL_NEEDS_AVX2 : 0u) |
+                        (__builtin_cpu_supports("avx512f") ? KERNEL_NEEDS_AVX512F : 0u);
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & amx) == amx && (read_xcr0() & XCR0_AMX) == XCR0_AMX)
         features |= KERNEL_NEEDS_AMX_BF16;
     return features;
 }
@@ -64,15 +47,10 @@ void kernel_feature_names(unsigned features, char *out, size_t size)
                  {KERNEL_NEEDS_FMA, "fma"},
                  {KERNEL_NEEDS_AVX512F, "avx512f"},
                  {KERNEL_NEEDS_AMX_BF16, "amx_bf16"}};
-    size_t used = 0;
-    if (size > 0)
-        out[0] = '\0';
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!(features & names[i].feature) || used >= size)
-            continue;
-        int n = snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", names[i].name);
-        used += (size_t)n;
-    }
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (features & names[i].feature)
+            text_list_add(out, size, " ", "%s", names[i].name);
 }
 
 int kernel_request_permission(unsigned features, char *why, size_t why_size)

@@ -76,9 +76,12 @@ const struct kernel *kernel_registry(size_t *count);
 
 /*
  * Parses a full name: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. Returns 0 and fills *out, or -1 and
- * writes one line to `why` (what is wrong, the nearest known name, what would work).
+ * writes one line to `why` (what is wrong, the nearest known name, what would work; NULL: of size 0).
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
+
+/* The payload of a name that the program itself gives and the registry has ("64add"). */
+struct payload kernel_named(const char *name);
 
 /* Features that this CPU and its operating system offer (CPUID leaf 7 and XCR0), enum kernel_feature or-ed. */
 unsigned kernel_cpu_features(void);

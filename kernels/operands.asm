@@ -5,6 +5,22 @@
 
 %include "operands.inc"
 
+; Words of registers: %1 table, %2 first register, %3 registers, %4 words in each, %5 the word, made of `mixed`,
+; which is not defined where this is invoked
+%macro WORDS 5
+    %assign %%reg %2
+    %rep %3
+    %assign %%lane 0
+    %rep %4
+    MIX %1, %%reg, %%lane
+    dq      %5
+    %assign %%lane %%lane + 1
+    %endrep
+    %assign %%reg %%reg + 1
+    %endrep
+    %undef  mixed
+%endmacro
+
 section .rodata align=64
 
 ; Multiply-add, acc += a * b, with a in registers 12 and 13, b in 14 in even rounds and 15 in odd rounds.
@@ -18,31 +34,9 @@ section .rodata align=64
 ; it stops growing where half a unit in the last place is 4, at 2^55.
 global kernel_operands_fma:data hidden
 kernel_operands_fma:
-    %assign reg 0
-    %rep 12
-    %assign lane 0
-    %rep 8
-    MIX TABLE_FMA, reg, lane
-    dq      (0x401 << 52) | (mixed & 0x000ffffffffffff0)
-    %assign lane lane + 1
-    %endrep
-    %assign reg reg + 1
-    %endrep
-    %rep 3
-    %assign lane 0
-    %rep 8
-    MIX TABLE_FMA, reg, lane
-    dq      (0x3ff << 52) | (mixed & 0x000fffffc0000000) | (1 << 29)
-    %assign lane lane + 1
-    %endrep
-    %assign reg reg + 1
-    %endrep
-    %assign lane 0
-    %rep 8
-    MIX TABLE_FMA, 14, lane
-    dq      (0xbff << 52) | (mixed & 0x000fffffc0000000)
-    %assign lane lane + 1
-    %endrep
+    WORDS   TABLE_FMA, 0, 12, 8, (0x401 << 52) | (mixed & 0x000ffffffffffff0)
+    WORDS   TABLE_FMA, 12, 3, 8, (0x3ff << 52) | (mixed & 0x000fffffc0000000) | (1 << 29)
+    WORDS   TABLE_FMA, 14, 1, 8, (0xbff << 52) | (mixed & 0x000fffffc0000000)
 
 ; Or, acc |= c, with c in registers 12 and 13. A bit that is set stays set, so the values do not change after the first
 ; round; accumulators and constants have a quarter of their bits set, results 7 of 16.
@@ -60,40 +54,20 @@ kernel_operands_or:
     %endrep
     %assign reg reg + 1
     %endrep
+    %undef  mixed
 
 ; Add, acc += c modulo 2^64, with c in registers 12 and 13, odd: the period is 2^64.
 global kernel_operands_add:data hidden
 kernel_operands_add:
-    %assign reg 0
-    %rep 14
-    %assign lane 0
-    %rep 8
-    MIX TABLE_ADD, reg, lane
-    dq      mixed | 1
-    %assign lane lane + 1
-    %endrep
-    %assign reg reg + 1
-    %endrep
+    WORDS   TABLE_ADD, 0, 14, 8, mixed | 1
 
 ; Multiply, acc = low half of acc * low half of c, with c in registers 12 and 13. Low halves of accumulators are odd and
 ; those of constants 5 modulo 8. A product of odd numbers is odd, so no low half ever becomes zero; and 5 modulo 8
 ; generates a subgroup of order 2^30 modulo 2^32, so the low halves repeat only after 2^30 steps.
 global kernel_operands_mul:data hidden
 kernel_operands_mul:
-    %assign reg 0
-    %rep 14
-    %assign lane 0
-    %rep 8
-    MIX TABLE_MUL, reg, lane
-    %if reg < 12
-    dq      mixed | 1
-    %else
-    dq      (mixed & ~7) | 5
-    %endif
-    %assign lane lane + 1
-    %endrep
-    %assign reg reg + 1
-    %endrep
+    WORDS   TABLE_MUL, 0, 12, 8, mixed | 1
+    WORDS   TABLE_MUL, 12, 2, 8, (mixed & ~7) | 5
 
 ; Permutation of 32-bit lanes, acc[j] = acc[index[j]], with index in registers 12 and 13. j -> 5j + 3 and j -> 13j + 5
 ; modulo 16 are permutations of one cycle (odd addend, factor 1 modulo 4), modulo 8 too, where 256-bit instructions
@@ -108,16 +82,7 @@ kernel_operands_mul:
 
 global kernel_operands_perm:data hidden
 kernel_operands_perm:
-    %assign reg 0
-    %rep 12
-    %assign lane 0
-    %rep 8
-    MIX TABLE_PERM, reg, lane
-    dq      mixed
-    %assign lane lane + 1
-    %endrep
-    %assign reg reg + 1
-    %endrep
+    WORDS   TABLE_PERM, 0, 12, 8, mixed
     INDEX   5, 3
     INDEX   13, 5
 
@@ -125,24 +90,13 @@ kernel_operands_perm:
 ; 5 modulo 8: odd stays odd, and the period is 2^62. Or and add use the same values.
 global kernel_operands_gpr:data hidden
 kernel_operands_gpr:
-    %assign reg 0
-    %rep 6
-    MIX TABLE_GPR, reg, 0
-    dq      mixed | 1
-    %assign reg reg + 1
-    %endrep
-    MIX TABLE_GPR, 6, 0
-    dq      (mixed & ~7) | 5
+    WORDS   TABLE_GPR, 0, 6, 1, mixed | 1
+    WORDS   TABLE_GPR, 6, 1, 1, (mixed & ~7) | 5
 
 ; The adds between counted instructions: start values, then the addend.
 global kernel_operands_filler:data hidden
 kernel_operands_filler:
-    %assign reg 0
-    %rep FILLER_SLOTS + 1
-    MIX TABLE_FILLER, reg, 0
-    dq      mixed | 1
-    %assign reg reg + 1
-    %endrep
+    WORDS   TABLE_FILLER, 0, FILLER_SLOTS + 1, 1, mixed | 1
 
 ; Tiles: A (two of them), B and B' of 16 rows of 64 bytes, bf16. All values are integers of 64 to 127 with a sign. B' is
 ; -B but for the first value of each column's first pair, where it is -(B - 1): an even and an odd round together add

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel names: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/edit_distance.h"
@@ -157,4 +158,13 @@ int kernel_parse(const char *name, struct payload *out, char *why, size_t why_si
     p.bytes = p.kernel->block_bytes[p.density];
     *out = p;
     return 0;
+}
+
+struct payload kernel_named(const char *name)
+{
+    struct payload p;
+    char why[200];
+    if (kernel_parse(name, &p, why, sizeof why) != 0)
+        abort();
+    return p;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/phases/checks/cross_check.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/discarded.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
@@ -77,28 +77,12 @@ int measure_check_cores(const struct machine_info *info, const struct tables_opt
     return MACHINE_OK;
 }
 
-/* The repetitions that the machine itself knew to be invalid, into the trace's metadata. 0, or -1: out of memory. */
-static int note_invalid(struct repetitions *r)
-{
-    struct discarded_run *list = calloc(r->n_invalid + 1, sizeof(*list));
-    int status = -1;
-    if (list != NULL) {
-        for (size_t i = 0; i < r->n_invalid; i++) {
-            list[i].run = r->invalid[i].run;
-            memcpy(list[i].why, r->invalid[i].why, sizeof(list[i].why));
-        }
-        status = discarded_note(&r->trace, list, r->n_invalid);
-    }
-    free(list);
-    return status;
-}
-
 int measure_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err)
 {
     int status = guarded_switch(g, s, out, err);
-    if (status == MACHINE_OK &&
-        (note_invalid(&out->result) != 0 || phases_add_discarded(&out->result.trace, &out->phases) != 0)) {
+    if (status == MACHINE_OK && (discarded_note(&out->result.trace, out->result.invalid, out->result.n_invalid) != 0 ||
+                                 phases_add_discarded(&out->result.trace, &out->phases) != 0)) {
         switches_free(out);
         status = measure_out_of_memory(err);
     }

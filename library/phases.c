@@ -4,7 +4,7 @@
 
 #include "library/library.h"
 #include "library/measure.h"
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 #include "util/path.h"
 
 struct characterize_phases {
@@ -58,9 +58,9 @@ static enum characterize_status library_setup(const characterize_machine *m, con
     s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
     s->warmup_us = o->warmup_us > 0 ? o->warmup_us : s->warmup_us;
     s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
-    s->cpu = m->cpu;
-    s->active_cores = o->active_cores;
-    s->seed = o->seed;
+    s->machine.cpu = m->cpu;
+    s->machine.active_cores = o->active_cores;
+    s->machine.seed = o->seed;
     m->machine.ops->info(&m->machine, &info);
     if (measure_check_amount(s, &samples, &e) != MACHINE_OK ||
         measure_check_kernel(&s->from, &info, &e) != MACHINE_OK ||

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/core_voltage.h"
+/*
+ * Reading the voltage disturbs, so it is never read in a sampled repetition: repetitions of their own end at a different
+ * time each and read it once.
+ */
+#include "probes/transition.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +44,7 @@ static unsigned scattering_step(unsigned n)
 }
 
 /* Where a reading of a register lies on the time axis: `at` where the machine reads exactly when it is told to. */
-static double read_time(const struct machine *m, const struct core_voltage_setup *s, const struct recording *rec,
+static double read_time(const struct machine *m, const struct transition_setup *s, const struct recording *rec,
                         const struct run_request *r, double at)
 {
     struct machine_info info;
@@ -60,7 +64,7 @@ struct volt_reading {
 
 /* One repetition that ends at `at` and one reading. Returns what the machine's run returns; *why is "" if there is a
  * voltage and a time. */
-static int read_voltage(struct machine *m, const struct core_voltage_setup *s, double at, struct volt_reading *out,
+static int read_voltage(struct machine *m, const struct transition_setup *s, double at, struct volt_reading *out,
                         char *why, size_t size, struct machine_error *err)
 {
     struct segment segments[2] = {{s->from, s->warmup_us + s->before_us + fmin(at, 0), false},
@@ -96,7 +100,7 @@ static int read_voltage(struct machine *m, const struct core_voltage_setup *s, d
  * Enters the readings in the trace, but for those that came later than readings do here (*late: how many), and those
  * after time 0 of repetitions that ended before it: the second kernel had not run. 0, or -1: out of memory.
  */
-static int keep_readings(const struct core_voltage_setup *s, const struct volt_reading *reading, size_t n,
+static int keep_readings(const struct transition_setup *s, const struct volt_reading *reading, size_t n,
                          struct trace *t, unsigned *late)
 {
     double *x = malloc((n + 1) * sizeof *x);
@@ -123,10 +127,9 @@ static int keep_readings(const struct core_voltage_setup *s, const struct volt_r
     return bad;
 }
 
-int core_voltage_read(struct machine *m, const struct core_voltage_setup *s, struct repetitions *out,
-                      struct machine_error *err)
+int core_voltage_read(struct machine *m, const struct transition_setup *s, unsigned readings,
+                      repetitions_progress *progress, void *data, struct repetitions *out, struct machine_error *err)
 {
-    const unsigned readings = s->readings;
     unsigned step = scattering_step(readings), missing = 0, without = 0, done = 0, late = 0;
     char first_why[sizeof out->volts_missing] = "";
     struct volt_reading *reading = malloc((readings + 1) * sizeof *reading);
@@ -137,7 +140,7 @@ int core_voltage_read(struct machine *m, const struct core_voltage_setup *s, str
         unsigned point = (unsigned)((uint64_t)done * step % readings);
         double at = -s->before_us + (s->before_us + s->observe_us) * (point + 0.5) / readings;
         char why[sizeof first_why];
-        reading[n].run = s->first_run + done;
+        reading[n].run = s->runs + done;
         status = read_voltage(m, s, at, &reading[n], why, sizeof why, err);
         if (why[0]) {
             without += strcmp(why, disturbed) != 0;
@@ -146,7 +149,7 @@ int core_voltage_read(struct machine *m, const struct core_voltage_setup *s, str
         } else {
             n++;
         }
-        stopped = !status && s->progress && s->progress(s->data, done + 1, readings);
+        stopped = !status && progress(data, done + 1, readings);
     }
     if (!status && keep_readings(s, reading, n, &out->trace, &late))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -53,23 +53,13 @@ static double grown(const struct recording *r, int word)
     return recording_difference(recording_at(r, r->n - 1), r->words, word);
 }
 
-/* Time beyond what a sample should take. */
-static double lost_seconds(const struct recording *r, const struct slots *slots)
-{
-    double lost = 0, period = slots->period_us * 1e-6;
-    for (size_t i = 1; i < r->n; i++) {
-        double took = recording_difference(recording_at(r, i), recording_at(r, i - 1), RECORDING_TSC) / slots->tsc_hz;
-        lost += took - period > LOST_US * 1e-6 ? took - period : 0;
-    }
-    return lost;
-}
-
 /*
  * In how much of a recording something else ran: interrupts, too short to be seen one by one. From its samples, each so
  * long that most of them are not interrupted: the median of their rates is that of the code, and what was executed less
- * than that would have taken so many seconds. operations, seconds: of each of the n samples; scratch: n.
+ * than that would have taken so many seconds. operations, seconds: of each of the n samples, which should take `period`
+ * seconds; scratch: n.
  */
-static void energy_other(const double *operations, const double *seconds, size_t n, double *scratch,
+static void energy_other(const double *operations, const double *seconds, size_t n, double period, double *scratch,
                          struct energy_stretch *out)
 {
     double all = 0, done = 0, start = 0;
@@ -77,6 +67,7 @@ static void energy_other(const double *operations, const double *seconds, size_t
         scratch[i] = operations[i] / seconds[i];
         all += seconds[i];
         done += operations[i];
+        out->lost_seconds += seconds[i] - period > LOST_US * 1e-6 ? seconds[i] - period : 0;
     }
     double rate = order_median(scratch, n);
     if (!(rate > 0))
@@ -98,7 +89,7 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
         operations[i] = recording_difference(now, before, RECORDING_INSTRUCTIONS);
         seconds[i] = recording_difference(now, before, RECORDING_TSC) / slots->tsc_hz;
     }
-    energy_other(operations, seconds, n, seconds + n, out);
+    energy_other(operations, seconds, n, slots->period_us * 1e-6, seconds + n, out);
     out->other_seconds += slots->cycles < 0 ? grown(r, slots->chain_ticks) / slots->tsc_hz
                                             : (double)n * slots->reading_us * 1e-6;
     free(operations);
@@ -115,7 +106,6 @@ static int add_recording(const struct recording *r, const struct payload *p, con
     double ticks = grown(r, RECORDING_TSC);
     out->recorded_seconds += ticks / slots->tsc_hz;
     out->operations += grown(r, RECORDING_INSTRUCTIONS) * p->counted / p->instructions;
-    out->lost_seconds += lost_seconds(r, slots);
     double cycles = grown(r, slots->cycles), ref = grown(r, slots->ref);
     if (slots->cycles >= 0) { /* both count the same mode; the TSC counts what interrupts take, too */
         out->cycles += cycles;

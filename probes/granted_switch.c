@@ -27,8 +27,9 @@ int granted_switch_record(struct machine *m, const struct transition_setup *s, d
                                         {s->to, full_us + run_in_us, true},
                                         {s->from, away_us, true},
                                         {s->to, after_us, true}};
-    const struct machine_setup setup = transition_machine_setup(s);
+    struct machine_setup setup = s->machine;
     struct sequence q;
+    setup.period_us = s->period_us;
     trace_init(&out->trace);
     int status = sequence_begin(&q, m, &setup, full_us + run_in_us + away_us + after_us, err);
     if (status)
@@ -48,11 +49,6 @@ int granted_switch_record(struct machine *m, const struct transition_setup *s, d
     }
     sequence_end(&q);
     if (status)
-        granted_switch_free(out);
+        trace_free(&out->trace);
     return status;
-}
-
-void granted_switch_free(struct granted_switch *g)
-{
-    trace_free(&g->trace);
 }

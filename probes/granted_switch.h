@@ -22,12 +22,11 @@ struct granted_switch {
 
 /*
  * Records it, each repetition with the second kernel for `settle_us` first, and at least `until_us` of it after the
- * switch. MACHINE_OK, and free with granted_switch_free(); or *err is filled and its status returned. Where `progress`
+ * switch. MACHINE_OK, and free the trace; or *err is filled and its status returned. Where `progress`
  * (NULL: none) returns non-zero it ends early, with what there is.
  */
 int granted_switch_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
                           repetitions_progress *progress, void *data, struct granted_switch *out,
                           struct machine_error *err);
-void granted_switch_free(struct granted_switch *g);
 
 #endif

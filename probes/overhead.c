@@ -24,17 +24,11 @@ static double chain_ticks_of(const struct recording *rec, size_t i, int ticks_wo
     return ticks > STOPPED * usual * cycles ? usual * cycles : ticks;
 }
 
-static double usual_ticks_per_cycle(const struct recording *rec, int ticks_word, int cycles_word, double *scratch)
+/* The median of what a word grows by in a section, for each that word `by` does (-1: in all). */
+static double usual_growth(const struct recording *rec, int word, int by, double *scratch)
 {
     for (size_t i = 1; i < rec->n; i++)
-        scratch[i - 1] = section(rec, i, ticks_word) / section(rec, i, cycles_word);
-    return order_median(scratch, rec->n - 1);
-}
-
-static double usual_difference(const struct recording *rec, int word, double *scratch)
-{
-    for (size_t i = 1; i < rec->n; i++)
-        scratch[i - 1] = section(rec, i, word);
+        scratch[i - 1] = section(rec, i, word) / (by < 0 ? 1 : section(rec, i, by));
     return order_median(scratch, rec->n - 1);
 }
 
@@ -59,8 +53,8 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
     bool counted = cycles >= 0, chained = chain_ticks >= 0 && chain_cycles >= 0;
     if (rec->n < 2 || rec->zero_reading >= rec->n)
         return false;
-    double usual = chained ? usual_ticks_per_cycle(rec, chain_ticks, chain_cycles, out->scratch) : NAN;
-    double usual_read = read_ticks >= 0 ? usual_difference(rec, read_ticks, out->scratch) : NAN;
+    double usual = chained ? usual_growth(rec, chain_ticks, chain_cycles, out->scratch) : NAN;
+    double usual_read = read_ticks >= 0 ? usual_growth(rec, read_ticks, -1, out->scratch) : NAN;
     out->instant = chained && !counted;
     out->quantum = quantum_of(rec, out->instant, chain_cycles, usual, out->step);
     out->n = rec->n;

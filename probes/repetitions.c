@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "drivers/events/event_code.h"
+#include "util/list.h"
 
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
@@ -120,11 +121,9 @@ static int note_remarks(const struct machine *m, struct trace *t, struct machine
 
 static int repetitions_leave_out(struct repetitions *out, unsigned run, const char *why)
 {
-    struct invalid_run *bigger = realloc(out->invalid, (out->n_invalid + 1) * sizeof *bigger);
-    if (!bigger)
+    if (!list_room(&out->invalid, out->n_invalid, sizeof *out->invalid))
         return -1;
-    out->invalid = bigger;
-    struct invalid_run *s = &bigger[out->n_invalid++];
+    struct discarded_run *s = &out->invalid[out->n_invalid++];
     s->run = run;
     snprintf(s->why, sizeof s->why, "%s", why);
     return 0;

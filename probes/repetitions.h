@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "drivers/machine.h"
+#include "trace/discarded.h"
 #include "trace/from_recording.h"
 #include "trace/trace.h"
 
@@ -19,16 +20,10 @@ struct raw_event {
     char name[64]; /* as it was asked for: a name, or "" */
 };
 
-/* A repetition that the machine itself knows to be invalid: not in the trace, but counted. */
-struct invalid_run {
-    unsigned run;
-    char why[FROM_RECORDING_WHY_MAX];
-};
-
 /* What came of an experiment. */
 struct repetitions {
     struct trace trace;
-    struct invalid_run *invalid;
+    struct discarded_run *invalid; /* that the machine itself knows to be: not in the trace, but counted */
     size_t n_invalid;
     char volts_missing[400]; /* why the core voltage, or some of its readings, were not measured; "" if all were, or if
                                 the experiment reads none */

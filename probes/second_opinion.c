@@ -46,42 +46,42 @@ static void end_chain(pid_t chain)
     }
 }
 
+enum { ARGUMENTS_MAX = 13 };
+/* What stands for the process of the chain, the CPU and the address of a register. */
+static const char process[] = "PROCESS", processor[] = "CPU", address[] = "ADDRESS";
+
+static const struct {
+    const char *remedy, *argv[ARGUMENTS_MAX];
+} programs[OPINIONS] = {
+    [OPINION_PERF] = {"apt-get install linux-perf, or linux-tools",
+                      {"perf", "stat", "-x", ",", "-e", "instructions:u,cycles:u", "-p", process, "--", "sleep",
+                       WINDOW}},
+    [OPINION_LIKWID] = {"apt-get install likwid",
+                        {"likwid-perfctr", "-O", "-c", processor, "-g",
+                         "INSTR_RETIRED_ANY:FIXC0,CPU_CLK_UNHALTED_CORE:FIXC1", "sleep", WINDOW}},
+    [OPINION_TURBOSTAT] = {"apt-get install linux-cpupower, or linux-tools",
+                           {"turbostat", "--quiet", "--cpu", processor, "--show", "CPU,Bzy_MHz,TSC_MHz", "--interval",
+                            WINDOW, "--num_iterations", "1"}},
+    [OPINION_RDMSR] = {"apt-get install msr-tools", {"rdmsr", "-p", processor, "-c", address}},
+};
+
 /* Runs a program while the chain runs. Returns whether it answered. */
-static bool second_opinion_ask(struct second_opinion *o, const char *const *argv, struct command_output *text)
+static bool second_opinion_ask(struct second_opinion *o, enum opinion_of which, pid_t chain, int cpu, uint32_t reg,
+                               struct command_output *text)
 {
+    const char *argv[ARGUMENTS_MAX];
+    char numbers[3][16];
+    snprintf(numbers[0], sizeof numbers[0], "%d", (int)chain);
+    snprintf(numbers[1], sizeof numbers[1], "%d", cpu);
+    snprintf(numbers[2], sizeof numbers[2], "0x%x", reg);
+    for (size_t i = 0; i < ARGUMENTS_MAX; i++) {
+        const char *given = programs[which].argv[i];
+        argv[i] = given == process     ? numbers[0]
+                  : given == processor ? numbers[1]
+                  : given == address   ? numbers[2]
+                                       : given;
+    }
     return command_run(argv, SECONDS_MOST, text, o->why, sizeof o->why) == 0;
-}
-
-static void second_opinion_ask_perf(struct second_opinion *o, pid_t chain, struct command_output *text)
-{
-    char process[16];
-    snprintf(process, sizeof process, "%d", (int)chain);
-    const char *const argv[] = {"perf", "stat",  "-x", ",",     "-e",   "instructions:u,cycles:u",
-                                "-p",   process, "--", "sleep", WINDOW, NULL};
-    if (second_opinion_ask(o, argv, text))
-        (void)other_perf(text->err, &o->counts, o->why, sizeof o->why);
-}
-
-static void ask_likwid(struct second_opinion *o, int cpu, struct command_output *text)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%d", cpu);
-    const char *const argv[] = {"likwid-perfctr", "-O",   "-c",
-                                number,           "-g",   "INSTR_RETIRED_ANY:FIXC0,CPU_CLK_UNHALTED_CORE:FIXC1",
-                                "sleep",          WINDOW, NULL};
-    if (second_opinion_ask(o, argv, text))
-        (void)other_likwid(text->out, &o->counts, o->why, sizeof o->why);
-}
-
-static void ask_turbostat(struct second_opinion *o, int cpu, struct command_output *text)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%d", cpu);
-    const char *const argv[] = {
-        "turbostat", "--quiet",          "--cpu", number, "--show", "CPU,Bzy_MHz,TSC_MHz", "--interval",
-        WINDOW,      "--num_iterations", "1",     NULL};
-    if (second_opinion_ask(o, argv, text))
-        (void)other_turbostat(text->out, cpu, &o->counts, o->why, sizeof o->why);
 }
 
 /* Registers that do not change, and the voltage. */
@@ -90,7 +90,6 @@ static void ask_rdmsr(struct second_opinion *o, struct machine *m, int cpu, stru
     static const uint32_t registers[OPINION_REGISTERS] = {MSR_PLATFORM_INFO, MSR_TEMPERATURE_TARGET, MSR_PERF_STATUS};
     struct machine_setup setup = {.cpu = cpu, .active_cores = 1, .period_us = 1, .max_samples = 64};
     struct machine_error err;
-    char number[16], address[16];
     unsigned both = 0;
     if (!m->ops->read_register) {
         snprintf(o->why, sizeof o->why, "this machine reads no registers");
@@ -100,16 +99,13 @@ static void ask_rdmsr(struct second_opinion *o, struct machine *m, int cpu, stru
         memcpy(o->why, err.text, sizeof o->why - 1);
         return;
     }
-    snprintf(number, sizeof number, "%d", cpu);
     for (size_t i = 0; i < OPINION_REGISTERS; i++) {
         char first[sizeof o->why];
-        snprintf(address, sizeof address, "0x%x", registers[i]);
-        const char *const argv[] = {"rdmsr", "-p", number, "-c", address, NULL};
         memcpy(first, o->why, sizeof first);
         o->registers[i].reg = registers[i];
         if (m->ops->read_register(m, registers[i], &o->registers[i].ours, &err) != MACHINE_OK)
             snprintf(o->why, sizeof o->why, "%.390s", err.text);
-        else if (second_opinion_ask(o, argv, text))
+        else if (second_opinion_ask(o, OPINION_RDMSR, 0, cpu, registers[i], text))
             o->registers[i].both = other_rdmsr(text->out, &o->registers[i].theirs, o->why, sizeof o->why) == 0;
         both += o->registers[i].both;
         if (first[0])
@@ -122,16 +118,10 @@ static void ask_rdmsr(struct second_opinion *o, struct machine *m, int cpu, stru
 
 void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[OPINIONS])
 {
-    static const struct {
-        const char *program, *remedy;
-    } programs[OPINIONS] = {{"perf", "apt-get install linux-perf, or linux-tools"},
-                            {"likwid-perfctr", "apt-get install likwid"},
-                            {"turbostat", "apt-get install linux-cpupower, or linux-tools"},
-                            {"rdmsr", "apt-get install msr-tools"}};
     struct command_output *text = malloc(sizeof *text);
     for (int i = 0; i < OPINIONS; i++) {
         struct second_opinion *o = &out[i];
-        *o = (struct second_opinion){.program = programs[i].program, .counts = {NAN, NAN, NAN, NAN, NAN}};
+        *o = (struct second_opinion){.program = programs[i].argv[0], .counts = {NAN, NAN, NAN, NAN, NAN}};
         if (!text || !command_installed(o->program)) {
             snprintf(o->why, sizeof o->why, "not installed");
             snprintf(o->remedy, sizeof o->remedy, "%s", programs[i].remedy);
@@ -140,14 +130,12 @@ void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[O
         pid_t chain = start_chain(cpu);
         if (chain < 0)
             snprintf(o->why, sizeof o->why, "cannot start a process");
-        else if (i == OPINION_PERF)
-            second_opinion_ask_perf(o, chain, text);
-        else if (i == OPINION_LIKWID)
-            ask_likwid(o, cpu, text);
-        else if (i == OPINION_TURBOSTAT)
-            ask_turbostat(o, cpu, text);
-        else
+        else if (i == OPINION_RDMSR)
             ask_rdmsr(o, m, cpu, text);
+        else if (second_opinion_ask(o, (enum opinion_of)i, chain, cpu, 0, text))
+            (void)(i == OPINION_PERF     ? other_perf(text->err, &o->counts, o->why, sizeof o->why)
+                   : i == OPINION_LIKWID ? other_likwid(text->out, &o->counts, o->why, sizeof o->why)
+                                         : other_turbostat(text->out, cpu, &o->counts, o->why, sizeof o->why));
         end_chain(chain);
     }
     free(text);

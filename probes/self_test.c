@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/msr/msr_decode.h"
+#include "util/list.h"
 
 enum { ATTEMPTS = 4, ROUNDS = 5 };
 
@@ -38,12 +39,12 @@ static const char *const widest_kernels[] = {"512fma", "256fma"};
 
 struct self_test_recording *self_test_append(struct self_test_stretch *s, size_t n, size_t stride)
 {
-    struct self_test_recording *more = realloc(s->recordings, (s->n + 1) * sizeof *more);
-    if (more == NULL)
+    if (!list_room(&s->recordings, s->n, sizeof *s->recordings))
         return NULL;
-    s->recordings = more;
-    more[s->n] = (struct self_test_recording){.n = n, .words = calloc(n > 0 ? n : 1, stride * sizeof *more->words)};
-    return more[s->n].words != NULL ? &more[s->n++] : NULL;
+    struct self_test_recording *r = &s->recordings[s->n];
+    *r = (struct self_test_recording){.n = n, .words = calloc(n > 0 ? n : 1, stride * sizeof *r->words)};
+    s->n += r->words != NULL;
+    return r->words != NULL ? r : NULL;
 }
 
 static void forget_recordings(struct self_test_stretch *s)

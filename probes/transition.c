@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/core_voltage.h"
-
 enum { VOLT_READINGS_MAX = 2000 };
 
 /* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
@@ -34,19 +32,7 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
     s->before_us = 50;
     s->observe_us = demand(from) > demand(to) ? 1500 : 150;
     s->period_us = 1;
-    s->cpu = -1;
-}
-
-struct machine_setup transition_machine_setup(const struct transition_setup *s)
-{
-    return (struct machine_setup){.cpu = s->cpu,
-                                  .active_cores = s->active_cores,
-                                  .corunner = s->corunner,
-                                  .cpus = s->cpus,
-                                  .n_cpus = s->n_cpus,
-                                  .siblings = s->siblings,
-                                  .period_us = s->period_us,
-                                  .seed = s->seed};
+    s->machine.cpu = -1;
 }
 
 /* A transition that is measured. */
@@ -93,13 +79,11 @@ static int add_volts(struct machine *m, void *context, struct repetitions *out, 
 {
     struct course *c = context;
     const struct transition_setup *s = c->setup;
-    const struct core_voltage_setup volts = {s->from,      s->to,   s->warmup_us, s->before_us,           s->observe_us,
-                                             s->period_us, s->runs, c->volts,     transition_on_progress, c};
     int status = MACHINE_OK;
     if (c->stopped)
         return status;
     if (c->volts)
-        status = core_voltage_read(m, &volts, out, err);
+        status = core_voltage_read(m, s, c->volts, transition_on_progress, c, out, err);
     else if (!s->no_volts)
         snprintf(out->volts_missing, sizeof out->volts_missing, "this machine reads no registers");
     if (!status && out->volts_missing[0] && trace_set(&out->trace, "volts_missing", out->volts_missing))
@@ -114,21 +98,22 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
                                         {s->from, s->before_us + repetitions_run_in_us(s->period_us), true},
                                         {s->to, s->observe_us, true}};
     struct course c = {.setup = s, .volts = how_many_volts(m, s), .progress = progress, .data = data};
-    const struct repetitions_plan plan = {.machine = transition_machine_setup(s),
-                                          .licenses = true,
-                                          .events = s->events,
-                                          .n_events = s->n_events,
-                                          .segments = segments,
-                                          .n_segments = 3,
-                                          .zero_segment = 2,
-                                          .wanted = s->runs,
-                                          .attempts = s->runs,
-                                          .shifted = true,
-                                          .from_us = -s->before_us,
-                                          .progress = transition_on_progress,
-                                          .data = &c,
-                                          .first = transition_note,
-                                          .last = add_volts,
-                                          .context = &c};
+    struct repetitions_plan plan = {.machine = s->machine,
+                                    .licenses = true,
+                                    .events = s->events,
+                                    .n_events = s->n_events,
+                                    .segments = segments,
+                                    .n_segments = 3,
+                                    .zero_segment = 2,
+                                    .wanted = s->runs,
+                                    .attempts = s->runs,
+                                    .shifted = true,
+                                    .from_us = -s->before_us,
+                                    .progress = transition_on_progress,
+                                    .data = &c,
+                                    .first = transition_note,
+                                    .last = add_volts,
+                                    .context = &c};
+    plan.machine.period_us = s->period_us;
     return repetitions_run(m, &plan, out, err);
 }

@@ -16,14 +16,8 @@ struct transition_setup {
     double before_us;  /* how much of it is recorded */
     double observe_us; /* of the second kernel */
     double period_us;
-    int cpu;                 /* -1: the machine's choice */
-    unsigned active_cores;   /* 0: all */
-    struct payload corunner; /* what the other cores run, and which, as in machine_setup; 0: its choice */
-    const int *cpus;
-    size_t n_cpus;
-    bool siblings;
-    uint64_t seed;
-    bool no_volts;          /* the core voltage is not read: no repetitions for it */
+    struct machine_setup machine; /* the caller's, but for the period, the counters and the room for samples */
+    bool no_volts;                /* the core voltage is not read: no repetitions for it */
     unsigned volt_readings; /* how many times it is read, once a repetition; 0: two a sample period, at most 2000 */
     struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
@@ -41,7 +35,14 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
 int transition_run(struct machine *m, const struct transition_setup *s, repetitions_progress *progress, void *data,
                    struct repetitions *out, struct machine_error *err);
 
-/* What of it a machine is told. */
-struct machine_setup transition_machine_setup(const struct transition_setup *s);
+/*
+ * core_voltage.c: reads the core voltage on a prepared machine that reads registers, `readings` (>= 1) times, once a
+ * repetition, at evenly spaced times in scattered order: in the last before_us of the first kernel and in observe_us of
+ * the second. Appends samples with nothing but the voltage to the trace, numbered behind the runs of the setup. What
+ * cannot be read is missing, with the reason in out->volts_missing; where nothing can, it is not tried for long.
+ * MACHINE_OK, or fills *err and returns its status.
+ */
+int core_voltage_read(struct machine *m, const struct transition_setup *s, unsigned readings,
+                      repetitions_progress *progress, void *data, struct repetitions *out, struct machine_error *err);
 
 #endif

@@ -129,12 +129,7 @@ static bool is_cell(const struct table_kind *k, const struct cell *c, const stru
         snprintf(why, size, "it contains cell %.80s of table %.40s", id ? id : "unnamed", rows->name);
         return false;
     }
-    bool same = rows->n_columns == k->n_columns;
-    for (size_t i = 0; same && i < k->n_columns; i++) {
-        const struct table_column *a = &rows->columns[i], *b = &k->columns[i];
-        same = strcmp(a->name, b->name) == 0 && strcmp(a->unit, b->unit) == 0 && a->type == b->type &&
-               a->key == b->key && a->decimals == b->decimals;
-    }
+    bool same = table_has_columns(rows, k->columns, k->n_columns);
     if (!same)
         snprintf(why, size, "its columns are not those of the table");
     for (size_t row = 0; same && row < rows->n_rows; row++)
@@ -162,11 +157,8 @@ static void widen_dates(struct run *r, const struct table *rows)
         snprintf(r->first, sizeof r->first, "%s", date);
     if (date && strcmp(date, r->last) > 0)
         snprintf(r->last, sizeof r->last, "%s", date);
-    size_t length = cpu ? strlen(cpu) : 0, used = strlen(r->cpus);
-    for (const char *p = r->cpus; length && *p; p += strcspn(p, ","), p += *p == ',')
-        if (strcspn(p, ",") == length && strncmp(p, cpu, length) == 0)
-            length = 0; /* named already */
-    if (length && used + length + 2 < sizeof r->cpus)
+    size_t used = strlen(r->cpus);
+    if (cpu && *cpu && !sku_is_among(cpu, r->cpus) && used + strlen(cpu) + 2 < sizeof r->cpus)
         snprintf(r->cpus + used, sizeof r->cpus - used, "%s%s", used ? "," : "", cpu);
 }
 
@@ -179,9 +171,7 @@ static int engine_measure_cell(struct run *r, const struct cell *c, struct table
     note_cell(rows, r, c);
     int status = r->kind->measure(&r->context, c, rows, err);
     if (status == MACHINE_CANNOT) {
-        char reason[sizeof err->text + sizeof err->remedy + 4];
-        snprintf(reason, sizeof reason, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-        tables_cell_missing(rows, c, reason);
+        tables_cell_missing(rows, c, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
         status = MACHINE_OK;
     }
     if (status == MACHINE_OK && r->stopped)

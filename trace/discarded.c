@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
 #include "util/order.h"
 
 static const char key[] = "discarded";
@@ -66,69 +67,48 @@ int discarded_note(struct trace *t, const struct discarded_run *list, size_t n)
     return status;
 }
 
-/* "17,20" as run numbers. 0; 1: it is none; else what add returned. */
-static int each_run(char *runs, const char *why, int (*add)(void *data, uint32_t run, const char *why), void *data)
-{
-    char *number;
-    while ((number = strsep(&runs, ",")) != NULL) {
-        char *end;
-        errno = 0;
-        unsigned long value = strtoul(number, &end, 10);
-        if (end == number || *end != '\0' || errno != 0 || value > UINT32_MAX || number[0] == '-')
-            return 1;
-        int status = add(data, (uint32_t)value, why);
-        if (status != 0)
-            return status;
-    }
-    return 0;
-}
-
-int discarded_each(const struct trace *t, int (*add)(void *data, uint32_t run, const char *why),
-                   int (*unreadable)(void *data, const char *entry), void *data)
+struct discarded_list discarded_of(const struct trace *t)
 {
     const char *list = trace_get(t, key);
-    char *copy = list == NULL ? NULL : strdup(list), *rest = copy, *entry;
-    int status = list != NULL && copy == NULL ? -1 : 0;
-    while (status == 0 && (entry = strsep(&rest, ";")) != NULL) { /* "REASON = 17,20" */
-        entry += strspn(entry, " ");
-        char *equals = strstr(entry, " = ");
-        if (entry[0] == '\0')
-            continue;
-        if (equals != NULL)
-            *equals = '\0';
-        status = equals == NULL ? 1 : each_run(equals + 3, entry, add, data);
-        if (status == 1)
-            status = unreadable(data, entry);
-    }
-    free(copy);
-    return status;
+    return (struct discarded_list){.at = list != NULL ? list : ""};
 }
 
-/* The runs that a list names, to be freed, in order; NULL: out of memory. */
-static uint32_t *runs_named(const char *list, size_t *n)
+int discarded_next(struct discarded_list *l)
 {
-    uint32_t *runs = malloc((strlen(list) / 2 + 1) * sizeof(*runs)); /* each takes a digit and what is before it */
-    *n = 0;
-    for (const char *at = list; runs != NULL && (at = strstr(at, " = ")) != NULL;) {
-        at += 2;
-        do {
-            char *end;
-            runs[(*n)++] = (uint32_t)strtoul(at + 1, &end, 10);
-            at = end;
-        } while (*at == ',');
+    if (l->why == NULL || *l->at != ',') { /* an entry begins: "REASON = 17,20" */
+        l->why = l->at += strspn(l->at, "; ");
+        if (*l->at == '\0')
+            return 0;
+        const char *end = l->at + strcspn(l->at, ";"), *equals = memmem(l->at, (size_t)(end - l->at), " = ", 3);
+        l->why_length = (int)((equals != NULL ? equals : end) - l->at);
+        l->at = equals != NULL ? equals + 2 : end;
+        if (equals == NULL)
+            return -1;
     }
-    if (runs != NULL)
-        qsort(runs, *n, sizeof(*runs), order_unsigned);
-    return runs;
+    const char *digits = l->at + 1 + strspn(l->at + 1, " ");
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(digits, &end, 10);
+    bool good = *digits >= '0' && *digits <= '9' && errno == 0 && value <= UINT32_MAX && strchr(",;", *end) != NULL;
+    l->run = (uint32_t)value;
+    l->at = good ? end : digits + strcspn(digits, ";");
+    return good ? 1 : -1;
 }
 
 int discarded_contradicts(const struct trace *t, uint32_t *run)
 {
-    const char *list = trace_get(t, key);
+    struct discarded_list l = discarded_of(t);
     const uint32_t alone = 0; /* all samples are one repetition where there is no such column */
+    uint32_t *named = NULL;
     size_t n = 0;
-    uint32_t *named = list == NULL ? NULL : runs_named(list, &n);
-    int wrong = list != NULL && named == NULL ? -1 : 0;
+    int wrong = 0;
+    while (wrong == 0 && discarded_next(&l) > 0) {
+        wrong = list_room(&named, n, sizeof(*named)) ? 0 : -1;
+        if (wrong == 0)
+            named[n++] = l.run;
+    }
+    if (n > 0)
+        qsort(named, n, sizeof(*named), order_unsigned);
     for (size_t i = 0; i < n && wrong == 0; i++) {
         bool there = bsearch(&named[i], t->run != NULL ? t->run : &alone, t->run != NULL ? t->n : 1, sizeof(*named),
                              order_unsigned) != NULL;

@@ -12,7 +12,7 @@
 #include "trace/trace.h"
 
 struct discarded_run {
-    uint32_t run;
+    uint32_t run; /* first: by this they are ordered */
     char why[120];
 };
 
@@ -22,12 +22,17 @@ struct discarded_run {
  */
 int discarded_note(struct trace *t, const struct discarded_run *list, size_t n);
 
-/*
- * Calls add(data, run, why) for each repetition that the metadata list, and unreadable(data, entry) for each entry that
- * cannot be read, until one of these returns -1 instead of 0. Returns that, or -1: out of memory.
- */
-int discarded_each(const struct trace *t, int (*add)(void *data, uint32_t run, const char *why),
-                   int (*unreadable)(void *data, const char *entry), void *data);
+/* Such a list, gone through with discarded_next() from its text `at` on. */
+struct discarded_list {
+    const char *at;  /* what comes next */
+    const char *why; /* the reason, why_length characters; of what cannot be read without a reason, all of it */
+    int why_length;
+    uint32_t run;
+};
+/* The list of a trace; an empty one where it has none. It lives as long as the trace's metadata. */
+struct discarded_list discarded_of(const struct trace *t);
+/* The next repetition. 1; 0: there is none; -1: the next entry, or the rest of it, cannot be read and is left out. */
+int discarded_next(struct discarded_list *l);
 
 /*
  * Whether the metadata's list of a trace whose samples are in the order of their repetitions contradicts it: 0 it does

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
+
 /* Counters are read one after the other: what they miss each other by is a large part of a short sample. */
 #define SHARE                                                                                                          \
     {                                                                                                                  \
@@ -166,9 +168,7 @@ int trace_append(struct trace *t, uint32_t run, double time_us)
     t->time_us[t->n] = round(time_us * TIME_STEPS) / TIME_STEPS;
     if (t->run)
         t->run[t->n] = run;
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (t->channel[c])
-            t->channel[c][t->n] = NAN;
+    trace_blank_sample(t, t->n);
     for (size_t i = 0; i < t->n_extra; i++)
         t->extra[i].offset[t->n] = 0;
     t->n++;
@@ -189,6 +189,15 @@ size_t trace_count_runs(const struct trace *t)
     for (size_t i = 0; i < t->n; i = trace_run_end(t, i))
         n++;
     return n;
+}
+
+bool trace_measured(const struct trace *t, size_t begin, size_t end)
+{
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        for (size_t i = begin; c != TRACE_VOLTS && t->channel[c] && i < end; i++)
+            if (!isnan(t->channel[c][i]))
+                return true;
+    return false;
 }
 
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us)
@@ -224,13 +233,9 @@ static int keep_text(struct trace *t, const char *text, uint64_t *offset)
 int trace_add_extra(struct trace *t, const char *name)
 {
     uint64_t first = 0;
-    if (t->text_used == 0 && keep_text(t, "", &first))
+    if ((t->text_used == 0 && keep_text(t, "", &first)) || !list_room(&t->extra, t->n_extra, sizeof *t->extra))
         return -1;
-    struct trace_extra *bigger = realloc(t->extra, (t->n_extra + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    t->extra = bigger;
-    struct trace_extra *e = &bigger[t->n_extra];
+    struct trace_extra *e = &t->extra[t->n_extra];
     *e = (struct trace_extra){.name = strdup(name), .offset = calloc(t->capacity ? t->capacity : 1, sizeof *e->offset)};
     t->n_extra++; /* whatever failed, trace_free frees the rest */
     return e->name && e->offset ? 0 : -1;
@@ -269,17 +274,14 @@ int trace_set(struct trace *t, const char *key, const char *value)
         m->value = copy;
         return 0;
     }
-    struct trace_meta *bigger = realloc(t->meta, (t->n_meta + 1) * sizeof *bigger);
-    if (bigger) {
-        t->meta = bigger;
-        t->meta[t->n_meta].key = strdup(key);
-        if (t->meta[t->n_meta].key) {
-            t->meta[t->n_meta++].value = copy;
-            return 0;
-        }
+    char *name = strdup(key);
+    if (!name || !list_room(&t->meta, t->n_meta, sizeof *t->meta)) {
+        free(name);
+        free(copy);
+        return -1;
     }
-    free(copy);
-    return -1;
+    t->meta[t->n_meta++] = (struct trace_meta){name, copy};
+    return 0;
 }
 
 int trace_set_number(struct trace *t, const char *key, double value)

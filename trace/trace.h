@@ -97,6 +97,8 @@ int trace_append(struct trace *t, uint32_t run, double time_us);
 /* One past the last sample of the repetition that sample i is of; how many repetitions there are. */
 size_t trace_run_end(const struct trace *t, size_t i);
 size_t trace_count_runs(const struct trace *t);
+/* Whether one of the samples begin..end holds more than a voltage: scattered readings of that come one a repetition. */
+bool trace_measured(const struct trace *t, size_t begin, size_t end);
 /* The first of the samples first..past, of one repetition, whose time is after `time_us`; past: none is. */
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us);
 
@@ -111,6 +113,16 @@ int trace_put_extra(struct trace *t, size_t extra, const char *text);
 const char *trace_get(const struct trace *t, const char *key);
 int trace_set(struct trace *t, const char *key, const char *value);
 int trace_set_number(struct trace *t, const char *key, double value); /* to 15 digits */
+/* How many numbers the lists hold at most: alone_from_ghz and alone_to_ghz, and held_rates. */
+enum { TRACE_ALONE_MAX = 64, TRACE_HELD_RATES_MAX = 96 };
+/* Sets a key that holds a list (any other: aborts) to n numbers, as many as it may hold; NaN: nan. 0, or -1: out of
+ * memory. */
+int trace_set_numbers(struct trace *t, const char *key, const double *x, size_t n);
+/* Reads it: up to `most` numbers, until one that the key may not hold. Returns how many; 0: it is missing. */
+size_t trace_get_numbers(const struct trace *t, const char *key, double *x, size_t most);
+/* NULL where a key may have this value, as any key may that is not known; else what would be allowed, for a person.
+ * Which keys there are, and what each may hold, is in doc/formats.md. */
+const char *trace_key_refuses(const char *key, const char *value);
 
 /*
  * Reads the CSV form. Returns 0, or -1 with *err filled; then *t is empty. Where fewer than one sample in
@@ -120,5 +132,7 @@ int trace_set_number(struct trace *t, const char *key, double value); /* to 15 d
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err);
 /* Writes it. Returns 0, or -1 when the stream reports an error (errno as it left it). */
 int trace_write_csv(FILE *out, const struct trace *t);
+/* A text as a field of CSV (RFC 4180): in quotes where it needs them. */
+void trace_write_csv_text(FILE *out, const char *text);
 
 #endif

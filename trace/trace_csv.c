@@ -13,7 +13,7 @@
 
 #include "trace/discarded.h"
 #include "trace/trace.h"
-#include "trace/trace_keys.h"
+#include "util/order.h"
 
 enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
 enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
@@ -21,8 +21,7 @@ enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
 struct reader {
     FILE *in;
     char *line;
-    size_t size, length; /* allocated; used */
-    size_t number;       /* of the line, from 1 */
+    size_t length, number; /* of the line; from 1 */
     int column[COLUMNS_MAX];
     size_t n_columns;
     bool have_channel;
@@ -34,9 +33,8 @@ struct reader {
     struct trace_error *err;
 };
 
-static int trace_csv_fail(struct reader *r, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int trace_csv_fail(struct reader *r, size_t column, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int trace_csv_fail(struct reader *r, size_t column, const char *format,
+                                                                ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -48,9 +46,8 @@ static int trace_csv_fail(struct reader *r, size_t column, const char *format, .
 }
 
 /* A value outside its column's range: may be borne, see settle_outside(). */
-static void trace_csv_outside(struct reader *r, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void trace_csv_outside(struct reader *r, size_t column, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void trace_csv_outside(struct reader *r, size_t column, const char *format,
+                                                                    ...)
 {
     va_list ap;
     if (!r->outside && !r->is_outside) {
@@ -76,38 +73,23 @@ static const char *trace_csv_shown(const char *s, char out[48])
 /* The next line without its line end. 1 = got one, 0 = end of file, -1 = failed. */
 static int next_line(struct reader *r)
 {
+    int c;
     r->length = 0;
     r->number++;
-    for (;;) {
-        if (r->size - r->length < 2) {
-            size_t size = r->size ? r->size * 2 : 4096;
-            char *bigger = size <= 2 * (size_t)LINE_MAX_BYTES ? realloc(r->line, size) : NULL;
-            if (!bigger)
-                return trace_csv_fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
-            r->line = bigger;
-            r->size = size;
-        }
-        /* A NUL inside the line would hide what follows from every string function: find the end by a sentinel. */
-        size_t room = r->size - r->length;
-        memset(r->line + r->length, 1, room);
-        if (!fgets(r->line + r->length, (int)room, r->in)) {
-            if (ferror(r->in))
-                return trace_csv_fail(r, 0, "reading failed: %s", strerror(errno));
-            r->line[r->length] = '\0';
-            break;
-        }
-        char *end = memrchr(r->line + r->length, '\0', room);
-        size_t got = (size_t)(end - (r->line + r->length));
-        if (memchr(r->line + r->length, '\0', got))
+    while ((c = getc_unlocked(r->in)) != EOF && c != '\n') {
+        if (!c) /* it would hide what follows from every string function */
             return trace_csv_fail(r, 0, "NUL byte: not a text file");
-        r->length += got;
-        if (r->line[r->length - 1] == '\n')
-            break;
+        if (r->length == LINE_MAX_BYTES)
+            return trace_csv_fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
+        r->line[r->length++] = (char)c;
     }
-    if (!r->length)
+    if (ferror(r->in))
+        return trace_csv_fail(r, 0, "reading failed: %s", strerror(errno));
+    if (c == EOF && !r->length)
         return 0;
-    while (r->length && (r->line[r->length - 1] == '\n' || r->line[r->length - 1] == '\r'))
-        r->line[--r->length] = '\0';
+    while (r->length && r->line[r->length - 1] == '\r')
+        r->length--;
+    r->line[r->length] = '\0';
     return 1;
 }
 
@@ -117,14 +99,24 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* Cuts the blanks at both ends off, in place. */
+static char *trace_csv_trim(char *text)
+{
+    while (is_blank(*text))
+        text++;
+    for (char *end = text + strlen(text); end > text && is_blank(end[-1]);)
+        *--end = '\0';
+    return text;
+}
+
 /* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = unterminated quote. */
 static char *next_field(char **at, bool *last)
 {
-    char *p = *at, *field;
+    char *p = *at;
     while (is_blank(*p))
         p++;
     if (*p == '"') {
-        char *out = field = ++p;
+        char *field = ++p, *out = field;
         for (; *p && (*p != '"' || p[1] == '"'); p++) {
             if (*p == '"')
                 p++;
@@ -142,14 +134,11 @@ static char *next_field(char **at, bool *last)
         *at = *p ? p + 1 : p;
         return field;
     }
-    field = p;
-    p += strcspn(p, ",");
-    *last = !*p;
-    *at = *p ? p + 1 : p;
-    *p = '\0';
-    while (p > field && is_blank(p[-1]))
-        *--p = '\0';
-    return field;
+    char *end = p + strcspn(p, ",");
+    *last = !*end;
+    *at = *end ? end + 1 : end;
+    *end = '\0';
+    return trace_csv_trim(p);
 }
 
 /*
@@ -182,6 +171,14 @@ static bool trace_csv_parse_number(const char *s, double *value)
     char *end;
     *value = strtod(s, &end);
     return !*end && end != s;
+}
+
+/* Of a column that is known. */
+static const char *trace_csv_column_name(int column)
+{
+    return column == COLUMN_RUN    ? "run"
+           : column == COLUMN_TIME ? "time_us"
+                                   : trace_channel_name((enum trace_channel)column);
 }
 
 /* What a header field names; -1 after an error. */
@@ -245,16 +242,9 @@ static int read_comment(struct reader *r, struct trace *t)
     char *key = r->line + 1, *colon = strchr(key, ':');
     if (!colon)
         return 0;
-    while (*key == ' ' || *key == '\t')
-        key++;
-    char *end = colon, *value = colon + 1;
-    while (end > key && (end[-1] == ' ' || end[-1] == '\t'))
-        end--;
-    *end = '\0';
-    while (*value == ' ' || *value == '\t')
-        value++;
-    for (end = value + strlen(value); end > value && is_blank(end[-1]);)
-        *--end = '\0';
+    *colon = '\0';
+    key = trace_csv_trim(key);
+    char *value = trace_csv_trim(colon + 1);
     if (!*key)
         return 0;
     char text[48];
@@ -278,23 +268,20 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
         return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? trace_csv_fail(r, 0, "out of memory") : 0;
     if (!*field) {
         if (column == COLUMN_TIME || column == COLUMN_RUN)
-            return trace_csv_fail(r, number, "%s is empty", column == COLUMN_TIME ? "time_us" : "run");
+            return trace_csv_fail(r, number, "%s is empty", trace_csv_column_name(column));
         return 0; /* missing: NaN already */
     }
     if (!trace_csv_parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
         return trace_csv_fail(r, number, "'%s' is not a number", trace_csv_shown(field, text));
-    const struct trace_range *range = column < TRACE_CHANNELS ? trace_channel_range((enum trace_channel)column) : NULL;
-    if (column == COLUMN_RUN && !(value >= 0 && value <= UINT32_MAX && value == floor(value))) {
-        trace_csv_outside(r, number, "run '%s' is outside its range, whole numbers from 0 to %" PRIu32,
-                          trace_csv_shown(field, text), UINT32_MAX);
-        r->misplaced = true;
-    } else if (column == COLUMN_TIME && !trace_within(&trace_time_range, value)) {
-        trace_csv_outside(r, number, "time_us '%s' is outside its range, %s", trace_csv_shown(field, text),
-                          trace_time_range.text);
-        r->misplaced = true;
-    } else if (range && !(trace_within(range, value) && trace_within(range, (double)(float)value))) {
-        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_channel_name((enum trace_channel)column),
+    static const struct trace_range runs = {0, UINT32_MAX, false, "whole numbers from 0 to 4294967295"};
+    const struct trace_range *range = column == COLUMN_RUN    ? &runs
+                                      : column == COLUMN_TIME ? &trace_time_range
+                                                              : trace_channel_range((enum trace_channel)column);
+    double kept = column == COLUMN_RUN ? floor(value) : column == COLUMN_TIME ? value : (double)(float)value;
+    if (!trace_within(range, value) || !trace_within(range, kept) || (column == COLUMN_RUN && kept < value)) {
+        trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_csv_column_name(column),
                           trace_csv_shown(field, text), range->text);
+        r->misplaced |= column >= COLUMN_RUN;
     } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;
     } else if (column == COLUMN_TIME) {
@@ -350,20 +337,7 @@ static int read_sample(struct reader *r, struct trace *t)
     return 0;
 }
 
-struct order {
-    uint32_t run;
-    uint64_t index;
-};
-
-static int compare_order(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int permute(void *column, size_t size, const struct order *o, size_t n)
+static int permute(void *column, size_t size, const struct order_key *o, size_t n)
 {
     char *from = column, *copy = malloc(n * size);
     if (!copy)
@@ -385,12 +359,12 @@ static int group_runs(struct reader *r, struct trace *t)
         grouped = t->run[i] >= t->run[i - 1];
     if (grouped)
         return 0;
-    struct order *o = malloc(t->n * sizeof *o);
+    struct order_key *o = malloc(t->n * sizeof *o);
     if (!o)
         return trace_csv_fail(r, 0, "out of memory");
     for (size_t i = 0; i < t->n; i++)
-        o[i] = (struct order){t->run[i], i};
-    qsort(o, t->n, sizeof *o, compare_order);
+        o[i] = (struct order_key){t->run[i], i};
+    qsort(o, t->n, sizeof *o, order_by_key);
     int bad = permute(t->run, sizeof *t->run, o, t->n) | permute(t->time_us, sizeof *t->time_us, o, t->n);
     for (int c = 0; c < TRACE_CHANNELS; c++)
         if (t->channel[c])
@@ -494,17 +468,17 @@ static int trace_csv_read_all(struct reader *r, struct trace *t)
 
 int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
 {
-    struct reader r = {.in = in, .err = err};
+    struct reader r = {.in = in, .err = err, .line = malloc(LINE_MAX_BYTES + 1)};
     memset(err, 0, sizeof *err);
     trace_init(t);
-    int bad = trace_csv_read_all(&r, t);
+    int bad = r.line ? trace_csv_read_all(&r, t) : trace_csv_fail(&r, 0, "out of memory");
     free(r.line);
     if (bad)
         trace_free(t);
     return bad;
 }
 
-static void trace_csv_write_text(FILE *out, const char *s)
+void trace_write_csv_text(FILE *out, const char *s)
 {
     size_t length = strlen(s);
     if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
@@ -530,7 +504,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
             fprintf(out, ",%s", trace_channel_name((enum trace_channel)c));
     for (size_t e = 0; e < t->n_extra; e++) {
         putc(',', out);
-        trace_csv_write_text(out, t->extra[e].name);
+        trace_write_csv_text(out, t->extra[e].name);
     }
     putc('\n', out);
     for (size_t i = 0; i < t->n; i++) {
@@ -542,7 +516,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
                 isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.9g", t->channel[c][i]);
         for (size_t e = 0; e < t->n_extra; e++) {
             putc(',', out);
-            trace_csv_write_text(out, t->text + t->extra[e].offset[i]);
+            trace_write_csv_text(out, t->text + t->extra[e].offset[i]);
         }
         putc('\n', out);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "trace/trace_keys.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "trace/discarded.h"
 
 enum form {
     FORM_TEXT,   /* anything */
@@ -140,35 +142,21 @@ static bool is_list(const struct trace_key *k, const char *value)
     return n > 0;
 }
 
-static bool trace_keys_take_whole(const char **at, uint64_t least, uint64_t most)
+static bool trace_keys_is_whole(const char *text, uint64_t least, uint64_t most)
 {
     char *end;
-    if (**at < '0' || **at > '9')
-        return false;
     errno = 0;
-    uint64_t value = strtoull(*at, &end, 10);
-    *at = end;
-    return errno == 0 && value >= least && value <= most;
+    uint64_t value = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && errno == 0 && value >= least && value <= most;
 }
 
 static bool are_runs(const char *value)
 {
-    while (*value) {
-        const char *end = value + strcspn(value, ";"), *at = strstr(value, " = ");
-        if (!at || at >= end)
-            return false;
-        at += 2;
-        do {
-            at++;
-            at += strspn(at, " ");
-            if (!trace_keys_take_whole(&at, 0, UINT32_MAX))
-                return false;
-        } while (*at == ',');
-        if (at != end)
-            return false;
-        value = end + strspn(end, "; ");
-    }
-    return true;
+    struct discarded_list l = {.at = value};
+    int got;
+    while ((got = discarded_next(&l)) > 0)
+        ;
+    return got == 0;
 }
 
 static bool may_be(const struct trace_key *k, const char *value)
@@ -181,7 +169,7 @@ static bool may_be(const struct trace_key *k, const char *value)
     case FORM_NUMBER:
         return trace_keys_take_number(k, &at, &number) && !*at;
     case FORM_WHOLE:
-        return trace_keys_take_whole(&at, (uint64_t)k->lo, k->most) && !*at;
+        return trace_keys_is_whole(value, (uint64_t)k->lo, k->most);
     case FORM_LIST:
         return is_list(k, value);
     case FORM_RUNS:

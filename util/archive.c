@@ -8,6 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "util/error.h"
+
 enum { BLOCK = 512, CHUNK = 65536, GZIP_WINDOW = 15 + 16 /* zlib.h, deflateInit2: a gzip header and trailer */ };
 
 /* A ustar header: all numbers are octal text. */
@@ -102,34 +104,33 @@ int archive_write(FILE *out, const struct archive_member *members, size_t n)
 
 /* ---- reading ---- */
 
-static int archive_refuse(char *why, size_t size, const char *text)
-{
-    snprintf(why, size, "%s", text);
-    return -1;
-}
-
-/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows. */
+/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows; and where it is told why there is none. */
 struct unpacked {
     char *bytes;
     size_t size, room;
+    char *why;
+    size_t why_size;
 };
 
-static int archive_grow(struct unpacked *u, char *why, size_t why_size)
+static int archive_refuse(const struct unpacked *u, const char *text)
+{
+    return error_line(u->why, u->why_size, "%s", text);
+}
+
+static int archive_grow(struct unpacked *u)
 {
     if (u->room - u->size >= CHUNK)
         return 0;
     size_t room = u->room * 2 + 2 * CHUNK;
     char *more = u->size > ARCHIVE_BYTES_MAX ? NULL : realloc(u->bytes, room);
-    if (more == NULL) {
-        return archive_refuse(why, why_size,
-                              u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
-    }
+    if (more == NULL)
+        return archive_refuse(u, u->size > ARCHIVE_BYTES_MAX ? "it unpacks to more than 16 MiB" : "out of memory");
     u->bytes = more;
     u->room = room;
     return 0;
 }
 
-static int inflate_all(FILE *in, struct stream *s, struct unpacked *u, char *why, size_t why_size)
+static int inflate_all(FILE *in, struct stream *s, struct unpacked *u)
 {
     z_stream *z = &s->z;
     int status = Z_OK;
@@ -137,24 +138,23 @@ static int inflate_all(FILE *in, struct stream *s, struct unpacked *u, char *why
         z->avail_in = (uInt)fread(s->buffer, 1, sizeof(s->buffer), in);
         z->next_in = s->buffer;
         if (z->avail_in == 0) {
-            return archive_refuse(why, why_size,
-                                  ferror(in)    ? "it cannot be read"
-                                  : u->size > 0 ? "it is truncated"
-                                                : "it is no gzip file");
+            return archive_refuse(u, ferror(in)    ? "it cannot be read"
+                                     : u->size > 0 ? "it is truncated"
+                                                   : "it is no gzip file");
         }
         do {
-            if (archive_grow(u, why, why_size) != 0)
+            if (archive_grow(u) != 0)
                 return -1;
             z->next_out = (Bytef *)u->bytes + u->size;
             z->avail_out = CHUNK;
             status = inflate(z, Z_NO_FLUSH);
             u->size += CHUNK - z->avail_out;
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-                return archive_refuse(why, why_size, u->size > 0 ? "it is damaged" : "it is no gzip file");
+                return archive_refuse(u, u->size > 0 ? "it is damaged" : "it is no gzip file");
         } while (status == Z_OK && z->avail_out == 0);
     }
     if (z->avail_in > 0 || fgetc(in) != EOF)
-        return archive_refuse(why, why_size, "it has trailing data");
+        return archive_refuse(u, "it has trailing data");
     return 0;
 }
 
@@ -176,27 +176,26 @@ static bool harmless_name(const char *name, size_t size)
            strspn(name, allowed) >= length;
 }
 
-static int take_member(const struct header *h, const char *rest, size_t left, struct archive_member *members, size_t *n,
-                       size_t *taken, char *why, size_t why_size)
+/* Appends the file whose header ends at `at`; *taken: its bytes there. */
+static int take_member(const struct unpacked *u, const struct header *h, size_t at, struct archive_member *members,
+                       size_t *n, size_t *taken)
 {
-    size_t size, sum;
+    size_t size, sum, left = u->size - at;
     char name[ARCHIVE_NAME_MAX];
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
-        return archive_refuse(why, why_size, "it contains no tar archive, or a damaged one");
+        return archive_refuse(u, "it contains no tar archive, or a damaged one");
     if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name)))
-        return archive_refuse(why, why_size, "it contains something else than files in no folder");
+        return archive_refuse(u, "it contains something else than files in no folder");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
-        return archive_refuse(why, why_size, "it is truncated");
+        return archive_refuse(u, "it is truncated");
     snprintf(name, sizeof(name), "%.63s", h->name);
-    if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL) {
-        return archive_refuse(why, why_size,
-                              *n == ARCHIVE_MEMBERS_MAX ? "it contains too many files" : "it contains a file twice");
-    }
+    if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL)
+        return archive_refuse(u, *n == ARCHIVE_MEMBERS_MAX ? "it contains too many files" : "it contains a file twice");
     struct archive_member *m = &members[*n];
     m->text = malloc(size + 1);
     if (m->text == NULL)
-        return archive_refuse(why, why_size, "out of memory");
-    memcpy(m->text, rest, size);
+        return archive_refuse(u, "out of memory");
+    memcpy(m->text, u->bytes + at, size);
     m->text[size] = '\0';
     m->size = size;
     memcpy(m->name, name, sizeof(name));
@@ -205,35 +204,34 @@ static int take_member(const struct header *h, const char *rest, size_t left, st
     return 0;
 }
 
-static int archive_split(const struct unpacked *u, struct archive_member *members, size_t *n, char *why,
-                         size_t why_size)
+static int archive_split(const struct unpacked *u, struct archive_member *members, size_t *n)
 {
     static const struct header none;
-    size_t at = 0, taken;
+    size_t at = 0, taken = 0;
     while (u->size - at >= BLOCK) {
         struct header h;
         memcpy(&h, u->bytes + at, sizeof(h));
         at += BLOCK;
         if (memcmp(&h, &none, sizeof(h)) == 0)
-            return *n > 0 ? 0 : archive_refuse(why, why_size, "it is empty");
-        if (take_member(&h, u->bytes + at, u->size - at, members, n, &taken, why, why_size) != 0)
+            return *n > 0 ? 0 : archive_refuse(u, "it is empty");
+        if (take_member(u, &h, at, members, n, &taken) != 0)
             return -1;
         at += taken;
     }
-    return archive_refuse(why, why_size, "it is truncated");
+    return archive_refuse(u, "it is truncated");
 }
 
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size)
 {
     struct stream s = {.z = {0}};
-    struct unpacked u = {NULL, 0, 0};
+    struct unpacked u = {.why = why, .why_size = size};
     *n = 0;
     if (inflateInit2(&s.z, GZIP_WINDOW) != Z_OK)
-        return archive_refuse(why, size, "out of memory");
-    int status = inflate_all(in, &s, &u, why, size);
+        return archive_refuse(&u, "out of memory");
+    int status = inflate_all(in, &s, &u);
     inflateEnd(&s.z);
     if (status == 0)
-        status = archive_split(&u, members, n, why, size);
+        status = archive_split(&u, members, n);
     free(u.bytes);
     if (status != 0) {
         archive_free(members, *n);

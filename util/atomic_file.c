@@ -40,8 +40,9 @@ static int link_open_file(int fd, int directory, const char *name)
     return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Gives an open nameless file a temporary name, in *name (from malloc). Returns 0, or -1 with errno. */
-static int name_open_file(int fd, const struct atomic_file *f, char **name)
+/* Gives a file a temporary name, in *name (from malloc): the open nameless one `fd`, or with -1 a new one. Returns its
+ * descriptor, or -1 with errno. */
+static int name_file(int fd, const struct atomic_file *f, char **name)
 {
     for (int i = 0; i < NAME_TRIES; i++) {
         *name = temporary_name(f->name);
@@ -49,8 +50,10 @@ static int name_open_file(int fd, const struct atomic_file *f, char **name)
             errno = ENOMEM;
             return -1;
         }
-        if (link_open_file(fd, f->directory, *name) == 0)
-            return 0;
+        int named = fd < 0 ? openat(f->directory, *name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666)
+                           : (link_open_file(fd, f->directory, *name) == 0 ? fd : -1);
+        if (named >= 0)
+            return named;
         int error = errno;
         free(*name);
         *name = NULL;
@@ -73,34 +76,12 @@ static bool nameless_works(const struct atomic_file *f)
     if (fd < 0)
         return false;
     char *name = NULL;
-    bool works = name_open_file(fd, f, &name) == 0;
+    bool works = name_file(fd, f, &name) >= 0;
     if (works)
         unlinkat(f->directory, name, 0);
     free(name);
     close(fd);
     return works;
-}
-
-static int open_named(struct atomic_file *f)
-{
-    int fd = -1;
-    for (int i = 0; i < NAME_TRIES && fd < 0; i++) {
-        f->temporary = temporary_name(f->name);
-        if (f->temporary == NULL) {
-            errno = ENOMEM;
-            return -1;
-        }
-        fd = openat(f->directory, f->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-        int error = errno;
-        if (fd < 0) {
-            free(f->temporary);
-            f->temporary = NULL;
-            errno = error;
-            if (error != EEXIST)
-                break;
-        }
-    }
-    return fd;
 }
 
 static void atomic_file_forget(struct atomic_file *f)
@@ -168,7 +149,7 @@ static int open_target(struct atomic_file *f, char *why, size_t size)
     if (is_for_devices(f->directory))
         return error_line(why, size,
                           there < 0 ? "there is no such device" : "it is a regular file where a device belongs");
-    int fd = nameless_works(f) ? open_nameless(f) : open_named(f);
+    int fd = nameless_works(f) ? open_nameless(f) : name_file(-1, f, &f->temporary);
     if (fd < 0)
         snprintf(why, size, "%s", strerror(errno));
     else if (there >= 0)
@@ -216,7 +197,7 @@ static int give_name(struct atomic_file *f)
     if (f->temporary == NULL) {
         if (link_open_file(fd, f->directory, f->name) == 0)
             return 0;
-        if (errno != EEXIST || name_open_file(fd, f, &f->temporary) != 0)
+        if (errno != EEXIST || name_file(fd, f, &f->temporary) < 0)
             return -1;
     }
     if (renameat(f->directory, f->temporary, f->directory, f->name) != 0)

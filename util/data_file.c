@@ -2,16 +2,60 @@
 #include "util/data_file.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/edit_distance.h"
 #include "util/path.h"
+#include "util/text_list.h"
 
 enum { FILE_MAX = 1 << 20 };
+
+/* ---- where the shipped data lie ---- */
+
+/* The folder `name` of the data that belong to a program or library in this place. */
+static bool data_folder_beside(const char *file, const char *name, char out[DATA_PATH_SIZE])
+{
+    /* in the source tree; installed, where PREFIX need not be the one that was known when this was compiled; installed
+     * into a folder below lib/ (lib/x86_64-linux-gnu) */
+    static const char *const beside[] = {"data", "../share/characterize", "../../share/characterize"};
+    const char *slash = strrchr(file, '/');
+    for (size_t i = 0; slash && i < sizeof beside / sizeof *beside; i++) {
+        struct stat st;
+        snprintf(out, DATA_PATH_SIZE, "%.*s/%s/%.16s", (int)(slash - file), file, beside[i], name);
+        if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))
+            return true;
+    }
+    return false;
+}
+
+void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE])
+{
+    const char *from_environment = getenv("CHARACTERIZE_DATA");
+    if (data_dir || (from_environment && *from_environment)) {
+        snprintf(out, DATA_PATH_SIZE, "%s/%s", data_dir ? data_dir : from_environment, name);
+        return;
+    }
+    /* the shared library first: beside a program that links it, other data may lie */
+    Dl_info library;
+    static const char here;
+    char program[DATA_PATH_SIZE - 64];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = '\0';
+    if (dladdr(&here, &library) && library.dli_fname && strstr(library.dli_fname, ".so") &&
+        data_folder_beside(library.dli_fname, name, out))
+        return;
+    if (!data_folder_beside(program, name, out))
+        snprintf(out, DATA_PATH_SIZE, "%s/%s", DATA_DIR, name);
+}
+
+/* ---- files by name ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -69,7 +113,7 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
                                   struct machine_error *err)
 {
     char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[160];
-    size_t n, used = 0, nearest = 0;
+    size_t n, nearest = 0;
     unsigned least = UINT_MAX;
     if (data_file_list(data_dir, kind, &names, &n) != 0)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -86,14 +130,11 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
             nearest = i;
             least = edits;
         }
-        if (used < sizeof known) {
-            int k = snprintf(known + used, sizeof known - used, " %s", names[i]);
-            used += k > 0 ? (size_t)k : 0;
-        }
+        text_list_add(known, sizeof known, " ", "%s", names[i]);
     }
     snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name",
              names[nearest], kind->what, kind->suffix);
-    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available:%s", kind->what, name, known);
+    machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available: %s", kind->what, name, known);
     data_file_list_free(names, n);
     return MACHINE_BAD_INPUT;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of the data folder that are chosen by name: models, published figures of SKUs. */
+/* Where the shipped data lie, and files there that are chosen by name: models, published figures of SKUs. */
 #ifndef CHARACTERIZE_DATA_FILE_H
 #define CHARACTERIZE_DATA_FILE_H
 
@@ -7,8 +7,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "util/data_folder.h"
 #include "util/error.h"
+
+enum { DATA_PATH_SIZE = 4096 };
+
+/*
+ * The folder `name` ("models") of the first place that has one: `data_dir` if not NULL, else $CHARACTERIZE_DATA, else
+ * beside the shared library or the program, in the source tree or where it is installed; that of DATA_DIR if none has.
+ */
+void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE]);
 
 enum { DATA_FILE_PATH_SIZE = 2 * DATA_PATH_SIZE };
 

@@ -21,6 +21,12 @@ void json_lines_push(json_t *array, json_t *value, bool *failed)
         *failed = true;
 }
 
+json_t *json_lines_array(json_t *object, const char *key, bool *failed)
+{
+    json_lines_put(object, key, json_array(), failed);
+    return json_object_get(object, key);
+}
+
 json_t *json_lines_text(const char *text)
 {
     char *plain = text ? plain_text_copy(text) : NULL;

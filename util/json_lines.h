@@ -11,6 +11,9 @@ void json_lines_put(json_t *object, const char *key, json_t *value, bool *failed
 /* The same at the end of an array. */
 void json_lines_push(json_t *array, json_t *value, bool *failed);
 
+/* A new empty array under a key of an object, which owns it; NULL: out of memory. */
+json_t *json_lines_array(json_t *object, const char *key, bool *failed);
+
 /* Text of unknown origin made plain (plain_text.h); null of NULL. NULL: out of memory. */
 json_t *json_lines_text(const char *text);
 

@@ -81,3 +81,10 @@ int order_unsigned(const void *a, const void *b)
     unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
     return (x > y) - (x < y);
 }
+
+int order_by_key(const void *a, const void *b)
+{
+    const struct order_key *x = a, *y = b;
+    int order = order_double(&x->key, &y->key);
+    return order ? order : order_size(&x->index, &y->index);
+}

@@ -11,10 +11,17 @@ double order_median(double *x, size_t n);
 /* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
 double order_nth_smallest(double *x, size_t n, size_t k);
 
-/* For qsort and bsearch; ascending but for the one that says otherwise. No value may be NaN. */
+/* For qsort and bsearch, also of structs that begin with the value; ascending but for the one that says otherwise. No
+ * value may be NaN. */
 int order_double(const void *a, const void *b);
 int order_double_descending(const void *a, const void *b);
 int order_size(const void *a, const void *b);     /* size_t */
 int order_unsigned(const void *a, const void *b); /* unsigned, uint32_t */
+/* Something by number, to be put in the order of a key; those of one key in that of their numbers. */
+struct order_key {
+    double key;
+    size_t index;
+};
+int order_by_key(const void *a, const void *b);
 
 #endif

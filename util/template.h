@@ -43,7 +43,7 @@ void template_free(struct template_values *v);
 int template_fill(const char *text, const struct template_values *v, FILE *out, char *why, size_t why_size);
 
 /*
- * The text of FOLDER/NAME SUFFIX in the data folder (data_folder.h), to be freed; NULL with one line in `why`: what is
+ * The text of FOLDER/NAME SUFFIX in the data folder (data_file.h), to be freed; NULL with one line in `why`: what is
  * not there, and what would work.
  */
 char *template_read(const char *folder, const char *name, const char *suffix, char *why, size_t why_size);

@@ -72,7 +72,4 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int volts_find(const struct trace *t, struct phases *out);
 
-/* A trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
-int volts_gather(const struct trace *t, struct trace *out);
-
 #endif

@@ -41,11 +41,6 @@ static double kinds_full_rate(const struct segmentation *o, size_t p)
     return full;
 }
 
-static bool first_of_recording(const struct segmentation *o, size_t p)
-{
-    return p == 0 || isnan(segmentation_edge_time(o, p - 1));
-}
-
 struct phase kinds_phase(const struct piece *piece, enum phase_kind kind)
 {
     struct phase ph = {.kind = kind,
@@ -82,7 +77,7 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
     }
     double length = p + 1 < o->n_pieces && p ? segmentation_edge_time(o, p) - segmentation_edge_time(o, p - 1) : NAN;
     double full = kinds_full_rate(o, p);
-    bool possible = !first_of_recording(o, p) && length <= THROTTLE_MAX_US;
+    bool first = p == 0 || isnan(segmentation_edge_time(o, p - 1)), possible = !first && length <= THROTTLE_MAX_US;
     if (possible && out->ipc < FULL_RATE * full) {
         out->kind = PHASE_THROTTLE;
         out->ipc_ratio = out->ipc / full;

@@ -9,36 +9,13 @@
 #include <gsl/gsl_cdf.h>
 
 #include "analysis/phases/findings.h"
+#include "util/order.h"
 
 struct level {
-    double ghz, weight, half;
+    double ghz; /* by which they are ordered */
+    double weight, half;
     bool steady;
 };
-
-struct order {
-    size_t phase;
-    double length;
-};
-
-static int longest_first(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return x->phase < y->phase ? -1 : 1;
-}
-
-static int levels_descending(const void *a, const void *b)
-{
-    const struct level *x = a, *y = b;
-    return x->ghz > y->ghz ? -1 : x->ghz < y->ghz;
-}
-
-static double levels_half_of(const struct phase *p)
-{
-    double half = estimate_half(&p->freq_ghz);
-    return isnan(half) ? 0 : half;
-}
 
 static int levels_nearest(const struct level *l, size_t n, double ghz)
 {
@@ -64,14 +41,14 @@ static int level_of(const struct level *l, size_t n, const struct phase *p, doub
     int i = levels_nearest(l, n, p->freq_ghz.value);
     if (i < 0)
         return -1;
-    double bound = fmax(CLOCK_WANDERS * l[i].ghz, limits * hypot(levels_half_of(p), l[i].half));
+    double bound = fmax(CLOCK_WANDERS * l[i].ghz, limits * hypot(estimate_half_known(&p->freq_ghz), l[i].half));
     return fabs(l[i].ghz - p->freq_ghz.value) <= bound ? i : -1;
 }
 
 static void levels_join(struct level *l, const struct phase *p, double length)
 {
     if (phases_is_steady(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
-        *l = (struct level){p->freq_ghz.value, length, levels_half_of(p), true};
+        *l = (struct level){p->freq_ghz.value, length, estimate_half_known(&p->freq_ghz), true};
     else if (phases_is_steady(p) == l->steady) {
         l->ghz += (p->freq_ghz.value - l->ghz) * length / (l->weight + length);
         l->weight += length;
@@ -141,8 +118,8 @@ static bool merge_one(struct segmentation *o, struct phases *out)
         if (!phases_is_steady(a) || !phases_is_steady(b) || a->level != b->level || a->level < 0 || !out->n_levels ||
             !segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_IPC))
             continue;
-        if (apart(a->freq_ghz.value, levels_half_of(a), b->freq_ghz.value, levels_half_of(b),
-                  limits_for(out->n_phases)))
+        if (apart(a->freq_ghz.value, estimate_half_known(&a->freq_ghz), b->freq_ghz.value,
+                  estimate_half_known(&b->freq_ghz), limits_for(out->n_phases)))
             o->piece[e].spread_ghz = fmax(fmax(o->piece[e].spread_ghz, o->piece[e + 1].spread_ghz),
                                           fabs(a->freq_ghz.value - b->freq_ghz.value));
         segmentation_forget_edge(o, e);
@@ -157,33 +134,30 @@ static bool merge_one(struct segmentation *o, struct phases *out)
 int levels_find(struct segmentation *o, struct phases *out, bool *merged)
 {
     struct level *l = calloc(out->n_phases + 1, sizeof *l);
-    struct order *order = malloc((out->n_phases + 1) * sizeof *order);
+    struct order_key *order = malloc((out->n_phases + 1) * sizeof *order); /* the longest first */
     size_t n = 0, m = 0;
     double limits = limits_for(out->n_phases);
+    int bad = !l || !order;
     *merged = false;
-    if (!l || !order) {
-        free(l);
-        free(order);
-        return -1;
-    }
-    for (size_t p = 0; p < out->n_phases; p++) {
+    for (size_t p = 0; p < out->n_phases && !bad; p++) {
         const struct phase *ph = &out->phases[p];
         if (ph->kind != PHASE_HALT && !on_ramp(ph) && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
-            order[m++] = (struct order){p, fmax(ph->duration_us.value, 1e-3)};
+            order[m++] = (struct order_key){-fmax(ph->duration_us.value, 1e-3), p};
     }
     if (m)
-        qsort(order, m, sizeof *order, longest_first);
+        qsort(order, m, sizeof *order, order_by_key);
     for (size_t k = 0; k < m; k++) {
-        const struct phase *ph = &out->phases[order[k].phase];
+        const struct phase *ph = &out->phases[order[k].index];
         int i = level_of(l, n, ph, limits);
         if (i >= 0)
-            levels_join(&l[i], ph, order[k].length);
+            levels_join(&l[i], ph, -order[k].key);
         else
-            l[n++] = (struct level){ph->freq_ghz.value, order[k].length, levels_half_of(ph), phases_is_steady(ph)};
+            l[n++] = (struct level){ph->freq_ghz.value, -order[k].key, estimate_half_known(&ph->freq_ghz),
+                                    phases_is_steady(ph)};
     }
     if (n)
-        qsort(l, n, sizeof *l, levels_descending);
-    int bad = publish(l, n, out);
+        qsort(l, n, sizeof *l, order_double_descending);
+    bad = bad || publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
         out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||
                                        isnan(out->phases[p].freq_ghz.value)
@@ -205,7 +179,7 @@ void levels_hold(const struct segmentation *o, struct phases *out)
     double limits = limits_for(out->n_phases);
     for (size_t p = 0; p < out->n_phases; p++) {
         struct phase *ph = &out->phases[p];
-        double half = levels_half_of(ph);
+        double half = estimate_half_known(&ph->freq_ghz);
         ph->freq_ghz.lo -= o->piece[p].spread_ghz;
         ph->freq_ghz.hi += o->piece[p].spread_ghz;
         if (!phases_is_steady(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)

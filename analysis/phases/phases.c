@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
+#include "util/order.h"
+
 static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
 const char *phases_kind_name(enum phase_kind k)
@@ -20,31 +23,25 @@ bool phases_is_steady(const struct phase *p)
 
 int phases_add_transition(struct phases *p, struct transition t)
 {
-    struct transition *bigger = realloc(p->transitions, (p->n_transitions + 1) * sizeof *bigger);
-    if (!bigger)
+    if (!list_room(&p->transitions, p->n_transitions, sizeof *p->transitions))
         return -1;
-    p->transitions = bigger;
     size_t i = p->n_transitions++;
-    for (; i && bigger[i - 1].at_us > t.at_us; i--)
-        bigger[i] = bigger[i - 1];
-    bigger[i] = t;
+    for (; i && p->transitions[i - 1].at_us > t.at_us; i--)
+        p->transitions[i] = p->transitions[i - 1];
+    p->transitions[i] = t;
     return 0;
 }
 
 int phases_warn(struct phases *out, const char *format, ...)
 {
-    char **bigger = realloc(out->warnings, (out->n_warnings + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    out->warnings = bigger;
     va_list ap;
-    va_start(ap, format);
-    int length = vasprintf(&bigger[out->n_warnings], format, ap);
-    va_end(ap);
-    if (length < 0)
+    if (!list_room(&out->warnings, out->n_warnings, sizeof *out->warnings))
         return -1;
-    out->n_warnings++;
-    return 0;
+    va_start(ap, format);
+    int length = vasprintf(&out->warnings[out->n_warnings], format, ap);
+    va_end(ap);
+    out->n_warnings += length >= 0;
+    return length < 0 ? -1 : 0;
 }
 
 int phases_warn_first(struct phases *p, const char *text)
@@ -59,44 +56,31 @@ int phases_warn_first(struct phases *p, const char *text)
 
 int phases_discard(struct phases *out, uint32_t run, const char *format, ...)
 {
-    struct discarded_run *bigger = realloc(out->discarded, (out->n_discarded + 1) * sizeof *bigger);
-    if (!bigger)
-        return -1;
-    out->discarded = bigger;
-    struct discarded_run *d = &bigger[out->n_discarded++];
-    d->run = run;
     va_list ap;
+    if (!list_room(&out->discarded, out->n_discarded, sizeof *out->discarded))
+        return -1;
+    struct discarded_run *d = &out->discarded[out->n_discarded++];
+    d->run = run;
     va_start(ap, format);
     vsnprintf(d->why, sizeof d->why, format, ap);
     va_end(ap);
     return 0;
 }
 
-/* As trace/discarded.h calls them. */
-static int add_invalid(void *phases, uint32_t run, const char *why)
-{
-    struct phases *p = phases;
-    p->runs++;
-    return phases_discard(p, run, "%s", why);
-}
-
-static int warn_unreadable(void *phases, const char *entry)
-{
-    return phases_warn(phases, "unreadable entry in the trace's list of discarded repetitions: '%.60s'", entry);
-}
-
-static int phases_by_run(const void *a, const void *b)
-{
-    const struct discarded_run *x = a, *y = b;
-    return (x->run > y->run) - (x->run < y->run);
-}
-
 int phases_add_discarded(const struct trace *t, struct phases *p)
 {
-    int status = discarded_each(t, add_invalid, warn_unreadable, p);
+    enum { SHOWN = 60 };
+    struct discarded_list l = discarded_of(t);
+    int got, bad = 0;
+    while (!bad && (got = discarded_next(&l)) != 0) {
+        p->runs += got > 0;
+        bad = got > 0 ? phases_discard(p, l.run, "%.*s", l.why_length, l.why)
+                      : phases_warn(p, "unreadable entry in the trace's list of discarded repetitions: '%.*s'",
+                                    l.why_length < SHOWN ? l.why_length : SHOWN, l.why);
+    }
     if (p->n_discarded > 1)
-        qsort(p->discarded, p->n_discarded, sizeof *p->discarded, phases_by_run);
-    return status;
+        qsort(p->discarded, p->n_discarded, sizeof *p->discarded, order_unsigned);
+    return bad;
 }
 
 bool phases_discarded(const struct phases *p, uint32_t run)

@@ -111,4 +111,13 @@ int phases_add_transition(struct phases *p, struct transition t);
 /* A steady phase, slow or not: what transitions lead from and to. */
 bool phases_is_steady(const struct phase *p);
 
+/* Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or -1 with one line in `why`. */
+int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size);
+
+/* volts.c: a trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
+int volts_gather(const struct trace *t, struct trace *out);
+
+/* The phases file (doc/formats.md) as JSON text, allocated with malloc, ending in a newline; NULL when out of memory. */
+char *phases_to_json(const struct phases *p);
+
 #endif

@@ -14,7 +14,7 @@
  * Assumptions: states are constant and edges sharp against the sample period; noise is symmetric; repetitions are
  * independent. Cost: O(samples) time and about 50 bytes a sample beside the trace.
  */
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,29 +145,20 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
         return 0;
     }
     phases_describe(t, out);
-    if (!bad) {
-        out->runs = r.n;
-        bad = leave_out_neighbour(t, &r, &masked, &neighbour, out);
-    }
-    if (!bad)
-        bad = consensus_find(&r, switch_of(out), &segmentation, out);
-    if (!bad) {
-        out->runs_used = r.n - out->n_discarded;
-        bad = rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
-        neighbour_withdraw(&neighbour, out);
-    }
+    out->runs = r.n;
+    bad = bad || leave_out_neighbour(t, &r, &masked, &neighbour, out) ||
+          consensus_find(&r, switch_of(out), &segmentation, out);
+    out->runs_used = r.n - out->n_discarded;
+    bad = bad || rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
+    neighbour_withdraw(&neighbour, out);
     bool again = true;
-    if (!bad)
-        bad = times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
+    bad = bad || times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
     for (again = true; again && !bad;)
         bad = times_find(&r, &segmentation, out) || levels_find(&segmentation, out, &again);
     if (!bad)
         levels_hold(&segmentation, out);
-    if (!bad)
-        bad = ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out);
-    if (!bad)
-        bad = transitions_find(&r, &segmentation, out) || short_throttle_warn(&r, &segmentation, out) ||
-              volts_find(t, out);
+    bad = bad || ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out) ||
+          transitions_find(&r, &segmentation, out) || short_throttle_warn(&r, &segmentation, out) || volts_find(t, out);
     if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
         withdraw_all(out, "a thread in step with the repetitions slows the kernel and may slow the frequency chains");
     if (!bad)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -102,38 +102,35 @@ static json_t *phases_json_head(const struct phases *p, bool *failed)
                              p->modelled, "from", json_lines_text(p->from), "to", json_lines_text(p->to), "runs",
                              (json_int_t)p->runs, "runs_used", (json_int_t)p->runs_used, "samples",
                              (json_int_t)p->samples, "samples_discarded", (json_int_t)p->samples_discarded);
-    json_t *levels = json_array(), *level_limits = json_array();
+    json_t *levels = json_lines_array(root, "levels_ghz", failed);
+    json_t *level_limits = json_lines_array(root, "levels_ci95_ghz", failed);
     for (size_t i = 0; i < p->n_levels; i++) {
         json_lines_push(levels, phases_json_number(p->levels_ghz[i]), failed);
         json_lines_push(level_limits, phases_json_limits(&p->levels[i], phases_json_number), failed);
     }
-    json_lines_put(root, "levels_ghz", levels, failed);
-    json_lines_put(root, "levels_ci95_ghz", level_limits, failed);
     return root;
 }
 
 static void put_lists(json_t *root, const struct phases *p, bool *failed)
 {
-    json_t *phases = json_array(), *transitions = json_array(), *steps = json_array();
-    json_t *discarded = json_array(), *warnings = json_array();
+    json_t *list = json_lines_array(root, "phases", failed);
     for (size_t i = 0; i < p->n_phases; i++)
-        json_lines_push(phases, phase_object(&p->phases[i], failed), failed);
+        json_lines_push(list, phase_object(&p->phases[i], failed), failed);
+    list = json_lines_array(root, "transitions", failed);
     for (size_t i = 0; i < p->n_transitions; i++)
-        json_lines_push(transitions, transition_object(&p->transitions[i]), failed);
+        json_lines_push(list, transition_object(&p->transitions[i]), failed);
+    list = json_lines_array(root, "volt_steps", failed);
     for (size_t i = 0; i < p->n_volt_steps; i++)
-        json_lines_push(steps, volt_step_object(&p->volt_steps[i]), failed);
+        json_lines_push(list, volt_step_object(&p->volt_steps[i]), failed);
+    list = json_lines_array(root, "discarded", failed);
     for (size_t i = 0; i < p->n_discarded; i++)
-        json_lines_push(discarded,
+        json_lines_push(list,
                         json_pack("{s:I, s:o}", "run", (json_int_t)p->discarded[i].run, "why",
                                   json_lines_text(p->discarded[i].why)),
                         failed);
+    list = json_lines_array(root, "warnings", failed);
     for (size_t i = 0; i < p->n_warnings; i++)
-        json_lines_push(warnings, json_lines_text(p->warnings[i]), failed);
-    json_lines_put(root, "phases", phases, failed);
-    json_lines_put(root, "transitions", transitions, failed);
-    json_lines_put(root, "volt_steps", steps, failed);
-    json_lines_put(root, "discarded", discarded, failed);
-    json_lines_put(root, "warnings", warnings, failed);
+        json_lines_push(list, json_lines_text(p->warnings[i]), failed);
 }
 
 char *phases_to_json(const struct phases *p)

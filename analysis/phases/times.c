@@ -54,12 +54,6 @@ double times_edge_sigma(const struct runs *r, const struct segmentation *o, size
     return r->period * fmin(2 / fmax(noise, 0.1), 10);
 }
 
-/* What the halts' places may be off in all repetitions alike, us. */
-static double halt_uncertainty(const struct runs *r)
-{
-    return r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0;
-}
-
 /* How many times slower piece p runs than what comes after it does at most, by channel c. */
 static double slower(const struct segmentation *o, size_t p, int c)
 {
@@ -161,8 +155,9 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     bool from_switch = from && o->edge[from - 1].forced, to_switch = to + 1 < o->n_pieces && o->edge[to].forced;
     if (from_switch != to_switch && to + 1 < o->n_pieces)
         half = hypot(half, LAG_US);
+    double habit = r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0; /* alike in all repetitions */
     if (halted)
-        half = hypot(hypot(half, HALT_PERIODS * r->period) + halt_uncertainty(r), slow_uncertainties(r, o, from, to));
+        half = hypot(hypot(half, HALT_PERIODS * r->period) + habit, slow_uncertainties(r, o, from, to));
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Transitions: whatever lies between one steady phase and the next. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/phases/findings.h"
 

@@ -2,6 +2,8 @@
 #ifndef CHARACTERIZE_ESTIMATE_H
 #define CHARACTERIZE_ESTIMATE_H
 
+#include <math.h>
+
 /* A value with its 95 % limits; all NaN = not measured. */
 struct estimate {
     double value, lo, hi;
@@ -14,6 +16,12 @@ struct estimate {
 static inline double estimate_half(const struct estimate *e)
 {
     return 0.5 * (e->hi - e->lo);
+}
+
+/* The same; 0: none are known. */
+static inline double estimate_half_known(const struct estimate *e)
+{
+    return isfinite(estimate_half(e)) ? estimate_half(e) : 0;
 }
 
 static inline struct estimate estimate_around(double value, double half)

@@ -107,12 +107,6 @@ static int robust_by_size(const void *a, const void *b)
     return x->n > y->n ? -1 : x->n < y->n;
 }
 
-int robust_mode_higher(const void *a, const void *b)
-{
-    double x = ((const struct value_mode *)a)->mean, y = ((const struct value_mode *)b)->mean;
-    return (x < y) - (x > y);
-}
-
 size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max)
 {
     double *sorted = malloc((n ? n : 1) * sizeof *sorted);

@@ -45,12 +45,10 @@ double robust_half_width95(double sigma, size_t n);
  * values. Returns the number of modes (at most `max`), writes their means and sizes, the largest first.
  */
 struct value_mode {
-    double mean, lo, hi; /* lo..hi: the values that belong to it */
+    double mean, lo, hi; /* mean: first, for order_double_descending(); lo..hi: the values that belong to it */
     size_t n;
 };
 size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct value_mode *out, size_t max);
-/* For qsort: the mode with the highest mean first. */
-int robust_mode_higher(const void *a, const void *b);
 
 /*
  * Two modes that lie closer than a gap tells: the n values (NaN skipped) cut where the parts scatter least (Otsu 1979),

@@ -9,7 +9,7 @@
 #include "drivers/machine.h"
 #include "drivers/model/model.h"
 #include "kernels/kernels.h"
-#include "tables/published/sku_file.h"
+#include "tables/published/sku.h"
 #include "tables/table/tables.h"
 
 enum { CHOICES_MAX = 8 };
@@ -96,7 +96,7 @@ static int list_published(int status)
                sku_published(&sku) == 1 ? "" : "s");
         sku_free(&sku);
     }
-    sku_list_free(names, n);
+    data_file_list_free(names, n);
     return status;
 }
 

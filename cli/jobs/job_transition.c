@@ -23,11 +23,11 @@ static void apply_options(const struct options *o, struct transition_setup *s)
     if (o->observe_us.given)
         s->observe_us = o->observe_us.value;
     if (o->cpu.given)
-        s->cpu = (int)o->cpu.value;
+        s->machine.cpu = (int)o->cpu.value;
     if (o->n_active > 0)
-        s->active_cores = o->active[0];
+        s->machine.active_cores = o->active[0];
     if (o->seed_given)
-        s->seed = o->seed;
+        s->machine.seed = o->seed;
     s->n_events = o->n_events; /* which ones, resolve_events() finds out from the machine */
 }
 

@@ -10,7 +10,7 @@
 #include "cli/messages.h"
 #include "cli/answers.h"
 #include "tables/published/published.h"
-#include "tables/published/sku_file.h"
+#include "tables/published/sku.h"
 
 /* The tables that the figures are of, each once. */
 static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[MEASURING_TABLES_MAX])

@@ -3,12 +3,11 @@
  * Which cores differ from one another, by what Linux shows of them: the kind of a hybrid part, the die, and whether
  * the processor prefers a core because it reaches a higher frequency than others.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
+#include "util/text_list.h"
 
 struct core {
     int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */
@@ -23,27 +22,13 @@ static const struct {
     const char *folder, *label;
 } classes[] = {{"cpu_core", "P"}, {"cpu_atom", "E"}, {"cpu_lowpower", "LP-E"}, {NULL, ""}};
 
-static long core_kinds_read_number(const char *root, int cpu, const char *file, long otherwise)
-{
-    char path[96], text[32], *end;
-
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/%s", cpu, file);
-    if (cpu_read_text(root, path, text, sizeof text) <= 0)
-        return otherwise;
-    long value = strtol(text, &end, 10);
-    return end != text ? value : otherwise;
-}
-
 static unsigned class_of(const char *root, int cpu)
 {
     unsigned i = 0;
 
     for (; classes[i].folder != NULL; i++) {
-        char path[64], text[4096];
         struct cpu_mask cpus;
-        snprintf(path, sizeof path, "devices/%s/cpus", classes[i].folder);
-        if (cpu_read_text(root, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
-            cpu_mask_has(&cpus, cpu))
+        if (cpu_read_list(root, &cpus, "devices/%s/cpus", classes[i].folder) && cpu_mask_has(&cpus, cpu))
             break;
     }
     return i;
@@ -58,9 +43,9 @@ const char *cpu_core_class(const char *root, int cpu)
  * arch/x86/kernel/itmt.c); older ones show in the highest frequency. */
 static long reach_of(const char *root, int cpu)
 {
-    long reach = core_kinds_read_number(root, cpu, "acpi_cppc/highest_perf", 0);
+    long reach = cpu_read_number(root, 0, "devices/system/cpu/cpu%d/acpi_cppc/highest_perf", cpu);
 
-    return reach > 0 ? reach : core_kinds_read_number(root, cpu, "cpufreq/cpuinfo_max_freq", 0);
+    return reach > 0 ? reach : cpu_read_number(root, 0, "devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", cpu);
 }
 
 static bool neighbours(const struct core *a, const struct core *b)
@@ -82,7 +67,7 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
         out[n++] = (struct core){.cpu = cpu,
                                  .class = class_of(root, cpu),
                                  .package = cpu_package_of(root, cpu),
-                                 .die = (int)core_kinds_read_number(root, cpu, "topology/die_id", 0),
+                                 .die = cpu_die_of(root, cpu),
                                  .reach = reach_of(root, cpu)};
     }
     return n;
@@ -103,16 +88,6 @@ static void find_favoured(struct core *list, size_t n)
     }
 }
 
-static void core_kinds_append(char *label, size_t size, const char *text, int number)
-{
-    size_t used = strlen(label);
-
-    if (number >= 0)
-        snprintf(label + used, size - used, "%s%s %d", used > 0 ? ", " : "", text, number);
-    else
-        snprintf(label + used, size - used, "%s%s", used > 0 ? ", " : "", text);
-}
-
 /* Says only in what the core differs from others. */
 static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, char *label, size_t size)
 {
@@ -126,13 +101,13 @@ static void core_kinds_describe(const struct core *list, size_t n, const struct 
     }
     label[0] = '\0';
     if (class && classes[c->class].label[0] != '\0')
-        core_kinds_append(label, size, classes[c->class].label, -1);
+        text_list_add(label, size, ", ", "%s", classes[c->class].label);
     if (package)
-        core_kinds_append(label, size, "package", c->package);
+        text_list_add(label, size, ", ", "package %d", c->package);
     if (die)
-        core_kinds_append(label, size, "die", c->die);
+        text_list_add(label, size, ", ", "die %d", c->die);
     if (favoured)
-        core_kinds_append(label, size, c->favoured ? "favoured" : "not favoured", -1);
+        text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
 
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/sourced_ini.h"
+
 static void read_leaf(uint32_t leaf, uint32_t highest, struct cpuid_regs *out)
 {
     memset(out, 0, sizeof *out);
@@ -41,18 +43,12 @@ void cpu_read_leaves(struct cpu_leaves *out)
     read_leaf(0x80000007, extended.eax, &out->power);
 }
 
-static void copy_text(char *out, size_t size, const char *text, size_t length)
+/* At most `most` bytes, without blanks around them. */
+static void copy_text(char *out, size_t size, const void *text, size_t most)
 {
-    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\0'))
-        length--;
-    while (length > 0 && *text == ' ') {
-        text++;
-        length--;
-    }
-    if (length >= size)
-        length = size - 1;
-    memcpy(out, text, length);
-    out[length] = '\0';
+    snprintf(out, size, "%.*s", (int)most, (const char *)text);
+    const char *trimmed = sourced_ini_trim(out);
+    memmove(out, trimmed, strlen(trimmed) + 1);
     /* a hypervisor may put anything there; it ends up in file headers */
     for (char *p = out; *p != '\0'; p++)
         if (*p < ' ' || *p > '~')
@@ -73,14 +69,14 @@ static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
 
     cpu_join(l->basic.ebx, l->basic.edx, l->basic.ecx, vendor);
     cpu_join(l->hypervisor.ebx, l->hypervisor.ecx, l->hypervisor.edx, host);
-    copy_text(out->vendor, sizeof out->vendor, vendor, strnlen(vendor, sizeof vendor));
-    copy_text(out->brand, sizeof out->brand, (const char *)l->brand, strnlen((const char *)l->brand, sizeof l->brand));
+    copy_text(out->vendor, sizeof out->vendor, vendor, sizeof vendor);
+    copy_text(out->brand, sizeof out->brand, l->brand, sizeof l->brand);
     if (out->brand[0] == '\0')
         memcpy(out->brand, out->vendor, sizeof out->vendor);
     out->intel = strcmp(out->vendor, "GenuineIntel") == 0;
     out->hypervisor = l->version.ecx >> 31 & 1;
     if (out->hypervisor)
-        copy_text(out->hypervisor_name, sizeof out->hypervisor_name, host, strnlen(host, sizeof host));
+        copy_text(out->hypervisor_name, sizeof out->hypervisor_name, host, sizeof host);
 }
 
 void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out)

@@ -138,8 +138,14 @@ const char *cpu_core_class(const char *root, int cpu);
 /* Affinity of the calling thread. Return 0 or -1 with errno set. */
 int cpu_get_affinity(struct cpu_mask *out);
 int cpu_set_affinity(const struct cpu_mask *m);
+/* Leaves it one CPU; *before receives what it was. */
+int cpu_pin(int cpu, struct cpu_mask *before);
 
 /* Reads a small text file, without its trailing newline. Returns the length, or -1 with errno set. */
 int cpu_read_text(const char *root, const char *path, char *out, size_t size);
+/* The whole number that such a file holds, at a path as printf makes it; `otherwise` where there is none. */
+__attribute__((format(printf, 3, 4))) long cpu_read_number(const char *root, long otherwise, const char *path, ...);
+/* The CPUs that it lists, in the kernel's form. Returns false, and none, where there is no such list. */
+__attribute__((format(printf, 3, 4))) bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...);
 
 #endif

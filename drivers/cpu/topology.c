@@ -95,6 +95,15 @@ int cpu_get_affinity(struct cpu_mask *out)
     return sched_getaffinity(0, sizeof *out, out->set);
 }
 
+int cpu_pin(int cpu, struct cpu_mask *before)
+{
+    struct cpu_mask one;
+
+    cpu_mask_clear(&one);
+    cpu_mask_add(&one, cpu);
+    return cpu_get_affinity(before) != 0 ? -1 : cpu_set_affinity(&one);
+}
+
 int cpu_set_affinity(const struct cpu_mask *m)
 {
     return sched_setaffinity(0, sizeof *m, m->set);
@@ -127,22 +136,46 @@ int cpu_read_text(const char *root, const char *path, char *out, size_t size)
     return (int)got;
 }
 
-/* Fills *out from a list file; leaves it empty when there is none. */
-static void read_list(const char *root, const char *path, struct cpu_mask *out)
+static bool read_at(const char *root, const char *path, va_list args, char *out, size_t size)
+{
+    char formatted[200];
+
+    vsnprintf(formatted, sizeof formatted, path, args);
+    return cpu_read_text(root, formatted, out, size) > 0;
+}
+
+long cpu_read_number(const char *root, long otherwise, const char *path, ...)
+{
+    char text[64], *end = text;
+    long value = 0;
+    va_list args;
+
+    va_start(args, path);
+    if (read_at(root, path, args, text, sizeof text))
+        value = strtol(text, &end, 10);
+    va_end(args);
+    return end != text && *end == '\0' ? value : otherwise;
+}
+
+bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...)
 {
     char text[4096];
+    va_list args;
 
-    if (cpu_read_text(root, path, text, sizeof text) < 0 || cpu_mask_parse(text, out) != 0)
-        cpu_mask_clear(out);
+    cpu_mask_clear(out);
+    va_start(args, path);
+    bool read = read_at(root, path, args, text, sizeof text) && cpu_mask_parse(text, out) == 0;
+    va_end(args);
+    return read;
 }
 
 void cpu_view_read(const char *root, struct cpu_view *out)
 {
     if (cpu_get_affinity(&out->allowed) != 0)
         cpu_mask_clear(&out->allowed);
-    read_list(root, "devices/system/cpu/present", &out->present);
-    read_list(root, "devices/system/cpu/online", &out->online);
-    read_list(root, "devices/cpu_core/cpus", &out->big);
+    cpu_read_list(root, &out->present, "devices/system/cpu/present");
+    cpu_read_list(root, &out->online, "devices/system/cpu/online");
+    cpu_read_list(root, &out->big, "devices/cpu_core/cpus");
     if (cpu_mask_empty(&out->online))
         out->online = out->allowed;
     if (cpu_mask_empty(&out->present))
@@ -160,10 +193,7 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
     char list[120];
     va_list args;
 
-    cpu_mask_clear(&can);
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        if (cpu_usable(v, cpu))
-            cpu_mask_add(&can, cpu);
+    CPU_AND_S(sizeof can, can.set, v->online.set, v->allowed.set);
     cpu_mask_format(&can, list, sizeof list);
     err->status = MACHINE_BAD_INPUT;
     va_start(args, text);
@@ -207,11 +237,9 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
 
 int cpu_core_of(const char *root, int cpu)
 {
-    char path[96], text[1024];
     struct cpu_mask siblings;
 
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    if (cpu_read_text(root, path, text, sizeof text) <= 0 || cpu_mask_parse(text, &siblings) != 0 ||
+    if (!cpu_read_list(root, &siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) ||
         !cpu_mask_has(&siblings, cpu))
         return cpu;
     int first = 0;
@@ -222,16 +250,10 @@ int cpu_core_of(const char *root, int cpu)
 
 int cpu_package_of(const char *root, int cpu)
 {
-    char path[96], text[32];
-
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-    return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
+    return (int)cpu_read_number(root, 0, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 }
 
 int cpu_die_of(const char *root, int cpu)
 {
-    char path[96], text[32];
-
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/die_id", cpu);
-    return cpu_read_text(root, path, text, sizeof text) > 0 ? (int)strtol(text, NULL, 10) : 0;
+    return (int)cpu_read_number(root, 0, "devices/system/cpu/cpu%d/topology/die_id", cpu);
 }

@@ -19,13 +19,11 @@ static inline uint64_t tsc_now(void)
     return (uint64_t)hi << 32 | lo;
 }
 
-/* CPUID 80000007H EDX[8]: the TSC runs at a constant rate in all states (Intel SDM vol. 3B, "Invariant TSC"). */
-bool tsc_invariant(const struct cpu_leaves *l);
-
 /*
  * Whether the TSC may be used as a clock. `clocksource` is the kernel's current one ("tsc", "kvm-clock", "hpet"; may be
  * empty). Hypervisors often hide the invariant bit; a guest kernel that has settled on the TSC is then taken as
- * evidence. Returns true, with a remark or "" in `note`; or false with the reason there.
+ * evidence (the bit: Intel SDM vol. 3B, "Invariant TSC"). Returns true, with a remark or "" in `note`; or false with
+ * the reason there.
  */
 bool tsc_usable(const struct cpu_leaves *l, const char *clocksource, char *note, size_t size);
 

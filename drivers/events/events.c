@@ -17,6 +17,8 @@ struct events_reader {
 };
 /* Refuses what stands in a line: (line, key, format, ...) as sourced_ini_fail() takes them. */
 #define events_fail(r, ...) sourced_ini_fail(&(r)->ini, __VA_ARGS__)
+/* The same of the present line. */
+#define events_refuse(r, ...) events_fail(r, (r)->ini.line, __VA_ARGS__)
 
 /* "A" or "A-B", each up to `most`, decimal or 0x.. */
 static bool events_range(const char *text, unsigned most, unsigned *lo, unsigned *hi)
@@ -50,22 +52,22 @@ static int read_cpu(struct events_reader *r, char *value)
     unsigned ignored;
 
     if (sourced_ini_words(value, words, 4) != 4) {
-        return events_fail(r, r->ini.line, "cpu",
-                           "four words are needed: VENDOR FAMILY MODELS STEPPINGS, as in GenuineIntel 0x06 0x55 0-4");
+        return events_refuse(r, "cpu",
+                             "four words are needed: VENDOR FAMILY MODELS STEPPINGS, as in GenuineIntel 0x06 0x55 0-4");
     }
     if (t->n_parts == EVENTS_PARTS_MAX)
-        return events_fail(r, r->ini.line, "cpu", "more than %d lines", EVENTS_PARTS_MAX);
+        return events_refuse(r, "cpu", "more than %d lines", EVENTS_PARTS_MAX);
     struct events_part *p = &t->parts[t->n_parts];
     *p = (struct events_part){.stepping_hi = 15};
     if (strcmp(words[0], "GenuineIntel") != 0 && strcmp(words[0], "AuthenticAMD") != 0)
-        return events_fail(r, r->ini.line, "cpu", "vendor '%.20s': GenuineIntel or AuthenticAMD", words[0]);
+        return events_refuse(r, "cpu", "vendor '%.20s': GenuineIntel or AuthenticAMD", words[0]);
     snprintf(p->vendor, sizeof p->vendor, "%.12s", words[0]);
     if (strchr(words[1], '-') != NULL || !events_range(words[1], 0xffff, &p->family, &ignored))
-        return events_fail(r, r->ini.line, "cpu", "family '%.20s': one number, as in 0x06", words[1]);
+        return events_refuse(r, "cpu", "family '%.20s': one number, as in 0x06", words[1]);
     if (!events_range(words[2], 0xff, &p->model_lo, &p->model_hi))
-        return events_fail(r, r->ini.line, "cpu", "models '%.20s': A or A-B, each up to 0xff", words[2]);
+        return events_refuse(r, "cpu", "models '%.20s': A or A-B, each up to 0xff", words[2]);
     if (strcmp(words[3], "*") != 0 && !events_range(words[3], 15, &p->stepping_lo, &p->stepping_hi))
-        return events_fail(r, r->ini.line, "cpu", "steppings '%.20s': A or A-B, each up to 15, or * for all", words[3]);
+        return events_refuse(r, "cpu", "steppings '%.20s': A or A-B, each up to 15, or * for all", words[3]);
     t->n_parts++;
     return MACHINE_OK;
 }
@@ -80,18 +82,17 @@ static int read_part(struct events_reader *r, const char *key, char *value)
         return MACHINE_BAD_INPUT;
     if (strcmp(key, "title") == 0) {
         if (strlen(value) >= sizeof t->title)
-            return events_fail(r, r->ini.line, key, "longer than %zu characters", sizeof t->title - 1);
+            return events_refuse(r, key, "longer than %zu characters", sizeof t->title - 1);
         snprintf(t->title, sizeof t->title, "%s", value);
         return MACHINE_OK;
     }
     if (strcmp(key, "pmu") == 0) {
         if (strcmp(value, "cpu_core") != 0 && strcmp(value, "cpu_atom") != 0)
-            return events_fail(r, r->ini.line, key, "'%.20s': cpu_core or cpu_atom (other parts need no such line)",
-                               value);
+            return events_refuse(r, key, "'%.20s': cpu_core or cpu_atom (other parts need no such line)", value);
         snprintf(t->pmu, sizeof t->pmu, "%.15s", value);
         return MACHINE_OK;
     }
-    return events_fail(r, r->ini.line, key, "no such key in section [part]; known keys: title cpu pmu");
+    return events_refuse(r, key, "no such key in section [part]; known keys: title cpu pmu");
 }
 
 /* "0 1 2": the levels of 64add, 256fma, 512fma; a heavier kernel is at no lower one. */
@@ -105,10 +106,10 @@ static int read_levels(struct events_reader *r, const char *value)
         level[i] = value[2 * i] - '0';
     }
     return good && level[0] == 0 ? MACHINE_OK
-                                 : events_fail(r, r->ini.line, "levels",
-                                               "'%.20s': those of 64add, 256fma and 512fma, each 0 to 2, the "
-                                               "first 0 and none below the one before, as in 0 1 2",
-                                               value);
+                                 : events_refuse(r, "levels",
+                                                 "'%.20s': those of 64add, 256fma and 512fma, each 0 to 2, the "
+                                                 "first 0 and none below the one before, as in 0 1 2",
+                                                 value);
 }
 
 static int read_license(struct events_reader *r, const char *key, char *value)
@@ -123,13 +124,12 @@ static int read_license(struct events_reader *r, const char *key, char *value)
         if (strcmp(key, keys[i]) != 0)
             continue;
         if (strlen(value) >= EVENTS_NAME_MAX)
-            return events_fail(r, r->ini.line, key, "longer than %d characters", EVENTS_NAME_MAX - 1);
+            return events_refuse(r, key, "longer than %d characters", EVENTS_NAME_MAX - 1);
         snprintf(r->license_names[i], EVENTS_NAME_MAX, "%s", value);
         r->license_lines[i] = r->ini.line;
         return MACHINE_OK;
     }
-    return events_fail(r, r->ini.line, key,
-                       "no such key in section [licence]; known keys: lvl0 lvl1 lvl2 throttle levels");
+    return events_refuse(r, key, "no such key in section [licence]; known keys: lvl0 lvl1 lvl2 throttle levels");
 }
 
 static int index_of(const struct events_table *t, const char *name)
@@ -149,23 +149,22 @@ static int read_event(struct events_reader *r, const char *key, char *value)
     if (strlen(key) >= EVENTS_NAME_MAX ||
         key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.")] != '\0' ||
         !isalpha((unsigned char)key[0])) {
-        return events_fail(r, r->ini.line, key,
-                           "not an event name: a letter, then letters, digits, _ and ., fewer than %d in all",
-                           EVENTS_NAME_MAX);
+        return events_refuse(r, key, "not an event name: a letter, then letters, digits, _ and ., fewer than %d in all",
+                             EVENTS_NAME_MAX);
     }
     int before = index_of(t, key);
     if (before >= 0)
         return sourced_ini_twice(&r->ini, key, t->entries[before].line);
     if (t->n_entries == EVENTS_ENTRIES_MAX)
-        return events_fail(r, r->ini.line, key, "more than %d events", EVENTS_ENTRIES_MAX);
+        return events_refuse(r, key, "more than %d events", EVENTS_ENTRIES_MAX);
     if (sourced_ini_words(value, words, 2) != 2)
-        return events_fail(r, r->ini.line, key, "two words are needed: EVENT:UMASK and counters, as in 0x28:0x07 0-3");
+        return events_refuse(r, key, "two words are needed: EVENT:UMASK and counters, as in 0x28:0x07 0-3");
     struct events_entry *e = &t->entries[t->n_entries];
     const char *wrong = event_code_parse(words[0], &e->code);
     if (wrong != NULL)
-        return events_fail(r, r->ini.line, key, "'%.40s' %s", words[0], wrong);
+        return events_refuse(r, key, "'%.40s' %s", words[0], wrong);
     if (!events_range(words[1], 31, &lo, &hi))
-        return events_fail(r, r->ini.line, key, "counters '%.20s': A or A-B, each up to 31", words[1]);
+        return events_refuse(r, key, "counters '%.20s': A or A-B, each up to 31", words[1]);
     e->counters = (uint32_t)((1ull << (hi + 1)) - (1ull << lo));
     e->line = r->ini.line;
     snprintf(e->name, sizeof e->name, "%s", key);
@@ -188,7 +187,7 @@ static int events_enter_section(struct events_reader *r)
 {
     return section_named(r->ini.header)
                ? MACHINE_OK
-               : events_fail(r, r->ini.line, r->ini.header, "no such section; known sections: part licence events");
+               : events_refuse(r, r->ini.header, "no such section; known sections: part licence events");
 }
 
 static int events_read_line(struct events_reader *r)
@@ -225,10 +224,10 @@ static int events_check_whole(struct events_reader *r)
     struct events_table *t = r->out;
 
     if (t->title[0] == '\0' || t->n_parts == 0 || t->n_entries == 0)
-        return events_fail(r, r->ini.line, NULL, "the file ends without %s",
-                           t->title[0] == '\0' ? "a title"
-                           : t->n_parts == 0   ? "a cpu"
-                                               : "an event");
+        return events_refuse(r, NULL, "the file ends without %s",
+                             t->title[0] == '\0' ? "a title"
+                             : t->n_parts == 0   ? "a cpu"
+                                                 : "an event");
     for (int i = 0; i < EVENTS_LICENSES; i++) {
         t->license[i] = r->license_lines[i] != 0 ? index_of(t, r->license_names[i]) : -1;
         if (r->license_lines[i] != 0 && t->license[i] < 0)
@@ -236,10 +235,10 @@ static int events_check_whole(struct events_reader *r)
     }
     bool all = t->license[0] >= 0 && t->license[1] >= 0 && t->license[2] >= 0;
     if (t->level_of[0] >= 0 && t->license[0] < 0)
-        return events_fail(r, r->ini.line, NULL, "[licence] has levels, but no events for them");
+        return events_refuse(r, NULL, "[licence] has levels, but no events for them");
     bool any = t->license[0] >= 0 || t->license[1] >= 0 || t->license[2] >= 0 || t->license[3] >= 0;
     if (any && !all)
-        return events_fail(r, r->ini.line, NULL, "[licence] needs all of lvl0, lvl1 and lvl2, or none");
+        return events_refuse(r, NULL, "[licence] needs all of lvl0, lvl1 and lvl2, or none");
     return check_selects(r);
 }
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which table of events belongs to a CPU, and which event to a name. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/data_file.h"
 #include "drivers/events/events.h"
 #include "util/path.h"
-
-static const char SUFFIX[] = ".events";
+#include "util/text_list.h"
 
 bool events_match(const struct events_table *t, const struct cpu_identity *id, const char *pmu)
 {
@@ -40,34 +39,28 @@ static int events_find_read_table(const char *path, struct events_table *out, st
     return status;
 }
 
-static bool is_table(const char *name)
-{
-    size_t n = strlen(name), suffix = sizeof SUFFIX - 1;
-
-    return n > suffix && name[0] != '.' && strcmp(name + n - suffix, SUFFIX) == 0;
-}
-
 int events_find(const char *data_dir, const struct cpu_identity *id, const char *pmu, struct events_table *out,
                 struct machine_error *err)
 {
-    char folder[DATA_PATH_SIZE], path[DATA_PATH_SIZE + 300];
+    static const struct data_kind tables = {"event table", "events", ".events"};
+    char folder[DATA_PATH_SIZE], path[DATA_PATH_SIZE + 300], **names;
     int status = MACHINE_OK;
     bool found = false;
+    size_t n;
 
-    data_folder(data_dir, "events", folder);
-    DIR *dir = opendir(folder);
-    if (dir == NULL) {
+    data_folder(data_dir, tables.folder, folder);
+    if (access(folder, R_OK | X_OK) != 0) {
         return machine_fail(err, MACHINE_CANNOT, "set CHARACTERIZE_DATA to the directory that contains events/",
                             "no event tables: %.200s: %s", folder, strerror(errno));
     }
-    for (struct dirent *e = readdir(dir); e != NULL && status == MACHINE_OK && !found; e = readdir(dir)) {
-        if (is_table(e->d_name)) {
-            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-            status = events_find_read_table(path, out, err);
-            found = status == MACHINE_OK && events_match(out, id, pmu);
-        }
+    if (data_file_list(data_dir, &tables, &names, &n) != 0)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (size_t i = 0; i < n && status == MACHINE_OK && !found; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", folder, names[i], tables.suffix);
+        status = events_find_read_table(path, out, err);
+        found = status == MACHINE_OK && events_match(out, id, pmu);
     }
-    closedir(dir);
+    data_file_list_free(names, n);
     if (status == MACHINE_OK && !found) {
         return machine_fail(err, MACHINE_CANNOT, "", "there is no event table for %s %s%s", id->vendor, id->signature,
                             strcmp(pmu, "cpu_atom") == 0 ? ", efficiency cores" : "");
@@ -97,11 +90,9 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
         best = n > best ? n : best;
     }
     for (size_t i = 0; i < t->n_entries && best >= 3; i++) {
-        size_t used = strlen(near), length = strlen(t->entries[i].name);
-        if (events_find_alike(name, t->entries[i].name) == best && used + length + 10 < sizeof near) {
-            strcat(near, used > 0 ? " " : "nearest: ");
-            strcat(near, t->entries[i].name);
-        }
+        const char *alike = t->entries[i].name;
+        if (events_find_alike(name, alike) == best && strlen(near) + strlen(alike) + 10 < sizeof near)
+            text_list_add(near, sizeof near, " ", near[0] != '\0' ? "%s" : "nearest: %s", alike);
     }
     machine_fail(err, MACHINE_BAD_INPUT, near[0] != '\0' ? near : "a code works, too: --event 0x28:0x08",
                  "no event '%.60s' in the event table of %s", name, t->title);

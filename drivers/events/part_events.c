@@ -88,24 +88,20 @@ int part_events_named(const struct part_events *p, uint32_t select, struct machi
     return MACHINE_OK;
 }
 
-int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err)
-{
-    if (p->named && strcmp(pmu->name, p->pmu.name) != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "give the code, as in --event 0x28:0x08, or choose another CPU",
-                            "the event names are those of %s, but CPU %d counts with %s", p->pmu.name, cpu, pmu->name);
-    }
-    return MACHINE_OK;
-}
-
-/* Of other processors Linux takes 35:32 of a code for nothing, and would count another event. */
-int part_events_check_selects(const struct native *s, const struct machine_setup *setup, struct machine_error *err)
+int part_events_check(const struct part_events *p, const struct native *s, struct perf_pmu *pmu,
+                      struct machine_error *err)
 {
     char text[EVENT_COLUMN_MAX];
 
-    if (events_amd(s->id.vendor))
-        return MACHINE_OK;
-    for (size_t i = 0; i < setup->n_counters; i++) {
-        const struct counter_spec *c = &setup->counters[i];
+    perf_find_pmu(s->sys, s->cpu, pmu);
+    if (p->named && strcmp(pmu->name, p->pmu.name) != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "give the code, as in --event 0x28:0x08, or choose another CPU",
+                            "the event names are those of %s, but CPU %d counts with %s", p->pmu.name, s->cpu,
+                            pmu->name);
+    }
+    /* of other processors Linux takes 35:32 of a code for nothing, and would count another event */
+    for (size_t i = 0; i < s->setup.n_counters && !events_amd(s->id.vendor); i++) {
+        const struct counter_spec *c = &s->counters[i];
         if (c->id == COUNTER_EVENT && event_code_select(c->event) > EVENT_SELECT_MAX) {
             event_code_format(c->event, text, sizeof text);
             return machine_fail(err, MACHINE_CANNOT, "give an event select of 0x00 to 0xff",

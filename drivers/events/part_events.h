@@ -48,15 +48,15 @@ int part_events_by_name(struct part_events *p, const char *name, uint64_t *code,
 int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                       struct machine_error *err);
 
-/* A name stands for another code on the other kind of core: MACHINE_OK, or MACHINE_CANNOT on a PMU `pmu`. */
-int part_events_check_pmu(const struct part_events *p, const struct perf_pmu *pmu, int cpu, struct machine_error *err);
+/* Finds the PMU of the CPU prepared for. MACHINE_CANNOT where a name stands for another code there, because it is the
+ * other kind of core, or where this part cannot have the events that are asked for by their codes. */
+int part_events_check(const struct part_events *p, const struct native *s, struct perf_pmu *pmu,
+                      struct machine_error *err);
 
 static inline bool part_events_is_license(enum counter_id id)
 {
     return id >= COUNTER_LVL0 && id <= COUNTER_THROTTLE;
 }
-/* Whether this part can have the events that are asked for by their codes: MACHINE_OK, or MACHINE_CANNOT. */
-int part_events_check_selects(const struct native *s, const struct machine_setup *setup, struct machine_error *err);
 
 /* The code of an event given by its code or of a license event that is offered; 0 for the fixed ones. */
 uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c);

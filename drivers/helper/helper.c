@@ -11,10 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "drivers/helper/helper_license.h"
-#include "drivers/helper/helper_prepare.h"
 #include "drivers/helper/helper_state.h"
 
 enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
@@ -26,7 +23,6 @@ static void helper_info(const struct machine *m, struct machine_info *out)
     const struct helper *h = m->state;
 
     native_info(&h->native, out);
-    out->name = "helper";
     out->source = h->source;
     if (h->clock == HELPER_CHAIN) {
         double cycles = h->chains.adds[0] + h->cost.cycles;
@@ -69,7 +65,7 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                                      .turn = (uint32_t)(r->repetition % h->chains.turns)};
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *s = &r->segments[i];
-        int status = helper_check_kernel(h, &s->payload, err);
+        int status = helper_check_kernel(&h->native, &s->payload, err);
         if (status != MACHINE_OK)
             return status;
         us += s->duration_us;
@@ -98,12 +94,12 @@ static void remark(struct helper *h)
 {
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        native_note(h->native.notes, sizeof h->native.notes,
-                    "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
+        text_list_add(h->native.notes, sizeof h->native.notes, "; ",
+                      "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
     }
     if (h->stolen > 0) {
-        native_note(
-            h->native.notes, sizeof h->native.notes,
+        text_list_add(
+            h->native.notes, sizeof h->native.notes, "; ",
             "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
             h->stolen, h->tried, h->stolen_ms);
     }
@@ -146,26 +142,66 @@ static int run_undisturbed(struct helper *h, const struct characterize_run *requ
         CUT_ATTEMPTS);
 }
 
+/* What has been counted so far. */
+struct tally {
+    uint64_t before; /* COUNTER_MISSING: no reading yet */
+    uint64_t total;
+};
+
+static uint64_t count_on(struct tally *t, uint64_t raw, unsigned bits)
+{
+    if (raw == COUNTER_MISSING)
+        return COUNTER_MISSING;
+    if (t->before != COUNTER_MISSING) {
+        uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+        t->total += (raw - t->before) & mask;
+    }
+    t->before = raw;
+    return t->total;
+}
+
+/* Counters grow from 0 at the first reading, whatever their width. */
+static void words_from_counters(const struct helper *h, const uint64_t *raw, struct tally *tally, uint64_t instructions,
+                                unsigned per_block, uint64_t *out)
+{
+    out[RECORDING_TSC] = raw[0];
+    out[RECORDING_INSTRUCTIONS] = instructions + raw[1] * per_block;
+    for (size_t c = 0; c < h->native.setup.n_counters; c++) {
+        const struct helper_slot *slot = &h->slot[c];
+        out[RECORDING_COUNTERS + c] = slot->word < 0 ? COUNTER_MISSING
+                                                     : count_on(&tally[c], raw[slot->word], slot->bits);
+    }
+}
+
+/* From the readings of the module to those of a machine: blocks become instructions of the whole repetition. */
 static void helper_convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
 {
-    unsigned per_block[CHARACTERIZE_SEGMENTS];
-    struct helper_words w = {.raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride,
-                             .stride = h->stride,
-                             .n_counters = h->native.setup.n_counters,
-                             .words = h->words};
+    const size_t n = h->native.setup.n_counters;
+    const uint64_t *raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride;
+    const struct timing_raw *probe = (const struct timing_raw *)h->map; /* of chains: as the timing machine's */
+    struct tally tally[MACHINE_COUNTERS_MAX];
+    struct timing_sums sums = {0};
     struct timing_cost seen;
+    uint64_t instructions = 0;
+    size_t i = 0;
 
-    memcpy(w.slot, h->slot, sizeof w.slot);
-    for (size_t i = 0; i < r->n_segments; i++)
-        per_block[i] = r->segments[i].payload.instructions;
-    if (h->clock != HELPER_CHAIN) {
-        helper_words_from_counters(&w, run, per_block);
-        return;
-    }
-    const struct timing_raw *probe = (const struct timing_raw *)h->map;
-    if (timing_chain_cost(probe, run->n_probe, &h->chains, h->native.tsc_step, &seen) == 0)
+    for (size_t c = 0; c < n; c++)
+        tally[c] = (struct tally){.before = COUNTER_MISSING};
+    if (h->clock == HELPER_CHAIN && timing_chain_cost(probe, run->n_probe, &h->chains, h->native.tsc_step, &seen) == 0)
         timing_cost_follow(&h->cost, &seen);
-    helper_words_from_chains(&w, h->native.counters, run, per_block, &h->chains, h->cost.cycles);
+    for (unsigned s = 0; s < run->n_segments; s++) {
+        const unsigned per_block = r->segments[s].payload.instructions;
+        /* the reading that opens the recording has no blocks of its segment in it and belongs to no other */
+        for (; i < run->last[s]; i++, raw += h->stride) {
+            uint64_t *out = h->words + i * (RECORDING_COUNTERS + n);
+            if (h->clock == HELPER_CHAIN)
+                timing_words((const struct timing_raw *)raw, &h->chains, h->cost.cycles, instructions, per_block,
+                             h->native.counters, n, &sums, out);
+            else
+                words_from_counters(h, raw, tally, instructions, per_block, out);
+        }
+        instructions += run->blocks[s] * per_block;
+    }
 }
 
 static int helper_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
@@ -174,9 +210,7 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     struct characterize_run request, run;
 
     memset(out, 0, sizeof *out);
-    if (!h->native.prepared)
-        return machine_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
-    int status = native_check_request(r, err);
+    int status = native_check_request(&h->native, r, err);
     if (status == MACHINE_OK)
         status = make_request(h, r, &request, err);
     if (status == MACHINE_OK)
@@ -292,16 +326,14 @@ static void choose_clock(struct helper *h, int cpu)
     };
     struct characterize_try t = {
         .version = CHARACTERIZE_VERSION, .cpu = (uint32_t)cpu, .counter = {.source = CHARACTERIZE_CYCLES}};
-    char why[140];
 
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_TRY, &t) == 0) {
         h->clock = HELPER_COUNTERS;
     } else {
-        helper_reason(h->io, h->fd, t.reason, why, sizeof why);
-        snprintf(h->why_no_counters, sizeof h->why_no_counters, "%s", why);
+        helper_reason(h->io, h->fd, t.reason, h->why_no_counters, sizeof h->why_no_counters);
         h->clock = h->hello.can & CHARACTERIZE_CAN_APERF_MPERF ? HELPER_APERF : HELPER_CHAIN;
     }
-    snprintf(h->source, sizeof h->source, "%s", sources[h->clock]);
+    h->source = sources[h->clock];
 }
 
 static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)
@@ -319,7 +351,6 @@ static int not_connected(const char *device, const struct helper_answer *a, stru
 int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err)
 {
     const struct helper_io *io = place->io;
-    struct cpu_leaves leaves;
     struct helper_answer answer;
     struct cpu_view view;
     struct machine_error ignored;
@@ -329,13 +360,8 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     if (fd < 0)
         return not_connected(place->device, &answer, err);
     struct helper *h = calloc(1, sizeof *h);
-    if (h == NULL) {
-        io->close(fd);
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
-    if (place->leaves == NULL)
-        cpu_read_leaves(&leaves);
-    int status = native_open(&h->native, place->sys, place->leaves != NULL ? place->leaves : &leaves, err);
+    int status = h != NULL ? native_open(&h->native, "helper", place->sys, place->leaves, err)
+                           : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status != MACHINE_OK) {
         io->close(fd);
         free(h);

@@ -3,13 +3,10 @@
  * The events of the part for the machine `helper`: names, and the test of the license events, run through the module as
  * measurements are, with raw events.
  */
-#include "drivers/helper/helper_license.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "drivers/helper/helper_state.h"
-#include "drivers/perf/counter_room.h"
+
+#include <stdio.h>
 
 enum { PERIOD_US = 500, COUNTED = 1 + EVENTS_LICENSES, READINGS = 64 };
 static const enum counter_id counted[COUNTED] = {COUNTER_CYCLES, COUNTER_LVL0, COUNTER_LVL1, COUNTER_LVL2,
@@ -39,7 +36,7 @@ static int helper_license_count_kernel(struct machine *m, const struct payload *
         if (count == COUNTER_MISSING) {
             char name[60];
             perf_counter_name(counted[c], 0, name, sizeof name);
-            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+            return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s", name);
         }
         *(c == 0 ? &out->cycles[k] : &out->level[k][c - 1]) = count;
@@ -61,7 +58,6 @@ static int helper_license_count_all(struct machine *m, int cpu, size_t n, struct
                                         .counters = specs,
                                         .n_counters = n,
                                         .max_samples = READINGS};
-    char why[200];
 
     for (size_t c = 1; c < n; c++) {
         specs[c] = (struct counter_spec){COUNTER_EVENT,
@@ -70,9 +66,7 @@ static int helper_license_count_all(struct machine *m, int cpu, size_t n, struct
     *out = (struct perf_license_counts){.has_throttle = n == COUNTED};
     int status = m->ops->prepare(m, &setup, err);
     for (int k = 0; k < PERF_LICENSE_KERNELS && status == MACHINE_OK; k++) {
-        struct payload p;
-        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0)
-            return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+        const struct payload p = kernel_named(perf_license_names[k]);
         out->ran[k] = (p.kernel->features & ~h->native.features) == 0;
         if (out->ran[k])
             status = helper_license_count_kernel(m, &p, k, n, out, err);
@@ -103,7 +97,7 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
         status = helper_license_count_all(m, cpu, COUNTED - 1, &counts, &err);
         snprintf(counts.throttle_why, sizeof counts.throttle_why, "no hardware counter is free for throttled cycles");
         snprintf(counts.throttle_remedy, sizeof counts.throttle_remedy, "%s",
-                 counter_room_remedy(counter_room_watchdog(h->proc)));
+                 perf_room_remedy(perf_room_watchdog(h->proc)));
     }
     part_events_tested(&h->events, status, &err, &counts);
     /* as if nothing had been prepared */

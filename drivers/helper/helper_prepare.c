@@ -3,16 +3,14 @@
  * Setting up a series of repetitions of the machine `helper`: what the module must count, on which CPU, with which
  * co-runners.
  */
-#include "drivers/helper/helper_prepare.h"
+
+#include "drivers/helper/helper_state.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "drivers/helper/helper_state.h"
-#include "drivers/perf/counter_room.h"
 
 enum { ATTEMPTS = 3, APERF_BITS = 64 };
 
@@ -29,20 +27,6 @@ void helper_finish(struct machine *m)
     h->words = NULL;
     h->native.prepared = false;
     h->native.active_cores = 0;
-}
-
-static int helper_prepare_check_setup(const struct machine_setup *s, struct machine_error *err)
-{
-    if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
-                            "the kernel helper cannot keep a sampling period of %g us", s->period_us);
-    }
-    if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%zu counters and %zu samples requested: at most %d counters, at least 1 sample",
-                            s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
-    }
-    return native_check_fixed(s, err);
 }
 
 /* Where each counter is read, and what the module must count for it: in turns, because perf gives out the hardware's
@@ -88,32 +72,21 @@ static void place_chains(const struct helper *h, struct characterize_setup *p)
 static int place_corunners(struct helper *h, const struct cpu_view *view, struct characterize_setup *p,
                            struct machine_error *err)
 {
-    struct payload corunner = h->native.setup.corunner;
+    struct payload corunner;
     struct cpu_corunners chosen;
-    char why[200];
 
-    if (corunner.kernel == NULL && kernel_parse("64add", &corunner, why, sizeof why) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "the default co-runner kernel: %s", why);
-    int status = helper_check_kernel(h, &corunner, err);
-    if (status == MACHINE_OK)
-        status = cpu_pick_corunners(h->native.sys, view, h->native.cpu, &h->native.setup, &chosen, err);
+    int status = native_pick_corunners(&h->native, view, helper_check_kernel, &corunner, &chosen, err);
     if (status != MACHINE_OK)
         return status;
-    if (chosen.n > CHARACTERIZE_CORUNNERS) {
-        free(chosen.cpus);
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper can keep at most %d CPUs busy",
-                            CHARACTERIZE_CORUNNERS + 1);
-    }
     p->corunner = helper_payload(&corunner);
     p->n_corunners = (uint32_t)chosen.n;
-    for (size_t i = 0; i < chosen.n; i++)
+    for (size_t i = 0; i < chosen.n && i < CHARACTERIZE_CORUNNERS; i++)
         p->corunner_cpu[i] = (uint16_t)chosen.cpus[i];
-    h->native.active_cores = chosen.active;
-    h->native.active_in_package = chosen.in_package;
-    h->native.active_in_die = chosen.in_die;
-    h->native.cores = chosen.cores;
     free(chosen.cpus);
-    return MACHINE_OK;
+    return chosen.n <= CHARACTERIZE_CORUNNERS
+               ? MACHINE_OK
+               : machine_fail(err, MACHINE_BAD_INPUT, "", "the kernel helper can keep at most %d CPUs busy",
+                              CHARACTERIZE_CORUNNERS + 1);
 }
 
 static int map_buffer(struct helper *h, const struct characterize_setup *p, struct machine_error *err)
@@ -156,15 +129,12 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
                                    .readings = READINGS};
     struct timing_raw *raw = calloc((size_t)COARSE_ROUNDS * READINGS, sizeof *raw);
     const int rounds = timing_chains_coarse(&h->chains) ? COARSE_ROUNDS : 1;
-    struct payload adds;
-    char why[200];
+    const struct payload adds = kernel_named("64add");
     int seen = -1;
     size_t n = 0;
 
-    if (raw == NULL || kernel_parse("64add", &adds, why, sizeof why) != 0) {
-        free(raw);
-        return machine_fail(err, MACHINE_FAILED, "", "%s", raw == NULL ? "out of memory" : why);
-    }
+    if (raw == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     place_chains(h, &p);
     int status = prepare_module(h, &p, err);
     for (int run = 1; status == MACHINE_OK && seen != 0 && run <= ATTEMPTS * rounds; run++) {
@@ -219,7 +189,7 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
 /* What perf has put on no hardware counter: the license events may do without, of the others an error is made. */
 static int check_counted(struct helper *h, uint32_t missing, struct machine_error *err)
 {
-    char name[60], room[100], text[200 + COUNTER_REMEDY_SIZE] = "";
+    char name[60], room[100], text[200 + PERF_ROOM_REMEDY_SIZE] = "";
 
     for (size_t i = 0; i < h->native.setup.n_counters; i++) {
         const struct counter_spec *c = &h->native.counters[i];
@@ -228,18 +198,16 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
             continue;
         perf_counter_name(c->id, part_events_code(&h->events, c), name, sizeof name);
         if (!part_events_is_license(c->id)) {
-            counter_room_text((unsigned)h->native.setup.n_counters, h->native.id.general_counters, room, sizeof room);
-            return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(h->proc)),
+            perf_room_text((unsigned)h->native.setup.n_counters, h->native.id.general_counters, room, sizeof room);
+            return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(h->proc)),
                                 "no hardware counter is free for %s%s", name, room);
         }
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s",
-                 text[0] ? ", " : "no hardware counter is free, not counted: ", name);
+        text_list_add(text, sizeof text, ", ", text[0] ? "%.30s" : "no hardware counter is free, not counted: %.30s",
+                      name);
     }
-    if (text[0] != '\0') {
-        snprintf(text + strlen(text), sizeof text - strlen(text), "; %s",
-                 counter_room_remedy(counter_room_watchdog(h->proc)));
-    }
-    native_note(h->native.notes, sizeof h->native.notes, "%s", text);
+    if (text[0] != '\0')
+        text_list_add(text, sizeof text, "; ", "%s", perf_room_remedy(perf_room_watchdog(h->proc)));
+    text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
     return MACHINE_OK;
 }
 
@@ -247,20 +215,18 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
 static int try_out(struct helper *h, struct machine_error *err)
 {
     struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 1};
-    struct payload adds;
+    const struct payload adds = kernel_named("64add");
     char text[200];
 
-    if (kernel_parse("64add", &adds, text, sizeof text) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "%s", text);
     r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);
-    native_note(h->native.notes, sizeof h->native.notes, "interrupts masked by clearing IF%s%s",
-                r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
-                r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
+    text_list_add(h->native.notes, sizeof h->native.notes, "; ", "interrupts masked by clearing IF%s%s",
+                  r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
+                  r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
     if (h->clock == HELPER_CHAIN &&
         timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text, sizeof text))
-        native_note(h->native.notes, sizeof h->native.notes, "%s", text);
+        text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
     return check_counted(h, r.missing, err);
 }
 
@@ -271,21 +237,13 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     struct perf_pmu pmu;
 
     helper_finish(m);
-    snprintf(h->native.notes, sizeof h->native.notes, "%s", h->native.machine_notes);
-    int status = helper_prepare_check_setup(s, err);
-    if (status != MACHINE_OK)
-        return status;
-    h->native.setup = *s;
-    memcpy(h->native.counters, s->counters, s->n_counters * sizeof *s->counters);
-    h->native.setup.counters = h->native.counters;
-    cpu_view_read(h->native.sys, &view);
-    status = cpu_choose_measured(&view, s, &h->native.cpu, err);
-    if (status == MACHINE_OK) {
-        perf_find_pmu(h->native.sys, h->native.cpu, &pmu);
-        status = part_events_check_pmu(&h->events, &pmu, h->native.cpu, err);
+    if (!(s->period_us >= 0.25 && s->period_us <= CHARACTERIZE_PERIOD_US_MAX)) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 10 ms, or --machine timing",
+                            "the kernel helper cannot keep a sampling period of %g us", s->period_us);
     }
+    int status = native_take_setup(&h->native, s, &view, err);
     if (status == MACHINE_OK)
-        status = part_events_check_selects(&h->native, s, err);
+        status = part_events_check(&h->events, &h->native, &pmu, err);
     if (h->clock == HELPER_CHAIN) {
         h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
         h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/perf/counter_room.h"
+#include "drivers/perf/perf.h"
 
 uint64_t helper_ticks(const struct helper *h, double us)
 {
@@ -25,7 +25,7 @@ int helper_refused(const struct helper *h, int error, unsigned reason, const cha
     helper_reason(h->io, h->fd, reason, text, sizeof text);
     const char *remedy = reason == CHARACTERIZE_REASON_AMX ? "--machine timing or perf runs it in user space"
                          : reason == CHARACTERIZE_REASON_NO_COUNTER || reason == CHARACTERIZE_REASON_COUNTER_BUSY
-                             ? counter_room_remedy(counter_room_watchdog(h->proc))
+                             ? perf_room_remedy(perf_room_watchdog(h->proc))
                              : "";
     return machine_fail(err, status, remedy, "the kernel helper, %s: %s", what, text);
 }
@@ -63,12 +63,14 @@ struct characterize_payload helper_payload(const struct payload *p)
         .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density, .dirty = p->dirty};
 }
 
-int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err)
+int helper_check_kernel(const struct native *s, const struct payload *p, struct machine_error *err)
 {
+    const struct helper *h = (const struct helper *)s;
+
     if ((p->kernel->features & KERNEL_NEEDS_AMX_BF16) != 0) {
         char what[60];
         snprintf(what, sizeof what, "kernel %s", p->name);
         return helper_refused(h, EOPNOTSUPP, CHARACTERIZE_REASON_AMX, what, err);
     }
-    return native_check_features(&h->native, p, err);
+    return native_check_features(s, p, err);
 }

@@ -5,11 +5,17 @@
 
 #include "drivers/events/part_events.h"
 #include "drivers/helper/helper_device.h"
-#include "drivers/helper/helper_words.h"
 #include "drivers/native/native.h"
+#include "drivers/timing/timing_calibrate.h"
 
 /* Where cycles come from. */
 enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
+
+/* Where a counter is found in a reading of the module. */
+struct helper_slot {
+    int word;      /* -1: nowhere */
+    unsigned bits; /* of the counter */
+};
 
 struct helper {
     struct native native; /* what this CPU is; its pinning, lanes and co-runners are the module's here */
@@ -21,7 +27,7 @@ struct helper {
     enum helper_clock clock;
     bool volts; /* register 198H tells a voltage */
     char why_no_counters[160];
-    char source[160];
+    const char *source;
     struct part_events events;
 
     size_t stride; /* of the module's readings */
@@ -48,7 +54,21 @@ bool helper_counts(const struct helper *h, enum counter_id id);
 /* What would help where counters are missing. */
 const char *helper_no_counters_remedy(const struct helper *h);
 struct characterize_payload helper_payload(const struct payload *p);
-/* Whether the module can run it. */
-int helper_check_kernel(const struct helper *h, const struct payload *p, struct machine_error *err);
+/* Whether the module can run it; `s`: the `native` of a helper. */
+int helper_check_kernel(const struct native *s, const struct payload *p, struct machine_error *err);
+
+/* ---- helper_prepare.c: setting up a series of repetitions, and undoing it; as in machine_ops ---- */
+
+int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err);
+void helper_finish(struct machine *m);
+
+/* ---- helper_license.c ---- */
+
+/* The part's events, and which of its license events pass the test on `cpu`; 60 ms or so where there are any. */
+void helper_find_events(struct machine *m, int cpu, const char *data_dir);
+/* As in machine_ops. */
+int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
+int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+                        struct machine_error *err);
 
 #endif

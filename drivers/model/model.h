@@ -306,6 +306,19 @@ struct model_throttle {
  */
 struct model_throttle model_throttle(const struct model *m, const struct payload *p, bool wide, double ratio);
 
+/*
+ * Power: energy at 1 V for each instruction and each core cycle, times the square of the core voltage (switching a
+ * capacitance takes C V^2: Weste and Harris, CMOS VLSI Design, 4th edition, section 5.2), and a constant power of the
+ * package.
+ */
+/* nJ at 1 V of each payload instruction, a mean over the counted ones and the scalar adds between them; NaN where the
+ * file does not tell it. */
+double model_power_instruction(const struct model *m, const struct payload *p);
+
+/* Joules of so many cycles and payload instructions at a voltage. */
+double model_power_joules(const struct model *m, double cycles, double instructions, double nj_instruction,
+                          double volts);
+
 /* A machine on an already parsed model, which is copied.
  * `name`: as in machine_info.name. MACHINE_OK or MACHINE_FAILED. */
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err);

@@ -12,8 +12,8 @@ static int check_turbo(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_turbo == 0)
-        return model_fail(p, p->ini.line, "turbo_ghz",
-                          "missing in section [levels]; add `turbo_ghz.1-%u = ...  # source`", m->cores);
+        return model_refuse(p, "turbo_ghz", "missing in section [levels]; add `turbo_ghz.1-%u = ...  # source`",
+                            m->cores);
     char key[MODEL_KEY_SIZE];
     unsigned covered = 0;
     for (size_t i = 0; i < m->n_turbo; i++) {
@@ -53,7 +53,7 @@ static int model_check_classes(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_classes == 0)
-        return model_fail(p, p->ini.line, "class", "section [class NAME] is missing; one class would work");
+        return model_refuse(p, "class", "section [class NAME] is missing; one class would work");
     for (size_t i = 0; i < m->n_classes; i++) {
         const struct model_class *c = &m->classes[i];
         if (c->level >= m->n_levels)
@@ -87,8 +87,8 @@ static int check_demands(struct model_parser *p)
             found = m->demands[k].width == needed[i].width && m->demands[k].weight == needed[i].weight &&
                     !m->demands[k].kernel[0];
         if (!found)
-            return model_fail(p, p->ini.line, needed[i].text, "section [%s] is missing; the CPU's features require it",
-                              needed[i].text);
+            return model_refuse(p, needed[i].text, "section [%s] is missing; the CPU's features require it",
+                                needed[i].text);
     }
     return 0;
 }
@@ -146,14 +146,13 @@ static int check_transitions(struct model_parser *p)
     if (m->n_classes < 2)
         return 0;
     if (m->wait_us <= 0)
-        return model_fail(p, p->ini.line, "timing",
-                          "section [timing] is missing; with more than one class it is needed");
+        return model_refuse(p, "timing", "section [timing] is missing; with more than one class it is needed");
     if (SIGMAS * m->halt_sigma_us > m->halt_us * ROUNDED)
-        return model_fail(p, p->ini.line, "halt_sigma_us", "%g us is more than a third of halt_us, %g us",
-                          m->halt_sigma_us, m->halt_us);
+        return model_refuse(p, "halt_sigma_us", "%g us is more than a third of halt_us, %g us", m->halt_sigma_us,
+                            m->halt_us);
     if (SIGMAS * m->wait_sigma_us > m->wait_us * ROUNDED)
-        return model_fail(p, p->ini.line, "wait_sigma_us", "%g us is more than a third of wait_us, %g us",
-                          m->wait_sigma_us, m->wait_us);
+        return model_refuse(p, "wait_sigma_us", "%g us is more than a third of wait_us, %g us", m->wait_sigma_us,
+                            m->wait_us);
     for (unsigned from = 0; from < m->n_classes; from++)
         for (unsigned to = from + 1; to < m->n_classes; to++)
             if (check_transition(p, from, to) != 0)
@@ -165,8 +164,7 @@ static int check_rest(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_points == 0)
-        return model_fail(p, p->ini.line, "point.1",
-                          "missing in section [voltage]; add `point.1 = GHZ VOLTS  # source`");
+        return model_refuse(p, "point.1", "missing in section [voltage]; add `point.1 = GHZ VOLTS  # source`");
     for (size_t i = 0; i < m->n_boosts; i++)
         if (m->boosts[i].cores.hi > m->cores)
             return model_fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
@@ -175,8 +173,7 @@ static int check_rest(struct model_parser *p)
     for (size_t i = 0; i < m->n_kernels; i++)
         has_add = has_add || strcmp(m->kernels[i].name, "64add") == 0;
     if (!has_add)
-        return model_fail(p, p->ini.line, "64add",
-                          "missing in section [ipc]; add `64add = THROUGHPUT LATENCY  # source`");
+        return model_refuse(p, "64add", "missing in section [ipc]; add `64add = THROUGHPUT LATENCY  # source`");
     double busy = 0;
     for (size_t i = 0; i < m->n_interrupts; i++)
         busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;

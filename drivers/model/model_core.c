@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "drivers/model/model_license.h"
-#include "drivers/model/model_power.h"
-#include "drivers/model/model_ramp.h"
-#include "drivers/model/model_world.h"
-
 enum { CLOCK_STEPS = 32 }; /* of one spread-spectrum period */
 
 static void seed_streams(struct model_core *c, uint64_t seed, uint64_t repetition)
@@ -41,38 +36,32 @@ void model_core_start(struct model_core *c, const struct model *m, unsigned core
     start_at_rest(c, m, cores, seed, repetition, &(struct model_history){0});
 }
 
-/* Between repetitions the thread runs the operating system: scalar code, which needs nothing. */
-static int spend_gap(struct model_core *c, double us, struct machine_error *err)
+/* Between repetitions the thread runs the operating system: scalar code, which needs nothing and every model has. */
+static void spend_gap(struct model_core *c, double us)
 {
-    struct payload system;
-    char why[200];
+    const struct payload system = kernel_named("64add");
+    struct machine_error never;
     if (us <= 0)
-        return MACHINE_OK;
-    if (kernel_parse("64add", &system, why, sizeof why) != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "%s", why);
-    int status = model_core_run(c, &system, err);
-    if (status == MACHINE_OK)
+        return;
+    if (model_core_run(c, &system, &never) == MACHINE_OK)
         model_core_advance(c, c->now + us, INFINITY);
     c->payload = NULL; /* whatever runs next is other code */
-    return status;
 }
 
-int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
-                    struct machine_error *err)
+void model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition)
 {
     struct model_history history = c->history;
     if (!c->model || !m->world.carries) {
         start_at_rest(c, m, cores, seed, repetition, &history);
-        return MACHINE_OK;
+        return;
     }
     c->cores = cores;
     model_core_fine(c, false);
-    int status = spend_gap(c, m->world.gap_us, err);
+    spend_gap(c, m->world.gap_us);
     memset(&c->totals, 0, sizeof c->totals);
     c->off_cpu = 0;
     seed_streams(c, seed, repetition);
     model_world_begin(c, seed, 0); /* the gap has been lived through */
-    return status;
 }
 
 /* ---- the core clock ---- */

@@ -2,13 +2,124 @@
 /*
  * One simulated core: an event-driven simulation whose state is constant from event to event. Times are microseconds
  * since the start of the repetition. It knows nothing of sampling or time stamps: drivers/model/model_machine.c does
- * those.
+ * those. Its state, which its parts share, and what they offer.
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_CORE_H
 #define CHARACTERIZE_DRIVERS_MODEL_CORE_H
 
 #include "drivers/model/model.h"
-#include "drivers/model/model_core_state.h"
+#include "drivers/model/model_random.h"
+
+/* What changes gradually. */
+struct model_ramps {
+    /* f(t) = f_end + (from_ghz - f_end) exp(-(t - begin) / tau); tau 0: none. In steps, each at its exact mean. */
+    double from_ghz, begin, tau, until, ghz;
+    /* linear from volts_from to what the voltage shall be, between the two times */
+    double volts_from, volts_begin, volts_end;
+    bool rises; /* for the class rise_to, which is released to when the voltage is there */
+    unsigned rise_to;
+};
+
+/* Of the whole series of repetitions, whatever runs in them: the frequency's wandering and the power limits. */
+struct model_history {
+    bool begun;
+    struct model_random random;
+    double wander[MODEL_WANDERS]; /* relative, now */
+};
+
+/* Of one repetition. */
+struct model_surroundings {
+    double begin; /* of the repetition */
+    bool sibling_runs;
+    double sibling_until;
+    double smi_next, smi_end;
+    double cold_until;
+    double limit; /* factor of the frequency, of this repetition */
+    double wander_until;
+};
+
+enum { MODEL_SWITCHES_MAX = 16 };
+
+/* Each use has its own stream, so that a parameter of one leaves the numbers of the others as they were. */
+enum model_stream {
+    MODEL_STREAM_DURATIONS,
+    MODEL_STREAM_WAITS,
+    MODEL_STREAM_INTERRUPTS,
+    MODEL_STREAM_FREQUENCY,
+    MODEL_STREAM_COUNTS,
+    MODEL_STREAM_CLOCK,
+    MODEL_STREAM_COUNTERS,
+    MODEL_STREAM_VOLTAGE,
+    MODEL_STREAM_SIBLING,
+    MODEL_STREAM_SMI,
+    MODEL_STREAM_HISTORY,
+    MODEL_STREAMS
+};
+
+/* What has happened since the start of the repetition, in the mode that the counters count. */
+struct model_totals {
+    double cycles, ref_us, other_instructions;
+    double class_cycles[MODEL_CLASSES_MAX];
+    double throttle_cycles;
+    double joules; /* of this core; NaN: the file does not tell what the payload takes */
+};
+
+/* A kind of code, for mixtures. */
+struct model_kind {
+    unsigned width;
+    enum kernel_weight weight;
+};
+
+struct model_core {
+    const struct model *model;
+    unsigned cores;   /* active */
+    double fixed_ghz; /* no level is faster, 0 = no such limit; set after model_core_start */
+    double now;
+    struct model_totals totals;
+    unsigned off_cpu; /* interrupts that took the thread off its CPU */
+    struct model_random streams[MODEL_STREAMS];
+
+    /* the payload; what it needs now, and later when `count_left` counted instructions are done */
+    const struct payload *payload;
+    struct model_need need;
+    double nj; /* of each of its instructions, at 1 V */
+    unsigned needed;
+    double count_left; /* 0: no later need */
+    unsigned dirty_width;
+    struct model_kind last_kind;
+    double switch_times[MODEL_SWITCHES_MAX];
+    struct model_kind switch_from[MODEL_SWITCHES_MAX];
+    size_t n_switches;
+    unsigned mixture; /* the class that alternation asks for until ... */
+    double mixture_until;
+
+    /* licenses: the class held, and for each class until when it is kept after the last need of it */
+    unsigned held;
+    double keep_until[MODEL_CLASSES_MAX];
+    double wait_us[MODEL_CLASSES_MAX]; /* drawn when the need ended */
+    bool pending;                      /* a transition from `origin` to `target` is at step `step` */
+    unsigned origin, target;
+    size_t step;
+    double step_begin, step_end, transition_throttle_ratio;
+    bool halted;
+    double halt_end;
+    unsigned halt_to;
+    bool boosted[MODEL_BOOSTS_MAX];
+    struct model_ramps ramps;
+
+    /* interrupts */
+    double interrupt_next[MODEL_INTERRUPTS_MAX];
+    double interrupt_end; /* > now while one runs */
+
+    /* core clock: piecewise constant; unless `fine`, the mean is used */
+    bool fine;
+    double clock_factor, clock_until, spread_phase;
+
+    struct model_surroundings around;
+    struct model_history history;
+};
+
+/* ---- model_core.c: time and events ---- */
 
 /* A core at rest: lowest class held, clean registers. `cores`: active, 1..model->cores. */
 void model_core_start(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);
@@ -16,8 +127,7 @@ void model_core_start(struct model_core *c, const struct model *m, unsigned core
  * The next repetition of a series on a core that has been started (or is all zero: then the first): at rest, or where
  * the model carries, in the state in which the last one ended. What is of the series goes on.
  */
-int model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition,
-                    struct machine_error *err);
+void model_core_next(struct model_core *c, const struct model *m, unsigned cores, uint64_t seed, uint64_t repetition);
 /* Lets another payload run from now on. The payload must outlive its running. As model_need. */
 int model_core_run(struct model_core *c, const struct payload *p, struct machine_error *err);
 /* Whether the core clock is followed closely (while somebody samples) or only by its mean. */
@@ -41,5 +151,68 @@ void model_core_chain(struct model_core *c, double cycles, double behind);
 void model_core_returned(struct model_core *c);
 /* Core voltage now, V, without noise of the reading. */
 double model_core_volts(const struct model_core *c);
+
+/* ---- model_license.c: which class is needed, held, pending, kept, released ---- */
+
+/* Another payload (c->payload, c->need) runs from now on. */
+void model_license_payload(struct model_core *c);
+/* c->count_left has reached 0, or c->dirty_width has changed. */
+void model_license_need_changed(struct model_core *c);
+/* Something restarts the waits that run. */
+void model_license_rearm(struct model_core *c);
+/* The time of the next change that happens by itself, or INFINITY. */
+double model_license_event(const struct model_core *c);
+/* Does all that is due now. */
+void model_license_update(struct model_core *c);
+
+/*
+ * ---- model_ramp.c: what changes gradually ----
+ *
+ * A frequency that approaches that of the class held, and a voltage that rises before the frequency does and falls
+ * after it (Gottschlag's dissertation, section 3.2.3).
+ */
+
+/* Nominal frequency of a class now, GHz: of its level with so many active cores, or the fixed one if that is lower. */
+double model_core_class_ghz(const struct model_core *c, unsigned class_);
+/* Nominal frequency now, GHz: the last one while halted, that of the moment on a ramp. */
+double model_core_ghz(const struct model_core *c);
+/* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
+void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);
+/* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */
+double model_ramp_ghz(const struct model_core *c);
+/* The voltage goes from volts_from to what it shall be within the model's time. */
+void model_ramp_volts(struct model_core *c, double volts_from);
+/* The voltage rises for a class that is to be released to; called off. */
+void model_ramp_rise(struct model_core *c, unsigned class_);
+void model_ramp_call_off(struct model_core *c);
+/* Next change; it is then due to model_ramp_update. */
+double model_ramp_event(const struct model_core *c);
+void model_ramp_update(struct model_core *c);
+/* The voltage now, without boosts, V. */
+double model_ramp_base_volts(const struct model_core *c);
+
+/*
+ * ---- model_world.c: what an ordinary processor does beside changing its license ----
+ *
+ * The hyper-thread next door, the frequency's wandering, power limits, system management interrupts, cold code.
+ * doc/model-format.md says how each behaves; all of it is absent unless the model file has its section.
+ */
+
+/* A repetition begins: after the core's streams have been seeded. `gap_us` after the last one ended. */
+void model_world_begin(struct model_core *c, uint64_t seed, double gap_us);
+/* Another payload than before runs from now on. */
+void model_world_switched(struct model_core *c);
+/* When something of all this changes next; it is then due to model_world_update. */
+double model_world_event(const struct model_core *c);
+void model_world_update(struct model_core *c);
+/* Factor of the rate at which the thread retires instructions, and the chain of machines without counters too: the
+ * sibling and cold code. */
+double model_world_rate(const struct model_core *c);
+/* The same for a dependent chain of adds. */
+double model_world_chain(const struct model_core *c);
+/* Factor of the frequency of the core: wandering, power limits. */
+double model_world_clock(const struct model_core *c);
+/* Whether a system management interrupt has the core: no time passes for counters and the operating system. */
+bool model_world_frozen(const struct model_core *c);
 
 #endif

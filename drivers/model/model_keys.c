@@ -9,19 +9,16 @@
 enum { GHZ_WORDS = MODEL_LEVELS_MAX + 1, STEP_WORDS = 4 };
 static const double GHZ_MIN = 0.1, GHZ_MAX = 10.0;
 
-/* Room for one more of `max`; the instance of the section, zeroed. */
-#define ADD(p, array, count, max)                                                                                      \
-    ((p)->model->count < (max) ? (void *)&(p)->model->array[(p)->model->count++] : too_many(p, max))
+/* One more of at most `max`, zeroed, with its line; NULL after filling *err. */
+#define ADD(p, key, array, count, max, what)                                                                           \
+    ((p)->model->count < (max) ? ((p)->model->array[(p)->model->count].line = (p)->ini.line,                           \
+                                  (void *)&(p)->model->array[(p)->model->count++])                                     \
+                               : too_many(p, key, max, what))
 
-static void *too_many(struct model_parser *p, unsigned max)
+static void *too_many(struct model_parser *p, const char *key, unsigned max, const char *what)
 {
-    model_fail(p, p->ini.line, p->header, "more than %u of these", max);
+    model_refuse(p, key, "more than %u %s", max, what);
     return NULL;
-}
-
-static int wrong_header(struct model_parser *p)
-{
-    return model_fail(p, p->ini.line, p->header, "this header is written %s", p->section->usage);
 }
 
 /* ---- [cpu] ---- */
@@ -41,9 +38,8 @@ static int store_features(struct model_parser *p, const char *key, const char *v
         while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
             k++;
         if (k == COUNT(known))
-            return model_fail(p, p->ini.line, key,
-                              "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work",
-                              words[i]);
+            return model_refuse(
+                p, key, "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work", words[i]);
         p->model->features |= known[k].bit;
     }
     return 0;
@@ -57,7 +53,7 @@ static int store_layout(struct model_parser *p, const char *key, const char *val
             p->model->turbo_layout = (enum model_turbo_layout)i;
             return 0;
         }
-    return model_fail(p, p->ini.line, key, "`%.40s` is not a layout; groups, cores or none would work", value);
+    return model_refuse(p, key, "`%.40s` is not a layout; groups, cores or none would work", value);
 }
 
 static const struct model_key cpu_keys[] = {
@@ -80,18 +76,17 @@ static int store_ghz(struct model_parser *p, const char *key, const char *value,
     snprintf(text, sizeof text, "%s", value);
     size_t n = sourced_ini_words(text, words, GHZ_WORDS - 1);
     if (n > MODEL_LEVELS_MAX)
-        return model_fail(p, p->ini.line, key,
-                          "more than %d levels; one frequency for each of 1 to %d levels would work", MODEL_LEVELS_MAX,
-                          MODEL_LEVELS_MAX);
+        return model_refuse(p, key, "more than %d levels; one frequency for each of 1 to %d levels would work",
+                            MODEL_LEVELS_MAX, MODEL_LEVELS_MAX);
     if (p->model->n_levels && n != p->model->n_levels)
-        return model_fail(p, p->ini.line, key, "%zu frequencies, but the line before has %zu; give one for each level",
-                          n, p->model->n_levels);
+        return model_refuse(p, key, "%zu frequencies, but the line before has %zu; give one for each level", n,
+                            p->model->n_levels);
     for (size_t i = 0; i < n; i++) {
         if (model_number(p, key, words[i], GHZ_MIN, GHZ_MAX, &out[i]) != 0)
             return -1;
         if (i > 0 && out[i] > out[i - 1])
-            return model_fail(
-                p, p->ini.line, key,
+            return model_refuse(
+                p, key,
                 "level %zu (%g GHz) is faster than level %zu (%g GHz); list them from the fastest to the slowest", i,
                 out[i], i - 1, out[i - 1]);
     }
@@ -107,15 +102,10 @@ static int store_base(struct model_parser *p, const char *key, const char *value
 static int store_turbo(struct model_parser *p, const char *key, const char *value)
 {
     static const char prefix[] = "turbo_ghz.";
-    struct model *m = p->model;
     if (strncmp(key, prefix, sizeof prefix - 1) != 0)
-        return model_fail(p, p->ini.line, key,
-                          "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
-    if (m->n_turbo == MODEL_TURBO_MAX)
-        return model_fail(p, p->ini.line, key, "more than %d ranges of active cores", MODEL_TURBO_MAX);
-    struct model_turbo *t = &m->turbo[m->n_turbo++];
-    t->line = p->ini.line;
-    if (model_core_range(p, key, key + sizeof prefix - 1, &t->cores) != 0)
+        return model_refuse(p, key, "no such key in section [levels]; base_ghz and turbo_ghz.CORES would work");
+    struct model_turbo *t = ADD(p, key, turbo, n_turbo, MODEL_TURBO_MAX, "ranges of active cores");
+    if (!t || model_core_range(p, key, key + sizeof prefix - 1, &t->cores) != 0)
         return -1;
     return store_ghz(p, key, value, t->ghz);
 }
@@ -124,16 +114,10 @@ static const struct model_key levels_keys[] = {OWN("base_ghz", true, store_base)
 
 /* ---- [class NAME] ---- */
 
-static int enter_class(struct model_parser *p, char *words[], size_t n)
+static int enter_class(struct model_parser *p, char *words[])
 {
-    if (n != 2)
-        return wrong_header(p);
-    struct model_class *c = ADD(p, classes, n_classes, MODEL_CLASSES_MAX);
-    if (!c)
-        return -1;
-    c->line = p->ini.line;
-    p->instance = c;
-    return model_name(p, p->header, words[1], c->name, sizeof c->name);
+    struct model_class *c = p->instance = ADD(p, p->header, classes, n_classes, MODEL_CLASSES_MAX, "of these");
+    return c ? model_name(p, p->header, words[1], c->name, sizeof c->name) : -1;
 }
 
 static int store_umask(struct model_parser *p, const char *key, const char *value)
@@ -142,9 +126,9 @@ static int store_umask(struct model_parser *p, const char *key, const char *valu
     if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
         return -1;
     if (c->umask == 0x01 || (c->umask & (c->umask - 1)) != 0)
-        return model_fail(
-            p, p->ini.line, key,
-            "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 (none) would work", value);
+        return model_refuse(
+            p, key, "%.20s is not a bit that counts a license; 0x02, 0x04, 0x08, 0x10, 0x20 or 0 (none) would work",
+            value);
     return 0;
 }
 
@@ -156,22 +140,16 @@ static const struct model_key class_keys[] = {
 
 /* ---- [demand WIDTH WEIGHT] ---- */
 
-static int enter_demand(struct model_parser *p, char *words[], size_t n)
+static int enter_demand(struct model_parser *p, char *words[])
 {
-    if (n != 3 && n != 4)
-        return wrong_header(p);
-    struct model_demand *d = ADD(p, demands, n_demands, MODEL_DEMANDS_MAX);
-    if (!d)
+    struct model_demand *d = p->instance = ADD(p, p->header, demands, n_demands, MODEL_DEMANDS_MAX, "of these");
+    if (!d || model_width(p, p->header, words[1], &d->width) != 0)
         return -1;
-    d->line = p->ini.line;
     d->count = 1;
-    p->instance = d;
-    if (model_width(p, p->header, words[1], &d->width) != 0)
-        return -1;
-    if (n == 4 && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
-        return model_fail(p, p->ini.line, p->header,
-                          "`%.40s` is not the name of a kernel without suffixes, like 512mul", words[3]);
-    snprintf(d->kernel, sizeof d->kernel, "%s", n == 4 ? words[3] : "");
+    if (words[3] && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
+        return model_refuse(p, p->header, "`%.40s` is not the name of a kernel without suffixes, like 512mul",
+                            words[3]);
+    snprintf(d->kernel, sizeof d->kernel, "%s", words[3] ? words[3] : "");
     return model_weight(p, p->header, words[2], &d->weight);
 }
 
@@ -202,21 +180,15 @@ static const struct model_key demand_keys[] = {
 
 /* ---- [mixture WIDTH WEIGHT WIDTH WEIGHT], [dirty WIDTH] ---- */
 
-static int enter_mixture(struct model_parser *p, char *words[], size_t n)
+static int enter_mixture(struct model_parser *p, char *words[])
 {
-    if (n != 5)
-        return wrong_header(p);
-    struct model_mixture *m = ADD(p, mixtures, n_mixtures, MODEL_MIXTURES_MAX);
-    if (!m)
-        return -1;
-    m->line = p->ini.line;
-    p->instance = m;
+    struct model_mixture *m = p->instance = ADD(p, p->header, mixtures, n_mixtures, MODEL_MIXTURES_MAX, "of these");
     for (size_t i = 0; i < 2; i++)
-        if (model_width(p, p->header, words[1 + 2 * i], &m->width[i]) != 0 ||
+        if (!m || model_width(p, p->header, words[1 + 2 * i], &m->width[i]) != 0 ||
             model_weight(p, p->header, words[2 + 2 * i], &m->weight[i]) != 0)
             return -1;
     if (m->width[0] == m->width[1] && m->weight[0] == m->weight[1])
-        return model_fail(p, p->ini.line, p->header, "a mixture takes two different kinds of code");
+        return model_refuse(p, p->header, "a mixture takes two different kinds of code");
     return 0;
 }
 
@@ -226,32 +198,23 @@ static const struct model_key mixture_keys[] = {
     NUMBER("window_us", true, model_mixture, window_us, 0.1, 1e6),
 };
 
-static int enter_dirty(struct model_parser *p, char *words[], size_t n)
+static int enter_dirty(struct model_parser *p, char *words[])
 {
-    if (n != 2)
-        return wrong_header(p);
-    struct model_dirty *d = ADD(p, dirty, n_dirty, MODEL_DIRTY_MAX);
-    if (!d)
-        return -1;
-    d->line = p->ini.line;
-    p->instance = d;
-    return model_width(p, p->header, words[1], &d->width);
+    struct model_dirty *d = p->instance = ADD(p, p->header, dirty, n_dirty, MODEL_DIRTY_MAX, "of these");
+    return d ? model_width(p, p->header, words[1], &d->width) : -1;
 }
 
 static const struct model_key dirty_keys[] = {CLASS("class", true, model_dirty, class_)};
 
 /* ---- [transition FROM TO] ---- */
 
-static int enter_transition(struct model_parser *p, char *words[], size_t n)
+static int enter_transition(struct model_parser *p, char *words[])
 {
     unsigned from, to;
-    if (n != 3)
-        return wrong_header(p);
     if (model_class_name(p, p->header, words[1], &from) != 0 || model_class_name(p, p->header, words[2], &to) != 0)
         return -1;
     if (to <= from)
-        return model_fail(p, p->ini.line, p->header,
-                          "leads to a class that needs no more; releases follow from [timing]");
+        return model_refuse(p, p->header, "leads to a class that needs no more; releases follow from [timing]");
     struct model_transition *t = &p->model->transitions[from][to];
     t->line = p->ini.line;
     p->instance = t;
@@ -263,7 +226,7 @@ static int throttle_figures(struct model_parser *p, const char *key, char *words
     if (model_number(p, key, words[1], 0, 1, ratio) != 0 || model_number(p, key, words[2], 0.1, 1e5, us) != 0)
         return -1;
     if (*ratio <= 0)
-        return model_fail(p, p->ini.line, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
+        return model_refuse(p, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
     return 0;
 }
 
@@ -271,17 +234,16 @@ static int store_variant(struct model_parser *p, const char *key, const char *ra
                          struct model_step *s)
 {
     if (s->kind != MODEL_STEP_THROTTLE || strcmp(words[0], "throttle") != 0)
-        return model_fail(p, p->ini.line, key,
-                          "only a throttle step depends on active cores; give the step itself first");
+        return model_refuse(p, key, "only a throttle step depends on active cores; give the step itself first");
     if (s->n_variants == MODEL_VARIANTS_MAX)
-        return model_fail(p, p->ini.line, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
+        return model_refuse(p, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
     struct model_step_variant *v = &s->variants[s->n_variants];
     if (model_core_range(p, key, range, &v->cores) != 0 || throttle_figures(p, key, words, &v->ratio, &v->us) != 0)
         return -1;
     for (size_t i = 0; i < s->n_variants; i++)
         if (v->cores.lo <= s->variants[i].cores.hi && v->cores.hi >= s->variants[i].cores.lo)
-            return model_fail(p, p->ini.line, key, "overlaps with the range %u-%u of this step",
-                              s->variants[i].cores.lo, s->variants[i].cores.hi);
+            return model_refuse(p, key, "overlaps with the range %u-%u of this step", s->variants[i].cores.lo,
+                                s->variants[i].cores.hi);
     s->n_variants++;
     return 0;
 }
@@ -307,24 +269,24 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     unsigned long number = strncmp(key, "step.", 5) == 0 ? strtoul(key + 5, &range, 10) : 0;
     bool variant = range && strncmp(range, ".cores.", 7) == 0;
     if (number < 1 || number > MODEL_STEPS_MAX || !range || (*range && !variant))
-        return model_fail(p, p->ini.line, key,
-                          "no such key in section [transition]; step.1 to step.%d and step.N.cores.RANGE would work",
-                          MODEL_STEPS_MAX);
+        return model_refuse(p, key,
+                            "no such key in section [transition]; step.1 to step.%d and step.N.cores.RANGE would work",
+                            MODEL_STEPS_MAX);
     char text[MODEL_LINE_MAX], *words[STEP_WORDS];
     snprintf(text, sizeof text, "%s", value);
     size_t n = sourced_ini_words(text, words, STEP_WORDS - 1);
     if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
                : strcmp(words[0], "grant") != 0)
-        return model_fail(p, p->ini.line, key,
-                          "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
-                          "MICROSECONDS` would work",
-                          value);
+        return model_refuse(p, key,
+                            "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
+                            "MICROSECONDS` would work",
+                            value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
         return number <= t->n_steps ? store_variant(p, key, range + 7, words, s)
-                                    : model_fail(p, p->ini.line, key, "give step.%lu itself first", number);
+                                    : model_refuse(p, key, "give step.%lu itself first", number);
     if (number != t->n_steps + 1)
-        return model_fail(p, p->ini.line, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
+        return model_refuse(p, key, "steps are given in order; step.%zu would be next", t->n_steps + 1);
     t->n_steps++;
     s->line = p->ini.line;
     return store_plain_step(p, key, words, n, s);
@@ -349,22 +311,21 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
     struct model *m = p->model;
     char text[MODEL_LINE_MAX], *words[3], *end = NULL;
     if (strncmp(key, "point.", 6) != 0)
-        return model_fail(p, p->ini.line, key, "no such key in section [voltage]; noise_volts and point.N would work");
+        return model_refuse(p, key, "no such key in section [voltage]; noise_volts and point.N would work");
     unsigned long number = strtoul(key + 6, &end, 10);
     if (*end || number != m->n_points + 1 || number > MODEL_POINTS_MAX)
-        return model_fail(p, p->ini.line, key, "points are numbered from 1 to at most %d; point.%zu would be next",
-                          MODEL_POINTS_MAX, m->n_points + 1);
+        return model_refuse(p, key, "points are numbered from 1 to at most %d; point.%zu would be next",
+                            MODEL_POINTS_MAX, m->n_points + 1);
     snprintf(text, sizeof text, "%s", value);
     if (sourced_ini_words(text, words, 2) != 2)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
+        return model_refuse(p, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
     struct model_point *point = &m->points[m->n_points];
     point->line = p->ini.line;
     if (model_number(p, key, words[0], GHZ_MIN, GHZ_MAX, &point->ghz) != 0 ||
         model_number(p, key, words[1], 0.1, 2, &point->volts) != 0)
         return -1;
     if (m->n_points && (point->ghz <= point[-1].ghz || point->volts < point[-1].volts))
-        return model_fail(p, p->ini.line, key,
-                          "from point to point the frequency must rise and the voltage must not fall");
+        return model_refuse(p, key, "from point to point the frequency must rise and the voltage must not fall");
     m->n_points++;
     return 0;
 }
@@ -382,20 +343,13 @@ static const struct model_key voltage_keys[] = {
     OWN("read_delay_us", false, store_read_delay),
 };
 
-static int enter_boost(struct model_parser *p, char *words[], size_t n)
+static int enter_boost(struct model_parser *p, char *words[])
 {
-    if (n != 3)
-        return wrong_header(p);
-    struct model_boost *b = ADD(p, boosts, n_boosts, MODEL_BOOSTS_MAX);
-    if (!b)
-        return -1;
-    b->line = p->ini.line;
-    p->instance = b;
-    if (model_class_name(p, p->header, words[1], &b->from) != 0 ||
+    struct model_boost *b = p->instance = ADD(p, p->header, boosts, n_boosts, MODEL_BOOSTS_MAX, "of these");
+    if (!b || model_class_name(p, p->header, words[1], &b->from) != 0 ||
         model_class_name(p, p->header, words[2], &b->to) != 0)
         return -1;
-    return b->to > b->from ? 0
-                           : model_fail(p, p->ini.line, p->header, "a boost comes with a transition to a higher class");
+    return b->to > b->from ? 0 : model_refuse(p, p->header, "a boost comes with a transition to a higher class");
 }
 
 static int store_boost_cores(struct model_parser *p, const char *key, const char *value)
@@ -403,37 +357,27 @@ static int store_boost_cores(struct model_parser *p, const char *key, const char
     return model_core_range(p, key, value, &((struct model_boost *)p->instance)->cores);
 }
 
-static int store_boost_at(struct model_parser *p, const char *key, const char *value)
-{
-    struct model_boost *b = p->instance;
-    b->at_end = strcmp(value, "end") == 0;
-    if (!b->at_end && strcmp(value, "start") != 0)
-        return model_fail(p, p->ini.line, key, "`%.40s` is neither start nor end (of the throttling)", value);
-    return 0;
-}
-
+static const struct model_either start_end = {"start", "end", "start nor end (of the throttling)"};
 static const struct model_key boost_keys[] = {
     OWN("cores", true, store_boost_cores),
     NUMBER("volts", true, model_boost, volts, 0, 0.5),
-    OWN("at", true, store_boost_at),
+    EITHER("at", true, model_boost, at_end, start_end),
 };
 
 /* ---- [ipc] ---- */
 
 static int store_kernel(struct model_parser *p, const char *key, const char *value)
 {
-    struct model *m = p->model;
     char text[MODEL_LINE_MAX], *words[3];
     if (strlen(key) >= KERNEL_NAME_MAX || strpbrk(key, ".-@ ") != NULL)
-        return model_fail(p, p->ini.line, key, "not the name of a kernel without suffixes, like 512fma");
-    if (m->n_kernels == MODEL_KERNELS_MAX)
-        return model_fail(p, p->ini.line, key, "more than %d kernels", MODEL_KERNELS_MAX);
-    struct model_kernel *k = &m->kernels[m->n_kernels++];
-    k->line = p->ini.line;
+        return model_refuse(p, key, "not the name of a kernel without suffixes, like 512fma");
+    struct model_kernel *k = ADD(p, key, kernels, n_kernels, MODEL_KERNELS_MAX, "kernels");
+    if (!k)
+        return -1;
     snprintf(k->name, sizeof k->name, "%s", key);
     snprintf(text, sizeof text, "%s", value);
     if (sourced_ini_words(text, words, 2) != 2)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
+        return model_refuse(p, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
     if (model_number(p, key, words[0], 1e-4, 16, &k->throughput) != 0)
         return -1;
     return model_number(p, key, words[1], 0.1, 1e4, &k->latency);
@@ -446,33 +390,30 @@ static const struct model_key ipc_keys[] = {
 
 /* ---- [power] ---- */
 
-static int enter_power(struct model_parser *p, char *words[], size_t n)
+static int enter_power(struct model_parser *p, char *words[])
 {
     (void)words;
     p->model->has_power = true;
-    p->instance = p->model;
-    return n == 1 ? 0 : wrong_header(p);
+    return 0;
 }
 
 /* nj.WIDTH.WEIGHT = NANOJOULES */
 static int store_energy(struct model_parser *p, const char *key, const char *value)
 {
-    struct model *m = p->model;
     char width[MODEL_KEY_SIZE];
     const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
     if (!weight || strlen(key) >= sizeof width)
-        return model_fail(p, p->ini.line, key,
-                          "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT would work");
-    if (m->n_energies == MODEL_ENERGIES_MAX)
-        return model_fail(p, p->ini.line, key, "more than %d kinds of instructions", MODEL_ENERGIES_MAX);
-    struct model_energy *e = &m->energies[m->n_energies++];
-    e->line = p->ini.line;
+        return model_refuse(p, key,
+                            "no such key in section [power]; idle_watts, cycle_nj and nj.WIDTH.WEIGHT would work");
+    struct model_energy *e = ADD(p, key, energies, n_energies, MODEL_ENERGIES_MAX, "kinds of instructions");
+    if (!e)
+        return -1;
     snprintf(width, sizeof width, "%.*s", (int)(weight - key - 3), key + 3);
     if (model_width(p, key, width, &e->width) != 0 || model_weight(p, key, weight + 1, &e->weight) != 0)
         return -1;
-    for (const struct model_energy *o = m->energies; o < e; o++)
+    for (const struct model_energy *o = p->model->energies; o < e; o++)
         if (o->width == e->width && o->weight == e->weight)
-            return model_fail(p, p->ini.line, key, "this kind of instruction was given in line %u", o->line);
+            return model_refuse(p, key, "this kind of instruction was given in line %u", o->line);
     return model_number(p, key, value, 0, 1e4, &e->nj);
 }
 
@@ -484,29 +425,14 @@ static const struct model_key power_keys[] = {
 
 /* ---- [pmu], [clock], [interrupt NAME] ---- */
 
-static int store_counts(struct model_parser *p, const char *key, const char *value)
-{
-    p->model->counts_kernel_mode = strcmp(value, "all") == 0;
-    if (!p->model->counts_kernel_mode && strcmp(value, "user") != 0)
-        return model_fail(p, p->ini.line, key, "`%.40s` is neither user nor all", value);
-    return 0;
-}
-
-static int store_counters(struct model_parser *p, const char *key, const char *value)
-{
-    p->model->no_counters = strcmp(value, "no") == 0;
-    if (!p->model->no_counters && strcmp(value, "yes") != 0)
-        return model_fail(p, p->ini.line, key, "`%.40s` is neither yes nor no", value);
-    return 0;
-}
-
+static const struct model_either user_all = {"user", "all", "user nor all"}, no_counters = {"yes", "no", "yes nor no"};
 static const struct model_key pmu_keys[] = {
     YES_NO("licences", true, model, counts_licenses),
     YES_NO("throttle", true, model, counts_throttle),
-    OWN("counts", true, store_counts),
+    EITHER("counts", true, model, counts_kernel_mode, user_all),
     YES_NO("licences_of_core", false, model, licenses_of_core),
     NUMBER("noise_cycles", true, model, noise_cycles, 0, 1000),
-    OWN("counters", false, store_counters),
+    EITHER("counters", false, model, no_counters, no_counters),
 };
 
 /* A tenth of the shorter of the long chains, 200 adds, at 4 GHz: readings of a clock that goes forwards only are then
@@ -541,16 +467,11 @@ static const struct model_key clock_keys[] = {
     NUMBER("tsc_step_ns", false, model, tsc_step_ns, 0, 1000),
 };
 
-static int enter_interrupt(struct model_parser *p, char *words[], size_t n)
+static int enter_interrupt(struct model_parser *p, char *words[])
 {
-    if (n != 2)
-        return wrong_header(p);
-    struct model_interrupt *i = ADD(p, interrupts, n_interrupts, MODEL_INTERRUPTS_MAX);
-    if (!i)
-        return -1;
-    i->line = p->ini.line;
-    p->instance = i;
-    return model_name(p, p->header, words[1], i->name, sizeof i->name);
+    struct model_interrupt *i = p->instance = ADD(p, p->header, interrupts, n_interrupts, MODEL_INTERRUPTS_MAX,
+                                                  "of these");
+    return i ? model_name(p, p->header, words[1], i->name, sizeof i->name) : -1;
 }
 
 static int leave_interrupt(struct model_parser *p)
@@ -569,29 +490,94 @@ static const struct model_key interrupt_keys[] = {
     NUMBER("taken_off", true, model_interrupt, taken_off, 0, 1),
 };
 
-#define KEYS(array) array, COUNT(array)
+/* ---- an ordinary processor's surroundings, all of them optional ---- */
+
+static const struct model_key smi_keys[] = {
+    NUMBER("rate_hz", true, model, world.smi_rate_hz, 0, 1e4),
+    NUMBER("min_us", true, model, world.smi_min_us, 0.1, 1e5),
+    NUMBER("max_us", true, model, world.smi_max_us, 0.1, 1e5),
+};
+
+static int leave_smi(struct model_parser *p)
+{
+    const struct model_world *w = &p->model->world;
+    if (w->smi_max_us < w->smi_min_us)
+        return model_fail(p, p->section_line, "max_us", "%g is less than min_us, %g; swap them", w->smi_max_us,
+                          w->smi_min_us);
+    double busy = w->smi_rate_hz * 1e-6 * (w->smi_min_us + w->smi_max_us) / 2;
+    if (busy > 0.5)
+        return model_fail(p, p->section_line, "rate_hz", "they would take %.0f %% of the time; up to 50 %% would work",
+                          busy * 100);
+    return 0;
+}
+
+static const struct model_key cold_keys[] = {
+    NUMBER("us", true, model, world.cold_us, 0, 1000),
+    NUMBER("factor", true, model, world.cold_factor, 0.01, 1),
+};
+
+static const struct model_key sibling_keys[] = {
+    NUMBER("share", true, model, world.sibling.share, 0, 0.99),
+    NUMBER("period_us", true, model, world.sibling.period_us, 1, 1e7),
+    NUMBER("factor", true, model, world.sibling.factor, 0.05, 1),
+    YES_NO("lockstep", false, model, world.sibling.lockstep),
+    NUMBER("chain_factor", false, model, world.sibling.chain_factor, 0.05, 1),
+};
+
+static const struct model_key wander_keys[] = {
+    NUMBER("slow_sigma", false, model, world.wander.sigma[0], 0, 0.05),
+    NUMBER("slow_us", false, model, world.wander.us[0], 100, 1e10),
+    NUMBER("fast_sigma", false, model, world.wander.sigma[1], 0, 0.05),
+    NUMBER("fast_us", false, model, world.wander.us[1], 100, 1e10),
+};
+
+static int leave_wander(struct model_parser *p)
+{
+    static const char *const keys[MODEL_WANDERS][2] = {{"slow_sigma", "slow_us"}, {"fast_sigma", "fast_us"}};
+    for (size_t i = 0; i < MODEL_WANDERS; i++)
+        if (model_was_seen(p, keys[i][0]) != model_was_seen(p, keys[i][1]))
+            return model_fail(p, p->section_line, keys[i][model_was_seen(p, keys[i][0])],
+                              "missing in section [wander]; %s and %s are given together", keys[i][0], keys[i][1]);
+    return 0;
+}
+
+static const struct model_key limit_keys[] = {
+    NUMBER("share", true, model, world.limit_share, 0, 1),
+    NUMBER("factor", true, model, world.limit_factor, 0.1, 1),
+};
+
+static const struct model_key repetition_keys[] = {
+    YES_NO("carry", true, model, world.carries),
+    NUMBER("gap_us", true, model, world.gap_us, 0, 1e6),
+};
+
+#define KEYS(table) .keys = (table), .n_keys = COUNT(table)
 const struct model_section model_sections[] = {
-    {"cpu", "[cpu]", true, KEYS(cpu_keys), NULL, NULL, NULL, NULL},
-    {"levels", "[levels]", true, KEYS(levels_keys), "turbo_ghz.CORES", store_turbo, NULL, NULL},
-    {"class", "[class NAME]", false, KEYS(class_keys), NULL, NULL, enter_class, NULL},
-    {"demand", "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]", false, KEYS(demand_keys), NULL, NULL,
-     enter_demand, leave_demand},
-    {"mixture", "[mixture WIDTH WEIGHT WIDTH WEIGHT]", false, KEYS(mixture_keys), NULL, NULL, enter_mixture, NULL},
-    {"dirty", "[dirty WIDTH]", false, KEYS(dirty_keys), NULL, NULL, enter_dirty, NULL},
-    {"transition", "[transition FROM TO]", false, NULL, 0, "step.N", store_step, enter_transition, NULL},
-    {"timing", "[timing]", false, KEYS(timing_keys), NULL, NULL, NULL, NULL},
-    {"voltage", "[voltage]", true, KEYS(voltage_keys), "point.N", store_point, NULL, NULL},
-    {"boost", "[boost FROM TO]", false, KEYS(boost_keys), NULL, NULL, enter_boost, NULL},
-    {"ipc", "[ipc]", true, KEYS(ipc_keys), "KERNEL", store_kernel, NULL, NULL},
-    {"power", "[power]", false, KEYS(power_keys), "nj.WIDTH.WEIGHT", store_energy, enter_power, NULL},
-    {"pmu", "[pmu]", true, KEYS(pmu_keys), NULL, NULL, NULL, leave_pmu},
-    {"clock", "[clock]", true, KEYS(clock_keys), NULL, NULL, NULL, leave_clock},
-    {"interrupt", "[interrupt NAME]", false, KEYS(interrupt_keys), NULL, NULL, enter_interrupt, leave_interrupt},
-    {"smi", "[smi]", false, model_smi_keys, MODEL_SMI_KEYS, NULL, NULL, NULL, model_leave_smi},
-    {"cold", "[cold]", false, model_cold_keys, MODEL_COLD_KEYS, NULL, NULL, NULL, NULL},
-    {"sibling", "[sibling]", false, model_sibling_keys, MODEL_SIBLING_KEYS, NULL, NULL, NULL, NULL},
-    {"wander", "[wander]", false, model_wander_keys, MODEL_WANDER_KEYS, NULL, NULL, NULL, model_leave_wander},
-    {"limit", "[limit]", false, model_limit_keys, MODEL_LIMIT_KEYS, NULL, NULL, NULL, NULL},
-    {"repetition", "[repetition]", false, model_repetition_keys, MODEL_REPETITION_KEYS, NULL, NULL, NULL, NULL},
+    {"cpu", "[cpu]", .required = true, KEYS(cpu_keys)},
+    {"levels", "[levels]", .required = true, KEYS(levels_keys), .more = "turbo_ghz.CORES", .other = store_turbo},
+    {"class", "[class NAME]", {1, 1}, KEYS(class_keys), .enter = enter_class},
+    {"demand",
+     "[demand WIDTH WEIGHT] or [demand WIDTH WEIGHT KERNEL]",
+     {2, 3},
+     KEYS(demand_keys),
+     .enter = enter_demand,
+     .leave = leave_demand},
+    {"mixture", "[mixture WIDTH WEIGHT WIDTH WEIGHT]", {4, 4}, KEYS(mixture_keys), .enter = enter_mixture},
+    {"dirty", "[dirty WIDTH]", {1, 1}, KEYS(dirty_keys), .enter = enter_dirty},
+    {"transition", "[transition FROM TO]", {2, 2}, .more = "step.N", .other = store_step, .enter = enter_transition},
+    {"timing", "[timing]", KEYS(timing_keys)},
+    {"voltage", "[voltage]", .required = true, KEYS(voltage_keys), .more = "point.N", .other = store_point},
+    {"boost", "[boost FROM TO]", {2, 2}, KEYS(boost_keys), .enter = enter_boost},
+    {"ipc", "[ipc]", .required = true, KEYS(ipc_keys), .more = "KERNEL", .other = store_kernel},
+    {"power", "[power]", KEYS(power_keys), .more = "nj.WIDTH.WEIGHT", .other = store_energy, .enter = enter_power},
+    {"pmu", "[pmu]", .required = true, KEYS(pmu_keys), .leave = leave_pmu},
+    {"clock", "[clock]", .required = true, KEYS(clock_keys), .leave = leave_clock},
+    {"interrupt", "[interrupt NAME]", {1, 1}, KEYS(interrupt_keys), .enter = enter_interrupt, .leave = leave_interrupt},
+    {"smi", "[smi]", KEYS(smi_keys), .leave = leave_smi},
+    {"cold", "[cold]", KEYS(cold_keys)},
+    {"sibling", "[sibling]", KEYS(sibling_keys)},
+    {"wander", "[wander]", KEYS(wander_keys), .leave = leave_wander},
+    {"limit", "[limit]", KEYS(limit_keys)},
+    {"repetition", "[repetition]", KEYS(repetition_keys)},
 };
 const size_t model_n_sections = COUNT(model_sections);

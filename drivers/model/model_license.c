@@ -4,11 +4,9 @@
  * with a halt if it changes the frequency. A class that nothing has needed for the wait is released with one halt,
  * directly to the class then needed (Gottschlag's dissertation on Skylake-SP AVX overhead, sections 3.2.2 and 3.2.3).
  */
-#include "drivers/model/model_license.h"
+#include "drivers/model/model_core.h"
 
 #include <math.h>
-
-#include "drivers/model/model_ramp.h"
 
 static double scattered(struct model_core *c, double us, double sigma)
 {
@@ -84,7 +82,7 @@ static void need_class(struct model_core *c, unsigned class_)
 }
 
 /* What the payload, the upper halves in use and recent alternation need together. */
-static void review_need(struct model_core *c)
+void model_license_need_changed(struct model_core *c)
 {
     unsigned class_ = c->count_left > 0 ? c->need.first : c->need.later;
     unsigned dirty = c->dirty_width ? model_dirty_class(c->model, c->dirty_width) : 0;
@@ -97,12 +95,7 @@ void model_license_payload(struct model_core *c)
 {
     struct model_kind kind = {c->payload->kernel->width, c->payload->kernel->weight};
     note_kind(c, kind);
-    review_need(c);
-}
-
-void model_license_need_changed(struct model_core *c)
-{
-    review_need(c);
+    model_license_need_changed(c);
 }
 
 void model_license_rearm(struct model_core *c)
@@ -173,6 +166,13 @@ static bool throttle_follows(const struct model_core *c)
     return false;
 }
 
+static void end_transition(struct model_core *c)
+{
+    c->pending = false;
+    c->transition_throttle_ratio = 1;
+    c->step_end = INFINITY;
+}
+
 /* Enters c->step and those after it that take no time. */
 static void enter_steps(struct model_core *c)
 {
@@ -192,9 +192,7 @@ static void enter_steps(struct model_core *c)
         if (s->grant > c->held && change_class(c, s->grant, s->tau_us))
             return;
     }
-    c->pending = false;
-    c->transition_throttle_ratio = 1;
-    c->step_end = INFINITY;
+    end_transition(c);
 }
 
 static void start_transition(struct model_core *c, unsigned target)
@@ -221,16 +219,13 @@ static void raise_target(struct model_core *c, unsigned target)
         return;
     }
     struct model_step_variant v = model_step_figures(s, c->cores);
-    double scatter = c->model->throttle_sigma_us;
     c->transition_throttle_ratio = v.ratio;
-    c->step_end = fmax(c->now, c->step_begin + scattered(c, v.us, scatter));
+    c->step_end = fmax(c->now, c->step_begin + scattered(c, v.us, c->model->throttle_sigma_us));
 }
 
 static void release(struct model_core *c, unsigned class_)
 {
-    c->pending = false;
-    c->transition_throttle_ratio = 1;
-    c->step_end = INFINITY;
+    end_transition(c);
     drop_boosts(c, class_);
     c->ramps.rises = false;
     change_class(c, class_, c->model->release_tau_us);
@@ -243,13 +238,16 @@ static bool voltage_rises(struct model_core *c, unsigned class_)
     if (m->volts_ramp_us <= 0 || m->release_tau_us > 0 ||
         model_core_class_ghz(c, class_) <= model_core_class_ghz(c, c->held))
         return false;
-    if (!c->ramps.rises) {
-        c->pending = false;
-        c->transition_throttle_ratio = 1;
-        c->step_end = INFINITY;
-    }
+    if (!c->ramps.rises)
+        end_transition(c);
     model_ramp_rise(c, class_);
     return c->ramps.volts_end > c->now;
+}
+
+static void go_on_with_step(struct model_core *c)
+{
+    c->step++;
+    enter_steps(c);
 }
 
 static void end_halt(struct model_core *c)
@@ -260,16 +258,8 @@ static void end_halt(struct model_core *c)
     c->ramps.tau = 0;
     if (c->model->volts_ramp_us > 0 && volts > model_volts(c->model, model_core_ghz(c)))
         model_ramp_volts(c, volts);
-    if (c->pending) {
-        c->step++;
-        enter_steps(c);
-    }
-}
-
-static void end_throttle(struct model_core *c)
-{
-    c->step++;
-    enter_steps(c);
+    if (c->pending)
+        go_on_with_step(c);
 }
 
 double model_license_event(const struct model_core *c)
@@ -290,10 +280,10 @@ void model_license_update(struct model_core *c)
     if (c->halted && c->halt_end <= c->now)
         end_halt(c);
     else if (!c->halted && c->pending && c->step_end <= c->now)
-        end_throttle(c);
+        go_on_with_step(c);
     if (c->mixture && c->mixture_until <= c->now) {
         c->mixture = 0;
-        review_need(c);
+        model_license_need_changed(c);
         return;
     }
     if (c->halted)
@@ -303,9 +293,7 @@ void model_license_update(struct model_core *c)
         model_ramp_call_off(c);
     if (wanted < c->held && voltage_rises(c, wanted))
         return;
-    if (wanted < c->held)
-        release(c, wanted);
-    else if (wanted == c->held && c->pending)
+    if (wanted < c->held || (wanted == c->held && c->pending))
         release(c, wanted);
     else if (wanted > c->held && !c->pending)
         start_transition(c, wanted);

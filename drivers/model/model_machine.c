@@ -9,13 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/events/event_code.h"
-#include "drivers/model/model.h"
-#include "drivers/model/model_core.h"
-#include "drivers/model/model_events.h"
-#include "drivers/model/model_reading.h"
-#include "drivers/model/model_registers.h"
-#include "drivers/model/model_steady.h"
+#include "drivers/events/events.h"
+#include "drivers/model/model_machine.h"
 #include "drivers/msr/msr_decode.h"
 
 /* Looks at the clock per sample period, at full rate. */
@@ -320,11 +315,10 @@ static int check_request(const struct model_state *s, const struct run_request *
     return MACHINE_OK;
 }
 
-static int start_core(struct model_state *s, unsigned cores, uint64_t repetition, struct machine_error *err)
+static void start_core(struct model_state *s, unsigned cores, uint64_t repetition)
 {
-    int status = model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition, err);
+    model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition);
     s->core.fixed_ghz = s->setup.fixed_ghz;
-    return status;
 }
 
 /* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
@@ -337,10 +331,7 @@ static uint64_t tsc_origin(const struct model_state *s, uint64_t repetition)
 static void model_machine_count_energy(struct model_state *s)
 {
     const struct model *m = &s->model;
-    struct payload corunner = s->setup.corunner;
-    char why[200];
-    if (!corunner.kernel && kernel_parse("64add", &corunner, why, sizeof why) != 0)
-        return;
+    const struct payload corunner = s->setup.corunner.kernel ? s->setup.corunner : kernel_named("64add");
     double seconds = (s->core.now - s->core.around.begin) * 1e-6, watts = m->idle_watts;
     if (isnan(s->corunner_volts))
         s->corunner_volts = model_steady_volts(m, &corunner, s->active, s->setup.fixed_ghz);
@@ -363,8 +354,8 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     p.turn = (unsigned)r->repetition;
     chain_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
     s->repetition = r->repetition;
-    status = start_core(s, s->active, r->repetition, err);
-    if (status == MACHINE_OK && s->model.tsc_step_ns > 0)
+    start_core(s, s->active, r->repetition);
+    if (s->model.tsc_step_ns > 0)
         p.tsc_phase = model_step_ticks(&s->model) * model_random_uniform(&s->core.streams[MODEL_STREAM_CLOCK]);
     for (size_t i = 0; i < r->n_segments && status == MACHINE_OK; i++)
         status = run_segment(&p, i, err);
@@ -390,11 +381,8 @@ static bool model_machine_energy_register(const struct model_state *s, uint32_t 
 static int model_register(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
     struct model_state *s = m->state;
-    int status = MACHINE_OK;
     if (!s->has_run) /* an idle core, at the highest level */
-        status = start_core(s, s->prepared ? s->active : s->model.cores, 0, err);
-    if (status != MACHINE_OK)
-        return status;
+        start_core(s, s->prepared ? s->active : s->model.cores, 0);
     s->has_run = true;
     if (model_machine_energy_register(s, reg, value))
         return MACHINE_OK;
@@ -423,28 +411,44 @@ static int model_energy(struct machine *machine, struct energy_reading *out, con
     return MACHINE_OK;
 }
 
-static int model_rated(struct machine *machine, struct rated_limits *out, struct machine_error *err)
+/* The table of events of the modelled CPU, to be freed; NULL: *err says why not. */
+static struct events_table *events_of(const struct machine *machine, struct machine_error *err)
 {
     const struct model_state *s = machine->state;
-    return model_speed_select(&s->model, out, err);
-}
-
-static const char *data_dir(const struct model_state *s)
-{
-    return s->data_dir[0] ? s->data_dir : NULL;
+    const struct model *m = &s->model;
+    struct cpu_identity id = {
+        .vendor = "GenuineIntel", .family = m->family, .model = m->model, .stepping = m->stepping};
+    struct events_table *table = malloc(sizeof *table);
+    snprintf(id.signature, sizeof id.signature, "%02X_%02XH-%u", m->family, m->model, m->stepping);
+    if (!table) {
+        machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    } else if (events_find(s->data_dir[0] ? s->data_dir : NULL, &id, "cpu", table, err) != MACHINE_OK) {
+        free(table);
+        table = NULL;
+    }
+    return table;
 }
 
 static int model_find_event(const struct machine *machine, const char *name, uint64_t *code, struct machine_error *err)
 {
-    const struct model_state *s = machine->state;
-    return model_event_by_name(&s->model, data_dir(s), name, code, err);
+    struct events_table *table = events_of(machine, err);
+    if (!table && err->status == MACHINE_CANNOT)
+        snprintf(err->remedy, sizeof err->remedy, "give its code: --event 0x28:0x08");
+    if (!table)
+        return (int)err->status;
+    const struct events_entry *e = events_by_name(table, name, err);
+    *code = e ? e->code : 0;
+    free(table);
+    return e ? MACHINE_OK : (int)err->status;
 }
 
 static int model_named_events(const struct machine *machine, uint32_t select, struct machine_event *out, size_t max,
                               size_t *n, struct machine_error *err)
 {
-    const struct model_state *s = machine->state;
-    return model_events_named(&s->model, data_dir(s), select, out, max, n, err);
+    struct events_table *table = events_of(machine, err);
+    *n = table ? events_by_select(table, select, out, max) : 0;
+    free(table);
+    return table ? MACHINE_OK : (int)err->status;
 }
 
 static void model_close(struct machine *m)
@@ -473,7 +477,7 @@ static const struct machine_ops model_ops = {
     .find_event = model_find_event,
     .named_events = model_named_events,
     .read_energy = model_energy,
-    .speed_select = model_rated,
+    .speed_select = model_speed_select,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sections of a model file, and which keys they must have. */
+/* Sections of a model file, which keys they must have, and where such files are. */
 #include "drivers/model/model_parser.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/data_file.h"
+#include "util/text_list.h"
 
 static int leave_section(struct model_parser *p)
 {
@@ -29,18 +32,15 @@ static const struct model_section *find_section(const char *name)
 static int unknown_section(struct model_parser *p, const char *name)
 {
     char known[200] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < model_n_sections && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, " %s", model_sections[i].name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return model_fail(p, p->ini.line, name, "no such section; known sections:%s", known);
+    for (size_t i = 0; i < model_n_sections; i++)
+        text_list_add(known, sizeof known, " ", "%s", model_sections[i].name);
+    return model_refuse(p, name, "no such section; known sections: %s", known);
 }
 
 static int model_parse_read_header(struct model_parser *p)
 {
     struct sourced_ini *ini = &p->ini;
-    char text[MODEL_LINE_MAX], *words[MODEL_SECTION_WORDS];
+    char text[MODEL_LINE_MAX], *words[MODEL_SECTION_WORDS + 1] = {NULL};
     if (leave_section(p) != 0)
         return -1;
     snprintf(text, sizeof text, "%s", ini->header);
@@ -57,23 +57,20 @@ static int model_parse_read_header(struct model_parser *p)
     p->section_line = ini->line;
     p->section_number = ini->section;
     p->instance = p->model;
-    if (s->enter)
-        return s->enter(p, words, n);
-    return n == 1 ? 0 : model_fail(p, ini->line, p->header, "this header is written %s", s->usage);
+    if (n < 1 + s->words[0] || n > 1 + s->words[1])
+        return model_fail(p, ini->line, p->header, "this header is written %s", s->usage);
+    return s->enter ? s->enter(p, words) : 0;
 }
 
 static int unknown_key(struct model_parser *p, const char *key)
 {
     const struct model_section *s = p->section;
     char known[260] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < s->n_keys && used < sizeof known; i++) {
-        int n = snprintf(known + used, sizeof known - used, " %s", s->keys[i].name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (s->more && used < sizeof known)
-        snprintf(known + used, sizeof known - used, " %s", s->more);
-    return model_fail(p, p->ini.line, key, "no such key in section [%s]; known keys:%s", p->section->name, known);
+    for (size_t i = 0; i < s->n_keys; i++)
+        text_list_add(known, sizeof known, " ", "%s", s->keys[i].name);
+    if (s->more)
+        text_list_add(known, sizeof known, " ", "%s", s->more);
+    return model_refuse(p, key, "no such key in section [%s]; known keys: %s", s->name, known);
 }
 
 static int model_parse_read_value(struct model_parser *p)
@@ -99,8 +96,7 @@ static int check_sections(struct model_parser *p)
         if (!model_sections[i].required)
             continue;
         if (!sourced_ini_has(&p->ini, 0, model_sections[i].name))
-            return model_fail(p, p->ini.line, model_sections[i].name, "section [%s] is missing",
-                              model_sections[i].name);
+            return model_refuse(p, model_sections[i].name, "section [%s] is missing", model_sections[i].name);
     }
     return 0;
 }
@@ -131,4 +127,37 @@ int model_parse(const char *text, size_t length, const char *name, struct model 
     int failed = model_parse_parse(p);
     free(p);
     return failed ? (int)err->status : MACHINE_OK;
+}
+
+/* ---- where model files are ---- */
+
+static const struct data_kind models = {"model", "models", ".model"};
+
+int model_list(const char *data_dir, char ***names, size_t *n)
+{
+    return data_file_list(data_dir, &models, names, n);
+}
+
+void model_list_free(char **names, size_t n)
+{
+    data_file_list_free(names, n);
+}
+
+char *model_text(const char *name_or_file, const char *data_dir, size_t *length)
+{
+    char path[DATA_FILE_PATH_SIZE];
+    struct machine_error ignored;
+    return data_file_read(name_or_file, data_dir, &models, path, length, &ignored);
+}
+
+int model_load(const char *name_or_file, const char *data_dir, struct model *out, struct machine_error *err)
+{
+    char path[DATA_FILE_PATH_SIZE];
+    size_t length = 0;
+    char *text = data_file_read(name_or_file, data_dir, &models, path, &length, err);
+    if (!text)
+        return (int)err->status;
+    int status = model_parse(text, length, path, out, err);
+    free(text);
+    return status;
 }

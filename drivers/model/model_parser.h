@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The parser of model files from the inside: lines (util/sourced_ini.h), sections (model_parse.c), values
- * (model_values.c), which keys there are (model_keys.c, model_keys_world.c), and what must hold between them
+ * (model_values.c), which keys there are (model_keys.c), and what must hold between them
  * (model_check.c).
  */
 #ifndef CHARACTERIZE_DRIVERS_MODEL_PARSER_H
@@ -30,9 +30,14 @@ enum model_key_type {
     MODEL_KEY_NUMBER,
     MODEL_KEY_UINT,
     MODEL_KEY_TEXT,
-    MODEL_KEY_YES_NO,
+    MODEL_KEY_EITHER,
     MODEL_KEY_CLASS,
     MODEL_KEY_OWN
+};
+
+/* Two words, of false and of true, and how they are named where it is neither. */
+struct model_either {
+    const char *no, *yes, *both;
 };
 
 struct model_key {
@@ -42,18 +47,20 @@ struct model_key {
     size_t offset;    /* in the section's instance */
     double lo, hi;    /* NUMBER, UINT: both ends allowed */
     model_store *own; /* OWN */
+    const struct model_either *either;
 };
 
 struct model_section {
     const char *name;  /* first word of the header */
     const char *usage; /* of the header, for messages */
+    size_t words[2];   /* of the header behind the name: at least, at most */
     bool required;
     const struct model_key *keys;
     size_t n_keys;
     const char *more;   /* how the keys that `other` takes look, for messages */
     model_store *other; /* keys that are not in the table; NULL = none */
-    /* words[0] is the name. Sets p->instance and p->header's meaning. Returns 0, or non-zero after model_fail. */
-    int (*enter)(struct model_parser *p, char *words[], size_t n_words);
+    /* words[0] is the name, NULL behind the last one. Sets p->instance. Returns 0, or non-zero after model_fail. */
+    int (*enter)(struct model_parser *p, char *words[]);
     int (*leave)(struct model_parser *p); /* after its last key; may be NULL */
 };
 
@@ -62,48 +69,26 @@ extern const size_t model_n_sections;
 
 /* Rows of a table of keys. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define NUMBER(name, required, type, field, lo, hi)                                                                    \
+#define KEY(kind, name, required, type, field, lo, hi, either)                                                         \
     {                                                                                                                  \
-        name, MODEL_KEY_NUMBER, required, offsetof(struct type, field), lo, hi, NULL                                   \
+        name, MODEL_KEY_##kind, required, offsetof(struct type, field), lo, hi, NULL, either                           \
     }
-#define UINT(name, required, type, field, lo, hi)                                                                      \
-    {                                                                                                                  \
-        name, MODEL_KEY_UINT, required, offsetof(struct type, field), lo, hi, NULL                                     \
-    }
-#define TEXT(name, required, type, field)                                                                              \
-    {                                                                                                                  \
-        name, MODEL_KEY_TEXT, required, offsetof(struct type, field), 0, 0, NULL                                       \
-    }
-#define YES_NO(name, required, type, field)                                                                            \
-    {                                                                                                                  \
-        name, MODEL_KEY_YES_NO, required, offsetof(struct type, field), 0, 0, NULL                                     \
-    }
-#define CLASS(name, required, type, field)                                                                             \
-    {                                                                                                                  \
-        name, MODEL_KEY_CLASS, required, offsetof(struct type, field), 0, 0, NULL                                      \
-    }
+#define NUMBER(name, required, type, field, lo, hi) KEY(NUMBER, name, required, type, field, lo, hi, NULL)
+#define UINT(name, required, type, field, lo, hi) KEY(UINT, name, required, type, field, lo, hi, NULL)
+#define TEXT(name, required, type, field) KEY(TEXT, name, required, type, field, 0, 0, NULL)
+#define YES_NO(name, required, type, field) KEY(EITHER, name, required, type, field, 0, 0, &model_yes_no)
+#define EITHER(name, required, type, field, pair) KEY(EITHER, name, required, type, field, 0, 0, &(pair))
+#define CLASS(name, required, type, field) KEY(CLASS, name, required, type, field, 0, 0, NULL)
 #define OWN(name, required, function)                                                                                  \
     {                                                                                                                  \
-        name, MODEL_KEY_OWN, required, 0, 0, 0, function                                                               \
+        name, MODEL_KEY_OWN, required, 0, 0, 0, function, NULL                                                         \
     }
-
-/* What an ordinary processor does beside changing its license: model_keys_world.c. */
-enum {
-    MODEL_SMI_KEYS = 3,
-    MODEL_COLD_KEYS = 2,
-    MODEL_SIBLING_KEYS = 5,
-    MODEL_WANDER_KEYS = 4,
-    MODEL_LIMIT_KEYS = 2,
-    MODEL_REPETITION_KEYS = 2
-};
-extern const struct model_key model_smi_keys[MODEL_SMI_KEYS], model_cold_keys[MODEL_COLD_KEYS],
-    model_sibling_keys[MODEL_SIBLING_KEYS], model_wander_keys[MODEL_WANDER_KEYS], model_limit_keys[MODEL_LIMIT_KEYS],
-    model_repetition_keys[MODEL_REPETITION_KEYS];
-int model_leave_smi(struct model_parser *p);
-int model_leave_wander(struct model_parser *p);
+extern const struct model_either model_yes_no;
 
 /* Refuses what stands in a line: (line, key, format, ...) as sourced_ini_fail() takes them; returns non-zero. */
 #define model_fail(p, ...) sourced_ini_fail(&(p)->ini, __VA_ARGS__)
+/* The same of the present line. */
+#define model_refuse(p, ...) model_fail(p, (p)->ini.line, __VA_ARGS__)
 /* Whether a key was read in the present section. */
 static inline bool model_was_seen(const struct model_parser *p, const char *key)
 {

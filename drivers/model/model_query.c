@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows from a model file by arithmetic alone: frequencies, voltages, rates, needs. */
+/* What follows from a model file by arithmetic alone: frequencies, voltages, rates, needs, energies. */
 #include "drivers/model/model.h"
 
 #include <math.h>
@@ -72,31 +72,22 @@ static double spacing(const struct payload *p)
     return p->counted > 0 && p->counted < p->instructions ? (double)p->instructions / p->counted : 1;
 }
 
-static int cannot(struct machine_error *err, const char *text, const char *payload, const char *cpu)
-{
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    snprintf(err->text, sizeof err->text, "the modelled %s cannot run %s: %s", cpu, payload, text);
-    return MACHINE_CANNOT;
-}
-
 static int check_runs(const struct model *m, const struct payload *p, struct machine_error *err)
 {
     unsigned lacking = p->kernel->features & ~m->features;
+    char names[80], remedy[160];
     if (lacking) {
-        char names[80], text[120];
         kernel_feature_names(lacking, names, sizeof names);
-        snprintf(text, sizeof text, "it has no %s", names);
-        int status = cannot(err, text, p->name, m->cpu_name);
-        snprintf(err->remedy, sizeof err->remedy, "choose narrower kernels, or a model with %s", names);
-        return status;
+        snprintf(remedy, sizeof remedy, "choose narrower kernels, or a model with %s", names);
+        return machine_fail(err, MACHINE_CANNOT, remedy, "the modelled %s cannot run %s: it has no %s", m->cpu_name,
+                            p->name, names);
     }
     if (!find_kernel(m, p->kernel->name)) {
-        int status = cannot(err, "its model file has no rate for this kernel", p->name, m->cpu_name);
-        snprintf(err->remedy, sizeof err->remedy,
-                 "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
+        snprintf(remedy, sizeof remedy, "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
                  (int)strcspn(p->kernel->name, "-@"), p->kernel->name);
-        return status;
+        return machine_fail(err, MACHINE_CANNOT, remedy,
+                            "the modelled %s cannot run %s: its model file has no rate for this kernel", m->cpu_name,
+                            p->name);
     }
     return MACHINE_OK;
 }
@@ -148,4 +139,27 @@ struct model_throttle model_throttle(const struct model *m, const struct payload
         part = wide ? fmin(1, m->throttle_distance / n) : 0;
     double cycles = part / ratio + (1 - part); /* relative to full rate */
     return (struct model_throttle){.factor = 1 / cycles, .share = part / ratio / cycles};
+}
+
+/* ---- power ---- */
+
+static double energy_of(const struct model *m, unsigned width, enum kernel_weight weight)
+{
+    for (size_t i = 0; i < m->n_energies; i++)
+        if (m->energies[i].width == width && m->energies[i].weight == weight)
+            return m->energies[i].nj;
+    return NAN;
+}
+
+double model_power_instruction(const struct model *m, const struct payload *p)
+{
+    double counted = p->instructions ? (double)p->counted / p->instructions : 1;
+    double nj = energy_of(m, p->kernel->width, p->kernel->weight);
+    return counted < 1 ? counted * nj + (1 - counted) * energy_of(m, 64, KERNEL_LIGHT) : nj;
+}
+
+double model_power_joules(const struct model *m, double cycles, double instructions, double nj_instruction,
+                          double volts)
+{
+    return (cycles * m->cycle_nj + instructions * nj_instruction) * 1e-9 * volts * volts;
 }

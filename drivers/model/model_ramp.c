@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/model/model_ramp.h"
+#include "drivers/model/model_core.h"
 
 #include <math.h>
 
 enum { STEPS = 512, TIME_CONSTANTS = 20 }; /* of a ramp; steps of one time constant */
+
+double model_core_class_ghz(const struct model_core *c, unsigned class_)
+{
+    double ghz = model_ghz(c->model, c->model->classes[class_].level, c->cores);
+    return c->fixed_ghz > 0 ? fmin(ghz, c->fixed_ghz) : ghz;
+}
+
+double model_core_ghz(const struct model_core *c)
+{
+    return c->ramps.tau > 0 ? c->ramps.ghz : model_core_class_ghz(c, c->held);
+}
 
 /* The mean of exp(-t / tau) over a step is tau / length times the difference of its ends. */
 static void next_step(struct model_core *c)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/model/model_steady.h"
+#include "drivers/model/model_machine.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "drivers/model/model_core.h"
-#include "drivers/model/model_power.h"
 
 static double nominal_ghz(const struct model *m, const struct model_need *need, unsigned cores, double fixed_ghz)
 {

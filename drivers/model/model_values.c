@@ -5,9 +5,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/text_list.h"
 
 /* Decimal notation only: strtod alone would take "nan", "inf" and hexadecimal. Returns the end, or NULL. */
 static const char *plain_number(const char *text, double *out)
@@ -31,10 +32,9 @@ int model_number(struct model_parser *p, const char *key, const char *text, doub
         value = end && divisor > 0 ? value / divisor : NAN;
     }
     if (!end || *end || !isfinite(value))
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a number; write a decimal number or a fraction like 1/4",
-                          text);
+        return model_refuse(p, key, "`%.40s` is not a number; write a decimal number or a fraction like 1/4", text);
     if (value < lo || value > hi)
-        return model_fail(p, p->ini.line, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
+        return model_refuse(p, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
     *out = value;
     return 0;
 }
@@ -46,9 +46,9 @@ int model_uint(struct model_parser *p, const char *key, const char *text, unsign
     errno = 0;
     unsigned long value = strtoul(text, &end, hex ? 16 : 10);
     if (!isdigit((unsigned char)text[0]) || *end || errno == ERANGE)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a whole number; %u to %u would work", text, lo, hi);
+        return model_refuse(p, key, "`%.40s` is not a whole number; %u to %u would work", text, lo, hi);
     if (value < lo || value > hi)
-        return model_fail(p, p->ini.line, key, "%.40s is out of range; %u to %u would work", text, lo, hi);
+        return model_refuse(p, key, "%.40s is out of range; %u to %u would work", text, lo, hi);
     *out = (unsigned)value;
     return 0;
 }
@@ -59,7 +59,7 @@ int model_core_range(struct model_parser *p, const char *key, const char *text, 
     const char *dash = strchr(text, '-');
     size_t n = dash ? (size_t)(dash - text) : strlen(text);
     if (n == 0 || n >= sizeof low)
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a range of active cores; write 4 or 1-4", text);
+        return model_refuse(p, key, "`%.40s` is not a range of active cores; write 4 or 1-4", text);
     memcpy(low, text, n);
     low[n] = '\0';
     if (model_uint(p, key, low, 1, MODEL_CORES_MAX, &out->lo) != 0)
@@ -68,7 +68,7 @@ int model_core_range(struct model_parser *p, const char *key, const char *text, 
     if (dash && model_uint(p, key, dash + 1, 1, MODEL_CORES_MAX, &out->hi) != 0)
         return -1;
     if (out->hi < out->lo)
-        return model_fail(p, p->ini.line, key, "the range %.40s runs backwards; write %u-%u", text, out->hi, out->lo);
+        return model_refuse(p, key, "the range %.40s runs backwards; write %u-%u", text, out->hi, out->lo);
     return 0;
 }
 
@@ -77,13 +77,10 @@ int model_class_name(struct model_parser *p, const char *key, const char *text, 
     int i = model_class_index(p->model, text);
     if (i < 0) {
         char known[200] = "";
-        size_t used = 0;
-        for (size_t k = 0; k < p->model->n_classes && used < sizeof known; k++) {
-            int n = snprintf(known + used, sizeof known - used, " %s", p->model->classes[k].name);
-            used += n > 0 ? (size_t)n : 0;
-        }
-        return model_fail(p, p->ini.line, key, "no class `%.40s` above this line; classes so far:%s", text,
-                          known[0] ? known : " none");
+        for (size_t k = 0; k < p->model->n_classes; k++)
+            text_list_add(known, sizeof known, " ", "%s", p->model->classes[k].name);
+        return model_refuse(p, key, "no class `%.40s` above this line; classes so far: %s", text,
+                            known[0] ? known : "none");
     }
     *out = (unsigned)i;
     return 0;
@@ -94,10 +91,9 @@ int model_name(struct model_parser *p, const char *key, const char *text, char *
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++)
         if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-            return model_fail(p, p->ini.line, key, "`%.40s` is not a name; letters, digits and _ would work", text);
+            return model_refuse(p, key, "`%.40s` is not a name; letters, digits and _ would work", text);
     if (n == 0 || n >= size)
-        return model_fail(p, p->ini.line, key, "`%.40s` is too long for a name; at most %zu characters", text,
-                          size - 1);
+        return model_refuse(p, key, "`%.40s` is too long for a name; at most %zu characters", text, size - 1);
     memcpy(out, text, n + 1);
     return 0;
 }
@@ -113,7 +109,7 @@ int model_width(struct model_parser *p, const char *key, const char *text, unsig
             *out = value;
             return 0;
         }
-    return model_fail(p, p->ini.line, key, "%.40s is not a register width; 64, 128, 256, 512 or 8192 would work", text);
+    return model_refuse(p, key, "%.40s is not a register width; 64, 128, 256, 512 or 8192 would work", text);
 }
 
 int model_weight(struct model_parser *p, const char *key, const char *text, enum kernel_weight *out)
@@ -123,7 +119,7 @@ int model_weight(struct model_parser *p, const char *key, const char *text, enum
     else if (strcmp(text, "heavy") == 0)
         *out = KERNEL_HEAVY;
     else
-        return model_fail(p, p->ini.line, key, "`%.40s` is not a weight; light or heavy would work", text);
+        return model_refuse(p, key, "`%.40s` is not a weight; light or heavy would work", text);
     return 0;
 }
 
@@ -131,16 +127,19 @@ static int store_text(struct model_parser *p, const char *key, const char *value
 {
     size_t n = strlen(value);
     if (n >= MODEL_TEXT_MAX)
-        return model_fail(p, p->ini.line, key, "longer than %d characters", MODEL_TEXT_MAX - 1);
+        return model_refuse(p, key, "longer than %d characters", MODEL_TEXT_MAX - 1);
     memcpy(out, value, n + 1);
     return 0;
 }
 
-static int store_yes_no(struct model_parser *p, const char *key, const char *value, bool *out)
+const struct model_either model_yes_no = {"no", "yes", "yes nor no"};
+
+static int store_either(struct model_parser *p, const char *key, const char *value, const struct model_either *e,
+                        bool *out)
 {
-    *out = strcmp(value, "yes") == 0;
-    if (!*out && strcmp(value, "no") != 0)
-        return model_fail(p, p->ini.line, key, "`%.40s` is neither yes nor no", value);
+    *out = strcmp(value, e->yes) == 0;
+    if (!*out && strcmp(value, e->no) != 0)
+        return model_refuse(p, key, "`%.40s` is neither %s", value, e->both);
     return 0;
 }
 
@@ -154,8 +153,8 @@ int model_store_key(struct model_parser *p, const struct model_key *k, const cha
         return model_uint(p, k->name, value, (unsigned)k->lo, (unsigned)k->hi, at);
     case MODEL_KEY_TEXT:
         return store_text(p, k->name, value, at);
-    case MODEL_KEY_YES_NO:
-        return store_yes_no(p, k->name, value, at);
+    case MODEL_KEY_EITHER:
+        return store_either(p, k->name, value, k->either, at);
     case MODEL_KEY_CLASS:
         return model_class_name(p, k->name, value, at);
     case MODEL_KEY_OWN:

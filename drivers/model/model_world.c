@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/model/model_world.h"
+#include "drivers/model/model_core.h"
 
 #include <math.h>
 

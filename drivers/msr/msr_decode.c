@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/text_list.h"
+
 static const double RATIO_GHZ = 0.1, VOLTS_UNIT = 0x1p-13, DRAM_JOULES = 15.3e-6;
 static const uint64_t EMULATED_PERF_STATUS = UINT64_C(0x400000003e8);
 
@@ -138,16 +140,10 @@ static size_t turbo_by_group(const uint64_t *values, struct msr_turbo_row *out)
 
 size_t msr_turbo_limits(const struct msr_part *p, const uint64_t *values, struct msr_turbo_row out[MSR_TURBO_ROWS_MAX])
 {
-    switch (turbo_layout(p)) {
-    case TURBO_BY_CORE:
-        return turbo_by_core(values, 8, out);
-    case TURBO_BY_CORE_3:
-        return turbo_by_core(values, 18, out);
-    case TURBO_BY_GROUP:
-        return turbo_by_group(values, out);
-    default:
-        return 0;
-    }
+    static const size_t most[] = {[TURBO_UNKNOWN] = 0, [TURBO_BY_CORE] = 8, [TURBO_BY_CORE_3] = 18};
+    unsigned layout = turbo_layout(p);
+
+    return layout == TURBO_BY_GROUP ? turbo_by_group(values, out) : turbo_by_core(values, most[layout], out);
 }
 
 bool msr_is_hybrid(const struct msr_part *p)
@@ -255,17 +251,18 @@ void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char
 {
     uint32_t reg;
     const char *const *names = msr_decode_find_limits(p, &reg);
-    size_t used = 0;
 
-    snprintf(out, size, "none");
-    for (unsigned i = 0; names != NULL && i < LIMIT_BITS && used < size; i++) {
+    out[0] = '\0';
+    for (unsigned i = 0; names != NULL && i < LIMIT_BITS; i++) {
         if ((value >> (i + (logged ? LIMIT_BITS : 0)) & 1) == 0)
             continue;
-        const char *comma = used > 0 ? ", " : "";
-        int length = names[i] != NULL ? snprintf(out + used, size - used, "%s%s", comma, names[i])
-                                      : snprintf(out + used, size - used, "%sbit %u", comma, i);
-        used += length > 0 ? (size_t)length : 0;
+        if (names[i] != NULL)
+            text_list_add(out, size, ", ", "%s", names[i]);
+        else
+            text_list_add(out, size, ", ", "bit %u", i);
     }
+    if (out[0] == '\0')
+        snprintf(out, size, "none");
 }
 
 /* ---- energy ---- */

@@ -74,47 +74,42 @@ static bool locked_down(const struct msr_trouble *t)
     return t->lockdown[0] != '\0' && strcmp(t->lockdown, "none") != 0;
 }
 
-static void tell_open(const struct msr_trouble *t, char *why, size_t why_size, char *remedy, size_t remedy_size)
+static int tell_open(const struct msr_trouble *t, struct machine_error *err)
 {
     switch (t->open_errno) {
     case ENOENT:
     case ENXIO: /* the node is there, but nobody serves it, or the CPU is offline */
     case ENODEV:
-        snprintf(why, why_size, "no /dev/cpu/%d/msr: the kernel module msr is not loaded", t->cpu);
-        snprintf(remedy, remedy_size, "as root: modprobe msr");
-        return;
+        return machine_fail(err, MACHINE_CANNOT, "as root: modprobe msr",
+                            "no /dev/cpu/%d/msr: the kernel module msr is not loaded", t->cpu);
     case EACCES:
-        snprintf(why, why_size, "/dev/cpu/%d/msr is readable by root only", t->cpu);
-        snprintf(remedy, remedy_size, "run as root");
-        return;
+        return machine_fail(err, MACHINE_CANNOT, "run as root", "/dev/cpu/%d/msr is readable by root only", t->cpu);
     case EPERM:
-        if (t->rawio && locked_down(t)) {
-            snprintf(why, why_size, "access to /dev/cpu/%d/msr is denied: kernel lockdown (%s)", t->cpu, t->lockdown);
-            snprintf(remedy, remedy_size, "boot without lockdown (Secure Boot enables it)");
-        } else {
-            snprintf(why, why_size, "access to /dev/cpu/%d/msr is denied: no CAP_SYS_RAWIO", t->cpu);
-            snprintf(remedy, remedy_size, "run as root outside a container, or grant CAP_SYS_RAWIO");
-        }
-        return;
+        if (t->rawio && locked_down(t))
+            return machine_fail(err, MACHINE_CANNOT, "boot without lockdown (Secure Boot enables it)",
+                                "access to /dev/cpu/%d/msr is denied: kernel lockdown (%s)", t->cpu, t->lockdown);
+        return machine_fail(err, MACHINE_CANNOT, "run as root outside a container, or grant CAP_SYS_RAWIO",
+                            "access to /dev/cpu/%d/msr is denied: no CAP_SYS_RAWIO", t->cpu);
     default:
-        snprintf(why, why_size, "/dev/cpu/%d/msr: %s", t->cpu, strerror(t->open_errno));
+        return machine_fail(err, MACHINE_CANNOT, "", "/dev/cpu/%d/msr: %s", t->cpu, strerror(t->open_errno));
     }
 }
 
-void msr_trouble_tell(const struct msr_trouble *t, char *why, size_t why_size, char *remedy, size_t remedy_size)
+int msr_trouble_tell(const struct msr_trouble *t, struct machine_error *err)
 {
-    why[0] = remedy[0] = '\0';
-    if (t->open_errno != 0) {
-        tell_open(t, why, why_size, remedy, remedy_size);
-    } else if (t->read_errno == EIO) {
-        snprintf(why, why_size, "/dev/cpu/%d/msr can be opened, but reading a register fails (EIO): %s", t->cpu,
-                 t->guest ? "the hypervisor does not expose it" : "this processor has none that this program knows");
-        snprintf(remedy, remedy_size, "%s", t->guest ? "measure on the host" : "");
-    } else if (t->read_errno == EPERM && locked_down(t)) {
-        snprintf(why, why_size, "/dev/cpu/%d/msr can be opened, but reads are denied: kernel lockdown (%s)", t->cpu,
-                 t->lockdown);
-        snprintf(remedy, remedy_size, "boot without lockdown (Secure Boot enables it)");
-    } else if (t->read_errno != 0) {
-        snprintf(why, why_size, "/dev/cpu/%d/msr can be opened, but reads fail: %s", t->cpu, strerror(t->read_errno));
-    }
+    if (t->open_errno != 0)
+        return tell_open(t, err);
+    if (t->read_errno == EIO)
+        return machine_fail(err, MACHINE_CANNOT, t->guest ? "measure on the host" : "",
+                            "/dev/cpu/%d/msr can be opened, but reading a register fails (EIO): %s", t->cpu,
+                            t->guest ? "the hypervisor does not expose it"
+                                     : "this processor has none that this program knows");
+    if (t->read_errno == EPERM && locked_down(t))
+        return machine_fail(err, MACHINE_CANNOT, "boot without lockdown (Secure Boot enables it)",
+                            "/dev/cpu/%d/msr can be opened, but reads are denied: kernel lockdown (%s)", t->cpu,
+                            t->lockdown);
+    if (t->read_errno != 0)
+        return machine_fail(err, MACHINE_CANNOT, "", "/dev/cpu/%d/msr can be opened, but reads fail: %s", t->cpu,
+                            strerror(t->read_errno));
+    return MACHINE_OK;
 }

@@ -8,8 +8,9 @@
 #define CHARACTERIZE_MSR_DEVICE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+#include "util/error.h"
 
 /* The registers of one CPU. Whoever reads them otherwise (a test, another driver) fills in functions of its own. */
 struct msr_device {
@@ -35,7 +36,7 @@ struct msr_trouble {
 };
 /* Fills rawio and lockdown from folders laid out like /sys and /proc. */
 void msr_trouble_read(const char *sys, const char *proc, struct msr_trouble *out);
-/* One clause each: why not, and what would help ("" where nothing would). */
-void msr_trouble_tell(const struct msr_trouble *t, char *why, size_t why_size, char *remedy, size_t remedy_size);
+/* MACHINE_OK where nothing did; or MACHINE_CANNOT with a clause each: why not, and what would help (may be ""). */
+int msr_trouble_tell(const struct msr_trouble *t, struct machine_error *err);
 
 #endif

@@ -8,13 +8,12 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_survey.h"
 #include "drivers/cpu/tsc.h"
-
-enum { DEV_MAX = 200 };
+#include "util/text_list.h"
 
 struct with_registers {
-    struct machine inner;
+    const struct machine_ops *inner;
+    struct machine_ops ops; /* those, but for what this file does */
     struct msr_access access;
-    char dev[DEV_MAX];
     struct msr_device device;
     bool opened;
     uint64_t read_tsc; /* when a register was last read */
@@ -24,28 +23,16 @@ struct with_registers {
     char own_notes[550]; /* what the registers say, since prepare */
 };
 
-static void inner_info(const struct with_registers *w, struct machine_info *out)
-{
-    w->inner.ops->info(&w->inner, out);
-}
-
 static void msr_info(const struct machine *m, struct machine_info *out)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
 
-    inner_info(w, out);
-    snprintf(w->notes, sizeof w->notes, "%s%s%s", out->notes != NULL ? out->notes : "",
-             out->notes != NULL && out->notes[0] != '\0' && w->own_notes[0] != '\0' ? "; " : "", w->own_notes);
+    w->inner->info(m, out);
+    snprintf(w->notes, sizeof w->notes, "%s", out->notes != NULL ? out->notes : "");
+    text_list_add(w->notes, sizeof w->notes, "; ", "%s", w->own_notes);
     out->name = w->name;
     out->source = w->source;
     out->notes = w->notes;
-}
-
-static const char *msr_lacks(const struct machine *m, enum counter_id id, const char **remedy)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->lacks(&w->inner, id, remedy);
 }
 
 static void close_device(struct with_registers *w)
@@ -57,15 +44,15 @@ static void close_device(struct with_registers *w)
 
 static void msr_finish(struct machine *m)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
 
     close_device(w);
-    w->inner.ops->finish(&w->inner);
+    w->inner->finish(m);
 }
 
 static int open_device(const struct with_registers *w, int cpu, struct msr_device *out)
 {
-    return w->access.open != NULL ? w->access.open(w->access.context, cpu, out) : msr_device_open(w->dev, cpu, out);
+    return w->access.open != NULL ? w->access.open(w->access.context, cpu, out) : msr_device_open("/dev", cpu, out);
 }
 
 static int refuse_open(const struct with_registers *w, int cpu, int error, struct machine_error *err)
@@ -75,10 +62,7 @@ static int refuse_open(const struct with_registers *w, int cpu, int error, struc
     trouble.cpu = cpu;
     trouble.open_errno = error;
     trouble.guest = w->access.guest;
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_CANNOT;
-    msr_trouble_tell(&trouble, err->text, sizeof err->text, err->remedy, sizeof err->remedy);
-    return MACHINE_CANNOT;
+    return msr_trouble_tell(&trouble, err);
 }
 
 /* What limits or explains the results, as far as registers tell it. */
@@ -89,29 +73,28 @@ static void note_registers(struct with_registers *w)
     msr_survey(&w->device, &w->access.part, &survey);
     w->own_notes[0] = '\0';
     if (survey.turbo[0] != '\0') {
-        snprintf(w->own_notes, sizeof w->own_notes, "non-AVX turbo limits by active cores, GHz (1ADH): %s",
-                 survey.turbo);
+        text_list_add(w->own_notes, sizeof w->own_notes, "; ", "non-AVX turbo limits by active cores, GHz (1ADH): %s",
+                      survey.turbo);
     }
-    size_t used = strlen(w->own_notes);
     if (survey.limits[0] != '\0') {
-        snprintf(w->own_notes + used, sizeof w->own_notes - used,
-                 "%sbefore the measurement, the frequency was limited by: %s", used > 0 ? "; " : "", survey.limits);
+        text_list_add(w->own_notes, sizeof w->own_notes, "; ",
+                      "before the measurement, the frequency was limited by: %s", survey.limits);
     }
 }
 
 static int msr_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
     struct machine_info info;
 
     close_device(w);
-    int status = w->inner.ops->prepare(&w->inner, s, err);
+    int status = w->inner->prepare(m, s, err);
     if (status != MACHINE_OK)
         return status;
-    inner_info(w, &info);
+    w->inner->info(m, &info);
     int error = open_device(w, info.cpu_number, &w->device);
     if (error != 0) {
-        w->inner.ops->finish(&w->inner);
+        w->inner->finish(m);
         return refuse_open(w, info.cpu_number, error, err);
     }
     w->opened = true;
@@ -119,128 +102,68 @@ static int msr_prepare(struct machine *m, const struct machine_setup *s, struct 
     return MACHINE_OK;
 }
 
-static int msr_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+static void msr_close_again(struct machine *m)
 {
-    struct with_registers *w = m->state;
-
-    return w->inner.ops->run(&w->inner, r, out, err);
+    (void)m;
 }
 
 static void msr_close(struct machine *m)
 {
-    struct with_registers *w = m->state;
+    static const struct machine_ops closed = {.close = msr_close_again};
+    struct with_registers *w = m->around;
 
-    if (w == NULL)
-        return;
     close_device(w);
-    w->inner.ops->close(&w->inner);
+    w->inner->close(m);
     free(w);
-    m->state = NULL;
+    *m = (struct machine){.ops = &closed};
 }
 
 static int msr_read(struct machine *m, uint32_t reg, uint64_t *value, struct machine_error *err)
 {
-    struct with_registers *w = m->state;
+    struct with_registers *w = m->around;
 
-    memset(err, 0, sizeof *err);
-    if (!w->opened) {
-        err->status = MACHINE_FAILED;
-        snprintf(err->text, sizeof err->text, "the machine %s was not prepared: register %XH of no CPU", w->name, reg);
-        return MACHINE_FAILED;
-    }
+    if (!w->opened)
+        return machine_fail(err, MACHINE_FAILED, "", "the machine %s was not prepared: register %XH of no CPU", w->name,
+                            reg);
     uint64_t before = tsc_now();
     int error = w->device.read(&w->device, reg, value);
     w->read_tsc = before + (tsc_now() - before) / 2;
     if (error != 0) {
-        err->status = MACHINE_CANNOT;
-        msr_read_error_text(reg, w->device.cpu, error, w->access.guest, err->text, sizeof err->text);
-        return MACHINE_CANNOT;
+        char why[200];
+        msr_read_error_text(reg, w->device.cpu, error, w->access.guest, why, sizeof why);
+        return machine_fail(err, MACHINE_CANNOT, "", "%s", why);
     }
     return MACHINE_OK;
 }
 
 static uint64_t msr_read_tsc(const struct machine *m)
 {
-    const struct with_registers *w = m->state;
+    const struct with_registers *w = m->around;
 
     return w->read_tsc;
 }
 
-static int msr_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->find_event(&w->inner, name, code, err);
-}
-
-/* Around any machine on real hardware, all of which know their cores; where one does not, all are alike. */
-static size_t msr_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->core_kinds != NULL ? w->inner.ops->core_kinds(&w->inner, out, max) : 0;
-}
-
-static int msr_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
-                            struct machine_error *err)
-{
-    const struct with_registers *w = m->state;
-
-    return w->inner.ops->named_events(&w->inner, select, out, max, n, err);
-}
-
-/* The machine inside reads energy by these registers, too, where there is nothing better. */
-static int msr_read_energy(struct machine *m, struct energy_reading *out, const char **source,
-                           struct machine_error *err)
-{
-    struct with_registers *w = m->state;
-
-    if (w->inner.ops->read_energy == NULL)
-        return machine_fail(err, MACHINE_CANNOT, "", "machine %s cannot read energy", w->name);
-    return w->inner.ops->read_energy(&w->inner, out, source, err);
-}
-
-static int msr_speed_select(struct machine *m, struct rated_limits *out, struct machine_error *err)
-{
-    struct with_registers *w = m->state;
-
-    if (w->inner.ops->speed_select == NULL)
-        return machine_fail(err, MACHINE_CANNOT, "", "machine %s has no access to Speed Select", w->name);
-    return w->inner.ops->speed_select(&w->inner, out, err);
-}
-
-#define COMMON_OPS                                                                                                     \
-    .info = msr_info, .lacks = msr_lacks, .prepare = msr_prepare, .run = msr_run, .finish = msr_finish,                \
-    .close = msr_close, .read_register = msr_read, .register_tsc = msr_read_tsc, .core_kinds = msr_core_kinds,         \
-    .read_energy = msr_read_energy, .speed_select = msr_speed_select
-static const struct machine_ops msr_ops = {COMMON_OPS};
-/* around a machine that knows events by name */
-static const struct machine_ops msr_ops_with_events = {COMMON_OPS, .find_event = msr_find_event,
-                                                       .named_events = msr_named_events};
-
-int msr_machine_wrap(struct machine *inner, const struct msr_access *access, struct machine *out,
+int msr_machine_wrap(const struct machine *inner, const struct msr_access *access, struct machine *out,
                      struct machine_error *err)
 {
     struct with_registers *w = calloc(1, sizeof *w);
     struct machine_info info;
 
-    if (w == NULL) {
-        memset(err, 0, sizeof *err);
-        err->status = MACHINE_FAILED;
-        snprintf(err->text, sizeof err->text, "out of memory");
-        return MACHINE_FAILED;
-    }
-    w->inner = *inner;
+    if (w == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     w->access = *access;
-    snprintf(w->dev, sizeof w->dev, "%s", access->dev != NULL ? access->dev : "/dev");
-    w->access.dev = w->dev;
-    inner_info(w, &info);
-    if (strcmp(info.name, "timing") == 0)
-        snprintf(w->name, sizeof w->name, "msr");
-    else
-        snprintf(w->name, sizeof w->name, "%s+msr", info.name);
+    inner->ops->info(inner, &info);
+    snprintf(w->name, sizeof w->name, strcmp(info.name, "timing") == 0 ? "msr" : "%s+msr", info.name);
     snprintf(w->source, sizeof w->source, "%s; registers through /dev/cpu/N/msr", info.source);
-    *out = (struct machine){.ops = inner->ops->find_event != NULL ? &msr_ops_with_events : &msr_ops, .state = w};
+    w->inner = inner->ops;
+    w->ops = *inner->ops;
+    w->ops.info = msr_info;
+    w->ops.prepare = msr_prepare;
+    w->ops.finish = msr_finish;
+    w->ops.close = msr_close;
+    w->ops.read_register = msr_read;
+    w->ops.register_tsc = msr_read_tsc;
+    *out = (struct machine){.ops = &w->ops, .state = inner->state, .around = w};
     return MACHINE_OK;
 }
 
@@ -248,15 +171,13 @@ int msr_machine_add(struct machine *m, struct machine_error *err)
 {
     struct cpu_leaves leaves;
     struct msr_access access;
-    struct machine inner = *m;
 
     memset(&access, 0, sizeof access);
     cpu_read_leaves(&leaves);
     msr_part_of(&leaves, &access.part);
     access.guest = leaves.version.ecx >> 31 & 1;
-    access.dev = "/dev";
     msr_trouble_read("/sys", "/proc", &access.access);
-    return msr_machine_wrap(&inner, &access, m, err);
+    return msr_machine_wrap(m, &access, m, err);
 }
 
 int machine_open_msr(struct machine *out, struct machine_error *err)

@@ -14,22 +14,21 @@
 typedef int msr_opener(void *context, int cpu, struct msr_device *out);
 
 struct msr_access {
-    msr_opener *open; /* NULL: msr_device_open() in `dev` */
+    msr_opener *open; /* NULL: msr_device_open() in /dev */
     void *context;
-    const char *dev;           /* "/dev"; copied */
     struct msr_part part;      /* the processor, as msr_part_of() tells */
     bool guest;                /* under a hypervisor */
     struct msr_trouble access; /* rawio and lockdown, for the reasons */
 };
 
 /*
- * Wraps *inner, which then belongs to *out and is closed with it. It is called "msr" around the timing machine, else
+ * Wraps *inner, which then belongs to *out (it may be the same) and is closed with it. It is called "msr" around the timing machine, else
  * "INNER+msr". Returns MACHINE_OK, or MACHINE_FAILED when out of memory (then *inner is untouched).
  *
  * prepare() fails with MACHINE_CANNOT where the registers of the CPU cannot be opened. read_register() reads a register
  * of the CPU chosen by prepare(), and fails with MACHINE_CANNOT and the reason where that one cannot be read.
  */
-int msr_machine_wrap(struct machine *inner, const struct msr_access *access, struct machine *out,
+int msr_machine_wrap(const struct machine *inner, const struct msr_access *access, struct machine *out,
                      struct machine_error *err);
 
 /* Wraps *m in place, with the registers of this system. Returns as msr_machine_wrap(). */

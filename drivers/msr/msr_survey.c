@@ -2,22 +2,10 @@
 #include "drivers/msr/msr_survey.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Adds to a list in words. */
-__attribute__((format(printf, 3, 4))) static void msr_survey_add(char *list, size_t size, const char *text, ...)
-{
-    size_t used = strlen(list);
-    va_list args;
-
-    if (used > 0 && used + 2 < size)
-        used += (size_t)snprintf(list + used, size - used, ", ");
-    va_start(args, text);
-    vsnprintf(list + used, size - used, text, args);
-    va_end(args);
-}
+#include "util/text_list.h"
 
 static bool msr_survey_ask(struct msr_device *d, uint32_t reg, uint64_t *value, struct msr_survey *out)
 {
@@ -54,7 +42,7 @@ static void ask_volts(struct msr_device *d, const struct msr_part *p, struct msr
         snprintf(out->volts_why, sizeof out->volts_why, "%s", why);
     } else {
         out->volts = true;
-        msr_survey_add(out->found, sizeof out->found, "core voltage %.3f V", volts);
+        text_list_add(out->found, sizeof out->found, ", ", "core voltage %.3f V", volts);
     }
 }
 
@@ -75,15 +63,16 @@ static void ask_turbo(struct msr_device *d, const struct msr_part *p, struct msr
         while (last + 1 < n && row[last + 1].ghz == row[i].ghz)
             last++;
         if (row[i].first_cores == row[last].last_cores) {
-            msr_survey_add(out->turbo, sizeof out->turbo, "%u: %.1f", row[i].first_cores, row[i].ghz);
+            text_list_add(out->turbo, sizeof out->turbo, ", ", "%u: %.1f", row[i].first_cores, row[i].ghz);
         } else {
-            msr_survey_add(out->turbo, sizeof out->turbo, "%u-%u: %.1f", row[i].first_cores, row[last].last_cores,
-                           row[i].ghz);
+            text_list_add(out->turbo, sizeof out->turbo, ", ", "%u-%u: %.1f", row[i].first_cores, row[last].last_cores,
+                          row[i].ghz);
         }
         i = last;
     }
     if (n > 0)
-        msr_survey_add(out->found, sizeof out->found, "non-AVX turbo %.1f to %.1f GHz", row[0].ghz, row[n - 1].ghz);
+        text_list_add(out->found, sizeof out->found, ", ", "non-AVX turbo %.1f to %.1f GHz", row[0].ghz,
+                      row[n - 1].ghz);
 }
 
 static void ask_clocks(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
@@ -93,12 +82,12 @@ static void ask_clocks(struct msr_device *d, const struct msr_part *p, struct ms
     double ghz;
 
     if (p->intel && msr_survey_ask(d, MSR_PLATFORM_INFO, &value, out) && msr_platform(value, &platform))
-        msr_survey_add(out->found, sizeof out->found, "base %.1f GHz", platform.base_ghz);
+        text_list_add(out->found, sizeof out->found, ", ", "base %.1f GHz", platform.base_ghz);
     if (p->amd && msr_survey_ask(d, MSR_AMD_PSTATE_0, &value, out) && msr_amd_pstate_ghz(p, value, &ghz))
-        msr_survey_add(out->found, sizeof out->found, "base %.2f GHz", ghz);
+        text_list_add(out->found, sizeof out->found, ", ", "base %.2f GHz", ghz);
     if (msr_survey_ask(d, MSR_APERF, &value, out) && msr_survey_ask(d, MSR_MPERF, &other, out) && value != 0 &&
         other != 0)
-        msr_survey_add(out->found, sizeof out->found, "APERF and MPERF");
+        text_list_add(out->found, sizeof out->found, ", ", "APERF and MPERF");
 }
 
 static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
@@ -113,20 +102,20 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
         msr_survey_ask(d, MSR_TEMPERATURE_TARGET, &target, out)) {
         msr_thermal(value, false, &thermal);
         if (thermal.readout && msr_tjmax(target, &tjmax) && thermal.below <= tjmax)
-            msr_survey_add(out->found, sizeof out->found, "%u C", tjmax - thermal.below);
+            text_list_add(out->found, sizeof out->found, ", ", "%u C", tjmax - thermal.below);
         if (thermal.throttled)
-            msr_survey_add(out->limits, sizeof out->limits, "temperature");
+            text_list_add(out->limits, sizeof out->limits, ", ", "temperature");
         if (thermal.power_limited)
-            msr_survey_add(out->limits, sizeof out->limits, "power limit");
+            text_list_add(out->limits, sizeof out->limits, ", ", "power limit");
         if (thermal.current_limited)
-            msr_survey_add(out->limits, sizeof out->limits, "current limit");
+            text_list_add(out->limits, sizeof out->limits, ", ", "current limit");
     }
     if (msr_limits_register(p, &reg) && msr_survey_ask(d, reg, &value, out) && (value & 0xffff) != 0) {
         msr_limits_text(p, value, false, text, sizeof text);
-        msr_survey_add(out->limits, sizeof out->limits, "%s", text);
+        text_list_add(out->limits, sizeof out->limits, ", ", "%s", text);
     }
     if (out->limits[0] != '\0')
-        msr_survey_add(out->found, sizeof out->found, "frequency limited by: %s", out->limits);
+        text_list_add(out->found, sizeof out->found, ", ", "frequency limited by: %s", out->limits);
 }
 
 static void ask_energy(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
@@ -138,7 +127,7 @@ static void ask_energy(struct msr_device *d, const struct msr_part *p, struct ms
 
     if ((p->intel || p->amd) && msr_survey_ask(d, unit, &value, out) && msr_energy_units(p, value, &units) &&
         msr_survey_ask(d, energy, &value, out))
-        msr_survey_add(out->found, sizeof out->found, "energy in steps of %.1f uJ", units.joules * 1e6);
+        text_list_add(out->found, sizeof out->found, ", ", "energy in steps of %.1f uJ", units.joules * 1e6);
 }
 
 void msr_survey(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,7 +26,7 @@ struct corunners {
     struct payload payload;
     uint64_t slice_ticks;
     size_t n; /* started */
-    struct corunner *list;
+    struct corunner list[];
 };
 
 /* Blocks between two looks at the clock: enough of them that reading it does not thin out the instructions. */
@@ -47,11 +46,8 @@ static void *keep_busy(void *data)
 
 static int corunners_fail(struct machine_error *err, int cpu, int error)
 {
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_FAILED;
-    snprintf(err->text, sizeof err->text, "cannot keep CPU %d busy: %s", cpu, strerror(error));
-    snprintf(err->remedy, sizeof err->remedy, "use one active core");
-    return MACHINE_FAILED;
+    return machine_fail(err, MACHINE_FAILED, "use one active core", "cannot keep CPU %d busy: %s", cpu,
+                        strerror(error));
 }
 
 /* A thread that is on its CPU from its first instruction, at normal priority whatever the caller's is. */
@@ -87,14 +83,9 @@ static int wait_until_busy(const struct corunners *c, const int *cpus, struct ma
     for (size_t i = 0; i < c->n; i++) {
         int tries = 25000; /* 5 s: a core that gets no time in so long cannot be called active */
         while (corunners_slices(c, i) == 0) {
-            if (tries-- == 0) {
-                memset(err, 0, sizeof *err);
-                err->status = MACHINE_FAILED;
-                snprintf(err->text, sizeof err->text, "CPU %d cannot be kept busy: something else occupies it",
-                         cpus[i]);
-                snprintf(err->remedy, sizeof err->remedy, "stop what runs there, or use fewer active cores");
-                return MACHINE_FAILED;
-            }
+            if (tries-- == 0)
+                return machine_fail(err, MACHINE_FAILED, "stop what runs there, or use fewer active cores",
+                                    "CPU %d cannot be kept busy: something else occupies it", cpus[i]);
             nanosleep(&pause, NULL);
         }
     }
@@ -107,20 +98,16 @@ int corunners_start(const int *cpus, size_t n, const struct payload *payload, ui
     *out = NULL;
     if (n == 0)
         return MACHINE_OK;
-    struct corunners *c = calloc(1, sizeof *c);
-    struct corunner *list = aligned_alloc(alignof(struct corunner), n * sizeof *list);
-    if (c == NULL || list == NULL) {
-        free(c);
-        free(list);
+    struct corunners *c = aligned_alloc(alignof(struct corunners), sizeof *c + n * sizeof *c->list);
+    if (c == NULL)
         return corunners_fail(err, cpus[0], ENOMEM);
-    }
     atomic_init(&c->stop, false);
     c->payload = *payload;
     c->slice_ticks = slice_ticks;
-    c->list = list;
+    c->n = 0;
     int status = MACHINE_OK;
     while (c->n < n && status == MACHINE_OK) {
-        struct corunner *one = &list[c->n];
+        struct corunner *one = &c->list[c->n];
         atomic_init(&one->slices, 0);
         one->all = c;
         int error = start_one(one, cpus[c->n]);
@@ -151,6 +138,5 @@ void corunners_stop(struct corunners *c)
     atomic_store_explicit(&c->stop, true, memory_order_relaxed);
     for (size_t i = 0; i < c->n; i++)
         pthread_join(c->list[i].thread, NULL);
-    free(c->list);
     free(c);
 }

@@ -18,6 +18,7 @@
 void native_info(const struct native *s, struct machine_info *out)
 {
     *out = (struct machine_info){
+        .name = s->name,
         .cpu = s->cpu_text,
         .tsc_hz = s->tsc.hz,
         .tsc_origin = s->tsc.origin,
@@ -63,14 +64,14 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
             "in a virtual machine, have the hypervisor expose the invariant TSC; --machine model:NAME works everywhere",
             "%s", note);
     }
-    native_note(s->machine_notes, sizeof s->machine_notes, "%s", note);
+    text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", note);
     if (tsc_calibrate(&hz, &error) != 0) {
         return machine_fail(err, MACHINE_CANNOT, "",
                             "the TSC cannot be compared with CLOCK_MONOTONIC_RAW: the clock does not advance");
     }
     double declared = tsc_declared_hz(leaves, &origin);
     tsc_decide(declared, origin, hz, error, &s->tsc);
-    native_note(s->machine_notes, sizeof s->machine_notes, "%s", s->tsc.note);
+    text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", s->tsc.note);
     return MACHINE_OK;
 }
 
@@ -81,13 +82,13 @@ static void native_describe(struct native *s, const struct cpu_leaves *leaves)
     cpu_identify(leaves, &s->id);
     snprintf(s->cpu_text, sizeof s->cpu_text, "%s %s", s->id.brand, s->id.signature);
     if (s->id.hypervisor) {
-        native_note(s->machine_notes, sizeof s->machine_notes,
-                    "in a virtual machine (%s): the host may preempt the CPU at any time",
-                    s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
+        text_list_add(s->machine_notes, sizeof s->machine_notes, "; ",
+                      "in a virtual machine (%s): the host may preempt the CPU at any time",
+                      s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
     if (s->contradicts)
-        native_note(s->machine_notes, sizeof s->machine_notes, "%s", text);
+        text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", text);
 }
 
 /* Physical cores, for info before anything is prepared. */
@@ -160,9 +161,16 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
     return status;
 }
 
-int native_open(struct native *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err)
+int native_open(struct native *s, const char *name, const char *sys, const struct cpu_leaves *leaves,
+                struct machine_error *err)
 {
+    struct cpu_leaves here;
+
+    if (leaves == NULL)
+        cpu_read_leaves(&here);
+    leaves = leaves != NULL ? leaves : &here;
     memset(s, 0, sizeof *s);
+    s->name = name;
     snprintf(s->sys, sizeof s->sys, "%s", sys);
     native_describe(s, leaves);
     int status = find_tsc(s, leaves, err);
@@ -177,37 +185,33 @@ int native_open(struct native *s, const char *sys, const struct cpu_leaves *leav
 
 /* ---- prepare and finish ---- */
 
-/* Names of plain kernels that need none of the missing features, as many as fit. */
+/* The remedy: names of plain kernels that need none of the missing features, as many as fit. */
 static void native_list_kernels(unsigned features, char *out, size_t size)
 {
-    size_t count, used = 0;
+    size_t count;
     const struct kernel *k = kernel_registry(&count);
 
-    out[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        if ((k[i].features & ~features) != 0 || k[i].latency_bound || k[i].chained_adds ||
-            strlen(k[i].name) + used + 6 > size)
-            continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", k[i].name);
-    }
+    snprintf(out, size, "kernels that work here:");
+    for (size_t i = 0; i < count; i++)
+        if ((k[i].features & ~features) == 0 && !k[i].latency_bound && !k[i].chained_adds &&
+            strlen(k[i].name) + strlen(out) + 12 <= size)
+            text_list_add(out, size, " ", "%s", k[i].name);
 }
 
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err)
 {
     unsigned missing = p->kernel->features & ~s->features;
-    char names[80], usable[170], remedy[200], why[200];
+    char names[80], remedy[200], why[200];
 
     if (missing != 0) {
         kernel_feature_names(missing, names, sizeof names);
-        native_list_kernels(s->features, usable, sizeof usable);
-        snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
+        native_list_kernels(s->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "kernel %s needs %s, which this CPU, operating system or hypervisor does not support",
                             p->name, names);
     }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
-        native_list_kernels(s->features & ~p->kernel->features, usable, sizeof usable);
-        snprintf(remedy, sizeof remedy, "kernels that work here: %s", usable);
+        native_list_kernels(s->features & ~p->kernel->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
     }
     return MACHINE_OK;
@@ -223,53 +227,54 @@ void native_finish(struct native *s)
     s->active_cores = 0;
 }
 
+int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
+                          struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err)
+{
+    *corunner = s->setup.corunner.kernel != NULL ? s->setup.corunner : kernel_named("64add");
+    int status = can_run(s, corunner, err);
+    if (status == MACHINE_OK)
+        status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, chosen, err);
+    if (status != MACHINE_OK)
+        return status;
+    s->active_cores = chosen->active;
+    s->active_in_package = chosen->in_package;
+    s->active_in_die = chosen->in_die;
+    s->cores = chosen->cores;
+    return MACHINE_OK;
+}
+
 static int start_corunners(struct native *s, const struct cpu_view *view, struct machine_error *err)
 {
-    struct payload corunner = s->setup.corunner;
+    struct payload corunner;
     struct cpu_corunners chosen;
 
-    if (corunner.kernel == NULL) {
-        char why[200];
-        if (kernel_parse("64add", &corunner, why, sizeof why) != 0)
-            return machine_fail(err, MACHINE_FAILED, "", "the default co-runner kernel: %s", why);
-    }
-    int status = native_check_features(s, &corunner, err);
-    if (status == MACHINE_OK)
-        status = cpu_pick_corunners(s->sys, view, s->cpu, &s->setup, &chosen, err);
+    int status = native_pick_corunners(s, view, native_check_features, &corunner, &chosen, err);
     if (status != MACHINE_OK)
         return status;
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
     status = corunners_start(chosen.cpus, chosen.n, &corunner, slice, &s->corunners, err);
-    s->active_cores = chosen.active;
-    s->active_in_package = chosen.in_package;
-    s->active_in_die = chosen.in_die;
-    s->cores = chosen.cores;
     free(chosen.cpus);
     return status;
 }
 
-int native_check_fixed(const struct machine_setup *s, struct machine_error *err)
+int native_take_setup(struct native *s, const struct machine_setup *setup, struct cpu_view *view,
+                      struct machine_error *err)
 {
-    if (s->fixed_ghz == 0)
-        return MACHINE_OK;
-    return machine_fail(err, MACHINE_CANNOT, "use --fixed-frequency, as root",
-                        "a native machine cannot fix a frequency: it only measures");
-}
-
-static int native_check_setup(const struct machine_setup *s, struct machine_error *err)
-{
-    /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
-    if (!(s->period_us >= 0.25 && s->period_us <= 1e6)) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
-                            "a sampling period of %g us cannot be kept: a single reading takes about 0.1 us",
-                            s->period_us);
-    }
-    if (s->n_counters > MACHINE_COUNTERS_MAX || s->max_samples == 0) {
+    snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
+    if (setup->n_counters > MACHINE_COUNTERS_MAX || setup->max_samples == 0) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
                             "%zu counters and %zu samples requested: at most %d counters, at least 1 sample",
-                            s->n_counters, s->max_samples, MACHINE_COUNTERS_MAX);
+                            setup->n_counters, setup->max_samples, MACHINE_COUNTERS_MAX);
     }
-    return native_check_fixed(s, err);
+    if (setup->fixed_ghz != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "use --fixed-frequency, as root",
+                            "a native machine cannot fix a frequency: it only measures");
+    }
+    s->setup = *setup;
+    memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
+    s->setup.counters = s->counters;
+    cpu_view_read(s->sys, view);
+    return cpu_choose_measured(view, setup, &s->cpu, err);
 }
 
 static void remark_idle(struct native *s, const struct cpu_view *view)
@@ -279,9 +284,9 @@ static void remark_idle(struct native *s, const struct cpu_view *view)
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
         left += cpu_mask_has(&view->online, cpu);
     if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
-        native_note(s->notes, sizeof s->notes,
-                    "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
-                    "fewer active cores to leave one free)");
+        text_list_add(s->notes, sizeof s->notes, "; ",
+                      "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
+                      "fewer active cores to leave one free)");
     }
 }
 
@@ -290,15 +295,13 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     struct cpu_view view;
 
     native_finish(s);
-    snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
-    int status = native_check_setup(setup, err);
-    if (status != MACHINE_OK)
-        return status;
-    s->setup = *setup;
-    memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
-    s->setup.counters = s->counters;
-    cpu_view_read(s->sys, &view);
-    status = cpu_choose_measured(&view, setup, &s->cpu, err);
+    /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
+    if (!(setup->period_us >= 0.25 && setup->period_us <= 1e6)) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
+                            "a sampling period of %g us cannot be kept: a single reading takes about 0.1 us",
+                            setup->period_us);
+    }
+    int status = native_take_setup(s, setup, &view, err);
     if (status != MACHINE_OK)
         return status;
     status = pinning_enter(&s->pinning, s->cpu, bytes, err);
@@ -311,9 +314,48 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->prepared = true;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
-    native_note(s->notes, sizeof s->notes, "%s", s->pinning.note);
+    text_list_add(s->notes, sizeof s->notes, "; ", "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;
+}
+
+/* ---- how fast a payload runs ---- */
+
+enum { LONG_PERIOD_US = 4, EARLY_US = 2 };
+
+/* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
+static double block_ticks(const struct pace_lane *lane, uint64_t blocks)
+{
+    double best = INFINITY;
+
+    for (int i = 0; i < 20; i++) {
+        uint64_t begin = tsc_now();
+        uint64_t done = lane->run(blocks, 0, NULL, lane->dirty);
+        double ticks = (double)(tsc_now() - begin) / (double)done;
+        best = ticks < best ? ticks : best;
+    }
+    return best;
+}
+
+static uint64_t at_least_one(double blocks)
+{
+    return blocks < 1 ? 1 : (uint64_t)llround(blocks);
+}
+
+void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane)
+{
+    const double tick_per_us = tsc_hz * 1e-6;
+
+    *lane = (struct pace_lane){.run = p->run, .dirty = p->dirty};
+    uint64_t begin = tsc_now();
+    uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
+    double rough = (double)(tsc_now() - begin) / (double)blocks;
+    double ticks = block_ticks(lane, at_least_one(20 * tick_per_us / rough));
+    lane->coarse = at_least_one(0.5 * tick_per_us / ticks);
+    lane->fine = at_least_one(period_us * tick_per_us / 25 / ticks);
+    lane->rate = (uint64_t)(ldexp(1, PACE_RATE_BITS) / ticks);
+    lane->lead[0] = lane->lead[1] = (int64_t)(0.05 * tick_per_us);
+    lane->early = period_us > LONG_PERIOD_US ? (uint64_t)(EARLY_US * tick_per_us) : 0;
 }
 
 /* ---- one repetition ---- */
@@ -334,9 +376,9 @@ void native_relax(void)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
-/* Runs each payload that is new, before anything is recorded. */
-int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
-                     struct machine_error *err)
+/* Measures each payload that has no lane yet, with some attempts, before anything is recorded. */
+static int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
+                            struct machine_error *err)
 {
     enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
     bool ran = false;
@@ -368,10 +410,12 @@ int native_calibrate(struct native *s, const struct run_request *r, native_measu
     return MACHINE_OK;
 }
 
-int native_check_request(const struct run_request *r, struct machine_error *err)
+int native_check_request(const struct native *s, const struct run_request *r, struct machine_error *err)
 {
     unsigned recordings = 0;
 
+    if (!s->prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
     if (r->n_segments == 0 || r->n_segments > PLAN_SEGMENTS_MAX || r->zero_segment >= r->n_segments) {
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d are possible",
                             r->n_segments, r->zero_segment, PLAN_SEGMENTS_MAX);
@@ -389,11 +433,16 @@ int native_check_request(const struct run_request *r, struct machine_error *err)
     return MACHINE_OK;
 }
 
-int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
-                struct machine_error *err)
+int native_plan(struct native *s, const struct run_request *r, unsigned turns, native_measure *measure, void *context,
+                struct plan *plan, struct machine_error *err)
 {
     double tick_per_us = s->tsc.hz * 1e-6;
 
+    int status = native_check_request(s, r, err);
+    if (status == MACHINE_OK)
+        status = native_calibrate(s, r, measure, context, err);
+    if (status != MACHINE_OK)
+        return status;
     memset(plan, 0, sizeof *plan);
     plan->n = r->n_segments;
     plan->zero = r->zero_segment;
@@ -419,32 +468,34 @@ int native_plan(struct native *s, const struct run_request *r, unsigned turns, s
     return MACHINE_OK;
 }
 
-static double planned_us(const struct run_request *r)
-{
-    double us = 0;
-
-    for (size_t i = 0; i < r->n_segments; i++)
-        us += r->segments[i].duration_us;
-    return us;
-}
-
 void native_begin(struct native *s, const struct run_request *r, struct native_watch *w)
 {
-    w->us = planned_us(r);
+    w->us = 0;
+    for (size_t i = 0; i < r->n_segments; i++)
+        w->us += r->segments[i].duration_us;
     pinning_begin(&s->pinning, w->us);
     for (size_t i = 0; i < r->n_segments; i++)
         pinning_touch(&r->segments[i].payload);
     getrusage(RUSAGE_THREAD, &w->before);
 }
 
-void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out)
+void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, uint64_t *words,
+                struct recording *out)
 {
     struct rusage after;
     int cpu = sched_getcpu();
 
     getrusage(RUSAGE_THREAD, &after);
     pinning_end(&s->pinning, w->us);
-    out->involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut;
-    out->page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt);
-    out->migrated = cpu != s->cpu;
+    *out = (struct recording){
+        .n = log->n,
+        .stride = 2 + s->setup.n_counters,
+        .capacity = s->setup.max_samples,
+        .words = words,
+        .zero_tsc = log->zero_tsc,
+        .zero_reading = log->zero_reading,
+        .involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut,
+        .page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt),
+        .migrated = cpu != s->cpu,
+    };
 }

@@ -17,7 +17,7 @@
 #include "drivers/machine.h"
 #include "drivers/native/pace.h"
 #include "drivers/native/pinning.h"
-#include "drivers/native/native_note.h"
+#include "util/text_list.h"
 #include "drivers/native/plan.h"
 #include "drivers/cpu/tsc.h"
 
@@ -25,6 +25,7 @@ enum { NATIVE_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, NATIVE_ROOT_MAX = 256 };
 
 /* The state of each of these machines begins with it. */
 struct native {
+    const char *name; /* of the machine */
     char sys[NATIVE_ROOT_MAX];
     struct cpu_identity id;
     bool contradicts; /* the model number does not fit the features: tables keyed by model do not apply */
@@ -52,12 +53,14 @@ struct native {
 };
 
 /*
- * Finds out what there is. `sys`: "/sys", or a folder laid out like it; `leaves`: of the CPU. Takes 60 ms or more, for
- * the TSC. Returns MACHINE_OK, or fills *err and returns its status: MACHINE_CANNOT where the TSC is no clock.
+ * Finds out what there is. `name`: of the machine, kept; `sys`: "/sys", or a folder laid out like it; `leaves`: of the
+ * CPU, NULL = asked. Takes 60 ms or more, for the TSC. Returns MACHINE_OK, or fills *err and returns its status:
+ * MACHINE_CANNOT where the TSC is no clock.
  */
-int native_open(struct native *s, const char *sys, const struct cpu_leaves *leaves, struct machine_error *err);
+int native_open(struct native *s, const char *name, const char *sys, const struct cpu_leaves *leaves,
+                struct machine_error *err);
 
-/* All but the name and the source. */
+/* All but the source. */
 void native_info(const struct native *s, struct machine_info *out);
 
 /* machine_ops.core_kinds. */
@@ -71,28 +74,31 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 /* Undoes it; may be called twice, or without. */
 void native_finish(struct native *s);
 
-/* MACHINE_CANNOT where a setup asks for a fixed frequency: real cores are fixed by the settings of the system. */
-int native_check_fixed(const struct machine_setup *s, struct machine_error *err);
+/*
+ * Keeps a copy of the setup and chooses the CPU from the view, which it reads. MACHINE_CANNOT where a fixed frequency
+ * is asked for: real cores are fixed by the settings of the system.
+ */
+int native_take_setup(struct native *s, const struct machine_setup *setup, struct cpu_view *view,
+                      struct machine_error *err);
 /* Whether a payload can run: MACHINE_OK, or MACHINE_CANNOT with the kernels that can in the remedy. */
 int native_check_features(const struct native *s, const struct payload *p, struct machine_error *err);
-/* Whether a repetition makes sense: MACHINE_OK or MACHINE_BAD_INPUT. */
-int native_check_request(const struct run_request *r, struct machine_error *err);
+/* Whether a payload can run, as native_check_features() tells it. */
+typedef int native_can_run(const struct native *s, const struct payload *p, struct machine_error *err);
+/* What the other cores that the setup wants active run, and which they are (free chosen->cpus): they are counted. */
+int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
+                          struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err);
+/* Whether a repetition makes sense, after prepare: MACHINE_OK, MACHINE_BAD_INPUT or MACHINE_FAILED. */
+int native_check_request(const struct native *s, const struct run_request *r, struct machine_error *err);
 
 /* Fills *lane for a payload by running it. Returns 0, or -1 when the CPU was taken away. */
 typedef int native_measure(void *context, const struct payload *p, struct pace_lane *lane);
 /*
- * Measures each payload of a repetition that has no lane yet, with some attempts, and then lets the core relax. To be
- * called after prepare. Returns MACHINE_OK or fills *err and returns its status.
+ * The plan of a repetition, after prepare; one reading in `turns` is of another kind. Payloads that have no lane yet
+ * are measured, with some attempts, and then the core relaxes. Returns MACHINE_OK, or fills *err and returns its
+ * status: MACHINE_BAD_INPUT also when it could give more readings than were prepared for.
  */
-int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
-                     struct machine_error *err);
-
-/*
- * The plan of a repetition whose payloads have lanes; one reading in `turns` is of another kind. Returns MACHINE_OK, or
- * MACHINE_BAD_INPUT when it could give more readings than were prepared for.
- */
-int native_plan(struct native *s, const struct run_request *r, unsigned turns, struct plan *plan,
-                struct machine_error *err);
+int native_plan(struct native *s, const struct run_request *r, unsigned turns, native_measure *measure, void *context,
+                struct plan *plan, struct machine_error *err);
 
 /* Around one repetition: real-time priority, warm code, and what happened to the thread meanwhile. */
 struct native_watch {
@@ -100,8 +106,9 @@ struct native_watch {
     struct rusage before;
 };
 void native_begin(struct native *s, const struct run_request *r, struct native_watch *w);
-/* Fills what *out says of the thread. A plan that was cut counts as one that was preempted. */
-void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, struct recording *out);
+/* Fills *out, with `words`. A plan that was cut counts as one that was preempted. */
+void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, uint64_t *words,
+                struct recording *out);
 
 /* machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
 int native_read_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
@@ -111,8 +118,6 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
 
 /* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
 void native_relax(void);
-
-/* ---- native_lane.c ---- */
 
 /*
  * How fast a payload runs and how it is run at this sample period (us): 2 ms to reach its steady state, then its rate.

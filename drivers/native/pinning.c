@@ -4,38 +4,14 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/native/native_note.h"
+#include "util/text_list.h"
 #include "drivers/native/pinning.h"
-
-static int pinning_fail(struct machine_error *err, const char *what, int error, const char *remedy)
-{
-    memset(err, 0, sizeof *err);
-    err->status = MACHINE_FAILED;
-    snprintf(err->text, sizeof err->text, "%s: %s", what, strerror(error));
-    snprintf(err->remedy, sizeof err->remedy, "%s", remedy);
-    return MACHINE_FAILED;
-}
-
-static int pin(struct pinning *p, struct machine_error *err)
-{
-    struct cpu_mask one;
-    char what[64];
-
-    cpu_mask_clear(&one);
-    cpu_mask_add(&one, p->cpu);
-    snprintf(what, sizeof what, "cannot pin the measuring thread to CPU %d", p->cpu);
-    if (cpu_get_affinity(&p->affinity) != 0 || cpu_set_affinity(&one) != 0)
-        return pinning_fail(err, what, errno, "choose another CPU with --cpu");
-    return MACHINE_OK;
-}
 
 static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *err)
 {
@@ -45,15 +21,15 @@ static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *er
     p->locked = mmap(NULL, p->locked_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (p->locked == MAP_FAILED) {
         p->locked = NULL;
-        return pinning_fail(err, "cannot allocate the sample buffer", errno,
-                            "use a longer period or a shorter recording");
+        return machine_fail(err, MACHINE_FAILED, "use a longer period or a shorter recording",
+                            "cannot allocate the sample buffer: %s", strerror(errno));
     }
     if (mlock(p->locked, p->locked_size) != 0) {
         struct rlimit limit = {0, 0};
         getrlimit(RLIMIT_MEMLOCK, &limit);
-        native_note(p->note, sizeof p->note,
-                    "the sample buffer is not locked in memory (%s; %zu kB needed, limit %llu kB; raise ulimit -l)",
-                    strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
+        text_list_add(p->note, sizeof p->note, "; ",
+                      "the sample buffer is not locked in memory (%s; %zu kB needed, limit %llu kB; raise ulimit -l)",
+                      strerror(errno), p->locked_size / 1024, (unsigned long long)limit.rlim_cur / 1024);
     }
     memset(p->locked, 0, p->locked_size);
     return MACHINE_OK;
@@ -65,12 +41,9 @@ static int lock_memory(struct pinning *p, size_t bytes, struct machine_error *er
  */
 static double realtime_limit(void)
 {
-    char text[32];
+    long limit = cpu_read_number("/proc", 950000, "sys/kernel/sched_rt_runtime_us");
 
-    if (cpu_read_text("/proc", "sys/kernel/sched_rt_runtime_us", text, sizeof text) <= 0)
-        return 0.9 * 950000;
-    double limit = strtod(text, NULL);
-    return limit < 0 ? 1e12 : 0.9 * limit;
+    return limit < 0 ? 1e12 : 0.9 * (double)limit;
 }
 
 static void try_realtime(struct pinning *p)
@@ -84,10 +57,10 @@ static void try_realtime(struct pinning *p)
     param.sched_priority = sched_get_priority_min(SCHED_FIFO);
     p->realtime = p->policy >= 0 && sched_setscheduler(0, SCHED_FIFO, &param) == 0;
     if (!p->realtime) {
-        native_note(p->note, sizeof p->note,
-                    "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or grant "
-                    "CAP_SYS_NICE or ulimit -r 1",
-                    strerror(errno));
+        text_list_add(p->note, sizeof p->note, "; ",
+                      "no SCHED_FIFO (%s): other programs can interrupt a repetition; run as root, or grant "
+                      "CAP_SYS_NICE or ulimit -r 1",
+                      strerror(errno));
         return;
     }
     pinning_end(p, 0);
@@ -96,12 +69,11 @@ static void try_realtime(struct pinning *p)
 int pinning_enter(struct pinning *p, int cpu, size_t bytes, struct machine_error *err)
 {
     memset(p, 0, sizeof *p);
-    p->cpu = cpu;
-    int status = pin(p, err);
-    if (status != MACHINE_OK)
-        return status;
+    if (cpu_pin(cpu, &p->affinity) != 0)
+        return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
+                            "cannot pin the measuring thread to CPU %d: %s", cpu, strerror(errno));
     p->entered = true;
-    status = lock_memory(p, bytes, err);
+    int status = lock_memory(p, bytes, err);
     if (status != MACHINE_OK) {
         pinning_leave(p);
         return status;

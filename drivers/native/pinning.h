@@ -14,7 +14,6 @@
 
 struct pinning {
     bool entered;
-    int cpu;
     struct cpu_mask affinity; /* before */
     bool realtime;            /* SCHED_FIFO is allowed */
     double realtime_limit_us; /* longest stretch of it that the kernel lets run */

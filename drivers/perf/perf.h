@@ -47,15 +47,14 @@ extern const struct perf_samplers perf_samplers;
 /* ---- the seam: what the kernel and the CPU do for the machine ---- */
 
 struct perf_system {
-    void *context;
     /* an event of the calling thread on one CPU; returns its descriptor, or an error number below 0 */
-    int (*open)(void *context, const struct perf_event_attr *attr, int cpu);
+    int (*open)(const struct perf_event_attr *attr, int cpu);
     /* its page; returns NULL with errno set */
-    struct perf_event_mmap_page *(*map)(void *context, int fd);
-    void (*unmap)(void *context, struct perf_event_mmap_page *page);
-    void (*close)(void *context, int fd);
+    struct perf_event_mmap_page *(*map)(int fd);
+    void (*unmap)(struct perf_event_mmap_page *page);
+    void (*close)(int fd);
     /* runs a payload for so many ticks: for the test of the license events */
-    void (*run)(void *context, const struct payload *p, uint64_t ticks);
+    void (*run)(const struct payload *p, uint64_t ticks);
     const struct perf_samplers *samplers;
     const char *sys;                 /* "/sys", or a folder laid out like it */
     const char *proc;                /* likewise; NULL = "/proc" */
@@ -99,6 +98,28 @@ int perf_counter_check(const struct perf_system *system, const struct perf_count
 
 /* "cycles", "license level 1", "event 0x28:0x08". */
 void perf_counter_name(enum counter_id id, uint64_t code, char *out, size_t size);
+
+/*
+ * ---- the same: why no counter is free, and what to do about it ----
+ *
+ * There are few of them: four general ones for each hyper-thread of Intel's cores before Ice Lake, and the NMI watchdog
+ * keeps one on every CPU, by which the event that would have had it (the cycles) needs one of these.
+ */
+
+enum { PERF_ROOM_REMEDY_SIZE = 200 };
+
+/* /proc/sys/kernel/nmi_watchdog below `proc` ("/proc", or a folder laid out like it; NULL = "/proc"): 1 on, 0 off, -1
+ * not readable. */
+int perf_room_watchdog(const char *proc);
+
+/* What a person can do, by what perf_room_watchdog() returned: to free a counter; and, of those who asked for many,
+ * that or to ask for fewer at a time. */
+const char *perf_room_to_free(int watchdog);
+const char *perf_room_remedy(int watchdog);
+
+/* How many events were asked for and how many general counters there are (0: not known), as the end of a sentence; or
+ * "". */
+void perf_room_text(unsigned events, unsigned general, char *out, size_t size);
 
 /* ---- perf_license.c: whether the license events count what their names say ---- */
 

@@ -10,41 +10,35 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drivers/perf/counter_room.h"
 #include "drivers/perf/perf.h"
-#include "drivers/native/native.h"
+#include "drivers/cpu/tsc.h"
 
 /* ---- the running kernel ---- */
 
-static int real_open(void *context, const struct perf_event_attr *attr, int cpu)
+static int real_open(const struct perf_event_attr *attr, int cpu)
 {
-    (void)context;
     long fd = syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
-static struct perf_event_mmap_page *real_map(void *context, int fd)
+static struct perf_event_mmap_page *real_map(int fd)
 {
-    (void)context;
     void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
     return page == MAP_FAILED ? NULL : page;
 }
 
-static void real_unmap(void *context, struct perf_event_mmap_page *page)
+static void real_unmap(struct perf_event_mmap_page *page)
 {
-    (void)context;
     munmap(page, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-static void real_close(void *context, int fd)
+static void real_close(int fd)
 {
-    (void)context;
     close(fd);
 }
 
-static void real_run(void *context, const struct payload *p, uint64_t ticks)
+static void real_run(const struct payload *p, uint64_t ticks)
 {
-    (void)context;
     p->run(1, tsc_now() + ticks, NULL, p->dirty);
 }
 
@@ -61,17 +55,6 @@ void perf_real_system(struct perf_system *out)
 
 /* ---- which PMU ---- */
 
-static bool read_type(const char *sys, const char *pmu, uint32_t *type)
-{
-    char path[80], text[32], *end;
-
-    snprintf(path, sizeof path, "bus/event_source/devices/%s/type", pmu);
-    if (cpu_read_text(sys, path, text, sizeof text) <= 0)
-        return false;
-    *type = (uint32_t)strtoul(text, &end, 10);
-    return *end == '\0';
-}
-
 /*
  * Hybrid parts have a PMU for each kind of core, with the list of its CPUs (Linux, arch/x86/events/intel/core.c,
  * "cpu_core" and "cpu_atom"); the generic events then need its type in their upper half (PERF_PMU_TYPE_SHIFT).
@@ -79,21 +62,18 @@ static bool read_type(const char *sys, const char *pmu, uint32_t *type)
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out)
 {
     static const char *const hybrid[] = {"cpu_core", "cpu_atom"};
-    char path[80], text[256];
     struct cpu_mask cpus;
 
     for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "bus/event_source/devices/%s/cpus", hybrid[i]);
-        if (cpu_read_text(sys, path, text, sizeof text) > 0 && cpu_mask_parse(text, &cpus) == 0 &&
-            cpu_mask_has(&cpus, cpu) && read_type(sys, hybrid[i], &out->type)) {
+        long type = cpu_read_number(sys, -1, "bus/event_source/devices/%s/type", hybrid[i]);
+        if (type >= 0 && cpu_read_list(sys, &cpus, "bus/event_source/devices/%s/cpus", hybrid[i]) &&
+            cpu_mask_has(&cpus, cpu)) {
+            *out = (struct perf_pmu){.type = (uint32_t)type, .hybrid = true};
             snprintf(out->name, sizeof out->name, "%s", hybrid[i]);
-            out->hybrid = true;
             return;
         }
     }
-    snprintf(out->name, sizeof out->name, "cpu");
-    out->type = PERF_TYPE_RAW;
-    out->hybrid = false;
+    *out = (struct perf_pmu){.name = "cpu", .type = PERF_TYPE_RAW};
 }
 
 void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out)
@@ -113,6 +93,40 @@ void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t cod
     out->exclude_kernel = 1;
     out->exclude_hv = 1;
     out->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+}
+
+/* ---- why no counter is free ---- */
+
+int perf_room_watchdog(const char *proc)
+{
+    long value = cpu_read_number(proc != NULL ? proc : "/proc", -1, "sys/kernel/nmi_watchdog");
+
+    return value == 0 || value == 1 ? (int)value : -1;
+}
+
+#define WATCHDOG_OFF "as root: sysctl kernel.nmi_watchdog=0"
+#define FREE_ON WATCHDOG_OFF " (the NMI watchdog holds a counter; =1 puts it back)"
+#define FREE_OFF "stop other users of the counters (perf)"
+#define FREE_UNKNOWN FREE_OFF ", or " WATCHDOG_OFF
+#define RUNS "count in several runs: each --event comes before the license levels"
+
+const char *perf_room_to_free(int watchdog)
+{
+    return watchdog > 0 ? FREE_ON ", or " FREE_OFF : watchdog == 0 ? FREE_OFF : FREE_UNKNOWN;
+}
+
+const char *perf_room_remedy(int watchdog)
+{
+    return watchdog > 0    ? FREE_ON ", or " RUNS
+           : watchdog == 0 ? RUNS "; or " FREE_OFF
+                           : RUNS "; or stop other users of the counters (perf; " WATCHDOG_OFF ")";
+}
+
+void perf_room_text(unsigned events, unsigned general, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (events > 0 && general > 0)
+        snprintf(out, size, " (%u events; this logical CPU has %u general-purpose counters)", events, general);
 }
 
 /* ---- counters ---- */
@@ -153,7 +167,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
 
     perf_counter_name(id, code, name, sizeof name);
     perf_fill_attr(pmu, id, code, &attr);
-    int fd = system->open(system->context, &attr, cpu);
+    int fd = system->open(&attr, cpu);
     if (fd < 0) {
         const char *remedy = fd == -EACCES || fd == -EPERM ? "--list machines shows why and what to do"
                              : fd == -EMFILE               ? "raise ulimit -n"
@@ -161,10 +175,10 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
         return machine_fail(err, MACHINE_CANNOT, remedy, "perf_event_open cannot count %s on CPU %d (PMU %s): %s", name,
                             cpu, pmu->name, strerror(-fd));
     }
-    struct perf_event_mmap_page *page = system->map(system->context, fd);
+    struct perf_event_mmap_page *page = system->map(fd);
     if (page == NULL) {
         int error = errno;
-        system->close(system->context, fd);
+        system->close(fd);
         return machine_fail(err, MACHINE_CANNOT, "raise ulimit -l, or as root: sysctl kernel.perf_event_mlock_kb=1024",
                             "the counter page for %s cannot be mapped: %s", name, strerror(error));
     }
@@ -175,8 +189,8 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
 void perf_counter_close(const struct perf_system *system, struct perf_counter *c)
 {
     if (c->page != NULL) {
-        system->unmap(system->context, c->page);
-        system->close(system->context, c->fd);
+        system->unmap(c->page);
+        system->close(c->fd);
     }
     c->page = NULL;
 }
@@ -192,8 +206,8 @@ int perf_counter_check(const struct perf_system *system, const struct perf_count
                             "the kernel counts %s, but user space may not read it by RDPMC", name);
     }
     if (c->page->index == 0) {
-        counter_room_text(events, system->general_counters, room, sizeof room);
-        return machine_fail(err, MACHINE_CANNOT, counter_room_remedy(counter_room_watchdog(system->proc)),
+        perf_room_text(events, system->general_counters, room, sizeof room);
+        return machine_fail(err, MACHINE_CANNOT, perf_room_remedy(perf_room_watchdog(system->proc)),
                             "no hardware counter is free for %s%s", name, room);
     }
     if (c->page->pmc_width < 1 || c->page->pmc_width > 64) {

@@ -160,9 +160,9 @@ static void perf_license_count_kernel(struct rig *r, const struct payload *p, do
     native_relax();
     s->read(&r->reader, start);
     s->read(&r->reader, start); /* the first one only finds out for how long the counters were off until now */
-    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_WARM_US * 1e-6 * tsc_hz));
+    r->system->run(p, (uint64_t)(PERF_LICENSE_WARM_US * 1e-6 * tsc_hz));
     s->read(&r->reader, warm);
-    r->system->run(r->system->context, p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
+    r->system->run(p, (uint64_t)(PERF_LICENSE_COUNT_US * 1e-6 * tsc_hz));
     s->read(&r->reader, end);
     out->cycles[k] = recording_grown(warm[2], end[2]);
     for (int i = 0; i < 3; i++)
@@ -171,42 +171,35 @@ static void perf_license_count_kernel(struct rig *r, const struct payload *p, do
     out->throttle[k] = r->n == 5 ? recording_grown(start[6], end[6]) : COUNTER_MISSING;
 }
 
-static int perf_license_count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out,
-                                  struct machine_error *err)
+static void perf_license_count_all(struct rig *r, double tsc_hz, struct perf_license_counts *out)
 {
     unsigned features = r->system->license_features != 0 ? r->system->license_features : kernel_cpu_features();
-    char why[200];
 
     r->reader.n = (unsigned)r->n;
     snprintf(out->throttle_why, sizeof out->throttle_why, "%.150s", r->throttle.text);
     snprintf(out->throttle_remedy, sizeof out->throttle_remedy, "%s", r->throttle.remedy);
     for (int k = 0; k < PERF_LICENSE_KERNELS; k++) {
-        struct payload p;
-        if (kernel_parse(perf_license_names[k], &p, why, sizeof why) != 0)
-            return machine_fail(err, MACHINE_FAILED, "", "%s", why);
+        const struct payload p = kernel_named(perf_license_names[k]);
         out->ran[k] = (p.kernel->features & ~features) == 0;
         if (out->ran[k])
             perf_license_count_kernel(r, &p, tsc_hz, k, out);
     }
-    return MACHINE_OK;
 }
 
 int perf_license_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
                          int cpu, double tsc_hz, struct perf_license_counts *out, struct machine_error *err)
 {
     struct rig rig = {.system = system};
-    struct cpu_mask before, one;
+    struct cpu_mask before;
 
     memset(out, 0, sizeof *out);
-    cpu_mask_clear(&one);
-    cpu_mask_add(&one, cpu);
-    if (cpu_get_affinity(&before) != 0 || cpu_set_affinity(&one) != 0) {
+    if (cpu_pin(cpu, &before) != 0) {
         return machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
                             "cannot pin the thread to CPU %d to test the license events", cpu);
     }
     int status = open_rig(&rig, pmu, table, cpu, err);
     if (status == MACHINE_OK)
-        status = perf_license_count_all(&rig, tsc_hz, out, err);
+        perf_license_count_all(&rig, tsc_hz, out);
     close_rig(&rig);
     cpu_set_affinity(&before);
     return status;

@@ -31,7 +31,6 @@ static void perf_info(const struct machine *m, struct machine_info *out)
     const struct perf *t = m->state;
 
     native_info(&t->common, out);
-    out->name = "perf";
     out->source = "measured by performance counters: RDPMC in user space, user mode only (perf_event_open)";
 }
 
@@ -99,14 +98,13 @@ static int open_counters(const struct machine *m, struct machine_error *err)
                 return status;
             if (status != MACHINE_OK) {
                 perf_counter_name(id, 0, name, sizeof name);
-                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.30s",
-                         text[0] ? ", " : "not counted: ", name);
+                text_list_add(text, sizeof text, ", ", text[0] ? "%.30s" : "not counted: %.30s", name);
             }
         }
     }
-    native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
     if (text[0] != '\0')
-        native_note(t->common.notes, sizeof t->common.notes, "%s; %s", err->text, err->remedy);
+        text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s; %s", err->text, err->remedy);
     return MACHINE_OK;
 }
 
@@ -120,10 +118,7 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
     int status = native_prepare(&t->common, s, bytes, err);
     if (status != MACHINE_OK)
         return status;
-    perf_find_pmu(t->system.sys, t->common.cpu, &t->pmu);
-    status = part_events_check_pmu(&t->events, &t->pmu, t->common.cpu, err);
-    if (status == MACHINE_OK)
-        status = part_events_check_selects(&t->common, &t->common.setup, err);
+    status = part_events_check(&t->events, &t->common, &t->pmu, err);
     if (status == MACHINE_OK)
         status = open_counters(m, err);
     if (status != MACHINE_OK) {
@@ -197,15 +192,12 @@ static void perf_machine_convert(struct perf *t, const struct run_request *r, co
 
 static void remark_missing(struct perf *t)
 {
-    char text[200];
-
     t->common.notes[t->notes_length] = '\0';
     if (t->missing > 0) {
-        snprintf(text, sizeof text,
-                 "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
-                 "thread was descheduled",
-                 100 * (double)t->missing / (double)t->readings);
-        native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+        text_list_add(t->common.notes, sizeof t->common.notes, "; ",
+                      "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
+                      "thread was descheduled",
+                      100 * (double)t->missing / (double)t->readings);
     }
 }
 
@@ -219,13 +211,7 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     const struct plan_reader reader = {.context = t, .sample = sample, .origin = first_reading};
 
     memset(out, 0, sizeof *out);
-    if (!t->common.prepared)
-        return machine_fail(err, MACHINE_FAILED, "", "the perf machine was not prepared");
-    int status = native_check_request(r, err);
-    if (status == MACHINE_OK)
-        status = native_calibrate(&t->common, r, perf_machine_measure_lane, t, err);
-    if (status == MACHINE_OK)
-        status = native_plan(&t->common, r, 1, &plan, err);
+    int status = native_plan(&t->common, r, 1, perf_machine_measure_lane, t, &plan, err);
     if (status != MACHINE_OK)
         return status;
     memset(&log, 0, sizeof log);
@@ -233,15 +219,9 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);
     plan_record(&plan, &reader, &log);
-    native_end(&t->common, &watch, &log, out);
+    native_end(&t->common, &watch, &log, t->words, out);
     perf_machine_convert(t, r, &log);
     remark_missing(t);
-    out->n = log.n;
-    out->stride = 2 + t->common.setup.n_counters;
-    out->capacity = t->common.setup.max_samples;
-    out->words = t->words;
-    out->zero_tsc = log.zero_tsc;
-    out->zero_reading = log.zero_reading;
     return MACHINE_OK;
 }
 
@@ -319,13 +299,10 @@ static int try_fixed(struct perf *t, int cpu, struct machine_error *err)
 
 static int perf_machine_start(struct perf *t, struct machine_error *err)
 {
-    struct cpu_leaves leaves;
     struct cpu_view view;
     int cpu;
 
-    if (t->system.leaves == NULL)
-        cpu_read_leaves(&leaves);
-    int status = native_open(&t->common, t->system.sys, t->system.leaves != NULL ? t->system.leaves : &leaves, err);
+    int status = native_open(&t->common, "perf", t->system.sys, t->system.leaves, err);
     if (status != MACHINE_OK)
         return status;
     for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {

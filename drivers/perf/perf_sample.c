@@ -60,18 +60,8 @@ perf_sample_take(struct perf_reader *c, size_t i, const struct pace_lane *lane, 
     {                                                                                                                  \
         return pace_sample(lane, grid, end, room, 1, take_##N, reader);                                                \
     }
-SAMPLER(0)
-SAMPLER(1)
-SAMPLER(2)
-SAMPLER(3)
-SAMPLER(4)
-SAMPLER(5)
-SAMPLER(6)
-SAMPLER(7)
-SAMPLER(8)
-SAMPLER(9)
-SAMPLER(10)
-SAMPLER(11)
+#define EACH_COUNT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+EACH_COUNT(SAMPLER)
 
 static void read_now(struct perf_reader *c, uint64_t *words)
 {
@@ -81,8 +71,8 @@ static void read_now(struct perf_reader *c, uint64_t *words)
         words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
 }
 
+#define SAMPLER_NAME(N) sample_##N,
 const struct perf_samplers PERF_SAMPLERS = {
-    .sample = {sample_0, sample_1, sample_2, sample_3, sample_4, sample_5, sample_6, sample_7, sample_8, sample_9,
-               sample_10, sample_11},
+    .sample = {EACH_COUNT(SAMPLER_NAME)},
     .read = read_now,
 };

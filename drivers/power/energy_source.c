@@ -25,8 +25,8 @@ static double now_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Adds a clause to the reasons, and the first remedy. */
-__attribute__((format(printf, 3, 4))) static void energy_source_refuse(struct energy *e, const char *remedy,
+/* Adds a clause to the reasons, and the first remedy; returns false. */
+__attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct energy *e, const char *remedy,
                                                                        const char *format, ...)
 {
     size_t used = strlen(e->why);
@@ -39,31 +39,10 @@ __attribute__((format(printf, 3, 4))) static void energy_source_refuse(struct en
     va_end(args);
     if (e->remedy[0] == '\0')
         snprintf(e->remedy, sizeof e->remedy, "%s", remedy);
+    return false;
 }
 
 /* ---- powercap ---- */
-
-/* A number in a file; 0, or an error number. */
-static int energy_source_read_number(const char *sys, const char *path, double *out)
-{
-    char text[64], *end;
-
-    errno = 0;
-    *out = 0;
-    if (cpu_read_text(sys, path, text, sizeof text) < 0)
-        return errno != 0 ? errno : EIO;
-    *out = (double)strtoull(text, &end, 10);
-    return end == text || (*end != '\0' && *end != '\n') ? EIO : 0;
-}
-
-static int topology_number(const char *sys, int cpu, const char *name)
-{
-    char path[ENERGY_PATH_MAX];
-    double value;
-
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/%s", cpu, name);
-    return energy_source_read_number(sys, path, &value) == 0 ? (int)value : -1;
-}
 
 /*
  * Whether a zone is the package of the CPU: Linux names it package-P, or package-P-die-D where a package has several
@@ -86,8 +65,8 @@ static bool is_package(const char *name, int package, int die, bool *of_die)
 /* Finds the zone's folder. Returns how many fit. */
 static unsigned find_zone(struct energy *e, int cpu)
 {
-    int package = topology_number(e->access.sys, cpu, "physical_package_id");
-    int die = topology_number(e->access.sys, cpu, "die_id");
+    int package = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    int die = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/die_id", cpu);
     char folder[ENERGY_PATH_MAX + 32], path[ENERGY_PATH_MAX], name[64];
     unsigned found = 0;
     bool of_die;
@@ -111,15 +90,18 @@ static unsigned find_zone(struct energy *e, int cpu)
     return found;
 }
 
+/* The joules in a file of the zone; 0, or an error number. */
 static int powercap_number(const struct energy *e, const char *file, double *joules)
 {
-    char path[ENERGY_PATH_MAX + 32];
-    double microjoules;
+    char path[ENERGY_PATH_MAX + 32], text[64], *end;
 
     snprintf(path, sizeof path, "%s/%s", e->zone, file);
-    int error = energy_source_read_number(e->access.sys, path, &microjoules);
-    *joules = microjoules * 1e-6;
-    return error;
+    *joules = 0;
+    errno = 0;
+    if (cpu_read_text(e->access.sys, path, text, sizeof text) < 0)
+        return errno != 0 ? errno : EIO;
+    *joules = (double)strtoull(text, &end, 10) * 1e-6;
+    return end == text || *end != '\0' ? EIO : 0;
 }
 
 static bool open_powercap(struct energy *e, int cpu)
@@ -128,25 +110,22 @@ static bool open_powercap(struct energy *e, int cpu)
     unsigned found = find_zone(e, cpu);
 
     if (found != 1) {
-        energy_source_refuse(e,
-                             e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
-                                             : "as root: modprobe intel_rapl_msr",
-                             found == 0 ? "%s/%s has no energy counter for the package of CPU %d%s"
-                                        : "%s/%s has several packages, and does not say which one CPU %d belongs to%s",
-                             e->access.sys, POWERCAP, cpu,
-                             found == 0 && e->access.guest ? ", as in most virtual machines" : "");
-        return false;
+        return energy_source_refuse(
+            e,
+            e->access.guest ? "measure on the host; --machine model:NAME has energy, too"
+                            : "as root: modprobe intel_rapl_msr",
+            found == 0 ? "%s/%s has no energy counter for the package of CPU %d%s"
+                       : "%s/%s has several packages, and does not say which one CPU %d belongs to%s",
+            e->access.sys, POWERCAP, cpu, found == 0 && e->access.guest ? ", as in most virtual machines" : "");
     }
     int error = powercap_number(e, "energy_uj", &now);
+    if (error == EACCES || error == EPERM) {
+        return energy_source_refuse(e, "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj",
+                                    "%s/%s/energy_uj is readable by root only", e->access.sys, e->zone);
+    }
     if (error != 0) {
-        energy_source_refuse(e,
-                             error == EACCES || error == EPERM
-                                 ? "run as root, or as root: chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"
-                                 : "",
-                             "%s/%s/energy_uj %s%s", e->access.sys, e->zone,
-                             error == EACCES || error == EPERM ? "is readable by root only" : "cannot be read: ",
-                             error == EACCES || error == EPERM ? "" : strerror(error));
-        return false;
+        return energy_source_refuse(e, "", "%s/%s/energy_uj cannot be read: %s", e->access.sys, e->zone,
+                                    strerror(error));
     }
     if (powercap_number(e, "max_energy_range_uj", &e->lap) != 0)
         e->lap = 0; /* a counter that falls is then refused */
@@ -174,10 +153,8 @@ static bool open_likwid(struct energy *e, int cpu)
 
     if (e->access.likwid == NULL)
         return false;
-    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &e->step, why, sizeof why) != 0) {
-        energy_source_refuse(e, "", "%.120s", why);
-        return false;
-    }
+    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &e->step, why, sizeof why) != 0)
+        return energy_source_refuse(e, "", "%.120s", why);
     e->lap = LAP_STEPS * e->step;
     snprintf(e->source, sizeof e->source, "RAPL by liblikwid");
     return true;
@@ -213,21 +190,17 @@ static bool open_register(struct energy *e, int cpu)
         return false;
     int error = read_register(e, cpu, e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT, &value);
     if (error != 0) {
-        energy_source_refuse(e, error == EACCES || error == EPERM ? "run as root" : "as root: modprobe msr",
-                             "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
-                             strerror(error));
-        return false;
+        return energy_source_refuse(e, error == EACCES || error == EPERM ? "run as root" : "as root: modprobe msr",
+                                    "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
+                                    strerror(error));
     }
     if (!msr_energy_units(&e->access.part, value, &units)) {
-        energy_source_refuse(e, "", "the register of energy units holds 0%s",
-                             e->access.guest ? ", as hypervisors answer" : "");
-        return false;
+        return energy_source_refuse(e, "", "the register of energy units holds 0%s",
+                                    e->access.guest ? ", as hypervisors answer" : "");
     }
     error = read_register(e, cpu, energy_source_energy_register(e), &value);
-    if (error != 0) {
-        energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
-        return false;
-    }
+    if (error != 0)
+        return energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
     e->step = units.joules;
     e->lap = LAP_STEPS * e->step;
     snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/msr/msr_decode.h"
+#include "util/text_list.h"
 
 const char *rated_base_name(size_t i)
 {
@@ -16,13 +17,9 @@ const char *rated_base_name(size_t i)
 
 void rated_text(const struct rated_table *t, char *out, size_t size)
 {
-    size_t used = 0;
-
     out[0] = '\0';
-    for (size_t i = 0; i < t->n && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%u-%u: %.1f", i > 0 ? ", " : "", t->rows[i].first_cores,
-                                 t->rows[i].last_cores, t->rows[i].ghz);
-    }
+    for (size_t i = 0; i < t->n; i++)
+        text_list_add(out, size, ", ", "%u-%u: %.1f", t->rows[i].first_cores, t->rows[i].last_cores, t->rows[i].ghz);
 }
 
 static void put_why(const struct machine_error *err, char *out, size_t size)
@@ -30,16 +27,9 @@ static void put_why(const struct machine_error *err, char *out, size_t size)
     snprintf(out, size, "%s%s%s", err->text, err->remedy[0] != '\0' ? "; " : "", err->remedy);
 }
 
-static void take_rows(const struct msr_turbo_row *row, size_t n, struct rated_table *out)
-{
-    for (size_t i = 0; i < n && i < RATED_ROWS_MAX; i++)
-        out->rows[out->n++] = (struct rated_row){row[i].first_cores, row[i].last_cores, row[i].ghz};
-}
-
 /* Code without AVX: 1ADH and what belongs to it. */
 static void read_turbo(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
-    struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX];
     struct machine_error err = {.text = "this machine reads no registers"};
     uint64_t value[3] = {0, 0, 0};
     size_t n = msr_turbo_registers(part);
@@ -50,7 +40,7 @@ static void read_turbo(struct machine *m, const struct msr_part *part, struct ra
     for (size_t i = 0; read && i < n; i++)
         read = m->ops->read_register(m, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], &err) == MACHINE_OK;
     if (read) {
-        take_rows(rows, msr_turbo_limits(part, value, rows), &out->tables[0]);
+        out->tables[0].n = msr_turbo_limits(part, value, out->tables[0].rows);
         machine_fail(&err, MACHINE_CANNOT, "", "the registers hold none");
     }
     if (out->tables[0].n == 0) {
@@ -63,13 +53,12 @@ static void read_turbo(struct machine *m, const struct msr_part *part, struct ra
 
 static void read_small(struct machine *m, const struct msr_part *part, struct rated_limits *out)
 {
-    struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX];
     struct machine_error ignored;
     uint64_t value;
 
     if (msr_is_hybrid(part) && m->ops->read_register != NULL &&
         m->ops->read_register(m, MSR_SECONDARY_TURBO_RATIOS, &value, &ignored) == MACHINE_OK) {
-        take_rows(rows, msr_turbo_limits(part, &value, rows), &out->small);
+        out->small.n = msr_turbo_limits(part, &value, out->small.rows);
         snprintf(out->small.name, sizeof out->small.name, "E cores");
     }
 }

@@ -7,21 +7,18 @@
 #define CHARACTERIZE_RATED_LIMITS_H
 
 #include "drivers/machine.h"
+#include "drivers/msr/msr_decode.h"
 
 /*
  * A table of limits: the highest frequency of a class of code by active cores of the package. The first is of code
  * without AVX. Intel names the others by a width, without a word on which instructions belong to which; where it only
  * numbers them, so does this.
  */
-enum { RATED_ROWS_MAX = 18, RATED_TABLES_MAX = 6, RATED_BASES = 4 };
-struct rated_row {
-    unsigned first_cores, last_cores;
-    double ghz;
-};
+enum { RATED_TABLES_MAX = 6, RATED_BASES = 4 };
 struct rated_table {
-    char name[24];                         /* "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX", "level 5" */
-    size_t n;                              /* 0: not stated */
-    struct rated_row rows[RATED_ROWS_MAX]; /* rising numbers of cores */
+    char name[24];                                 /* "non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX", "level 5" */
+    size_t n;                                      /* 0: not stated */
+    struct msr_turbo_row rows[MSR_TURBO_ROWS_MAX]; /* rising numbers of cores */
 };
 struct rated_limits {
     struct rated_table tables[RATED_TABLES_MAX];

@@ -67,7 +67,7 @@ static void fill_table(struct rated_table *t, const double ghz[ISST_BUCKETS], co
 
     t->n = 0;
     for (size_t i = 0; i < ISST_BUCKETS && ghz[i] > 0 && cores[i] > before; i++) {
-        t->rows[t->n++] = (struct rated_row){before + 1, cores[i], ghz[i]};
+        t->rows[t->n++] = (struct msr_turbo_row){before + 1, cores[i], ghz[i]};
         before = cores[i];
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/settings/settings.h"
+#include "drivers/settings/settings_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +9,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "drivers/settings/settings_parts.h"
-
 #define RESTORE_COMMAND "characterize --restore"
 
 const char *const settings_root_state_file = "/run/characterize.settings";
 
 struct settings {
     struct settings_roots roots;
-    char sys[200], dev[200], state[240];
+    char state[240];
     struct changes changes;
     size_t done; /* of them, made */
     int fd;      /* of the locked file */
@@ -39,24 +37,26 @@ int settings_state_file(char *out, size_t size)
     return snprintf(out, size, "%s/characterize.settings", folder) < (int)size ? 0 : -1;
 }
 
-/* Puts the changes number n - 1 to 0 back. Returns 0, or an error number and *failed, the first that could not be. */
+/* Puts the changes number n - 1 to 0 back. Returns MACHINE_OK, or tells of the first that could not be. */
 static int settings_put_back(const struct settings_roots *r, const struct changes *c, size_t n,
-                             const struct change **failed)
+                             struct machine_error *err)
 {
-    int first_error = 0;
+    int status = MACHINE_OK;
 
     while (n-- > 0) {
         const struct change *one = &c->list[n];
-        char now[48];
+        char now[48], name[260];
         if (settings_change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0)
             continue;
         int error = settings_change_write(r, one, one->before);
-        if (error != 0 && first_error == 0) {
-            first_error = error;
-            *failed = one;
+        if (error != 0 && status == MACHINE_OK) {
+            settings_change_name(one, name, sizeof name);
+            status = machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
+                                  "%s could not be restored to %s: %s (the old value is kept in %s)", name, one->before,
+                                  strerror(error), r->state);
         }
     }
-    return first_error;
+    return status;
 }
 
 static void free_settings(struct settings *s)
@@ -65,30 +65,15 @@ static void free_settings(struct settings *s)
     free(s);
 }
 
-static int tell_not_restored(const struct change *one, int error, const char *state, struct machine_error *err)
-{
-    char name[260];
-
-    settings_change_name(one, name, sizeof name);
-    return machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
-                        "%s could not be restored to %s: %s (the old value is kept in %s)", name, one->before,
-                        strerror(error), state);
-}
-
 int settings_restore(struct settings *s, struct machine_error *err)
 {
-    const struct change *failed = NULL;
-    int status = MACHINE_OK;
-
     if (s == NULL)
         return MACHINE_OK;
-    int error = settings_put_back(&s->roots, &s->changes, s->done, &failed);
-    if (error == 0) {
+    int status = settings_put_back(&s->roots, &s->changes, s->done, err);
+    if (status == MACHINE_OK)
         settings_state_remove(&s->roots, s->fd);
-    } else {
-        status = tell_not_restored(failed, error, s->state, err);
+    else
         close(s->fd);
-    }
     free_settings(s);
     return status;
 }
@@ -110,11 +95,9 @@ static int claim_state(struct settings *s, struct machine_error *err)
         return machine_fail(err, MACHINE_CANNOT, "wait for it to end",
                             "another run (process %d) has changed this machine's settings", (int)pid);
     }
-    const struct change *failed = NULL;
-    error = settings_put_back(&s->roots, &left, left.n, &failed);
-    int status = error == 0 ? MACHINE_OK : tell_not_restored(failed, error, s->state, err);
+    int status = settings_put_back(&s->roots, &left, left.n, err);
     free(left.list);
-    if (error != 0)
+    if (status != MACHINE_OK)
         close(s->fd);
     return status;
 }
@@ -154,14 +137,12 @@ static int make_changes(struct settings *s, struct machine_error *err)
 
 static int settings_plan(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
 {
-    char turbo[80] = "", frequency[100] = "";
     int status = MACHINE_OK;
 
     if (wish->turbo >= 0)
-        status = settings_plan_turbo(&s->roots, wish->turbo != 0, &s->changes, turbo, sizeof turbo, err);
+        status = settings_plan_turbo(&s->roots, wish->turbo != 0, &s->changes, s->text, sizeof s->text, err);
     if (status == MACHINE_OK && wish->fixed_ghz > 0)
-        status = settings_plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, frequency, sizeof frequency, err);
-    snprintf(s->text, sizeof s->text, "%s%s%s", turbo, turbo[0] != '\0' && frequency[0] != '\0' ? "; " : "", frequency);
+        status = settings_plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, s->text, sizeof s->text, err);
     return status;
 }
 
@@ -174,11 +155,7 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
     if (s == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     s->roots = *r;
-    snprintf(s->sys, sizeof s->sys, "%s", r->sys);
-    snprintf(s->dev, sizeof s->dev, "%s", r->dev);
     snprintf(s->state, sizeof s->state, "%s", r->state);
-    s->roots.sys = s->sys;
-    s->roots.dev = s->dev;
     s->roots.state = s->state;
     int status = claim_state(s, err);
     if (status != MACHINE_OK) {
@@ -219,7 +196,6 @@ static bool left_by_another(const struct settings_roots *r)
 
 int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err)
 {
-    const struct change *failed = NULL;
     struct changes left;
     enum state_kind kind;
     pid_t pid;
@@ -241,22 +217,17 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
         snprintf(told, size, "another run (process %d) has changed this machine's settings", (int)pid);
         return MACHINE_OK;
     }
-    int status = MACHINE_OK;
-    if (kind == STATE_LEFT) {
-        error = settings_put_back(r, &left, left.n, &failed);
-        if (error != 0) {
-            (void)tell_not_restored(failed, error, r->state, err);
-            err->status = MACHINE_CANNOT;
-            status = MACHINE_CANNOT;
-        } else {
-            snprintf(told, size, "restored %zu setting%s that a killed run (process %d) had changed", left.n,
-                     left.n == 1 ? "" : "s", (int)pid);
-        }
+    bool restored = settings_put_back(r, &left, left.n, err) == MACHINE_OK;
+    if (restored && kind == STATE_LEFT) {
+        snprintf(told, size, "restored %zu setting%s that a killed run (process %d) had changed", left.n,
+                 left.n == 1 ? "" : "s", (int)pid);
     }
-    if (fd >= 0 && status == MACHINE_OK)
+    if (fd >= 0 && restored)
         settings_state_remove(r, fd);
     else if (fd >= 0)
         close(fd);
     free(left.list);
-    return status;
+    if (!restored)
+        err->status = MACHINE_CANNOT;
+    return restored ? MACHINE_OK : MACHINE_CANNOT;
 }

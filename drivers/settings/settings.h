@@ -14,8 +14,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "drivers/settings/settings_roots.h"
+#include "drivers/power/likwid_bridge.h"
 #include "util/error.h"
+
+/* Where things are. */
+struct settings_roots {
+    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; they must outlive what uses them */
+    const char *state;     /* the file that remembers: settings_state_file() */
+    likwid_loader *likwid; /* NULL: likwid_load */
+    bool intel;            /* the register of Intel's processors may be used */
+};
 
 struct settings_wish {
     int turbo;        /* 0 off, 1 on, -1 as it is */

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "drivers/settings/settings_roots.h"
-#include "util/error.h"
+#include "drivers/settings/settings.h"
 
 enum change_kind {
     CHANGE_FILE,      /* a file of sysfs */
@@ -37,7 +36,7 @@ void settings_change_name(const struct change *c, char *out, size_t size);
 
 /* ---- settings_plan.c ---- */
 
-/* What must be changed to fulfil a wish; nothing where it is so already. `text`: the change in words. */
+/* What must be changed to fulfil a wish; nothing where it is so already. The change in words is added to `text`. */
 int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
                         struct machine_error *err);
 int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,

@@ -12,11 +12,7 @@
 #include <unistd.h>
 
 #include "drivers/cpu/cpu.h"
-
-static int no_memory(struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
+#include "util/text_list.h"
 
 /* Adds a change from what is there now to `after`; none where it is there already. */
 static int settings_plan_add(const struct settings_roots *r, struct change *one, const char *after, struct changes *out,
@@ -25,7 +21,7 @@ static int settings_plan_add(const struct settings_roots *r, struct change *one,
     char name[260];
     int error = settings_change_read(r, one, one->before, sizeof one->before);
 
-    if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t") != NULL) {
+    if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t\n") != NULL) {
         settings_change_name(one, name, sizeof name);
         return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
                             "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
@@ -33,7 +29,7 @@ static int settings_plan_add(const struct settings_roots *r, struct change *one,
     if (strcmp(one->before, after) == 0)
         return MACHINE_OK;
     snprintf(one->after, sizeof one->after, "%s", after);
-    return settings_changes_add(out, one) == 0 ? MACHINE_OK : no_memory(err);
+    return settings_changes_add(out, one) == 0 ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 static bool has_file(const struct settings_roots *r, const char *name, struct change *one)
@@ -43,58 +39,47 @@ static bool has_file(const struct settings_roots *r, const char *name, struct ch
     return length < (int)sizeof one->path && access(one->path, F_OK) == 0;
 }
 
-static int settings_plan_by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* The numbers of the policies of cpufreq, rising. Returns how many, -1 when out of memory. */
-static int find_policies(const struct settings_roots *r, int **out)
+/* The numbers of the policies of cpufreq. Returns whether there are any. */
+static bool find_policies(const struct settings_roots *r, struct cpu_mask *out)
 {
     char path[240];
-    int n = 0, *list = NULL;
     struct dirent *entry;
+    bool found = false;
 
+    cpu_mask_clear(out);
     snprintf(path, sizeof path, "%s/devices/system/cpu/cpufreq", r->sys);
     DIR *folder = opendir(path);
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         char *end = entry->d_name + strlen("policy");
         long number = strncmp(entry->d_name, "policy", strlen("policy")) == 0 ? strtol(end, &end, 10) : -1;
-        if (number < 0 || number >= CPU_LIMIT || *end != '\0')
-            continue;
-        int *bigger = realloc(list, ((size_t)n + 1) * sizeof *bigger);
-        if (bigger == NULL) {
-            n = -1;
-            break;
+        if (number >= 0 && number < CPU_LIMIT && *end == '\0') {
+            cpu_mask_add(out, (int)number);
+            found = true;
         }
-        list = bigger;
-        list[n++] = (int)number;
     }
     if (folder != NULL)
         closedir(folder);
-    if (n > 0)
-        qsort(list, (size_t)n, sizeof *list, settings_plan_by_number);
-    *out = list;
-    return n;
+    return found;
 }
 
 /* policyN/boost of every policy that has one. *found: there was one. */
 static int plan_policy_boost(const struct settings_roots *r, const char *after, bool *found, struct changes *out,
                              struct machine_error *err)
 {
-    int *policies, n = find_policies(r, &policies), status = n < 0 ? no_memory(err) : MACHINE_OK;
+    struct cpu_mask policies;
+    int status = MACHINE_OK;
 
     *found = false;
-    for (int i = 0; i < n && status == MACHINE_OK; i++) {
+    find_policies(r, &policies);
+    for (int i = 0; i < CPU_LIMIT && status == MACHINE_OK; i++) {
         char name[60];
         struct change one;
-        snprintf(name, sizeof name, "cpufreq/policy%d/boost", policies[i]);
-        if (has_file(r, name, &one)) {
+        snprintf(name, sizeof name, "cpufreq/policy%d/boost", i);
+        if (cpu_mask_has(&policies, i) && has_file(r, name, &one)) {
             *found = true;
             status = settings_plan_add(r, &one, after, out, err);
         }
     }
-    free(policies);
     return status;
 }
 
@@ -146,7 +131,7 @@ int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes 
             "(a virtual machine has none)");
     }
     const char *was = out->n == before ? "as before" : on ? "was off" : "was on";
-    snprintf(text, size, "turbo %s (%s)", on ? "on" : "off", was);
+    text_list_add(text, size, "; ", "turbo %s (%s)", on ? "on" : "off", was);
     return status;
 }
 
@@ -218,24 +203,27 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
 int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
                             struct machine_error *err)
 {
-    int *policies, n = find_policies(r, &policies), status = n < 0 ? no_memory(err) : MACHINE_OK;
+    struct cpu_mask policies;
     uint64_t khz = (uint64_t)llround(ghz * 1e6);
     struct limits l = {0, 0, 0, 0};
+    int status = MACHINE_OK;
 
-    if (n == 0) {
+    if (!find_policies(r, &policies)) {
         status = machine_fail(err, MACHINE_CANNOT, "",
                               "the frequency cannot be set here: cpufreq has no policy (a virtual machine has none)");
     }
-    for (int i = 0; i < n && status == MACHINE_OK; i++) {
-        status = settings_plan_read_limits(r, policies[i], &l, err);
+    for (int i = 0; i < CPU_LIMIT && status == MACHINE_OK; i++) {
+        if (!cpu_mask_has(&policies, i))
+            continue;
+        status = settings_plan_read_limits(r, i, &l, err);
         if (status == MACHINE_OK && (khz < l.lowest || khz > l.highest)) {
             status = machine_fail(err, MACHINE_CANNOT, "", "%g GHz cannot be set: cpufreq/policy%d allows %g to %g GHz",
-                                  ghz, policies[i], (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
+                                  ghz, i, (double)l.lowest * 1e-6, (double)l.highest * 1e-6);
         }
         if (status == MACHINE_OK)
-            status = plan_policy(r, policies[i], khz, &l, out, err);
+            status = plan_policy(r, i, khz, &l, out, err);
     }
-    free(policies);
-    snprintf(text, size, "%g GHz fixed (limits were %g to %g GHz)", ghz, (double)l.min * 1e-6, (double)l.max * 1e-6);
+    text_list_add(text, size, "; ", "%g GHz fixed (limits were %g to %g GHz)", ghz, (double)l.min * 1e-6,
+                  (double)l.max * 1e-6);
     return status;
 }

@@ -105,17 +105,25 @@ static int settings_state_parse(const struct settings_roots *r, FILE *file, pid_
     return error;
 }
 
-static int read_state(const struct settings_roots *r, int fd, pid_t *pid, struct changes *out)
+/* A stream on a descriptor that stays open when it is closed; NULL with errno. */
+static FILE *stream_of(int fd, const char *mode)
 {
     int copy = dup(fd);
-    FILE *file = copy >= 0 ? fdopen(copy, "r") : NULL;
+    FILE *file = copy >= 0 ? fdopen(copy, mode) : NULL;
+    int error = errno;
 
-    if (file == NULL) {
-        int error = errno;
-        if (copy >= 0)
-            close(copy);
-        return error;
-    }
+    if (file == NULL && copy >= 0)
+        close(copy);
+    errno = error;
+    return file;
+}
+
+static int read_state(const struct settings_roots *r, int fd, pid_t *pid, struct changes *out)
+{
+    FILE *file = stream_of(fd, "r");
+
+    if (file == NULL)
+        return errno;
     rewind(file);
     int error = settings_state_parse(r, file, pid, out);
     fclose(file);
@@ -187,15 +195,10 @@ int settings_state_open(const struct settings_roots *r, bool create, int *fd, en
 
 int settings_state_write(int fd, const struct changes *c)
 {
-    int copy = ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 ? dup(fd) : -1;
-    FILE *file = copy >= 0 ? fdopen(copy, "w") : NULL;
+    FILE *file = ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 ? stream_of(fd, "w") : NULL;
 
-    if (file == NULL) {
-        int error = errno;
-        if (copy >= 0)
-            close(copy);
-        return error;
-    }
+    if (file == NULL)
+        return errno;
     fprintf(file, "%s\npid %d\n", first_line, (int)getpid());
     for (size_t i = 0; i < c->n; i++) {
         const struct change *one = &c->list[i];

@@ -13,20 +13,6 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_decode.h"
 
-static int read_path(const char *path, char *out, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return errno;
-    ssize_t got = read(fd, out, size - 1);
-    int error = got < 0 ? errno : 0;
-    close(fd);
-    out[got > 0 ? got : 0] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-    return error;
-}
-
 static int write_path(const char *path, const char *value)
 {
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -75,7 +61,7 @@ int settings_change_read(const struct settings_roots *r, const struct change *c,
 
     switch (c->kind) {
     case CHANGE_FILE:
-        return read_path(c->path, out, size);
+        return cpu_read_text("/", c->path, out, size) < 0 ? errno : 0;
     case CHANGE_TURBO_BIT:
         error = turbo_bit(r->dev, c->cpu, false, &bit);
         snprintf(out, size, "%d", bit);

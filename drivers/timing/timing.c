@@ -5,7 +5,6 @@
  * the payload is counted in blocks.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +35,6 @@ static void timing_info(const struct machine *m, struct machine_info *out)
     out->chain_error = t->error;
     if (t->clock.round > 1)
         out->tsc_step = (double)t->clock.round;
-    out->name = "timing";
     out->source = "measured with time stamps: a dependent chain of adds against the TSC";
 }
 
@@ -71,7 +69,7 @@ static void remark_steps(struct timing *t)
     if (t->remarked || !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text))
         return;
     t->remarked = true;
-    native_note(t->common.notes, sizeof t->common.notes, "%s", text);
+    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
     t->notes_length = strlen(t->common.notes);
 }
 
@@ -138,8 +136,8 @@ static void remark_shared(struct timing *t, const struct timing_cost *seen)
     t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
         t->common.notes[t->notes_length] = '\0';
-        native_note(
-            t->common.notes, sizeof t->common.notes,
+        text_list_add(
+            t->common.notes, sizeof t->common.notes, "; ",
             "in %u of %u repetitions something else ran on the same core (its SMT sibling): frequency and IPC are "
             "less accurate there",
             t->shared, t->probed);
@@ -180,35 +178,22 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     struct native_watch watch;
 
     memset(out, 0, sizeof *out);
-    if (!t->common.prepared)
-        return machine_fail(err, MACHINE_FAILED, "", "the timing machine was not prepared");
-    int status = native_check_request(r, err);
-    if (status == MACHINE_OK)
-        status = native_calibrate(&t->common, r, timing_measure_lane, t, err);
-    if (status == MACHINE_OK) {
-        remark_steps(t);
-        status = native_plan(&t->common, r, t->clock.chains.turns, &plan, err);
-    }
+    int status = native_plan(&t->common, r, t->clock.chains.turns, timing_measure_lane, t, &plan, err);
     if (status != MACHINE_OK)
         return status;
+    remark_steps(t);
     memset(&log, 0, sizeof log);
     log.raw = t->raw;
     log.probe = t->probe;
     log.chains = &t->clock.chains;
     native_begin(&t->common, r, &watch);
     timing_record(&plan, &log);
-    native_end(&t->common, &watch, &log.at, out);
+    native_end(&t->common, &watch, &log.at, t->words, out);
     timing_round(&t->clock, log.probe, log.at.n_probe);
     timing_round(&t->clock, log.raw, log.at.n);
-    log.at.zero_tsc -= t->clock.round > 1 ? log.at.zero_tsc % t->clock.round : 0;
+    out->zero_tsc -= t->clock.round > 1 ? out->zero_tsc % t->clock.round : 0;
     update_costs(t, &plan, &log);
     convert_all(t, r, &plan, &log);
-    out->n = log.at.n;
-    out->stride = 2 + t->common.setup.n_counters;
-    out->capacity = t->common.setup.max_samples;
-    out->words = t->words;
-    out->zero_tsc = log.at.zero_tsc;
-    out->zero_reading = log.at.zero_reading;
     return MACHINE_OK;
 }
 
@@ -235,13 +220,11 @@ static const struct machine_ops timing_ops = {
 
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)
 {
-    struct cpu_leaves leaves;
     struct timing *t = calloc(1, sizeof *t);
 
     if (t == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    cpu_read_leaves(&leaves);
-    int status = native_open(&t->common, sys, &leaves, err);
+    int status = native_open(&t->common, "timing", sys, NULL, err);
     if (status != MACHINE_OK) {
         free(t);
         return status;

@@ -44,23 +44,17 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     return true;
 }
 
-static double median(double *v, size_t n)
-{
-    qsort(v, n, sizeof *v, order_double);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 /* The mean of what lies within four steps, six standard deviations and a quarter of the median of it: interruptions are
  * left out, the next step of the clock never is, nor, of long chains sooner than of short ones, is what another
- * hyper-thread slows by some per cent. Sorts. */
+ * hyper-thread slows by some per cent. Reorders. */
 static double undisturbed_mean(double *v, size_t n, double step)
 {
-    double off[WINDOW], middle = median(v, n), sum = 0;
+    double off[WINDOW], middle = order_median(v, n), sum = 0;
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
         off[i] = fabs(v[i] - middle);
-    double bound = 4 * step + 6 * 1.4826 * median(off, n) + 0.25 * middle;
+    double bound = 4 * step + 6 * 1.4826 * order_median(off, n) + 0.25 * middle;
     for (size_t i = 0; i < n; i++) {
         if (fabs(v[i] - middle) <= bound) {
             sum += v[i];
@@ -121,10 +115,10 @@ static size_t drop_odd_windows(double (*mean)[2], size_t n, const struct timing_
 
     for (size_t w = 0; w < n; w++)
         copy[w] = off[w] = residual(mean[w], chains, k, pooled);
-    double middle = median(copy, n);
+    double middle = order_median(copy, n);
     for (size_t w = 0; w < n; w++)
         copy[w] = fabs(off[w] - middle);
-    double bound = 5 * 1.4826 * median(copy, n) + JUMP;
+    double bound = 5 * 1.4826 * order_median(copy, n) + JUMP;
     for (size_t w = 0; w < n; w++)
         if (fabs(off[w] - middle) <= bound)
             memmove(mean[kept++], mean[w], sizeof mean[w]);
@@ -180,7 +174,7 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
 void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n)
 {
     for (size_t i = 0; clock->round > 1 && i < n; i++) {
-        uint64_t ended = r[i].begin - timing_wait(&r[i]), wait;
+        uint64_t ended = r[i].begin - chain_wait(r[i].blocks), wait;
         r[i].begin -= r[i].begin % clock->round;
         r[i].end -= r[i].end % clock->round;
         wait = r[i].begin - (ended - ended % clock->round);
@@ -221,7 +215,7 @@ void timing_words(const struct timing_raw *raw, const struct timing_chains *chai
 
     sums->ticks += raw->end - raw->begin;
     sums->cycles += (uint64_t)llround((adds + cost) * CHAIN_CYCLE_UNIT);
-    sums->reading += raw->end - raw->begin + timing_wait(raw);
+    sums->reading += raw->end - raw->begin + chain_wait(raw->blocks);
     words[RECORDING_TSC] = raw->end;
     words[RECORDING_INSTRUCTIONS] = instructions + timing_blocks(raw) * per_block;
     for (size_t c = 0; c < n; c++)

@@ -21,10 +21,6 @@ static inline uint64_t timing_blocks(const struct timing_raw *r)
 {
     return chain_blocks(r->blocks);
 }
-static inline uint64_t timing_wait(const struct timing_raw *r)
-{
-    return chain_wait(r->blocks);
-}
 
 /*
  * The chains that readings are made of. Short ones are cheap and long ones exact; both are needed to tell the cost of a

@@ -22,18 +22,6 @@ static int find_limit(const struct table *t, size_t column, const char *ending)
     return -1;
 }
 
-static bool report_table_is_limit(const struct table *t, size_t column)
-{
-    const char *name = t->columns[column].name;
-    size_t length = strlen(name);
-    if (length < 4 || (strcmp(name + length - 3, "_lo") != 0 && strcmp(name + length - 3, "_hi") != 0))
-        return false;
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (strlen(t->columns[i].name) == length - 3 && strncmp(t->columns[i].name, name, length - 3) == 0)
-            return true;
-    return false;
-}
-
 /* Words that all rows repeat; they are told once below the table. */
 static const char *same_words(const struct table *t, size_t column)
 {
@@ -51,14 +39,7 @@ static const char *same_words(const struct table *t, size_t column)
 /* A column that no row has a value in is named below the table instead. */
 static bool empty_column(const struct table *t, size_t column)
 {
-    if (t->columns[column].key)
-        return false;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        const struct table_value *v = &t->values[row * t->n_columns + column];
-        if (v->text || isfinite(v->number))
-            return false;
-    }
-    return true;
+    return !t->columns[column].key && !table_has_values(t, t->columns[column].name);
 }
 
 static void tell_empty_columns(FILE *out, const struct report_words *w, const struct table *t)
@@ -66,7 +47,7 @@ static void tell_empty_columns(FILE *out, const struct report_words *w, const st
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++) {
         char name[120];
-        if (report_table_is_limit(t, i) || !empty_column(t, i))
+        if (table_is_limit(t, i) || !empty_column(t, i))
             continue;
         report_words_column(w, &t->columns[i], name, sizeof name);
         fputs(n++ ? ", " : "<p class=\"note\">No row has a value of: ", out);
@@ -91,7 +72,7 @@ static size_t shown_columns(const struct table *t, struct shown_column *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_columns; i++)
-        if (!report_table_is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
+        if (!table_is_limit(t, i) && !same_words(t, i) && !empty_column(t, i))
             out[n++] = (struct shown_column){i, find_limit(t, i, "_lo"), find_limit(t, i, "_hi")};
     return n;
 }

@@ -76,23 +76,10 @@ static double deviation_to_find(const struct sku_figure *f)
 
 /* ---- which rows are meant ---- */
 
-/* Whether `text` is one of the comma separated words. */
-static bool is_among(const char *text, const char *words)
-{
-    size_t n = strlen(text);
-    for (const char *at = words; *at;) {
-        size_t length = strcspn(at, ",");
-        if (length == n && strncmp(at, text, n) == 0)
-            return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
-}
-
 static bool validate_fits(const struct sku_key *k, const char *text, double number)
 {
     if (text)
-        return is_among(text, k->text);
+        return sku_is_among(text, k->text);
     return k->is_number && number >= k->lo && number <= k->hi; /* false for NaN */
 }
 

@@ -13,9 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "probes/energy.h"
 #include "probes/steady.h"
-#include "tables/energy/energy_fit.h"
-#include "tables/energy/energy_print.h"
-#include "tables/energy/energy_plot.h"
+#include "tables/energy/energy.h"
 #include "tables/registry.h"
 #include "tables/table/reading_cost.h"
 
@@ -56,7 +54,7 @@ static struct energy_setup energy_experiment(const struct tables_context *x, con
     return s;
 }
 
-static void energy_note_settings(const struct energy_setup *s, const char *slowest, struct table *t)
+static void energy_note_settings(const struct energy_setup *s, const char *fixed, struct table *t)
 {
     table_set_setting_number(t, "runs", s->runs);
     table_set_setting_number(t, "settle_us", s->settle_us);
@@ -73,28 +71,15 @@ static void energy_note_settings(const struct energy_setup *s, const char *slowe
                       "the frequency of PAUSE, whose power is subtracted; where it differs from the kernel's, watts "
                       "also contains that difference in frequency");
     table_set_setting(t, "lane", "64 bits of its registers");
-    if (slowest)
-        table_set_setting(t, "fixed", slowest);
-}
-
-/* 1 and all; or what was asked for. */
-static size_t energy_core_counts(const struct tables_context *x, unsigned *out, size_t max)
-{
-    size_t n = tables_active_cores(x, false, out, max);
-    if (x->options->n_active == 0 && n > 2)
-        out[1] = out[n - 1];
-    return x->options->n_active == 0 && n > 2 ? 2 : n;
+    table_set_setting(t, "fixed", fixed);
 }
 
 /* The kernel of the most demand that the machine can run: the last of the usual ones. */
 static struct payload most_demanding(const struct tables_context *x)
 {
-    struct payload last, p;
-    char unused[200];
-    memset(&last, 0, sizeof last);
+    struct payload last = {.kernel = NULL}, p;
     for (size_t i = 0; i < tables_n_usual_kernels; i++)
-        if (kernel_parse(tables_usual_kernels[i], &p, unused, sizeof unused) == 0 &&
-            !(p.kernel->features & ~x->info.features))
+        if (tables_can_run(x, tables_usual_kernels[i], &p))
             last = p;
     return last;
 }
@@ -151,7 +136,11 @@ static int energy_plan(const struct tables_context *x, struct cells *out, struct
     struct energy_setup s = energy_experiment(x, &any);
     energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    size_t n_cores = energy_core_counts(x, cores, TABLES_CORES_MAX);
+    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    if (x->options->n_active == 0 && n_cores > 2) { /* by default one and all */
+        cores[1] = cores[n_cores - 1];
+        n_cores = 2;
+    }
     int status = MACHINE_OK;
     for (size_t k = 0; k < n_cores && status == MACHINE_OK; k++)
         for (size_t i = 0; i < n && status == MACHINE_OK; i++)
@@ -161,16 +150,6 @@ static int energy_plan(const struct tables_context *x, struct cells *out, struct
 }
 
 /* ---- measuring ---- */
-
-struct watch {
-    const struct tables_context *x;
-};
-
-static int energy_on_progress(void *data, unsigned done, unsigned wanted)
-{
-    const struct watch *w = data;
-    return tables_stop(w->x, (double)done / (wanted ? wanted : 1));
-}
 
 /* The frequency at which a kernel runs by itself, on so many cores that all run it. */
 static int automatic_ghz(const struct tables_context *x, const struct cell *c, double *ghz, struct machine_error *err)
@@ -201,47 +180,32 @@ static int automatic_ghz(const struct tables_context *x, const struct cell *c, d
 
 struct costs {
     size_t n, discarded;
-    unsigned cores; /* whose energy it is */
-    /* one a pair that was not disturbed */
-    double *watts, *nj, *package, *idle, *ghz, *idle_ghz, *least, *doubt, *start;
+    unsigned cores;                           /* whose energy it is */
+    struct energy_cost pair[ENERGY_RUNS_MAX]; /* of those that were not disturbed */
 };
 
-static int energy_collect(const struct energy_result *r, struct costs *c)
+static void energy_collect(const struct energy_result *r, struct costs *c)
 {
-    memset(c, 0, sizeof *c);
+    c->n = c->discarded = 0;
     c->cores = r->counted_cores;
-    double **lists[] = {&c->watts,    &c->nj,    &c->package, &c->idle, &c->ghz,
-                        &c->idle_ghz, &c->least, &c->doubt,   &c->start};
-    enum { LISTS = sizeof lists / sizeof *lists };
-    double *room = malloc((r->n ? r->n : 1) * LISTS * sizeof *room);
-    if (!room)
-        return -1;
-    for (size_t i = 0; i < LISTS; i++)
-        *lists[i] = room + i * r->n;
     for (size_t i = 0; i < r->n; i++) {
         const struct energy_pair *p = &r->pairs[i];
         struct energy_cost cost = energy_cost_of(&p->idle, &p->kernel, c->cores);
-        if (energy_disturbed(&p->idle) || energy_disturbed(&p->kernel) || isnan(cost.watts)) {
+        if (energy_disturbed(&p->idle) || energy_disturbed(&p->kernel) || isnan(cost.watts))
             c->discarded++;
-            continue;
-        }
-        c->watts[c->n] = cost.watts;
-        c->nj[c->n] = cost.nj_per_op;
-        c->package[c->n] = cost.package_watts;
-        c->idle[c->n] = cost.idle_watts;
-        c->least[c->n] = cost.least;
-        c->doubt[c->n] = cost.idle_doubt;
-        c->start[c->n] = cost.watts_doubt;
-        c->ghz[c->n] = energy_ghz(&p->kernel);
-        c->idle_ghz[c->n++] = energy_ghz(&p->idle);
+        else
+            c->pair[c->n++] = cost;
     }
-    return 0;
 }
 
-static struct estimate energy_mean(const double *x, size_t n)
+/* The mean of a member of the costs. */
+#define ENERGY_MEAN(costs, member) energy_mean(costs, offsetof(struct energy_cost, member))
+static struct estimate energy_mean(const struct costs *c, size_t offset)
 {
-    size_t used;
-    return robust_mean(x, n, 0, INFINITY, &used);
+    double x[ENERGY_RUNS_MAX];
+    for (size_t i = 0; i < c->n; i++)
+        memcpy(&x[i], (const char *)&c->pair[i] + offset, sizeof x[i]);
+    return robust_mean(x, c->n, 0, INFINITY, NULL);
 }
 
 /* nearer_0: by how much it may be nearer to 0, and doubt, by how much to either side, beside what repetitions
@@ -263,19 +227,19 @@ static void put_keys(struct table *rows, const struct cell *c, double ghz)
 
 static void energy_write_row(const struct cell *c, const struct costs *k, struct table *rows)
 {
-    struct estimate nj = energy_mean(k->nj, k->n), watts = energy_mean(k->watts, k->n);
-    double less = 1 - energy_mean(k->least, k->n).value, doubt = energy_mean(k->doubt, k->n).value;
-    double start = energy_mean(k->start, k->n).value, less_watts = less * fabs(watts.value),
+    struct estimate nj = ENERGY_MEAN(k, nj_per_op), watts = ENERGY_MEAN(k, watts);
+    double less = 1 - ENERGY_MEAN(k, least).value, doubt = ENERGY_MEAN(k, idle_doubt).value;
+    double start = ENERGY_MEAN(k, watts_doubt).value, less_watts = less * fabs(watts.value),
            less_nj = less * fabs(nj.value);
     double start_nj = start * fabs(nj.value / watts.value);
     table_add_row(rows);
-    put_keys(rows, c, energy_mean(k->ghz, k->n).value);
+    put_keys(rows, c, ENERGY_MEAN(k, ghz).value);
     energy_put(rows, "watts", watts, less_watts, start, 1);
     energy_put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
     energy_put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
-    energy_put(rows, "package_watts", energy_mean(k->package, k->n), less_watts, doubt + start, 1);
-    energy_put(rows, "idle_watts", energy_mean(k->idle, k->n), 0, doubt, 1);
-    table_put_number(rows, "idle_ghz", round(energy_mean(k->idle_ghz, k->n).value * 1000) / 1000);
+    energy_put(rows, "package_watts", ENERGY_MEAN(k, package_watts), less_watts, doubt + start, 1);
+    energy_put(rows, "idle_watts", ENERGY_MEAN(k, idle_watts), 0, doubt, 1);
+    table_put_number(rows, "idle_ghz", round(ENERGY_MEAN(k, idle_ghz).value * 1000) / 1000);
     table_put_number(rows, "counted_cores", k->cores);
     table_put_number(rows, "n", (double)k->n);
     table_put_number(rows, "discarded", (double)k->discarded);
@@ -285,7 +249,7 @@ static void energy_write_row(const struct cell *c, const struct costs *k, struct
 static void energy_judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
 {
     char why[300] = "";
-    double ghz = energy_mean(k->ghz, k->n).value, idle = energy_mean(k->idle_ghz, k->n).value;
+    double ghz = ENERGY_MEAN(k, ghz).value, idle = ENERGY_MEAN(k, idle_ghz).value;
     if (k->n == 0)
         snprintf(why, sizeof why,
                  "all %zu repetitions were disturbed: something else ran for more than %g %% of the time; stop other "
@@ -308,14 +272,14 @@ static int energy_measure(const struct tables_context *x, const struct cell *c, 
                           struct machine_error *err)
 {
     struct energy_setup s = energy_experiment(x, c);
+    struct tables_context own = *x;
     struct energy_result seen;
     struct costs costs;
     double fixed = 0;
     bool ask = c->number[0] == FIXED && !(x->options->fixed_ghz > 0);
-    struct watch w = {x};
     int status = MACHINE_OK;
-    s.progress = energy_on_progress;
-    s.data = &w;
+    s.progress = tables_on_progress;
+    s.data = &own;
     if (ask)
         status = automatic_ghz(x, c, &fixed, err);
     s.machine.fixed_ghz = fixed;
@@ -334,12 +298,8 @@ static int energy_measure(const struct tables_context *x, const struct cell *c, 
     }
     if (status != MACHINE_OK)
         return status;
-    if (energy_collect(&seen, &costs)) {
-        energy_result_free(&seen);
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
+    energy_collect(&seen, &costs);
     energy_judge(c, &costs, ask ? fixed : x->options->fixed_ghz, rows);
-    free(costs.watts);
     energy_result_free(&seen);
     return MACHINE_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/energy/energy_plot.h"
+#include "tables/energy/energy.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
-#include "tables/frequency/core_ranges.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
@@ -91,7 +90,7 @@ static void put_frequencies(struct table *t, const char *key, const double *ghz,
 
 static void put_limits(struct table *t, const struct rated_table *s, const char *key, const char *why)
 {
-    char text[40 * RATED_ROWS_MAX], line[700];
+    char text[40 * MSR_TURBO_ROWS_MAX], line[700];
     rated_text(s, text, sizeof text);
     snprintf(line, sizeof line, "not known: %s", why);
     if (s->n || *why)
@@ -121,13 +120,19 @@ static void frequency_read_limits(const struct tables_context *x, struct table *
     put_frequencies(t, "config_tdp_ghz", s.config_tdp_ghz, powers, 3);
 }
 
+static void set_core(struct table *t, int cpu, const char *kind)
+{
+    char key[40];
+    snprintf(key, sizeof key, FREQUENCY_CORE, cpu);
+    table_set_setting(t, key, kind);
+}
+
 /* The machine is prepared for a moment: it then tells which CPU it takes, and registers can be read. */
 static int look_around(const struct tables_context *x, const struct payload *p, struct table *t, int *cpu,
                        struct machine_error *err)
 {
     struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
     struct machine_info info;
-    char key[40];
     const struct cell any = {.a = *p, .cpu = -1, .active_cores = 1};
     struct machine_setup s = tables_setup(x, table_frequency.name, &any);
     s.counters = counters;
@@ -139,10 +144,8 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
         return status;
     x->machine->ops->info(x->machine, &info);
     *cpu = info.cpu_number;
-    if (info.core_class && *info.core_class) {
-        snprintf(key, sizeof key, "core of CPU %d", *cpu);
-        table_set_setting(t, key, info.core_class);
-    }
+    if (info.core_class && *info.core_class)
+        set_core(t, *cpu, info.core_class);
     frequency_read_limits(x, t);
     x->machine->ops->finish(x->machine);
     return MACHINE_OK;
@@ -157,9 +160,7 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[M
                    ? x->machine->ops->core_kinds(x->machine, kinds, MACHINE_CORE_KINDS_MAX)
                    : 0;
     for (size_t i = 0; n > 1 && i < n; i++) {
-        char key[40];
-        snprintf(key, sizeof key, "core of CPU %d", kinds[i].cpu);
-        table_set_setting(t, key, kinds[i].label);
+        set_core(t, kinds[i].cpu, kinds[i].label);
         cpus[i] = kinds[i].cpu;
     }
     if (n > 1)
@@ -168,17 +169,12 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[M
     return 1;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static int frequency_add_cells(const struct tables_context *x, const struct payload *kernels, size_t n_kernels, int cpu,
                                struct cells *out)
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n_cores = tables_active_cores(x, !x->options->brief, cores, TABLES_CORES_MAX);
-    size_t again = least(n_kernels, (AGAIN_LEAST + n_cores - 1) / n_cores);
+    size_t each = (AGAIN_LEAST + n_cores - 1) / n_cores, again = each < n_kernels ? each : n_kernels;
     for (size_t i = 0; i < n_cores; i++) {
         for (size_t k = 0; k < n_kernels; k++)
             if (!add_cell(x, &kernels[k], cores[i], cpu, false, out))
@@ -216,16 +212,6 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
 }
 
 /* ---- measuring ---- */
-
-struct listener {
-    const struct tables_context *context;
-};
-
-static int frequency_on_progress(void *data, unsigned done, unsigned wanted)
-{
-    const struct listener *l = data;
-    return tables_stop(l->context, (double)done / wanted);
-}
 
 static void put_shares(const struct trace *t, struct table *rows)
 {
@@ -281,18 +267,16 @@ static void frequency_put_row(const struct cell *c, const struct repetitions *r,
 static void frequency_put(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
                           struct table *rows)
 {
-    char why[300];
     if (f->used && c->number[AGAIN]) {
         put_again(c, f, rows);
     } else if (f->used) {
         frequency_put_row(c, r, f, rows);
         put_discarded(c, r, f, rows);
     } else if (!c->number[AGAIN]) {
-        snprintf(
-            why, sizeof why,
+        tables_cell_missing(
+            rows, c,
             "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten --warmup and --observe",
             r->n_invalid, r->n_invalid ? r->invalid[0].why : "no samples");
-        tables_cell_missing(rows, c, why);
     }
 }
 
@@ -324,13 +308,13 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
 static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                              struct machine_error *err)
 {
-    struct listener listener = {x};
+    struct tables_context own = *x;
     struct steady_setup s;
     struct steady_value f;
     struct repetitions r;
     set_up(x, c, &s);
-    s.progress = frequency_on_progress;
-    s.data = &listener;
+    s.progress = tables_on_progress;
+    s.data = &own;
     int status = frequency_measure_once(x, &s, &r, &f, err);
     while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
         repetitions_free(&r);

@@ -6,8 +6,23 @@
 #include "tables/frequency/frequency_levels.h"
 #include "tables/table/tables.h"
 
+/* The setting that tells what kind of core CPU %d is. */
+#define FREQUENCY_CORE "core of CPU %d"
+
 /* How the names of details begin in which a frequency is that was measured again. */
 #define FREQUENCY_AGAIN "again "
+
+/* The setting with the limits of code without AVX; how those begin that have them of other code, or of E cores. */
+#define TURBO_LIMITS "turbo_limits_ghz"
+#define TURBO_LIMITS_OF TURBO_LIMITS " of "
+
+/* ---- tables/frequency/core_ranges.c: values for ranges of active cores, as "1-2: 3.7, 3-4: 3.5, 5: 3.4" ---- */
+
+/* Reads "5-8", or "5" for 5-5, up to 65535. Returns what follows it, or NULL where there is no such thing. */
+const char *core_range_read(const char *text, struct frequency_group *out);
+/* The value for so many cores, GHz; NAN where the text has none for them, or none within the range of freq_ghz, or is
+ * NULL or something else. */
+double core_ranges_value(const char *text, unsigned cores);
 
 /* ---- tables/frequency/frequency_conclude.c ---- */
 
@@ -16,6 +31,8 @@ size_t frequency_cpus(const struct table *t, int *cpus, size_t max);
 /* A setting that there is for each CPU: "groups", or "groups of CPU 3" where several were measured. */
 const char *frequency_setting(const struct table *t, const char *key, int cpu);
 
+/* What kind of core a CPU is, "P core"; NULL: not known. */
+const char *frequency_core(const struct table *t, int cpu);
 /* The limits that the processor states for code without AVX on a CPU: of its kind of core. NULL: none are known. */
 const char *frequency_limits(const struct table *t, int cpu);
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/core_ranges.h"
-
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max)
 {
     size_t n = 0;
@@ -91,12 +89,9 @@ static void take_row(const struct table *t, size_t row, struct seen *s)
 static size_t find_row(const struct table *t, int cpu, const char *kernel, unsigned cores)
 {
     size_t row = 0;
-    for (; row < t->n_rows; row++) {
-        const char *name = table_text(t, row, "kernel");
-        if (name && strcmp(name, kernel) == 0 && (int)table_number(t, row, "cpu") == cpu &&
-            table_number(t, row, "active_cores") == cores)
-            break;
-    }
+    while (row < t->n_rows && !(table_says(t, row, "kernel", kernel) && (int)table_number(t, row, "cpu") == cpu &&
+                                table_number(t, row, "active_cores") == cores))
+        row++;
     return row;
 }
 
@@ -189,12 +184,17 @@ static int conclude_cpu(struct table *t, int cpu)
     return bad;
 }
 
+const char *frequency_core(const struct table *t, int cpu)
+{
+    char key[40];
+    snprintf(key, sizeof key, FREQUENCY_CORE, cpu);
+    return table_setting(t, key);
+}
+
 /* 1ADH is of the P cores where there are two kinds; low-power E cores are neither register. */
 const char *frequency_limits(const struct table *t, int cpu)
 {
-    char key[40];
-    snprintf(key, sizeof key, "core of CPU %d", cpu);
-    const char *core = table_setting(t, key);
+    const char *core = frequency_core(t, cpu);
     if (core && strncmp(core, "LP-E", 4) == 0)
         return NULL;
     return table_setting(t, core && core[0] == 'E' ? TURBO_LIMITS_OF "E cores" : TURBO_LIMITS);
@@ -203,11 +203,10 @@ const char *frequency_limits(const struct table *t, int cpu)
 static void put_what_is_known(struct table *t)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
-        char key[40];
         int cpu = (int)table_number(t, row, "cpu");
-        snprintf(key, sizeof key, "core of CPU %d", cpu);
-        if (table_setting(t, key) && *table_setting(t, key))
-            table_set_text(t, row, "core", table_setting(t, key));
+        const char *core = frequency_core(t, cpu);
+        if (core && *core)
+            table_set_text(t, row, "core", core);
         table_set_number(t, row, "turbo_limit_ghz",
                          core_ranges_value(frequency_limits(t, cpu), (unsigned)table_number(t, row, "active_cores")));
     }

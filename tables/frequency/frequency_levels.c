@@ -69,15 +69,6 @@ struct comparison {
     double relative, squares;  /* the same relative to the frequency, and the squares of its half widths */
 };
 
-/* One more number of cores, with the relative difference of the two and its half width. */
-static void count_apart(struct comparison *c, double relative, double half)
-{
-    c->apart += fabs(relative) > fmax(FREQUENCY_UNSTEADY, OF_MANY * half);
-    c->open += fabs(relative) + half >= 2 * FREQUENCY_UNSTEADY;
-    c->relative += relative;
-    c->squares += half * half;
-}
-
 /* Whether two kernels are of one level: 1; of two: 0; what there is does not tell: -1. */
 static int frequency_levels_one_level(const struct comparison *c)
 {
@@ -104,8 +95,12 @@ static struct comparison frequency_levels_compare(const struct view *v, size_t a
         c.above += !frequency_levels_same(x, y) && x->ghz > y->ghz;
         c.below += !frequency_levels_same(x, y) && x->ghz < y->ghz;
         c.difference += x->ghz - y->ghz;
-        count_apart(&c, (x->ghz - y->ghz) / y->ghz,
-                    fmax(v->moves, hypot(or_zero(x->half_width), or_zero(y->half_width)) / y->ghz));
+        double relative = (x->ghz - y->ghz) / y->ghz;
+        double half = fmax(v->moves, hypot(or_zero(x->half_width), or_zero(y->half_width)) / y->ghz);
+        c.apart += fabs(relative) > fmax(FREQUENCY_UNSTEADY, OF_MANY * half);
+        c.open += fabs(relative) + half >= 2 * FREQUENCY_UNSTEADY;
+        c.relative += relative;
+        c.squares += half * half;
         i++;
         k++;
     }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "tables/frequency/core_ranges.h"
 #include "tables/frequency/frequency.h"
 #include "tables/table/chart_table.h"
 

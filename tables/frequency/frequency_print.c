@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/frequency/core_ranges.h"
 #include "analysis/stats/robust.h"
 #include "tables/table/pivot.h"
 #include "tables/registry.h"
@@ -26,20 +25,16 @@ struct sheet {
     int level[FREQUENCY_KERNELS_MAX]; /* of each kernel; -1: not told, or not always the same */
 };
 
-static bool in_column(const struct sheet *s, size_t row, size_t column)
-{
-    double cores = table_number(s->t, row, "active_cores");
-    return cores >= s->column[column].first && cores <= s->column[column].last;
-}
-
 /* The frequency of a kernel in a column: the mean of its rows, and the outermost of their limits; NaN: it has none. */
 static struct estimate sheet_ghz(const struct sheet *s, size_t kernel, size_t column)
 {
     struct estimate e = {0, INFINITY, -INFINITY};
     size_t n = 0;
     for (size_t row = 0; row < s->t->n_rows; row++) {
+        double cores = table_number(s->t, row, "active_cores");
         if (!table_says(s->t, row, "kernel", s->kernel[kernel]) || !isfinite(table_number(s->t, row, "freq_ghz")) ||
-            (int)table_number(s->t, row, "cpu") != s->cpu || !in_column(s, row, column))
+            (int)table_number(s->t, row, "cpu") != s->cpu ||
+            !(cores >= s->column[column].first && cores <= s->column[column].last))
             continue;
         struct estimate one = estimates_of_table(s->t, row, "freq_ghz");
         e.lo = isnan(one.lo) ? one.lo : fmin(one.lo, e.lo);
@@ -85,15 +80,6 @@ static void take_cores(struct sheet *s, unsigned cores)
         s->column[s->n_columns++] = (struct frequency_group){cores, cores};
 }
 
-/* The groups that conclude() found: "1-2, 3-4, 5"; none where there are no steps. */
-static size_t read_groups(const char *text, struct frequency_group *out, size_t max)
-{
-    size_t n = 0;
-    for (const char *p = text; p && n < max && (p = core_range_read(p, &out[n])); p = *p ? p + 1 : NULL)
-        n++;
-    return n;
-}
-
 static void sheet_look(const struct table *t, int cpu, struct sheet *s)
 {
     memset(s, 0, sizeof *s);
@@ -105,12 +91,15 @@ static void sheet_look(const struct table *t, int cpu, struct sheet *s)
             take_cores(s, (unsigned)table_number(t, row, "active_cores"));
         }
     qsort(s->column, s->n_columns, sizeof *s->column, by_first);
-    struct frequency_group groups[TABLES_CORES_MAX];
-    size_t n = read_groups(frequency_setting(t, "groups", cpu), groups, TABLES_CORES_MAX);
-    if (n) {
-        memcpy(s->column, groups, n * sizeof *groups);
-        s->n_columns = n;
+    /* the groups that conclude() found, "1-2, 3-4, 5", instead of single numbers; none where there are no steps */
+    struct frequency_group group;
+    size_t n = 0;
+    for (const char *p = frequency_setting(t, "groups", cpu); p && n < TABLES_CORES_MAX; p = *p ? p + 1 : NULL) {
+        if (!(p = core_range_read(p, &group)))
+            break;
+        s->column[n++] = group;
     }
+    s->n_columns = n ? n : s->n_columns;
 }
 
 /* ---- levels ---- */
@@ -230,19 +219,11 @@ static void print_members(FILE *out, bool colour, const struct sheet *s)
     pivot_print(out, colour, &p);
 }
 
-/* "P core" */
-static const char *core_kind(const struct table *t, int cpu)
-{
-    char key[40];
-    snprintf(key, sizeof key, "core of CPU %d", cpu);
-    return table_setting(t, key);
-}
-
 static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *s)
 {
     const char *steps = frequency_setting(s->t, "steps", s->cpu);
     struct pivot p;
-    const char *core = core_kind(s->t, s->cpu);
+    const char *core = frequency_core(s->t, s->cpu);
     if (several) {
         putc('\n', out);
         pivot_note(out, 2, "CPU %d%s%s%s", s->cpu, core ? " (" : "", core ? core : "", core ? ")" : "");
@@ -370,7 +351,7 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
         if (!s->n_columns || !s->n_kernels)
             continue;
         struct estimate ghz = sheet_ghz(s, 0, 0);
-        const char *core = core_kind(t, cpus[i]);
+        const char *core = frequency_core(t, cpus[i]);
         fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Running the first kernel alone: ", cpus[i],
                 core ? core : "", estimates_text(&ghz, 3, text));
     }

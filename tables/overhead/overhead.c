@@ -4,15 +4,13 @@
  * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2).
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/overhead/overhead_plot.h"
+#include "tables/overhead/overhead.h"
 #include "tables/registry.h"
-#include "tables/overhead/overhead_measure.h"
-#include "tables/overhead/overhead_print.h"
+#include "tables/table/estimates.h"
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},
@@ -38,12 +36,6 @@ static const struct table_column columns[] = {
 /* Those whose transitions were published, 256or for throttling alone, and tiles. */
 static const char *const usual[] = {"128fma", "256or", "256fma", "512or", "512fma", "amx"};
 
-/* By default pairs begin with one of these. */
-static bool usual_first(const struct payload *p)
-{
-    return strcmp(p->name, "128fma") == 0 || strcmp(p->name, "256fma") == 0;
-}
-
 /* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
 static int overhead_by_demand(const void *a, const void *b)
 {
@@ -60,10 +52,9 @@ static int overhead_by_demand(const void *a, const void *b)
 static int overhead_add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
                               struct cells *out)
 {
-    static unsigned const most = TABLES_CORES_MAX;
-    struct overhead_method how = overhead_method(x->options);
+    struct overhead_setup down, up;
     unsigned cores[TABLES_CORES_MAX];
-    size_t n = tables_active_cores(x, false, cores, most);
+    size_t n = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
     for (size_t i = 0; i < n; i++) {
         if (x->options->brief && !x->options->n_active && i > 0 && i + 1 < n)
             continue;
@@ -73,8 +64,8 @@ static int overhead_add_cells(const struct tables_context *x, const struct paylo
         c->a = *from;
         c->b = *to;
         c->active_cores = cores[i];
-        c->seconds = 0.02 +
-                     how.runs * 1e-6 * (2 * how.warmup_us + how.before_us + how.down_observe_us + how.up_observe_us);
+        overhead_setups(x, c, &down, &up);
+        c->seconds = 0.02 + down.runs * 1e-6 * (2 * down.warmup_us + down.before_us + down.observe_us + up.observe_us);
     }
     return 0;
 }
@@ -85,13 +76,14 @@ static bool wanted(const struct tables_context *x, const struct payload *from, c
         return true;
     if (x->options->brief && (!strcmp(to->name, "256or") || !strcmp(from->name, "256fma")))
         return false;
-    return usual_first(from) && (to->kernel->width > from->kernel->width);
+    bool usual_first = strcmp(from->name, "128fma") == 0 || strcmp(from->name, "256fma") == 0;
+    return usual_first && to->kernel->width > from->kernel->width;
 }
 
 static int overhead_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
-    struct overhead_method how = overhead_method(x->options);
+    struct overhead_setup down, up;
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
@@ -102,22 +94,18 @@ static int overhead_plan(const struct tables_context *x, struct cells *out, stru
             if (strcmp(kernels[a].name, kernels[b].name) != 0 && wanted(x, &kernels[a], &kernels[b]) &&
                 overhead_add_cells(x, &kernels[a], &kernels[b], out))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    table_set_setting_number(t, "runs", how.runs);
-    table_set_setting_number(t, "warmup_us", how.warmup_us);
-    table_set_setting_number(t, "period_us", how.up_period_us);
-    table_set_setting_number(t, "observe_us", how.up_observe_us);
-    table_set_setting_number(t, "down_period_us", how.down_period_us);
-    table_set_setting_number(t, "down_observe_us", how.down_observe_us);
+    overhead_setups(x, &(struct cell){.cpu = -1}, &down, &up);
+    table_set_setting_number(t, "runs", down.runs);
+    table_set_setting_number(t, "warmup_us", down.warmup_us);
+    table_set_setting_number(t, "period_us", up.period_us);
+    table_set_setting_number(t, "observe_us", up.observe_us);
+    table_set_setting_number(t, "down_period_us", down.period_us);
+    table_set_setting_number(t, "down_observe_us", down.observe_us);
     table_set_setting_number(t, "outliers_us", OVERHEAD_FAR_US);
     return MACHINE_OK;
 }
 
 /* ---- measure ---- */
-
-static void overhead_put_estimate(struct table *t, const char *column, const struct estimate *e)
-{
-    table_put_limits(t, column, e->value, e->lo, e->hi);
-}
 
 static void overhead_put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
                              const struct estimate *breakeven)
@@ -127,57 +115,45 @@ static void overhead_put_row(struct table *t, const struct cell *c, const struct
     table_put_text(t, "to", c->b.name);
     table_put_number(t, "active_cores", c->active_cores);
     if (!o->unsettled && !o->moves[0] && !o->down_gains) {
-        overhead_put_estimate(t, "down_us", &o->down.spread.mean);
+        estimates_put(t, "down_us", o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
         table_put_number(t, "down_p95_us", o->down.spread.p95);
     }
     if (!o->up_gains) {
-        overhead_put_estimate(t, "up_us", &o->up.spread.mean);
+        estimates_put(t, "up_us", o->up.spread.mean);
         table_put_number(t, "up_median_us", o->up.spread.median);
         table_put_number(t, "up_p95_us", o->up.spread.p95);
     }
-    overhead_put_estimate(t, "high_ghz", &o->high_ghz);
-    overhead_put_estimate(t, "low_ghz", &o->low_ghz);
+    estimates_put(t, "high_ghz", o->high_ghz);
+    estimates_put(t, "low_ghz", o->low_ghz);
     table_put_number(t, "n", (double)o->down.spread.n);
     if (o->levels_differ && !o->moves[0])
         table_put_number(t, "up_n", (double)o->up.spread.n);
     table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
-    overhead_put_estimate(t, "breakeven_us", breakeven);
+    estimates_put(t, "breakeven_us", *breakeven);
     if (isfinite(breakeven->value))
         table_put_text(t, "assumption", overhead_assumption);
 }
 
 #define NO_STEP 0.002 /* relative: no processor has steps as small */
 
-static void overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void overhead_tell(struct table *t, const struct cell *c, const char *format, ...)
-{
-    char why[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
-    va_end(args);
-    tables_cell_missing(t, c, why);
-}
-
 /* Why there is no cost down. */
 static void overhead_tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
 {
     const struct estimate *down = &o->down.spread.mean;
     if (o->unsettled)
-        overhead_tell(t, c,
-                      "no settled level after the switch: the rate kept changing for as long as it was "
-                      "observed, so the cost down is unknown");
+        tables_cell_missing(t, c,
+                            "no settled level after the switch: the rate kept changing for as long as it was "
+                            "observed, so the cost down is unknown");
     else if (!o->down.spread.n)
-        overhead_tell(t, c, "no repetition was free of interruptions; a less busy machine would help");
+        tables_cell_missing(t, c, "no repetition was free of interruptions; a less busy machine would help");
     else if (o->down_gains && isnan(down->hi))
-        overhead_tell(t, c,
-                      "the first execution took less time than the second (by %.1f us), indistinguishable "
-                      "from noise in a single repetition: no cost down; more --runs would help",
-                      -down->value);
+        tables_cell_missing(t, c,
+                            "the first execution took less time than the second (by %.1f us), indistinguishable "
+                            "from noise in a single repetition: no cost down; more --runs would help",
+                            -down->value);
     else if (o->down_gains)
-        overhead_tell(
+        tables_cell_missing(
             t, c,
             "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster before "
             "the core slowed down, so the difference is not a cost and there is no break-even time",
@@ -185,26 +161,22 @@ static void overhead_tell_down(struct table *t, const struct cell *c, const stru
 }
 
 /* Why no change of the frequency was told from none. */
-static void tell_no_step(struct table *t, const struct cell *c, const struct overhead_cell *o)
+static const char *why_no_step(const struct overhead_cell *o)
 {
     const struct estimate *step = &o->step_ghz;
     double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
     if (o->second_faster)
-        overhead_tell(t, c, "the core runs faster with the second kernel: swap the two");
-    else if (isnan(step->lo))
-        overhead_tell(t, c,
-                      "a single repetition cannot show whether the frequency changes: no cost up, no break-even "
-                      "time; more --runs would help");
-    else if (step->hi > least || step->lo < -least)
-        overhead_tell(t, c,
-                      "any change of the frequency is lost in the noise: no cost up, no break-even time; "
-                      "more --runs would help");
-    else if (step->lo > NO_STEP * o->high_ghz.value)
-        overhead_tell(t, c,
-                      "the frequencies differ by less than 1 %%, too little to tell a change from the effect "
-                      "of the code on the measurement: no cost up, no break-even time");
-    else
-        overhead_tell(t, c, "no change of frequency, so no cost up and no break-even time");
+        return "the core runs faster with the second kernel: swap the two";
+    if (isnan(step->lo))
+        return "a single repetition cannot show whether the frequency changes: no cost up, no break-even time; more "
+               "--runs would help";
+    if (step->hi > least || step->lo < -least)
+        return "any change of the frequency is lost in the noise: no cost up, no break-even time; more --runs would "
+               "help";
+    if (step->lo > NO_STEP * o->high_ghz.value)
+        return "the frequencies differ by less than 1 %, too little to tell a change from the effect of the code on "
+               "the measurement: no cost up, no break-even time";
+    return "no change of frequency, so no cost up and no break-even time";
 }
 
 /* Why there is no break-even time. */
@@ -212,31 +184,31 @@ static void overhead_tell_missing(struct table *t, const struct cell *c, const s
                                   const struct estimate *breakeven)
 {
     if (o->moves[0]) {
-        overhead_tell(t, c,
-                      OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
-                                     "virtual machines, with the other cores idle",
-                      o->moves);
+        tables_cell_missing(t, c,
+                            OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
+                                           "virtual machines, with the other cores idle",
+                            o->moves);
         return;
     }
     overhead_tell_down(t, c, o);
     if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
-        overhead_tell(t, c, "the frequency was not measured: no cost up and no break-even time");
+        tables_cell_missing(t, c, "the frequency was not measured: no cost up and no break-even time");
     else if (!o->levels_differ)
-        tell_no_step(t, c, o);
+        tables_cell_missing(t, c, "%s", why_no_step(o));
     else if (!o->up.spread.n && o->up_gradual)
-        overhead_tell(t, c,
-                      "the core comes back up gradually, not in one step: no cost up and no break-even time "
-                      "(the wait and the ramp are in the table relaxation)");
+        tables_cell_missing(t, c,
+                            "the core comes back up gradually, not in one step: no cost up and no break-even time "
+                            "(the wait and the ramp are in the table relaxation)");
     else if (!o->up.spread.n)
-        overhead_tell(t, c,
-                      "the core did not come back up while observed: no cost up and no break-even time; a "
-                      "longer --observe would help");
+        tables_cell_missing(t, c,
+                            "the core did not come back up while observed: no cost up and no break-even time; a "
+                            "longer --observe would help");
     else if (o->up_gains)
-        overhead_tell(t, c,
-                      "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
-                      o->up.spread.mean.value);
+        tables_cell_missing(
+            t, c, "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
+            o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
-        overhead_tell(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+        tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
 }
 
 static int overhead_measure_table_cell(const struct tables_context *x, const struct cell *c, struct table *rows,

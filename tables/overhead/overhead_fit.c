@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include <gsl/gsl_interp.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -25,14 +26,7 @@ enum { SETTLED_SECTIONS = 3 }; /* in a row: fewer may be alike by chance */
 /* When so much work was done, between two readings by interpolation. `work` lies within the curve after its zero. */
 static double time_of(const struct work_curve *c, double work)
 {
-    size_t lo = c->zero, hi = c->n - 1;
-    while (hi - lo > 1) {
-        size_t middle = lo + (hi - lo) / 2;
-        if (c->work[middle] <= work)
-            lo = middle;
-        else
-            hi = middle;
-    }
+    size_t lo = gsl_interp_bsearch(c->work, work, c->zero, c->n - 1), hi = lo + 1;
     double span = c->work[hi] - c->work[lo];
     double along = span > 0 ? (work - c->work[lo]) / span : 0;
     return c->time_us[lo] + along * (c->time_us[hi] - c->time_us[lo]);

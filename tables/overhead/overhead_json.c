@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "tables/overhead/overhead_measure.h"
+#include "tables/overhead/overhead.h"
 
 #define BIN_US 0.5
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/overhead/overhead_measure.h"
+#include "tables/overhead/overhead.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@
 enum {
     PILOT = 16,      /* repetitions that tell whether the observation is long enough */
     DOUBLED = 3,     /* times that it may be doubled */
-    NUMBERS = 7,     /* arrays of an intake */
     MOVES_LEAST = 8, /* repetitions that can tell whether the frequency moves */
 };
 #define DRIFT_MOST 0.01    /* of the time: more is no settled level */
@@ -35,10 +34,15 @@ enum {
 
 static const char far_away[] = "more than 100 us from the median";
 
-struct overhead_method overhead_method(const struct tables_options *o)
+void overhead_setups(const struct tables_context *x, const struct cell *c, struct overhead_setup *down,
+                     struct overhead_setup *up)
 {
     enum { RUNS = 200, RUNS_BRIEF = 24 };
-    return (struct overhead_method){
+    const struct tables_options *o = x->options;
+    *down = (struct overhead_setup){
+        .machine = tables_setup(x, "overhead", c),
+        .first = c->a,
+        .second = c->b,
         .runs = o->runs    ? o->runs
                 : o->brief ? RUNS_BRIEF
                            : RUNS,
@@ -46,13 +50,17 @@ struct overhead_method overhead_method(const struct tables_options *o)
          * takes 670 us or twice that (5.2.2, footnote 3), or, by Intel's manual, about 2 ms */
         .warmup_us = o->warmup_us > 0 ? o->warmup_us : 2500,
         /* Intel's optimization manual: a license is granted within 500 us; both executions take longer than that */
-        .down_observe_us = 1000,
-        .down_period_us = 10,
+        .observe_us = 1000,
+        .period_us = 10,
         .before_us = 100,
-        /* 1.5 ms in 5.2.2; two waits and what an interrupt adds to them */
-        .up_observe_us = o->observe_us > 0 ? o->observe_us : 2200,
-        .up_period_us = o->period_us > 0 ? o->period_us : 1, /* 5.2.2: less than 1 us */
     };
+    *up = *down;
+    up->first = c->b;
+    up->second = c->a;
+    up->before_us = 0;
+    /* 1.5 ms in 5.2.2; two waits and what an interrupt adds to them */
+    up->observe_us = o->observe_us > 0 ? o->observe_us : 2200;
+    up->period_us = o->period_us > 0 ? o->period_us : 1; /* 5.2.2: less than 1 us */
 }
 
 static void overhead_measure_drop(struct overhead_costs *c, const char *why, unsigned n)
@@ -99,9 +107,7 @@ static int take_down(void *data, unsigned run, const struct work_curve *curve, c
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_down d;
-    const char *why = invalid;
-    if (!why)
-        why = overhead_down(curve, t->settle_us, &d);
+    const char *why = invalid ? invalid : overhead_down(curve, t->settle_us, &d);
     if (why) {
         overhead_measure_drop(c, why, 1);
     } else {
@@ -121,9 +127,7 @@ static int take_up(void *data, unsigned run, const struct work_curve *curve, con
     struct intake *t = data;
     struct overhead_costs *c = t->costs;
     struct overhead_up u;
-    const char *why = invalid;
-    if (!why)
-        why = overhead_up(curve, t->least_gain, &u);
+    const char *why = invalid ? invalid : overhead_up(curve, t->least_gain, &u);
     if (why)
         overhead_measure_drop(c, why, 1);
     else
@@ -174,11 +178,6 @@ static bool seems_unsettled(const struct intake *t)
     return fabs(skew) > 2 * drift_most(t) || n_late(t) > 0;
 }
 
-static bool overhead_measure_unsettled(const struct intake *t)
-{
-    return fabs(quantile(t, t->drift, 0.5)) > drift_most(t);
-}
-
 /* Most did not come back up. */
 static bool mostly_low(const struct intake *t)
 {
@@ -186,11 +185,11 @@ static bool mostly_low(const struct intake *t)
 }
 
 /* A few repetitions, observed for longer until that is long enough. */
-static int overhead_measure_pilot(struct overhead_setup *s, unsigned runs, overhead_sink *sink,
+static int overhead_measure_pilot(struct overhead_setup *s, overhead_sink *sink,
                                   bool (*too_short)(const struct intake *), struct intake *t, struct machine_error *err)
 {
     for (unsigned doubled = 0; doubled <= DOUBLED; doubled++) {
-        int status = overhead_measure_repeat(s, runs < PILOT ? runs : PILOT, sink, t, err);
+        int status = overhead_measure_repeat(s, t->runs < PILOT ? t->runs : PILOT, sink, t, err);
         if (status || !too_short(t))
             return status;
         if (doubled < DOUBLED)
@@ -323,25 +322,27 @@ static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell
                  "the cost is %.1f us in some repetitions and %.1f us in those before or after", cost.least, cost.most);
 }
 
-static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t, struct overhead_cell *out,
-                       struct machine_error *err)
+static int measure_down(struct overhead_setup *s, struct intake *t, struct overhead_cell *out,
+                        struct machine_error *err)
 {
+    t->costs = &out->down;
+    t->share = DOWN_SHARE;
     t->settle_us = INFINITY;
-    int status = overhead_measure_pilot(s, runs, take_down, seems_unsettled, t, err);
+    int status = overhead_measure_pilot(s, take_down, seems_unsettled, t, err);
     if (status)
         return status;
     /* later than most settled, but for those that something else kept from it */
     t->settle_us = quantile(t, t->settled, MOST) + 2 * s->period_us;
-    status = overhead_measure_repeat(s, runs, take_down, t, err);
+    status = overhead_measure_repeat(s, t->runs, take_down, t, err);
     if (status == MACHINE_OK && (double)n_late(t) > LATE_MOST * (double)t->costs->n) {
         s->observe_us *= 2; /* too few for the pilot to see one */
         t->settle_us = quantile(t, t->settled, 1) + 2 * s->period_us;
-        status = overhead_measure_repeat(s, runs, take_down, t, err);
+        status = overhead_measure_repeat(s, t->runs, take_down, t, err);
     }
     if (status)
         return status;
-    out->unsettled = overhead_measure_unsettled(t);
     out->drift_us = quantile(t, t->drift, 0.5);
+    out->unsettled = fabs(out->drift_us) > drift_most(t);
     out->high_ghz = overhead_measure_mean_ghz(t, t->high);
     out->low_ghz = overhead_measure_mean_ghz(t, t->low);
     /* both are of one repetition: what the frequency does from one to the next is no step */
@@ -360,29 +361,6 @@ static int repeat_down(struct overhead_setup *s, unsigned runs, struct intake *t
     return MACHINE_OK;
 }
 
-static int measure_down(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
-                        struct overhead_cell *out, struct machine_error *err)
-{
-    struct overhead_setup s = {.machine = tables_setup(x, "overhead", c),
-                               .first = c->a,
-                               .second = c->b,
-                               .warmup_us = how->warmup_us,
-                               .before_us = how->before_us,
-                               .observe_us = how->down_observe_us,
-                               .period_us = how->down_period_us,
-                               .reading_us = out->reading_us};
-    struct intake t = {.x = x, .costs = &out->down, .runs = how->runs, .share = DOWN_SHARE};
-    double **arrays[NUMBERS] = {&t.high, &t.low, &t.drift, &t.quarter, &t.settled, &t.lost, &t.scratch};
-    double *numbers = malloc(NUMBERS * (size_t)how->runs * sizeof *numbers);
-    if (!numbers)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    for (size_t i = 0; i < NUMBERS; i++)
-        *arrays[i] = numbers + i * how->runs;
-    int status = repeat_down(&s, how->runs, &t, out, err);
-    free(numbers);
-    return status;
-}
-
 static size_t dropped_as(const struct overhead_costs *c, const char *why)
 {
     for (size_t i = 0; i < c->n_dropped; i++)
@@ -391,68 +369,58 @@ static size_t dropped_as(const struct overhead_costs *c, const char *why)
     return 0;
 }
 
-/* Where most repetitions do not rise at one place, what rose in the others was something else, or noise. */
-static bool rarely_rises(const struct overhead_costs *c)
+static int measure_up(struct overhead_setup *s, struct intake *t, struct overhead_cell *out, struct machine_error *err)
 {
-    size_t others = dropped_as(c, overhead_no_rise) + dropped_as(c, overhead_gradual);
-    return others && others >= c->n;
+    t->costs = &out->up;
+    t->part = DOWN_SHARE;
+    t->share = 1 - DOWN_SHARE;
+    t->least_gain = (out->high_ghz.value / out->low_ghz.value - 1) / 2;
+    int status = overhead_measure_pilot(s, take_up, mostly_low, t, err);
+    if (status == MACHINE_OK)
+        status = overhead_measure_repeat(s, t->runs, take_up, t, err);
+    if (status != MACHINE_OK)
+        return status;
+    overhead_up_choose(t->ups, out->up.n, out->up.us);
+    size_t gradual = dropped_as(&out->up, overhead_gradual), none = dropped_as(&out->up, overhead_no_rise);
+    out->up_gradual = gradual > none;
+    /* where most do not rise at one place, what rose in the others was something else, or noise */
+    if (gradual + none >= out->up.n)
+        out->up.n = 0;
+    summarise_up(&out->up, t->scratch);
+    out->up_gains = !overhead_is_cost(&out->up.spread.mean);
+    return MACHINE_OK;
 }
 
-static int measure_up(const struct tables_context *x, const struct cell *c, const struct overhead_method *how,
-                      struct overhead_cell *out, struct machine_error *err)
+static int measure_both(const struct cell *c, struct overhead_setup *down, struct overhead_setup *up, struct intake *t,
+                        struct overhead_cell *out, struct machine_error *err)
 {
-    struct overhead_setup s = {.machine = tables_setup(x, "overhead", c),
-                               .first = c->b,
-                               .second = c->a,
-                               .warmup_us = how->warmup_us,
-                               .observe_us = how->up_observe_us,
-                               .period_us = how->up_period_us,
-                               .reading_us = out->reading_us};
-    struct intake t = {.x = x,
-                       .costs = &out->up,
-                       .runs = how->runs,
-                       .part = DOWN_SHARE,
-                       .share = 1 - DOWN_SHARE,
-                       .least_gain = (out->high_ghz.value / out->low_ghz.value - 1) / 2};
-    t.ups = malloc((size_t)how->runs * sizeof *t.ups);
-    t.scratch = malloc((size_t)how->runs * sizeof *t.scratch);
-    if (!t.ups || !t.scratch) {
-        free(t.ups);
-        free(t.scratch);
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
-    int status = overhead_measure_pilot(&s, how->runs, take_up, mostly_low, &t, err);
+    int status = reading_cost(t->x->machine, &down->machine, &c->a, down->warmup_us, &down->reading_us, err);
+    up->reading_us = down->reading_us;
     if (status == MACHINE_OK)
-        status = overhead_measure_repeat(&s, how->runs, take_up, &t, err);
-    if (status == MACHINE_OK) {
-        overhead_up_choose(t.ups, out->up.n, out->up.us);
-        out->up_gradual = dropped_as(&out->up, overhead_gradual) > dropped_as(&out->up, overhead_no_rise);
-        if (rarely_rises(&out->up))
-            out->up.n = 0;
-        summarise_up(&out->up, t.scratch);
-        out->up_gains = !overhead_is_cost(&out->up.spread.mean);
-    }
-    free(t.ups);
-    free(t.scratch);
-    return status;
+        status = measure_down(down, t, out, err);
+    return status == MACHINE_OK && out->levels_differ && !out->moves[0] ? measure_up(up, t, out, err) : status;
 }
 
 int overhead_cell_measure(const struct tables_context *x, const struct cell *c, struct overhead_cell *out,
                           struct machine_error *err)
 {
-    struct overhead_method how = overhead_method(x->options);
+    enum { NUMBERS = 7 };
+    struct overhead_setup down, up;
+    overhead_setups(x, c, &down, &up);
+    struct intake t = {.x = x, .runs = down.runs, .ups = malloc(down.runs * sizeof *t.ups)};
+    double **arrays[NUMBERS] = {&t.high, &t.low, &t.drift, &t.quarter, &t.settled, &t.lost, &t.scratch};
+    double *numbers = malloc(NUMBERS * (size_t)down.runs * sizeof *numbers);
+    for (size_t i = 0; numbers && i < NUMBERS; i++)
+        *arrays[i] = numbers + i * down.runs;
     memset(out, 0, sizeof *out);
-    out->down.us = malloc(how.runs * sizeof *out->down.us);
-    out->up.us = malloc(how.runs * sizeof *out->up.us);
-    if (!out->down.us || !out->up.us)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    out->down.us = malloc(down.runs * sizeof *out->down.us);
+    out->up.us = malloc(down.runs * sizeof *out->up.us);
     overhead_spread(out->up.us, 0, OVERHEAD_FAR_US, &out->up.spread, NULL);
-    struct machine_setup setup = tables_setup(x, "overhead", c);
-    int status = reading_cost(x->machine, &setup, &c->a, how.warmup_us, &out->reading_us, err);
-    if (status == MACHINE_OK)
-        status = measure_down(x, c, &how, out, err);
-    if (status == MACHINE_OK && out->levels_differ && !out->moves[0])
-        status = measure_up(x, c, &how, out, err);
+    int status = t.ups && numbers && out->down.us && out->up.us
+                     ? measure_both(c, &down, &up, &t, out, err)
+                     : machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    free(numbers);
+    free(t.ups);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/overhead/overhead_plot.h"
+#include "tables/overhead/overhead.h"
 
 #include <math.h>
 #include <string.h>

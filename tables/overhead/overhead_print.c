@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/overhead/overhead_print.h"
+#include "tables/overhead/overhead.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-#include "tables/overhead/overhead_fit.h"
+#include "tables/published/sku.h"
 #include "tables/table/pivot.h"
 
 #define NOTHING_US 0.5 /* less than this is not worth a finding */
@@ -15,25 +16,50 @@ static const struct pivot_field fields[] = {
     {"high", "high_ghz", PIVOT_ALONE, NULL},      {"low", "low_ghz", PIVOT_ALONE, NULL},
     {"dropped", "dropped", PIVOT_PLAIN, NULL},
 };
-enum { FIELDS = sizeof fields / sizeof *fields, PUBLISHED_MAX = 64 };
+enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* What was published for the pair of a row: with as many cores, and below the pair's last row with any number. */
-static void put_published_rows(struct pivot *p, const struct table *t, size_t row,
-                               const struct overhead_published *list, size_t n)
+/* What was published for the pair of a row with so many cores (0: whatever their number); NaN: nothing. */
+static double published_figure(const json_t *figures, const struct table *t, size_t row, double cores,
+                               const char *column)
 {
+    const char *to = table_text(t, row, "to");
+    double found = NAN;
+    size_t i;
+    json_t *figure;
+    json_array_foreach(figures, i, figure)
+    {
+        const char *from, *to_any, *of;
+        json_t *with = NULL;
+        double value;
+        if (json_unpack(figure, "{s:{s:s, s:s, s?o}, s:s, s:F}", "keys", "from", &from, "to", &to_any, "active_cores",
+                        &with, "column", &of, "value", &value) == 0 &&
+            strcmp(of, column) == 0 && json_number_value(with) == cores && table_says(t, row, "from", from) && to &&
+            sku_is_among(to, to_any))
+            found = value;
+    }
+    return found;
+}
+
+/* Published figures for the pair of a row: below the pair's last row those for any number of cores, and those for as
+ * many as the row has. */
+static void put_published_rows(struct pivot *p, const struct table *t, size_t row, const json_t *figures)
+{
+    const double cores[2] = {0, table_number(t, row, "active_cores")};
     bool last = row + 1 == t->n_rows || !table_same_pair(t, row, row + 1);
-    for (size_t i = 0; i < n; i++) {
-        if (!table_says(t, row, "from", list[i].from) || !table_says(t, row, "to", list[i].to) ||
-            !(list[i].active_cores ? list[i].active_cores == table_number(t, row, "active_cores") : last))
+    for (size_t i = last ? 0 : 1; i < 2; i++) {
+        double down = published_figure(figures, t, row, cores[i], "down_us"),
+               up = published_figure(figures, t, row, cores[i], "up_us"),
+               breakeven = published_figure(figures, t, row, cores[i], "breakeven_us");
+        if (isnan(down) && isnan(up) && isnan(breakeven))
             continue;
         pivot_line(p, PIVOT_ASIDE);
-        if (list[i].active_cores)
-            pivot_number(p, list[i].active_cores, 0);
+        if (cores[i] > 0)
+            pivot_number(p, cores[i], 0);
         else
             pivot_word(p, "any");
-        pivot_number(p, list[i].down_us, 1);
-        pivot_number(p, list[i].up_us, 1);
-        pivot_number(p, list[i].breakeven_us, 0);
+        pivot_number(p, down, 1);
+        pivot_number(p, up, 1);
+        pivot_number(p, breakeven, 0);
         for (size_t empty = 4; empty < FIELDS; empty++)
             pivot_word(p, "");
         pivot_word(p, "published");
@@ -42,8 +68,8 @@ static void put_published_rows(struct pivot *p, const struct table *t, size_t ro
 
 void overhead_print(FILE *out, bool colour, const struct table *t)
 {
-    struct overhead_published published[PUBLISHED_MAX];
-    size_t n_published = overhead_published_of(t, published, PUBLISHED_MAX);
+    const char *published = table_detail(t, "published");
+    json_t *figures = published ? json_loads(published, 0, NULL) : NULL;
     struct pivot p;
     bool breakeven = false;
     pivot_init(&p, 1, NULL);
@@ -54,9 +80,10 @@ void overhead_print(FILE *out, bool colour, const struct table *t)
             pivot_pair(&p, t, row);
         }
         pivot_fields(&p, t, row, fields, FIELDS);
-        put_published_rows(&p, t, row, published, n_published);
+        put_published_rows(&p, t, row, figures);
         breakeven = breakeven || isfinite(table_number(t, row, "breakeven_us"));
     }
+    json_decref(figures);
     pivot_print(out, colour, &p);
     if (breakeven)
         pivot_note(out, 2, "Break-even times assume: %s. high, low: measured, in GHz.", overhead_assumption);
@@ -123,8 +150,7 @@ static void tell_least_stay(FILE *out, const struct table *t, size_t row)
 {
     char us[ESTIMATE_TEXT_MAX], cores[ESTIMATE_TEXT_MAX];
     fprintf(out, "%s us (%s -> %s, %s)", estimates_field_text(t, row, "breakeven_us", 0, us),
-            table_text(t, row, "from"), table_text(t, row, "to"),
-            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+            table_text(t, row, "from"), table_text(t, row, "to"), estimates_cores_of(t, row, cores));
 }
 
 static void tell_breakeven(FILE *out, const struct table *t)
@@ -162,7 +188,7 @@ static void tell_contradiction(FILE *out, const struct table *t)
     if (!n)
         return;
     fprintf(out, "Rows contradict each other; %zu %s not reported: with %s ", n, n == 1 ? "is" : "are",
-            estimates_cores_text(table_number(t, row, "active_cores"), cores));
+            estimates_cores_of(t, row, cores));
     tell_frequencies_of(out, t, row);
     fputs(", against ", out);
     tell_frequencies_of(out, t, contradicting(t, row));

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/published/sku_file.h"
-
 int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, struct machine_error *err)
 {
     char **names;
@@ -25,7 +23,7 @@ int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, stru
             broken = *err; /* it may be of another processor: the others are looked at, too */
         }
     }
-    sku_list_free(names, n);
+    data_file_list_free(names, n);
     if (status == MACHINE_OK)
         return status;
     if (broken.status != MACHINE_OK) {

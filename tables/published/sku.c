@@ -120,12 +120,7 @@ static bool sku_read_range(const char *text, bool about, struct sku_figure *f)
 
 static bool is_name(const char *text)
 {
-    if (!islower((unsigned char)*text))
-        return false;
-    for (; *text; text++)
-        if (!islower((unsigned char)*text) && !isdigit((unsigned char)*text) && *text != '_')
-            return false;
-    return true;
+    return islower((unsigned char)*text) && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
 static int add_key(struct parser *p, struct sku_figure *f, char *word)
@@ -222,18 +217,13 @@ static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
     return tilde ? read_tolerance(p, f, sourced_ini_trim(tilde + 1)) : 0;
 }
 
-static bool same_figure(const struct sku_figure *a, const struct sku_figure *b)
-{
-    return strcmp(a->table, b->table) == 0 && strcmp(a->where, b->where) == 0 && strcmp(a->column, b->column) == 0 &&
-           a->mean == b->mean;
-}
-
 static int keep_figure(struct parser *p, const struct sku_figure *f)
 {
     struct sku *s = p->sku;
-    for (size_t i = 0; i < s->n_figures; i++)
-        if (same_figure(&s->figures[i], f))
-            return sku_wrong(p, "the same figure is in line %u", s->figures[i].line);
+    for (const struct sku_figure *same = s->figures; same < s->figures + s->n_figures; same++)
+        if (strcmp(same->table, f->table) == 0 && strcmp(same->where, f->where) == 0 &&
+            strcmp(same->column, f->column) == 0 && same->mean == f->mean)
+            return sku_wrong(p, "the same figure is in line %u", same->line);
     struct sku_figure *bigger = realloc(s->figures, (s->n_figures + 1) * sizeof *bigger);
     if (!bigger)
         return sku_wrong(p, "out of memory");
@@ -274,14 +264,6 @@ static int read_head(struct parser *p)
               : sourced_ini_fail(&p->ini, p->ini.line, key, "no such key in section [sku]; known keys: name brand");
 }
 
-static int sku_read_section(struct parser *p)
-{
-    const char *header = p->ini.header;
-    return strcmp(header, "sku") == 0 || tables_find(header)
-               ? 0
-               : sku_wrong(p, "`[%.60s]`: sections are [sku] and the names of tables", header);
-}
-
 /* What only the whole file can tell. */
 static int sku_check_whole(struct parser *p)
 {
@@ -294,18 +276,16 @@ static int sku_read(struct parser *p)
 {
     int status = 0;
     while (!status) {
-        switch (sourced_ini_next(&p->ini)) {
-        case SOURCED_INI_END:
-            return sku_check_whole(p);
-        case SOURCED_INI_SECTION:
-            status = sku_read_section(p);
-            break;
-        case SOURCED_INI_LINE:
-            status = strcmp(p->ini.header, "sku") == 0 ? read_head(p) : read_figure(p, p->ini.text, p->ini.source);
-            break;
-        default:
+        enum sourced_ini_item item = sourced_ini_next(&p->ini);
+        bool head = strcmp(p->ini.header, "sku") == 0;
+        if (item == SOURCED_INI_WRONG)
             return -1;
-        }
+        if (item == SOURCED_INI_END)
+            return sku_check_whole(p);
+        if (item == SOURCED_INI_LINE)
+            status = head ? read_head(p) : read_figure(p, p->ini.text, p->ini.source);
+        else if (!head && !tables_find(p->ini.header))
+            status = sku_wrong(p, "`[%.60s]`: sections are [sku] and the names of tables", p->ini.header);
     }
     return status;
 }
@@ -319,6 +299,18 @@ int sku_parse(const char *text, size_t length, const char *file, struct sku *out
         return MACHINE_OK;
     sku_free(out);
     return (int)err->status;
+}
+
+bool sku_is_among(const char *text, const char *words)
+{
+    size_t n = strlen(text);
+    for (const char *at = words; *at;) {
+        size_t length = strcspn(at, ",");
+        if (length == n && strncmp(at, text, n) == 0)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
 }
 
 size_t sku_published(const struct sku *s)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/data_file.h"
 #include "util/error.h"
 
 enum { SKU_KEYS_MAX = 6, SKU_NAME_MAX = 32, SKU_TEXT_MAX = 128, SKU_SOURCE_MAX = 200 };
@@ -46,11 +47,24 @@ struct sku {
 /*
  * Reads the text of a file. `file` is its name, for messages. Returns MACHINE_OK, or fills *err (FILE:LINE, or FILE
  * alone where it is of the whole file, and the reason) and returns its status; *out is then empty. sku_free in any
- * case. It knows which tables there are, but neither columns nor kernels: tables/published/sku_file.h.
+ * case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
+/* Whether `text` is one of the comma separated words. */
+bool sku_is_among(const char *text, const char *words);
 /* How many figures were published; the others stand in the file to say that they were looked for. */
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);
+
+/* ---- sku_file.c ---- */
+
+/*
+ * Reads the figures of a shipped SKU (data/skus/NAME.sku) or a file of one's own (a name with a slash or a dot).
+ * Columns and kernels that do not exist are refused with the nearest that do.
+ * data_dir: where skus/ is, NULL = the shipped data. MACHINE_OK, and sku_free(out) later; or *err and its status.
+ */
+int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err);
+/* The names of the shipped ones, as data_file_list. */
+int sku_list(const char *data_dir, char ***names, size_t *n);
 
 #endif

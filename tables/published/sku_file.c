@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/published/sku_file.h"
+#include "tables/published/sku.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static const struct table_column *sku_file_column_of(const struct table_kind *k,
     return NULL;
 }
 
-static const char *nearest_column(const struct table_kind *k, const char *name)
+/* Writes that there is no such column, and the nearest one. Returns -1. */
+static int no_column(const struct table_kind *k, const char *name, char *why, size_t size)
 {
     const char *nearest = "";
     unsigned least = ~0u;
@@ -35,7 +36,7 @@ static const char *nearest_column(const struct table_kind *k, const char *name)
             nearest = k->columns[i].name;
         }
     }
-    return nearest;
+    return error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, name, nearest);
 }
 
 static bool holds_kernels(const char *column)
@@ -67,8 +68,7 @@ static int check_key(const struct table_kind *k, const struct sku_key *key, char
 {
     const struct table_column *c = sku_file_column_of(k, key->column);
     if (!c)
-        return error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, key->column,
-                          nearest_column(k, key->column));
+        return no_column(k, key->column, why, size);
     if (c->type != TABLE_TEXT && !key->is_number)
         return error_line(why, size, "%s=%.60s: neither a number nor a range like 1-4", key->column, key->text);
     return holds_kernels(key->column) ? check_kernels(key->text, why, size) : 0;
@@ -81,18 +81,14 @@ static int check_figure(const struct sku_figure *f, char *why, size_t size)
         if (check_key(k, &f->keys[i], why, size) != 0)
             return -1;
     const struct table_column *c = sku_file_column_of(k, f->column);
-    const char *range = !c || !f->published ? NULL : table_value_refused(c, f->lo);
-    range = range || !c || !f->published ? range : table_value_refused(c, f->hi);
-    if (range)
-        return error_line(why, size, "%s of %s is outside its range, %s", f->column, f->table, range);
-    if (c && c->type != TABLE_TEXT)
-        return 0;
-    if (c)
-        snprintf(why, size, "the column %s holds text, not figures", f->column);
-    else
-        error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, f->column,
-                   nearest_column(k, f->column));
-    return -1;
+    if (!c)
+        return no_column(k, f->column, why, size);
+    if (c->type == TABLE_TEXT)
+        return error_line(why, size, "the column %s holds text, not figures", f->column);
+    const char *range = table_value_refused(c, f->lo); /* NaN, not published, is never refused */
+    if (!range)
+        range = table_value_refused(c, f->hi);
+    return range ? error_line(why, size, "%s of %s is outside its range, %s", f->column, f->table, range) : 0;
 }
 
 /* A figure of what does not exist would for ever be not measured, and nobody would see the slip. */
@@ -125,9 +121,4 @@ int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, st
 int sku_list(const char *data_dir, char ***names, size_t *n)
 {
     return data_file_list(data_dir, &skus, names, n);
-}
-
-void sku_list_free(char **names, size_t n)
-{
-    data_file_list_free(names, n);
 }

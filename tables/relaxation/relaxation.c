@@ -31,18 +31,18 @@ static const struct table_column columns[] = {
     {"kept", "", TABLE_WHOLE, false, 0},      /* interrupted and used: hardly any was not, and they agree */
 };
 
-static struct cell *relaxation_add(struct cells *out, unsigned kind, const struct payload *from,
-                                   const struct payload *to, unsigned cores, const char *by)
+static int relaxation_add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to,
+                          unsigned cores, const char *by, double seconds)
 {
-    static const char *const name[] = {"wait", "rearm", "toggle"};
-    struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", name[kind], from->name, to->name, cores, by);
+    struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name, cores, by);
     if (!c)
-        return NULL;
+        return -1;
     c->a = *from;
     c->b = *to;
     c->active_cores = cores;
     c->number[0] = kind;
-    return c;
+    c->seconds = seconds;
+    return 0;
 }
 
 static int add_rearm(const struct tables_context *x, struct cells *out, const struct payload *from,
@@ -50,35 +50,15 @@ static int add_rearm(const struct tables_context *x, struct cells *out, const st
 {
     for (size_t i = 0; i <= relaxation_n_rearming; i++) {
         struct payload by = *from;
-        char why[200];
-        if (i < relaxation_n_rearming &&
-            (kernel_parse(relaxation_rearming[i], &by, why, sizeof why) || by.kernel->features & ~x->info.features ||
-             !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
+        if (i < relaxation_n_rearming && (!tables_can_run(x, relaxation_rearming[i], &by) ||
+                                          !strcmp(by.name, from->name) || !strcmp(by.name, to->name)))
             continue;
         if (x->options->brief && i != 0 && i != relaxation_n_rearming)
             continue;
-        struct cell *c = relaxation_add(out, RELAXATION_REARM, from, to, cores, by.name);
-        if (!c)
+        if (relaxation_add(out, RELAXATION_REARM, from, to, cores, by.name, 0.2))
             return -1;
-        c->number[1] = (unsigned)i;
-        c->seconds = 0.2;
+        out->cell[out->n - 1].number[1] = (unsigned)i;
     }
-    return 0;
-}
-
-static int add_pair(const struct tables_context *x, struct cells *out, const struct payload *from,
-                    const struct payload *to, unsigned cores)
-{
-    struct cell *wait = relaxation_add(out, RELAXATION_WAIT, from, to, cores, "nothing");
-    if (!wait)
-        return -1;
-    wait->seconds = 0.6;
-    if (add_rearm(x, out, from, to, cores))
-        return -1;
-    struct cell *toggle = relaxation_add(out, RELAXATION_TOGGLE, from, to, cores, "duty");
-    if (!toggle)
-        return -1;
-    toggle->seconds = 0.5;
     return 0;
 }
 
@@ -118,7 +98,10 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
     }
     for (size_t i = 0; i < n_cores; i++)
         for (size_t k = 0; k < n; k++)
-            if (strcmp(kernel[k].name, to.name) != 0 && add_pair(x, out, &kernel[k], &to, cores[i]))
+            if (strcmp(kernel[k].name, to.name) != 0 &&
+                (relaxation_add(out, RELAXATION_WAIT, &kernel[k], &to, cores[i], "nothing", 0.6) ||
+                 add_rearm(x, out, &kernel[k], &to, cores[i]) ||
+                 relaxation_add(out, RELAXATION_TOGGLE, &kernel[k], &to, cores[i], "duty", 0.5)))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/relaxation/relaxation_again.h"
+#include "tables/relaxation/relaxation_rig.h"
 
+#include <gsl/gsl_fit.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
-#include "tables/relaxation/relaxation_waits.h"
+#include "tables/relaxation/relaxation_fit.h"
 
 #define LATE_US 1.5  /* a switch of kernels so late was delayed by something */
 #define READ_US 0.05 /* a reading takes less */
@@ -60,7 +61,7 @@ static bool rearm_row(const struct relaxation_rig *r, const struct relaxation_ri
     } else {
         relaxation_add_row(r, by, yes + no, other);
         relaxation_put_wait(r, robust_mean(x ? x : &r->wait_us, m, REJECT, 0.5, NULL));
-        relaxation_put_estimate(r, "share", share);
+        estimates_put(r->rows, "share", share);
         table_put_text(r->rows, "rearmed", verdict);
     }
     free(x);
@@ -78,9 +79,9 @@ int relaxation_measure_rearm(struct relaxation_rig *r, const struct payload *by,
     bool done = false;
     for (size_t more = 1; !done && more <= REARM_MORE && status == MACHINE_OK; more *= 2) {
         status = relaxation_rig_record(r, segments, 4, 3, more * runs, 0.2, err);
-        struct relaxation_rise *rise = status == MACHINE_OK ? relaxation_rig_rises(r, 0, observe) : NULL;
+        struct relaxation_rise *rise = status == MACHINE_OK ? relaxation_rig_rises(r, observe) : NULL;
         if (status == MACHINE_OK && !rise)
-            status = relaxation_out_of_memory(err);
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
         if (rise)
             done = rearm_row(r, rise, by->name, 2 * more > REARM_MORE);
         free(rise);
@@ -90,29 +91,13 @@ int relaxation_measure_rearm(struct relaxation_rig *r, const struct payload *by,
 
 /* ---- toggling ---- */
 
-/* Waits of all toggles of one repetition; *slope: how they change from one to the next, NaN with less than three. */
+/* Waits of all toggles; slope: by how much each of a repetition with three or more is longer than the one before. */
 struct toggles {
     size_t n, rose, interrupted;
     double *wait;  /* of those that rose */
-    double *slope; /* of the repetitions */
+    double *slope; /* of those repetitions */
     size_t n_slopes;
 };
-
-static double slope_of(const double *x, const double *y, size_t n)
-{
-    double mx = 0, my = 0, xy = 0, xx = 0;
-    if (n < 3)
-        return NAN;
-    for (size_t i = 0; i < n; i++) {
-        mx += x[i] / (double)n;
-        my += y[i] / (double)n;
-    }
-    for (size_t i = 0; i < n; i++) {
-        xy += (x[i] - mx) * (y[i] - my);
-        xx += (x[i] - mx) * (x[i] - mx);
-    }
-    return xy / xx;
-}
 
 /*
  * Where, `length_us` after `begin`, the next kernel began: at a switch of kernels a reading is taken. A machine may
@@ -158,9 +143,11 @@ static int look_at_run(const struct relaxation_rig *r, size_t run, double duty_u
         number[m] = k;
         wait[m++] = rise.at_us;
     }
-    double slope = slope_of(number, wait, m);
-    if (!isnan(slope))
-        t->slope[t->n_slopes++] = slope;
+    double first, cov00, cov01, cov11, squares;
+    if (m >= 3) {
+        gsl_fit_linear(number, 1, wait, 1, m, &first, &t->slope[t->n_slopes], &cov00, &cov01, &cov11, &squares);
+        t->n_slopes++;
+    }
     return 0;
 }
 
@@ -175,9 +162,9 @@ static void toggle_row(const struct relaxation_rig *r, const struct toggles *t, 
     struct estimate rose = threshold_share(t->rose, t->n), stayed = threshold_share(t->n - t->rose, t->n);
     relaxation_add_row(r, by, t->n, t->interrupted);
     table_put_number(r->rows, "duty_us", duty_us);
-    relaxation_put_estimate(r, "share", rose);
+    estimates_put(r->rows, "share", rose);
     relaxation_put_wait(r, robust_mean(t->wait, t->rose, REJECT, 0.5, NULL));
-    relaxation_put_estimate(r, "trend_us", robust_mean(t->slope, t->n_slopes, REJECT, 0.5, NULL));
+    estimates_put(r->rows, "trend_us", robust_mean(t->slope, t->n_slopes, REJECT, 0.5, NULL));
     table_put_text(r->rows, "rearmed", relaxation_verdict(&stayed));
 }
 
@@ -193,10 +180,10 @@ int relaxation_measure_toggle(struct relaxation_rig *r, double duty_us, size_t r
             segments[n++] = (struct segment){r->cell->a, RELAXATION_AGAIN_US, true};
     }
     int status = t.wait && t.slope ? relaxation_rig_record(r, segments, n, 1, runs, 0.3, err)
-                                   : relaxation_out_of_memory(err);
+                                   : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     for (size_t i = 0; i < r->n && status == MACHINE_OK; i++)
         if (look_at_run(r, i, duty_us, &t))
-            status = relaxation_out_of_memory(err);
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status == MACHINE_OK)
         toggle_row(r, &t, duty_us);
     free(t.wait);

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tables/relaxation/relaxation_again.h"
 #include "tables/relaxation/relaxation_rig.h"
-#include "tables/relaxation/relaxation_waits.h"
+#include "tables/relaxation/relaxation_fit.h"
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
@@ -32,6 +31,7 @@
 #define REMEDY "stop other programs, or choose another CPU with --cpu"
 enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3 };
 
+const char *const relaxation_what[] = {"wait", "rearm", "toggle"};
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
 const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
 
@@ -58,7 +58,7 @@ static int relaxation_cells_settled(const struct relaxation_rig *r, bool *yes)
 {
     struct relaxation_rig pretended = *r;
     pretended.levels.fast = 2 * r->levels.slow;
-    struct relaxation_rise *rise = relaxation_rig_rises(&pretended, 0, RELAXATION_PILOT_US);
+    struct relaxation_rise *rise = relaxation_rig_rises(&pretended, RELAXATION_PILOT_US);
     *yes = false;
     for (size_t i = 0; rise && i < r->n; i++)
         *yes = *yes || !rise[i].interruptions;
@@ -83,13 +83,6 @@ static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct 
             why, size,
             "the frequency rose in that share of n repetitions, but the undisturbed ones disagree on when; " REMEDY);
     return why[0] && !short_wait;
-}
-
-static double usual_noise(const struct relaxation_rise *rise, size_t n, double *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = rise[i].noise;
-    return order_median(scratch, n);
 }
 
 /* Whether some waits were half as long: where waits are often double, few repetitions may hide the single ones. */
@@ -117,7 +110,7 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     p->rose = r->levels.rose;
     if (why) {
         if (relaxation_cells_settled(r, &alone))
-            return relaxation_out_of_memory(err);
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         p->flat = true;
         p->again = (!alone && !r->levels.slight) || r->levels.rose;
         snprintf(p->why, sizeof p->why, "%s", why);
@@ -129,12 +122,14 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     if (!bad) {
         p->again = relaxation_cells_judge(r, rise, &waits, p->why, sizeof p->why) ||
                    may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept; /* few agree by chance */
-        r->noise = usual_noise(rise, r->n, scratch);
+        for (size_t i = 0; i < r->n; i++)
+            scratch[i] = rise[i].noise;
+        r->noise = order_median(scratch, r->n);
     }
     free(scratch);
     free(rise);
     if (bad)
-        return relaxation_out_of_memory(err);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     r->wait_us = waits.mode[0].wait_us.value;
     r->kept = waits.kept;
     p->found = !p->why[0];
@@ -171,7 +166,7 @@ static void wait_rows(const struct relaxation_rig *r, const struct relaxation_wa
             table_put_number(r->rows, "kept", (double)w->interrupted);
         table_put_number(r->rows, "mode", k + 1);
         relaxation_put_wait(r, m->wait_us);
-        relaxation_put_estimate(r, "share", m->share);
+        estimates_put(r->rows, "share", m->share);
         table_put_number(r->rows, "sd_us", m->sd_us);
         table_put_number(r->rows, "others", (double)(w->others + w->never));
     }
@@ -182,7 +177,7 @@ static void wait_rows(const struct relaxation_rig *r, const struct relaxation_wa
     relaxation_add_row(r, "interrupt", interrupts, 0);
     table_put_text(r->rows, "what", "rearm");
     relaxation_put_wait(r, w->after_interrupt_us);
-    relaxation_put_estimate(r, "share", share);
+    estimates_put(r->rows, "share", share);
     table_put_text(r->rows, "rearmed", relaxation_verdict(&share));
 }
 
@@ -198,7 +193,7 @@ static int measure_wait(struct relaxation_rig *r, size_t runs, struct machine_er
     bool bad = !rise || relaxation_waits(rise, r->n, &waits);
     free(rise);
     if (bad)
-        return relaxation_out_of_memory(err);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (!waits.mode[0].n)
         relaxation_add_missing(r, "nothing", "all %zu repetitions were disturbed before the frequency rose", r->n);
     else if (!agree(&waits))
@@ -214,15 +209,6 @@ static int measure_wait(struct relaxation_rig *r, size_t runs, struct machine_er
 }
 
 /* ---- one cell ---- */
-
-static int rearming_kernel(const struct cell *c, struct payload *out)
-{
-    char why[200];
-    if (c->number[1] < relaxation_n_rearming)
-        return kernel_parse(relaxation_rearming[c->number[1]], out, why, sizeof why);
-    *out = c->a;
-    return 0;
-}
 
 size_t relaxation_runs(const struct tables_options *o, unsigned kind)
 {
@@ -322,8 +308,8 @@ int relaxation_measure(const struct tables_context *x, const struct cell *c, str
                        struct machine_error *err)
 {
     struct relaxation_rig r = {.context = x, .cell = c, .rows = rows};
-    struct payload by;
-    if (rearming_kernel(c, &by))
+    struct payload by = c->a;
+    if (c->number[1] < relaxation_n_rearming && kernel_parse(relaxation_rearming[c->number[1]], &by, NULL, 0))
         return machine_fail(err, MACHINE_FAILED, "", "cell %s has no kernel", c->id);
     trace_init(&r.trace);
     int status = relaxation_cells_measure_cell(&r, &by, err);

@@ -243,7 +243,7 @@ int relaxation_find(const struct trace *t, struct sights_span s, double from_us,
                     const struct relaxation_levels *levels, struct relaxation_rise *out)
 {
     struct relaxation_window w;
-    *out = (struct relaxation_rise){NAN, 0, NAN, NAN, false, NAN, NAN};
+    *out = (struct relaxation_rise){NAN, 0, NAN, NAN, NAN, NAN};
     if (relaxation_window_open(&w, t, s, from_us, to_us))
         return -1;
     double noise = sample_noise(t, &w, levels->slow), ratio = noise / (levels->fast - levels->slow);
@@ -258,7 +258,6 @@ int relaxation_find(const struct trace *t, struct sights_span s, double from_us,
         double left;
         out->at_us = relaxation_ramp_begin(&w, w.begin[k], &levels->ramp, &left);
         out->left = left / levels->ramp.left;
-        out->other_shape = out->left > RELAXATION_APART;
     } else if (rises)
         out->at_us = relaxation_fit_place(&w, k, slow, (size_t)fmin(UNSURE_MOST, UNSURE * ratio * ratio));
     if (k > 0)

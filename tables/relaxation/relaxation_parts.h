@@ -9,6 +9,7 @@
 
 /* tables/relaxation/relaxation_cells.c: what a cell's number[0] says it is. */
 enum { RELAXATION_WAIT, RELAXATION_REARM, RELAXATION_TOGGLE };
+extern const char *const relaxation_what[]; /* as in the table */
 int relaxation_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                        struct machine_error *err);
 /* For a rearm cell: the kernel that runs in the waiting time is number[1] of these, or past them `from` itself. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/relaxation/relaxation_ramp.h"
+#include "tables/relaxation/relaxation_fit.h"
 
 #include <limits.h>
 #include <math.h>
@@ -72,7 +72,7 @@ static void close_views(struct views *v)
     free(v->view);
 }
 
-static int open_views(const struct trace *t, const struct sights_span *s, size_t n, double from_us, double to_us,
+static int open_views(const struct trace *t, const struct sights_span *s, size_t n, double to_us,
                       struct relaxation_rise *rise, struct views *v)
 {
     double length = 0;
@@ -81,7 +81,7 @@ static int open_views(const struct trace *t, const struct sights_span *s, size_t
         struct view *one = &v->view[v->n];
         if (isnan(rise[r].at_us))
             continue;
-        if (relaxation_window_open(&one->w, t, s[r], from_us, to_us)) {
+        if (relaxation_window_open(&one->w, t, s[r], 0, to_us)) {
             close_views(v);
             return -1;
         }
@@ -384,20 +384,18 @@ static int relaxation_ramp_find(const struct views *v, struct curve *c, double m
     ramp.begin_half_us = hypot(ramp.begin_half_us, shift);
     levels->ramp = ramp;
     levels->fast = levels->slow * (1 + ramp.gain);
-    for (size_t r = 0; r < v->n; r++) {
+    for (size_t r = 0; r < v->n; r++)
         v->view[r].rise->at_us = v->view[r].at;
-        v->view[r].rise->other_shape = v->view[r].apart;
-    }
     return 0;
 }
 
-int relaxation_ramp(const struct trace *t, const struct sights_span *s, size_t n, double from_us, double to_us,
+int relaxation_ramp(const struct trace *t, const struct sights_span *s, size_t n, double to_us,
                     struct relaxation_levels *levels, struct relaxation_rise *rise)
 {
     struct views v;
     struct curve c = {.n = 0};
     levels->ramp = (struct relaxation_ramp){.instant = clock_reading_of(t).instant};
-    if (open_views(t, s, n, from_us, to_us, rise, &v))
+    if (open_views(t, s, n, to_us, rise, &v))
         return -1;
     c.t = malloc((4 * BINS_MOST + n) * sizeof *c.t);
     int status = c.t ? 0 : -1;

@@ -12,11 +12,6 @@
 #define GRID_PERIODS 0.05 /* of a wait: its beginning and its end are looked for some twenty times a sample */
 enum { INVALID_MOST = 3 };
 
-int relaxation_out_of_memory(struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
-
 static int relaxation_rig_forget(struct relaxation_rig *r)
 {
     trace_free(&r->trace);
@@ -32,7 +27,7 @@ int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segmen
 {
     size_t tries = 0;
     if (relaxation_rig_forget(r) || !(r->span = malloc((runs + 1) * sizeof *r->span)))
-        return relaxation_out_of_memory(err);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     for (; r->n < runs && tries < INVALID_MOST * runs + 3; tries++) {
         struct sequence_run run;
         int status = sequence_record(&r->sequence, segments, n, zero, &r->trace, &run, err);
@@ -53,11 +48,11 @@ int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segmen
     return MACHINE_OK;
 }
 
-struct relaxation_rise *relaxation_rig_rises(const struct relaxation_rig *r, double from_us, double to_us)
+struct relaxation_rise *relaxation_rig_rises(const struct relaxation_rig *r, double to_us)
 {
     struct relaxation_rise *rise = calloc(r->n + 1, sizeof *rise);
     for (size_t i = 0; rise && i < r->n; i++)
-        if (relaxation_find(&r->trace, r->span[i], from_us, to_us, &r->levels, &rise[i])) {
+        if (relaxation_find(&r->trace, r->span[i], 0, to_us, &r->levels, &rise[i])) {
             free(rise);
             return NULL;
         }
@@ -67,8 +62,8 @@ struct relaxation_rise *relaxation_rig_rises(const struct relaxation_rig *r, dou
 struct relaxation_rise *relaxation_rig_rises_by_ramp(struct relaxation_rig *r, double to_us)
 {
     r->levels.ramp.tau_us.value = 0;
-    struct relaxation_rise *rise = relaxation_rig_rises(r, 0, to_us);
-    if (rise && relaxation_ramp(&r->trace, r->span, r->n, 0, to_us, &r->levels, rise)) {
+    struct relaxation_rise *rise = relaxation_rig_rises(r, to_us);
+    if (rise && relaxation_ramp(&r->trace, r->span, r->n, to_us, &r->levels, rise)) {
         free(rise);
         return NULL;
     }
@@ -82,26 +77,13 @@ double relaxation_rig_observed(const struct relaxation_rig *r)
 
 /* ---- rows ---- */
 
-static const char *what_of(const struct cell *c)
-{
-    static const char *const what[] = {"wait", "rearm", "toggle"};
-
-    return what[c->number[0]];
-}
-
 static void name_row(const struct relaxation_rig *r, const char *by)
 {
     table_put_text(r->rows, "from", r->cell->a.name);
     table_put_text(r->rows, "to", r->cell->b.name);
     table_put_number(r->rows, "active_cores", r->cores);
-    table_put_text(r->rows, "what", what_of(r->cell));
+    table_put_text(r->rows, "what", relaxation_what[r->cell->number[0]]);
     table_put_text(r->rows, "by", by);
-}
-
-void relaxation_put_estimate(const struct relaxation_rig *r, const char *column, struct estimate e)
-{
-    bool time = strcmp(column, "wait_us") == 0; /* which is never negative */
-    table_put_limits(r->rows, column, e.value, time && e.lo < 0 ? 0 : e.lo, e.hi);
 }
 
 void relaxation_add_row(const struct relaxation_rig *r, const char *by, size_t n, size_t discarded)
@@ -110,11 +92,11 @@ void relaxation_add_row(const struct relaxation_rig *r, const char *by, size_t n
     name_row(r, by);
     table_put_number(r->rows, "n", (double)n);
     table_put_number(r->rows, "discarded", (double)(discarded + r->invalid));
-    relaxation_put_estimate(r, "slow_ghz", r->step.slow_ghz);
-    relaxation_put_estimate(r, "plain_ghz", r->step.plain_ghz);
+    estimates_put(r->rows, "slow_ghz", r->step.slow_ghz);
+    estimates_put(r->rows, "plain_ghz", r->step.plain_ghz);
     table_put_number(r->rows, "fast_ghz", r->levels.fast);
     if (r->levels.ramp.tau_us.value > 0)
-        relaxation_put_estimate(r, "tau_us", r->levels.ramp.tau_us);
+        estimates_put(r->rows, "tau_us", r->levels.ramp.tau_us);
 }
 
 /* A wait: each is found on the grid of the samples, and what that is off by is alike in all repetitions. So is what the

@@ -29,24 +29,32 @@ struct relaxation_rig {
     bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
 
-int relaxation_out_of_memory(struct machine_error *err);
-
 /* So many repetitions that count; those of before are forgotten. `done`: the part of the cell that is over (0..1).
  * MACHINE_OK, or *err and its status. */
 int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segments, size_t n, size_t zero, size_t runs,
                           double done, struct machine_error *err);
-/* The rises in one window of all repetitions, us; malloc'ed, or NULL. */
-struct relaxation_rise *relaxation_rig_rises(const struct relaxation_rig *r, double from_us, double to_us);
+/* The rises in all repetitions until to_us; malloc'ed, or NULL. */
+struct relaxation_rise *relaxation_rig_rises(const struct relaxation_rig *r, double to_us);
 /* The same where the frequency may rise as a ramp, of which these repetitions tell the shape. */
 struct relaxation_rise *relaxation_rig_rises_by_ramp(struct relaxation_rig *r, double to_us);
 /* How long a repetition is recorded, us: two waits, and the rise. */
 double relaxation_rig_observed(const struct relaxation_rig *r);
 
-/* A row with its keys, counts and frequencies, an estimate in its columns, and the wait of a row. */
+/* A row with its keys, counts and frequencies, and the wait of a row. */
 void relaxation_add_row(const struct relaxation_rig *r, const char *by, size_t n, size_t discarded);
-void relaxation_put_estimate(const struct relaxation_rig *r, const char *column, struct estimate e);
 void relaxation_put_wait(const struct relaxation_rig *r, struct estimate e);
 __attribute__((format(printf, 3, 4))) void relaxation_add_missing(const struct relaxation_rig *r, const char *by,
                                                                   const char *format, ...);
+
+/* ---- relaxation_again.c: what starts a wait anew, other code in the middle of it or the wide code itself ---- */
+
+/* Repetitions of a toggling cell: so many stretches of plain code. */
+enum { RELAXATION_TOGGLES = 7 };
+
+/* Both append their rows for a wait that the pilot has found. MACHINE_OK, or *err and its status. */
+int relaxation_measure_rearm(struct relaxation_rig *r, const struct payload *by, size_t runs,
+                             struct machine_error *err);
+/* duty_us: plain code between two stretches of wide code. */
+int relaxation_measure_toggle(struct relaxation_rig *r, double duty_us, size_t runs, struct machine_error *err);
 
 #endif

@@ -7,11 +7,6 @@
 #include "tables/relaxation/relaxation_parts.h"
 #include "tables/table/pivot.h"
 
-static bool relaxation_text_is(const struct table *t, size_t row, const char *what)
-{
-    return table_says(t, row, "what", what);
-}
-
 static const struct pivot_field waits[] = {
     {"from -> to", NULL, PIVOT_PLAIN, pivot_pair},
     {"cores", "active_cores", PIVOT_PLAIN, NULL},
@@ -51,11 +46,6 @@ void relaxation_print(FILE *out, bool colour, const struct table *t)
 
 enum { SAID_MOST = 5 };
 
-static const char *name_cores(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
-{
-    return estimates_cores_text(table_number(t, row, "active_cores"), out);
-}
-
 static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
 {
     return table_same_pair(t, a, b) && table_same(t, a, b, "active_cores");
@@ -63,7 +53,7 @@ static bool relaxation_text_same_pair(const struct table *t, size_t a, size_t b)
 
 static bool is_wait(const struct table *t, size_t row, int mode)
 {
-    return relaxation_text_is(t, row, "wait") && (table_number(t, row, "mode") > 1) == (mode > 1);
+    return table_says(t, row, "what", "wait") && (table_number(t, row, "mode") > 1) == (mode > 1);
 }
 
 /* Whether the wait of the pair of a row is one to tell of. */
@@ -88,7 +78,7 @@ static void tell_wait(FILE *out, const struct table *t, size_t row)
     char cores[ESTIMATE_TEXT_MAX], us[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
     size_t against;
     fprintf(out, "fter %s the core speeds up again after %s us (%s)", table_text(t, row, "from"),
-            estimates_field_text(t, row, "wait_us", 1, us), name_cores(t, row, cores));
+            estimates_field_text(t, row, "wait_us", 1, us), estimates_cores_of(t, row, cores));
     for (size_t i = 0; i < t->n_rows; i++)
         if (is_wait(t, i, 2) && relaxation_text_same_pair(t, i, row) &&
             estimates_wait_support(t, i, &against) == WAIT_TOLD)
@@ -102,7 +92,7 @@ static void tell_against(FILE *out, const struct table *t, size_t row, enum esti
 {
     char cores[ESTIMATE_TEXT_MAX], one[ESTIMATE_TEXT_MAX], two[ESTIMATE_TEXT_MAX];
     const char *from = table_text(t, row, "from");
-    name_cores(t, row, cores);
+    estimates_cores_of(t, row, cores);
     estimates_field_text(t, row, "wait_us", 1, one);
     if (support == WAIT_CONTRADICTED)
         fprintf(
@@ -150,18 +140,19 @@ static void rearming_found(FILE *out, const struct table *t)
                                        "it is undecided whether it is restarted by"};
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (relaxation_text_is(t, i, "rearm") && wait_is_told(t, i))
+        if (table_says(t, i, "what", "rearm") && wait_is_told(t, i))
             last = i;
     for (size_t v = 0; v < 3 && last != SIZE_MAX; v++) {
         size_t said = 0;
         char cores[ESTIMATE_TEXT_MAX], share[ESTIMATE_TEXT_MAX];
         for (size_t i = 0; i < t->n_rows; i++) {
             const char *by = table_text(t, i, "by");
-            if (!relaxation_text_is(t, i, "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
+            if (!table_says(t, i, "what", "rearm") || !table_says(t, i, "rearmed", verdicts[v]) ||
                 !relaxation_text_same_pair(t, i, last))
                 continue;
             if (!said++)
-                fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), name_cores(t, last, cores), says[v]);
+                fprintf(out, "After %s (%s) %s", table_text(t, last, "from"), estimates_cores_of(t, last, cores),
+                        says[v]);
             fprintf(out, "%s %s (%s %%)", said > 1 ? "," : "", strcmp(by, "interrupt") == 0 ? "interrupts" : by,
                     share_text(t, i, share));
         }
@@ -180,7 +171,7 @@ static void toggling_found(FILE *out, const struct table *t)
     double most = 0;
     for (size_t i = 0; i < t->n_rows; i++) {
         struct estimate trend = estimates_of_table(t, i, "trend_us");
-        if (!relaxation_text_is(t, i, "toggle") || !estimates_known(&trend) || !wait_is_told(t, i))
+        if (!table_says(t, i, "what", "toggle") || !estimates_known(&trend) || !wait_is_told(t, i))
             continue;
         double bound = fmax(TREND_US, TREND * table_number(t, i, "wait_us"));
         rows++;

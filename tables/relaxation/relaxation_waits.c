@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/relaxation/relaxation_waits.h"
+#include "tables/relaxation/relaxation_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
@@ -103,16 +104,6 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     return s;
 }
 
-static void fill_mode(struct relaxation_mode *m, double *x, size_t n)
-{
-    double sum = 0;
-    m->n = n;
-    m->wait_us = robust_mean(x, n, REJECT, 0.5, NULL);
-    for (size_t i = 0; i < n; i++)
-        sum += (x[i] - m->wait_us.value) * (x[i] - m->wait_us.value);
-    m->sd_us = n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
-}
-
 /*
  * The repetitions that nothing interrupted until the first wait was over. What of the longer ones is of two waits is
  * told by those that nothing interrupted later either. What is neither mode may have been of it but for something
@@ -188,7 +179,10 @@ int relaxation_waits(const struct relaxation_rise *r, size_t n, struct relaxatio
         for (size_t i = 0; i < clean; i++)
             if (belongs(&shape, k, x[i]))
                 y[m[k]++] = x[i];
-        fill_mode(&out->mode[k], y, m[k]);
+        struct relaxation_mode *mode = &out->mode[k];
+        mode->n = m[k];
+        mode->wait_us = robust_mean(y, m[k], REJECT, 0.5, NULL);
+        mode->sd_us = m[k] > 1 ? gsl_stats_sd_m(y, 1, m[k], mode->wait_us.value) : NAN;
     }
     out->others = out->at_once + clean - m[0] - m[1];
     for (size_t i = 0; i < clean; i++)

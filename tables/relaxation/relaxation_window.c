@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/relaxation/relaxation_window.h"
+#include "tables/relaxation/relaxation_fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -229,12 +229,6 @@ static void judge_chain(const struct self_test_readings *r, struct self_test_lin
                           "the short chains in the readings do not give the core's frequency");
 }
 
-static void judge_cycles(const struct self_test_readings *r, struct self_test_lines *out)
-{
-    judge_slope(r, self_test_add(out, "cycles", "1/add"), COUNTER_CYCLES, 1, CYCLES_OFF,
-                "dependent adds take one cycle each: the counter does not count the core's cycles");
-}
-
 /*
  * Held against the adds and not against another counter, which may be the one that is wrong; so what a reading takes of
  * a sample is in it.
@@ -274,7 +268,8 @@ void self_test_judge_event(const struct self_test_readings *r, struct self_test_
 void self_test_judge_counts(const struct self_test_readings *r, struct self_test_lines *out)
 {
     judge_instructions(r, out);
-    judge_cycles(r, out);
+    judge_slope(r, self_test_add(out, "cycles", "1/add"), COUNTER_CYCLES, 1, CYCLES_OFF,
+                "dependent adds take one cycle each: the counter does not count the core's cycles");
     judge_reference(r, out);
     judge_chain(r, out);
 }

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/plain_text.h"
-#include "tables/self_test/self_test_names.h"
+#include "tables/self_test/self_test_parts.h"
+#include "util/json_lines.h"
 
 const char *const self_test_counter_names[COUNTER_IDS] = {[COUNTER_CYCLES] = "cycles",
                                                           [COUNTER_REF_CYCLES] = "ref_cycles",
@@ -22,11 +22,16 @@ const char *const self_test_kind_names[SELF_TEST_KINDS] = {"short", "long", "ste
 /* A new string, or null for "". */
 static json_t *self_test_json_text(const char *from)
 {
-    char plain[1200];
-    if (from[0] == '\0')
-        return json_null();
-    plain_text(from, plain, sizeof plain);
-    return json_string(plain);
+    return json_lines_text(from[0] ? from : NULL);
+}
+
+/* The array with one more value; NULL, and nothing left of either: out of memory. */
+static json_t *self_test_json_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0)
+        return array;
+    json_decref(array);
+    return NULL;
 }
 
 static json_t *self_test_json_number(double value)
@@ -47,10 +52,7 @@ static json_t *lines_array(const struct self_test_lines *l)
 {
     json_t *array = json_array();
     for (size_t i = 0; l && i < l->n; i++)
-        if (json_array_append_new(array, line_json(&l->line[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = self_test_json_append(array, line_json(&l->line[i]));
     return array;
 }
 
@@ -83,10 +85,7 @@ static json_t *steps(const struct self_test_recording *rec, size_t stride, size_
     for (size_t i = 0; i < rec->n; i++) {
         uint64_t word = rec->words[i * stride + column];
         bool missing = column >= 2 && word == COUNTER_MISSING;
-        if (json_array_append_new(array, missing ? json_null() : json_integer((json_int_t)(word - last))) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = self_test_json_append(array, missing ? json_null() : json_integer((json_int_t)(word - last)));
         last = missing ? last : word;
     }
     return array;
@@ -96,34 +95,24 @@ static json_t *recording_json(const struct self_test_recording *rec, size_t stri
 {
     json_t *columns = json_array();
     for (size_t c = 0; c < stride; c++)
-        if (json_array_append_new(columns, steps(rec, stride, c)) != 0) {
-            json_decref(columns);
-            return NULL;
-        }
+        columns = self_test_json_append(columns, steps(rec, stride, c));
     return json_pack("{s:I, s:o}", "zero", (json_int_t)rec->zero, "steps", columns);
 }
 
 static json_t *stretch_json(const struct self_test_stretch *s)
 {
     json_t *counters = json_array(), *recordings = json_array(), *event = json_null();
-    int failed = 0;
     for (size_t i = 0; i < s->n_counters; i++) {
-        failed |= json_array_append_new(counters, json_string(self_test_counter_names[s->counters[i].id]));
+        counters = self_test_json_append(counters, json_string(self_test_counter_names[s->counters[i].id]));
         if (s->counters[i].id == COUNTER_EVENT)
             event = json_integer(s->counters[i].event);
     }
     for (size_t i = 0; i < s->n; i++)
-        failed |= json_array_append_new(recordings, recording_json(&s->recordings[i], 2 + s->n_counters));
-    json_t *out = json_pack("{s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "kind",
-                            self_test_kind_names[s->kind], "kernel", s->kernel, "from", self_test_json_text(s->from),
-                            "block", (int)s->block, "period_us", s->period_us, "counters", counters, "event", event,
-                            "disturbed", (int)s->disturbed, "why", self_test_json_text(s->why), "remedy",
-                            self_test_json_text(s->remedy), "recordings", recordings);
-    if (failed != 0) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
+        recordings = self_test_json_append(recordings, recording_json(&s->recordings[i], 2 + s->n_counters));
+    return json_pack("{s:s, s:s, s:o, s:i, s:f, s:o, s:o, s:i, s:o, s:o, s:o}", "kind", self_test_kind_names[s->kind],
+                     "kernel", s->kernel, "from", self_test_json_text(s->from), "block", (int)s->block, "period_us",
+                     s->period_us, "counters", counters, "event", event, "disturbed", (int)s->disturbed, "why",
+                     self_test_json_text(s->why), "remedy", self_test_json_text(s->remedy), "recordings", recordings);
 }
 
 static json_t *lacks_json(const struct self_test_readings *r)
@@ -144,7 +133,7 @@ static json_t *volts_json(const struct self_test_readings *r)
 {
     json_t *values = json_array();
     for (size_t i = 0; i < r->n_volts; i++)
-        json_array_append_new(values, json_sprintf("0x%llx", (unsigned long long)r->volts[i]));
+        values = self_test_json_append(values, json_sprintf("0x%llx", (unsigned long long)r->volts[i]));
     return json_pack("{s:o, s:o, s:o}", "register_198", values, "why", self_test_json_text(r->volts_why), "remedy",
                      self_test_json_text(r->volts_remedy));
 }
@@ -153,8 +142,8 @@ static json_t *energy_json(const struct self_test_readings *r)
 {
     json_t *values = json_array();
     for (size_t i = 0; i < r->n_energy; i++)
-        json_array_append_new(values, json_pack("{s:f, s:f}", "joules", r->energy[i].joules, "seconds",
-                                                r->energy[i].seconds - r->energy[0].seconds));
+        values = self_test_json_append(values, json_pack("{s:f, s:f}", "joules", r->energy[i].joules, "seconds",
+                                                         r->energy[i].seconds - r->energy[0].seconds));
     return json_pack("{s:o, s:o, s:o, s:o}", "readings", values, "source", self_test_json_text(r->energy_source), "why",
                      self_test_json_text(r->energy_why), "remedy", self_test_json_text(r->energy_remedy));
 }
@@ -163,10 +152,7 @@ json_t *self_test_readings_json(const struct self_test_readings *r)
 {
     json_t *stretches = json_array();
     for (size_t i = 0; i < r->n_stretches; i++)
-        if (json_array_append_new(stretches, stretch_json(&r->stretch[i])) != 0) {
-            json_decref(stretches);
-            return NULL;
-        }
+        stretches = self_test_json_append(stretches, stretch_json(&r->stretch[i]));
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "format", "characterize-readings/1", "machine", machine_json(r),
                      "lacks", lacks_json(r), "stretches", stretches, "voltage", volts_json(r), "energy",
                      energy_json(r));

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the files that judge readings of a first contact; for nobody else. */
+/* Shared by the files that judge, write and read the readings of a first contact; for nobody else. */
 #ifndef CHARACTERIZE_TABLES_SELF_TEST_PARTS_H
 #define CHARACTERIZE_TABLES_SELF_TEST_PARTS_H
 
 #include "tables/self_test/self_test.h"
+
+/* The names that counters and stretches have in characterize-readings/1. */
+extern const char *const self_test_counter_names[COUNTER_IDS];
+extern const char *const self_test_kind_names[SELF_TEST_KINDS];
 
 /* A new line; judged by the functions below. */
 struct self_test_line *self_test_add(struct self_test_lines *out, const char *name, const char *unit);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "util/plain_text.h"
-#include "tables/self_test/self_test_names.h"
+#include "tables/self_test/self_test_parts.h"
 
 enum { READINGS_MAX = 20000, BLOCK_MAX = 100000 };
 /* From one reading to the next: more than any counter is wide (48 bits), or than a TSC advances in a day. */

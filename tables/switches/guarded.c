@@ -12,7 +12,7 @@
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/repetitions/settling.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
 #include "tables/switches/guarded.h"
@@ -85,9 +85,10 @@ static int guarded_see(struct sequence *q, struct attempt *a, const struct paylo
 static int see_both(struct attempt *a, const struct transition_setup *s, struct machine_error *err)
 {
     struct sequence q;
-    struct machine_setup m = transition_machine_setup(s);
+    struct machine_setup m = s->machine;
     bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
     double sampled_us = fmax(chains ? CHAIN_SAMPLED_US : STEADY_SAMPLED_US, 4 * s->period_us);
+    m.period_us = s->period_us;
     int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
     if (status)
         return status;
@@ -176,7 +177,7 @@ static int judge_held(struct attempt *a, struct switches_seen *seen, struct mach
                                                    granted.full_to_us, &cost) ||
                                switch_cost_note(&seen->result.trace, &cost) ||
                                switch_cost_recorded(&seen->result.trace, &seen->phases));
-    granted_switch_free(&granted);
+    trace_free(&granted.trace);
     if (bad)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 
 #define RISE_US 1500.0
 #define FALL_US 150.0
@@ -23,11 +23,15 @@ static bool may_rise(const struct payload *from, const struct payload *to)
     return from->kernel->width > to->kernel->width || (heavy(from) && !heavy(to)) || (from->dirty && !to->dirty);
 }
 
-struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
-                                       const struct switches_wish *w)
+/*
+ * The setup of a cell. Recorded are 150 us after the switch, or 1.5 ms where the core might rise: always but where the
+ * second kernel is at least as wide and as heavy as the first, or the first no wider than 128 bits (no processor is
+ * known to slow down for those; Skylake-SP dissertation, section 3.2.1).
+ */
+static struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
+                                              const struct switches_wish *w)
 {
     const struct tables_options *o = x->options;
-    struct machine_setup m = tables_setup(x, table, c);
     struct transition_setup s;
     transition_defaults(&s, &c->a, &c->b);
     s.observe_us = may_rise(&c->a, &c->b) && !w->fall_only ? RISE_US : FALL_US;
@@ -35,35 +39,37 @@ struct transition_setup switches_setup(const struct tables_context *x, const cha
     s.warmup_us = o->warmup_us > 0 ? o->warmup_us : s.warmup_us;
     s.observe_us = o->observe_us > 0 ? o->observe_us : s.observe_us;
     s.period_us = o->period_us > 0 ? o->period_us : s.period_us;
-    s.cpu = m.cpu;
-    s.active_cores = m.active_cores;
-    s.corunner = m.corunner;
-    s.cpus = m.cpus;
-    s.n_cpus = m.n_cpus;
-    s.siblings = m.siblings;
-    s.seed = m.seed;
+    s.machine = tables_setup(x, table, c);
     s.no_volts = !w->volts;
     s.volt_readings = w->volt_readings;
     return s;
 }
 
-static int switches_on_progress(void *data, unsigned done, unsigned wanted)
-{
-    return tables_stop(data, wanted ? (double)done / wanted : 0);
-}
-
-int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
-                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err)
+int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
+                          const struct switches_wish *w, switches_put *put, struct table *rows,
+                          struct machine_error *err)
 {
     struct tables_context own = *x;
+    struct switches_seen seen;
     const struct guard g = {.machine = x->machine,
                             .warmup_given = x->options->warmup_us > 0,
                             .observe_given = x->options->observe_us > 0,
                             .fall_only = w->fall_only,
-                            .progress = switches_on_progress,
+                            .progress = tables_on_progress,
                             .data = &own};
     struct transition_setup s = switches_setup(x, table, c, w);
-    return guarded_switch(&g, &s, out, err);
+    int status = guarded_switch(&g, &s, &seen, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = put(rows, c, &seen, err);
+    char *json = status == MACHINE_OK ? phases_to_json(&seen.phases) : NULL;
+    if (json)
+        table_set_detail(rows, c->id, json);
+    else if (status == MACHINE_OK)
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    free(json);
+    switches_free(&seen);
+    return status;
 }
 
 int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,
@@ -121,17 +127,6 @@ void switches_put_keys(struct table *rows, const struct cell *c, const struct sw
         table_put_number(rows, "discarded", (double)s->discarded);
 }
 
-int switches_put_detail(struct table *rows, const struct cell *c, const struct switches_seen *s,
-                        struct machine_error *err)
-{
-    char *json = phases_to_json(&s->phases);
-    if (!json)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    table_set_detail(rows, c->id, json);
-    free(json);
-    return MACHINE_OK;
-}
-
 unsigned switches_cores(const struct table *t, size_t row)
 {
     double cores = table_number(t, row, "active_cores");
@@ -153,19 +148,4 @@ size_t switches_core_counts(const struct table *t, unsigned *out, size_t max)
         n++;
     }
     return n;
-}
-
-int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
-                          const struct switches_wish *w, switches_put *put, struct table *rows,
-                          struct machine_error *err)
-{
-    struct switches_seen seen;
-    int status = switches_measure(x, table, c, w, &seen, err);
-    if (status != MACHINE_OK)
-        return status;
-    status = put(rows, c, &seen, err);
-    if (status == MACHINE_OK)
-        status = switches_put_detail(rows, c, &seen, err);
-    switches_free(&seen);
-    return status;
 }

@@ -19,22 +19,11 @@ struct switches_wish {
     unsigned volt_readings; /* 0: the probe's own default */
 };
 
-/*
- * The setup of a cell. Recorded are 150 us after the switch, or 1.5 ms where the core might rise: always but where the
- * second kernel is at least as wide and as heavy as the first, or the first no wider than 128 bits (no processor is
- * known to slow down for those; Skylake-SP dissertation, section 3.2.1).
- */
-struct transition_setup switches_setup(const struct tables_context *x, const char *table, const struct cell *c,
-                                       const struct switches_wish *w);
-
-/* Measures a cell (guarded_switch); times that the options give are kept. */
-int switches_measure(const struct tables_context *x, const char *table, const struct cell *c,
-                     const struct switches_wish *w, struct switches_seen *out, struct machine_error *err);
-
 /* Makes rows of what was seen; MACHINE_OK, or *err and its status. */
 typedef int switches_put(struct table *rows, const struct cell *c, const struct switches_seen *s,
                          struct machine_error *err);
-/* The measure() of a table: what a cell shows, as rows by `put`, and its phases in the details. */
+/* The measure() of a table: what a cell shows (guarded_switch; times that the options give are kept), as rows by `put`,
+ * and its phases in the details, under its id. */
 int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
                           const struct switches_wish *w, switches_put *put, struct table *rows,
                           struct machine_error *err);
@@ -52,10 +41,6 @@ void switches_note(const struct tables_context *x, const struct switches_wish *w
 
 /* The key columns of the last row, and its counts: repetitions asked for and discarded where the table has those. */
 void switches_put_keys(struct table *rows, const struct cell *c, const struct switches_seen *s);
-
-/* The phases under the id of the cell. MACHINE_OK, or MACHINE_FAILED: out of memory. */
-int switches_put_detail(struct table *rows, const struct cell *c, const struct switches_seen *s,
-                        struct machine_error *err);
 
 /* The number of active cores of a row, 0 if absent. */
 unsigned switches_cores(const struct table *t, size_t row);

@@ -51,12 +51,6 @@ void transition_ratio_text(double ratio, char *out, size_t size)
         snprintf(out, size, "%.2f", ratio);
 }
 
-static double transition_summary_half_of(const struct estimate *e)
-{
-    double half = estimate_half(e);
-    return isfinite(half) ? half : 0;
-}
-
 /* ---- in words ---- */
 
 __attribute__((format(printf, 3, 4))) static void add_text(char *out, size_t size, const char *format, ...)
@@ -221,7 +215,7 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
                                      slow->freq_half_ghz / slow->freq_ghz.value)
                              : 0;
     e.value *= faster;
-    double half = hypot(transition_summary_half_of(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
+    double half = hypot(estimate_half_known(&e) * faster, hypot(RATIO_KNOWN, of_faster) * e.value);
     /* a thread next door is in all means of the long phase, and in few of the short one, which are taken for wild */
     if (phases->disturbed && isfinite(slow->ipc_ratio))
         e.value = slow->ipc_ratio;
@@ -261,14 +255,14 @@ static struct estimate span_latency(const struct phases *p)
     const struct transition *first = &p->transitions[begin], *last = &p->transitions[p->n_transitions - 1];
     double end = last->at_us + last->latency_us.value, us = end - first->at_us, square = 0;
     for (size_t i = begin; i < p->n_transitions; i++)
-        square += pow(transition_summary_half_of(&p->transitions[i].latency_us), 2);
+        square += pow(estimate_half_known(&p->transitions[i].latency_us), 2);
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *between = &p->phases[i];
         bool inside = between->start_us >= first->at_us && between->start_us < last->at_us;
         if (inside && between->kind == PHASE_SLOW)
             us -= between->duration_us.value;
         else if (inside && between->kind == PHASE_STEADY)
-            square += pow(transition_summary_half_of(&between->duration_us), 2);
+            square += pow(estimate_half_known(&between->duration_us), 2);
     }
     double half = sqrt(square);
     us = fmax(us, 0);
@@ -281,16 +275,11 @@ static struct estimate sum_wait(const struct phases *p, size_t first)
     for (size_t i = first; i < p->n_phases; i++)
         if (p->phases[i].kind == PHASE_SLOW) {
             sum += p->phases[i].duration_us.value;
-            square += pow(transition_summary_half_of(&p->phases[i].duration_us), 2);
+            square += pow(estimate_half_known(&p->phases[i].duration_us), 2);
         }
     struct estimate e = sum > 0 ? estimate_around(sum, sqrt(square)) : unknown;
     e.lo = e.lo < 0 ? 0 : e.lo; /* no time is negative */
     return e;
-}
-
-static double relative_half(const struct estimate *e)
-{
-    return transition_summary_half_of(e) / e->value;
 }
 
 static struct estimate sum_overhead(const struct trace *t, const struct phases *p, size_t first)
@@ -307,12 +296,12 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
             bool full = phases_is_steady(ph) || ph->kind == PHASE_RAMP;
             struct estimate ratio = full ? (struct estimate){1, 1, 1} : transition_throttle_ratio(t, p, i);
             rate = ratio.value * ph->freq_ghz.value / final->value;
-            square += pow(us * rate, 2) *
-                      (pow(relative_half(&ratio), 2) + pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
+            square += pow(us * rate, 2) * (pow(estimate_half_known(&ratio) / ratio.value, 2) +
+                                           pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
         }
         work += us * rate;
         sum += us * (1 - rate);
-        square += pow((1 - rate) * transition_summary_half_of(&ph->duration_us), 2);
+        square += pow((1 - rate) * estimate_half_known(&ph->duration_us), 2);
     }
     /* the final frequency is one and the same in all terms */
     square += pow(work * last->freq_half_ghz / final->value, 2);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tables/table/tables.h"
+#include "util/list.h"
 
 /* Only what every file system and every shell takes; a slash of a density becomes a dash. */
 static void make_harmless(char *id)
@@ -27,19 +28,11 @@ struct cell *cells_add(struct cells *c, const char *id, ...)
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->cell[i].id, name) == 0)
             return NULL;
-    if (c->n == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        struct cell *bigger = realloc(c->cell, capacity * sizeof *bigger);
-        if (!bigger)
-            return NULL;
-        c->cell = bigger;
-        c->capacity = capacity;
-    }
+    if (!list_room(&c->cell, c->n, sizeof *c->cell))
+        return NULL;
     struct cell *new = &c->cell[c->n++];
-    memset(new, 0, sizeof *new);
+    *new = (struct cell){.cpu = -1, .seconds = 0.1};
     memcpy(new->id, name, sizeof name);
-    new->cpu = -1;
-    new->seconds = 0.1;
     return new;
 }
 
@@ -49,8 +42,13 @@ void cells_free(struct cells *c)
     memset(c, 0, sizeof *c);
 }
 
-void tables_cell_missing(struct table *t, const struct cell *c, const char *why)
+void tables_cell_missing(struct table *t, const struct cell *c, const char *format, ...)
 {
+    char why[800];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
     table_add_missing(t, why);
     if (c->a.kernel && table_has(t, "kernel"))
         table_put_text(t, "kernel", c->a.name);

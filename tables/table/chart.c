@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
+
 void chart_free_names(struct chart_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
@@ -35,19 +37,11 @@ void chart_free(struct chart *c)
 }
 
 /* Room for one more element in *list; false: out of memory. */
-static bool chart_grow(struct chart *c, void **list, size_t n, size_t *capacity, size_t size)
+static bool chart_room(struct chart *c, void *list, size_t n, size_t size)
 {
-    if (n < *capacity)
-        return true;
-    size_t more = *capacity ? 2 * *capacity : 8;
-    void *bigger = realloc(*list, more * size);
-    if (!bigger) {
-        c->failed = true;
-        return false;
-    }
-    *list = bigger;
-    *capacity = more;
-    return true;
+    bool room = list_room(list, n, size);
+    c->failed = c->failed || !room;
+    return room;
 }
 
 struct chart_panel *chart_add_panel(struct chart *c, enum chart_kind kind, const char *title)
@@ -66,10 +60,8 @@ struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const 
     for (size_t i = 0; i < p->n_series; i++)
         if (strcmp(p->series[i].name, name) == 0)
             return &p->series[i];
-    void *list = p->series;
-    if (!chart_grow(c, &list, p->n_series, &p->series_capacity, sizeof *p->series))
+    if (!chart_room(c, &p->series, p->n_series, sizeof *p->series))
         return NULL;
-    p->series = list;
     int number = (int)p->n_series;
     struct chart_series *s = &p->series[p->n_series++];
     *s = (struct chart_series){.colour = number % CHART_COLOURS, .mark = number, .line = true, .in_legend = true};
@@ -79,10 +71,8 @@ struct chart_series *chart_series(struct chart *c, struct chart_panel *p, const 
 
 static void chart_put_point(struct chart *c, struct chart_series *s, struct chart_point point)
 {
-    void *list = s->points;
-    if (!chart_grow(c, &list, s->n, &s->capacity, sizeof *s->points))
+    if (!chart_room(c, &s->points, s->n, sizeof *s->points))
         return;
-    s->points = list;
     s->points[s->n++] = point;
 }
 
@@ -100,20 +90,16 @@ void chart_add_break(struct chart *c, struct chart_series *s)
 
 void chart_add_line(struct chart *c, struct chart_panel *p, double y, const char *name)
 {
-    void *list = p->lines;
-    if (!chart_grow(c, &list, p->n_lines, &p->lines_capacity, sizeof *p->lines))
+    if (!chart_room(c, &p->lines, p->n_lines, sizeof *p->lines))
         return;
-    p->lines = list;
     p->lines[p->n_lines].y = y;
     snprintf(p->lines[p->n_lines++].name, sizeof p->lines->name, "%s", name);
 }
 
 void chart_add_span(struct chart *c, const struct chart_span *span)
 {
-    void *list = c->spans;
-    if (!chart_grow(c, &list, c->n_spans, &c->spans_capacity, sizeof *c->spans))
+    if (!chart_room(c, &c->spans, c->n_spans, sizeof *c->spans))
         return;
-    c->spans = list;
     c->spans[c->n_spans++] = *span;
 }
 
@@ -127,10 +113,8 @@ size_t chart_find_name(const struct chart_names *names, const char *name)
 
 void chart_add_name(struct chart *c, struct chart_names *names, const char *name)
 {
-    void *list = names->name;
-    if (!chart_grow(c, &list, names->n, &names->capacity, sizeof *names->name))
+    if (!chart_room(c, &names->name, names->n, sizeof *names->name))
         return;
-    names->name = list;
     names->name[names->n] = strdup(name);
     if (names->name[names->n])
         names->n++;
@@ -148,10 +132,8 @@ size_t chart_name(struct chart *c, struct chart_names *names, const char *name)
 
 void chart_add_bar(struct chart *c, struct chart_panel *p, struct chart_bar bar, const char *value_text)
 {
-    void *list = p->bars;
-    if (!isfinite(bar.to) || !chart_grow(c, &list, p->n_bars, &p->bars_capacity, sizeof *p->bars))
+    if (!isfinite(bar.to) || !chart_room(c, &p->bars, p->n_bars, sizeof *p->bars))
         return;
-    p->bars = list;
     if (bar.lanes == 0)
         bar.lanes = 1;
     snprintf(bar.text, sizeof bar.text, "%s", value_text);
@@ -177,10 +159,8 @@ void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, 
     for (size_t i = 0; i < p->n_legend; i++)
         if (strcmp(p->legend[i].name, name) == 0)
             return;
-    void *list = p->legend;
-    if (!chart_grow(c, &list, p->n_legend, &p->legend_capacity, sizeof *p->legend))
+    if (!chart_room(c, &p->legend, p->n_legend, sizeof *p->legend))
         return;
-    p->legend = list;
     p->legend[p->n_legend] = (struct chart_legend){.colour = colour, .mark = -1};
     snprintf(p->legend[p->n_legend++].name, sizeof p->legend->name, "%s", name);
 }

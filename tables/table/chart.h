@@ -25,7 +25,7 @@ struct chart_series {
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
     bool many; /* of many curves that lie over each other: thin and translucent, no limits */
-    size_t n, capacity;
+    size_t n;
     struct chart_point *points;
 };
 
@@ -63,7 +63,7 @@ struct chart_cell {
 };
 
 struct chart_names {
-    size_t n, capacity;
+    size_t n;
     char **name;
 };
 
@@ -81,21 +81,21 @@ struct chart_panel {
     bool apart;        /* series stand a few pixels beside each other, so that equal ones are seen */
     double y_lo, y_hi; /* of the y axis; found from the values where both are 0 */
     int height;        /* pixels; 0: by what is in it */
-    size_t n_lines, lines_capacity;
+    size_t n_lines;
     struct chart_line *lines;
-    size_t n_series, series_capacity;
+    size_t n_series;
     struct chart_series *series;
     struct chart_names categories; /* rows of bars and cells, from the top */
     struct chart_names remarks;    /* at the right of the rows of cells; none, or one for each category */
     struct chart_names columns;    /* of cells */
-    size_t n_bars, bars_capacity;
+    size_t n_bars;
     struct chart_bar *bars;
     size_t omitted;            /* bars, lines or others for which there is no place: chart_tell_omitted() */
     struct chart_cell *cells;  /* categories x columns */
     double scale_lo, scale_hi; /* of the cells' colours; found from the values where both are 0 */
     bool log_scale;
     char scale_label[60];
-    size_t n_legend, legend_capacity;
+    size_t n_legend;
     struct chart_legend *legend;
 };
 
@@ -108,7 +108,7 @@ struct chart {
     bool one_axis, zero_line;
     double x_lo, x_hi;
     char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing to tell */
-    size_t n_spans, spans_capacity;
+    size_t n_spans;
     struct chart_span *spans; /* in order of x */
     char note[160];           /* a line below all panels */
     size_t n_panels;

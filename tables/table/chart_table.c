@@ -18,20 +18,8 @@ const char *chart_key(const struct table *t, size_t row, const char *column, cha
 
 bool chart_varies(const struct table *t, const char *column)
 {
-    for (size_t row = 1; row < t->n_rows; row++) {
-        const char *first = table_text(t, 0, column), *text = table_text(t, row, column);
-        double number = table_number(t, row, column), other = table_number(t, 0, column);
-        bool same_text = first && text ? strcmp(first, text) == 0 : first == text;
-        if (!same_text || !(number == other || (isnan(number) && isnan(other))))
-            return true;
-    }
-    return false;
-}
-
-bool chart_has_values(const struct table *t, const char *column)
-{
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (table_text(t, row, column) || isfinite(table_number(t, row, column)))
+    for (size_t row = 1; row < t->n_rows; row++)
+        if (!table_same(t, 0, row, column))
             return true;
     return false;
 }

@@ -15,8 +15,6 @@ const char *chart_key(const struct table *t, size_t row, const char *column, cha
 
 /* Whether a column has more than one value. */
 bool chart_varies(const struct table *t, const char *column);
-/* Whether any row has a value in it. */
-bool chart_has_values(const struct table *t, const char *column);
 /* The largest value of a column; NaN: none. */
 double chart_largest(const struct table *t, const char *column);
 

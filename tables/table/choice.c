@@ -68,6 +68,11 @@ size_t tables_kernels(const struct tables_context *x, const char *const *names, 
     return n;
 }
 
+bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out)
+{
+    return kernel_parse(name, out, NULL, 0) == 0 && !(out->kernel->features & ~x->info.features);
+}
+
 size_t tables_each_once(struct payload *kernels, size_t n)
 {
     size_t kept = 0;
@@ -132,4 +137,9 @@ struct machine_setup tables_setup(const struct tables_context *x, const char *ta
 bool tables_stop(const struct tables_context *x, double part)
 {
     return x->progress && x->progress(x->data, part);
+}
+
+int tables_on_progress(void *data, unsigned done, unsigned wanted)
+{
+    return tables_stop(data, wanted ? (double)done / wanted : 0);
 }

@@ -20,6 +20,11 @@ struct estimate estimates_of_table(const struct table *t, size_t row, const char
     return (struct estimate){table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi)};
 }
 
+void estimates_put(struct table *t, const char *column, struct estimate e)
+{
+    table_put_limits(t, column, e.value, e.lo, e.hi);
+}
+
 bool estimates_known(const struct estimate *e)
 {
     return isfinite(e->value) && isfinite(e->lo) && isfinite(e->hi);
@@ -80,6 +85,11 @@ const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX
 {
     snprintf(out, ESTIMATE_TEXT_MAX, "%.0f active core%s", active_cores, active_cores == 1 ? "" : "s");
     return out;
+}
+
+const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
+{
+    return estimates_cores_text(table_number(t, row, "active_cores"), out);
 }
 
 /* ---- levels ---- */

@@ -15,6 +15,9 @@
 /* A field with its limits, from the columns NAME, NAME_lo and NAME_hi; absent ones are NaN. */
 struct estimate estimates_of_table(const struct table *t, size_t row, const char *column);
 
+/* Puts a value with its limits into the last row (table_put_limits). */
+void estimates_put(struct table *t, const char *column, struct estimate e);
+
 /* A finite value with both of its limits. */
 bool estimates_known(const struct estimate *e);
 /* Whether `a` lies above `b` by the limits of both. */
@@ -36,8 +39,9 @@ const char *estimates_text(const struct estimate *e, int decimals, char out[ESTI
 /* The same of a field of a table. */
 const char *estimates_field_text(const struct table *t, size_t row, const char *column, int decimals,
                                  char out[ESTIMATE_TEXT_MAX]);
-/* "1 active core", "16 active cores". Returns `out`. */
+/* "1 active core", "16 active cores"; the same of the active cores of a row. Returns `out`. */
 const char *estimates_cores_text(double active_cores, char out[ESTIMATE_TEXT_MAX]);
+const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX]);
 
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */

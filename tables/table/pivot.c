@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
 #include "util/plain_text.h"
 
 enum { GAP = 2, LAST_LEAST = 30 }; /* between columns; a last column of text is no narrower, unless it needs less */
@@ -22,12 +23,12 @@ struct pivot_line {
 
 /* ---- filling ---- */
 
-/* Room for one more in a list of n that has been made by this function. NULL: out of memory. */
-static void *pivot_grow(struct pivot *p, void *list, size_t n, size_t size)
+/* Room for one more in a list of n; false: out of memory. */
+static bool pivot_room(struct pivot *p, void *list, size_t n, size_t size)
 {
-    void *bigger = n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * size);
-    p->failed = p->failed || !bigger;
-    return bigger;
+    bool room = list_room(list, n, size);
+    p->failed = p->failed || !room;
+    return room;
 }
 
 /* Formatted and made safe, behind what *to holds already. */
@@ -60,21 +61,16 @@ void pivot_init(struct pivot *p, size_t n_names, const char *title, ...)
 
 void pivot_line(struct pivot *p, enum pivot_kind kind)
 {
-    struct pivot_line *lines = pivot_grow(p, p->lines, p->n_lines, sizeof *lines);
-    if (!lines)
-        return;
-    p->lines = lines;
-    lines[p->n_lines++] = (struct pivot_line){.kind = kind};
+    if (pivot_room(p, &p->lines, p->n_lines, sizeof *p->lines))
+        p->lines[p->n_lines++] = (struct pivot_line){.kind = kind};
 }
 
 /* The last field of the last line, after another one was added to it where that is asked for; NULL: out of memory. */
 static struct field *last_field(struct pivot *p, bool another)
 {
     struct pivot_line *line = p->failed || !p->n_lines ? NULL : &p->lines[p->n_lines - 1];
-    struct field *fields = line && another ? pivot_grow(p, line->field, line->n, sizeof *fields) : NULL;
-    if (fields) {
-        line->field = fields;
-        fields[line->n++] = (struct field){NULL, false};
+    if (line && another && pivot_room(p, &line->field, line->n, sizeof *line->field)) {
+        line->field[line->n++] = (struct field){NULL, false};
         p->n_columns = line->n > p->n_columns ? line->n : p->n_columns;
     }
     return line && !p->failed && line->n ? &line->field[line->n - 1] : NULL;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tables/table/reading_cost.h"
 
-#include <stdlib.h>
-
 #include "analysis/stats/robust.h"
 #include "probes/overhead.h"
 #include "util/order.h"

@@ -19,18 +19,6 @@ struct sights_span sights_span(const struct trace *t, uint32_t run)
     return s;
 }
 
-static double median_within(const struct trace *t, const struct clock_reading *clock, struct sights_span s,
-                            enum trace_channel c, double from_us, double to_us, double *scratch)
-{
-    size_t m = 0;
-    if (!t->channel[c])
-        return NAN;
-    for (size_t i = s.first; i < s.last; i++)
-        if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
-            scratch[m++] = (double)t->channel[c][i];
-    return clock_middle(clock, c, scratch, m, scratch + m);
-}
-
 static double mean_level(const struct trace *t, struct sights_span s, double from_us, double to_us)
 {
     double sum = 0;
@@ -61,9 +49,8 @@ const char *sights_look(const struct trace *t, struct sights_span s, double from
     double *scratch = malloc(2 * (s.last - s.first) * sizeof *scratch);
     if (!scratch)
         return "out of memory";
-    const struct clock_reading clock = clock_reading_of(t);
-    out->freq = median_within(t, &clock, s, TRACE_FREQ, from_us, to_us, scratch);
-    out->ipc = median_within(t, &clock, s, TRACE_IPC, from_us, to_us, scratch);
+    out->freq = clock_middle_between(t, TRACE_FREQ, s.first, s.last, from_us, to_us, scratch);
+    out->ipc = clock_middle_between(t, TRACE_IPC, s.first, s.last, from_us, to_us, scratch);
     out->level = mean_level(t, s, from_us, to_us);
     free(scratch);
     return isnan(out->freq) ? "no frequency was measured" : NULL;

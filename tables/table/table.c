@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
 #include "util/plain_text.h"
 
 enum { VALUE_DIGITS = 9 };
@@ -88,6 +89,32 @@ bool table_has(const struct table *t, const char *column)
     return table_column_of(t, column) >= 0;
 }
 
+bool table_has_columns(const struct table *t, const struct table_column *columns, size_t n)
+{
+    bool same = t->n_columns == n;
+    for (size_t i = 0; same && i < n; i++) {
+        const struct table_column *a = &t->columns[i], *b = &columns[i];
+        same = strcmp(a->name, b->name) == 0 && strcmp(a->unit, b->unit) == 0 && a->type == b->type &&
+               a->key == b->key && a->decimals == b->decimals;
+    }
+    return same;
+}
+
+size_t table_base_length(const char *name)
+{
+    size_t n = strlen(name);
+    bool limit = n > 3 && (strcmp(name + n - 3, "_lo") == 0 || strcmp(name + n - 3, "_hi") == 0);
+    return limit ? n - 3 : n;
+}
+
+bool table_is_limit(const struct table *t, size_t column)
+{
+    char base[80];
+    size_t length = table_base_length(t->columns[column].name);
+    snprintf(base, sizeof base, "%.*s", (int)length, t->columns[column].name);
+    return t->columns[column].name[length] && table_has(t, base);
+}
+
 /* ---- rows ---- */
 
 static void absent(struct table_value *values, size_t n)
@@ -98,15 +125,9 @@ static void absent(struct table_value *values, size_t n)
 
 void table_add_row(struct table *t)
 {
-    if (t->n_rows == t->rows_capacity) {
-        size_t capacity = t->rows_capacity ? 2 * t->rows_capacity : 32;
-        struct table_value *bigger = realloc(t->values, capacity * (t->n_columns + 1) * sizeof *bigger);
-        if (!bigger) {
-            t->failed = true;
-            return;
-        }
-        t->values = bigger;
-        t->rows_capacity = capacity;
+    if (!list_room(&t->values, t->n_rows, (t->n_columns + 1) * sizeof *t->values)) {
+        t->failed = true;
+        return;
     }
     absent(t->values + t->n_rows * t->n_columns, t->n_columns);
     t->n_rows++;
@@ -115,11 +136,8 @@ void table_add_row(struct table *t)
 
 void table_add_missing(struct table *t, const char *why)
 {
-    struct table_missing *bigger = realloc(t->missing, (t->n_missing + 1) * sizeof *bigger);
     struct table_value *values = malloc((t->n_columns + 1) * sizeof *values);
-    if (bigger)
-        t->missing = bigger;
-    if (!bigger || !values) {
+    if (!values || !list_room(&t->missing, t->n_missing, sizeof *t->missing)) {
         free(values);
         t->failed = true;
         return;
@@ -237,6 +255,14 @@ bool table_says(const struct table *t, size_t row, const char *column, const cha
     return value && strcmp(value, text) == 0;
 }
 
+bool table_has_values(const struct table *t, const char *column)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if (table_text(t, row, column) || isfinite(table_number(t, row, column)))
+            return true;
+    return false;
+}
+
 size_t table_find(const struct table *t, const char *column, const char *text)
 {
     size_t row = 0;
@@ -281,11 +307,8 @@ static void set_pair(struct table *t, struct table_pair **pairs, size_t *n, cons
             (*pairs)[i].value = mine;
             return;
         }
-    struct table_pair *bigger = realloc(*pairs, (*n + 1) * sizeof *bigger);
     char *name = table_copy(t, key);
-    if (bigger)
-        *pairs = bigger;
-    if (!bigger || !name || !mine) {
+    if (!name || !mine || !list_room(pairs, *n, sizeof **pairs)) {
         free(name);
         free(mine);
         t->failed = true;
@@ -355,10 +378,7 @@ static void append_values(struct table *t, struct table_value *to, const struct 
 
 void table_append(struct table *t, const struct table *from)
 {
-    bool same = t->n_columns == from->n_columns && !from->failed;
-    for (size_t i = 0; same && i < t->n_columns; i++)
-        same = strcmp(t->columns[i].name, from->columns[i].name) == 0;
-    if (!same) {
+    if (from->failed || !table_has_columns(from, t->columns, t->n_columns)) {
         t->failed = true;
         return;
     }

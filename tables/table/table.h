@@ -68,7 +68,7 @@ struct table {
     char *name;
     size_t n_columns;
     struct table_column columns[TABLE_COLUMNS_MAX]; /* names and units owned by the table */
-    size_t n_rows, rows_capacity;
+    size_t n_rows;
     struct table_value *values; /* row after row */
     size_t n_missing;
     struct table_missing *missing;
@@ -97,12 +97,19 @@ void table_put_number(struct table *t, const char *column, double value);
 void table_put_text(struct table *t, const char *column, const char *text);
 /* column, column_lo and column_hi */
 void table_put_limits(struct table *t, const char *column, double value, double lo, double hi);
-/* Whether a column exists. */
+/* Whether a column exists; whether this one is a limit of another, NAME_lo or NAME_hi. */
 bool table_has(const struct table *t, const char *column);
+bool table_is_limit(const struct table *t, size_t column);
+/* Whether these are its columns, in all that is known of them. */
+bool table_has_columns(const struct table *t, const struct table_column *columns, size_t n);
+/* The length of a column's name without the _lo or _hi of a limit. */
+size_t table_base_length(const char *name);
 
 /* Fields of a row; absent (NaN, NULL) also for a column that the table does not have. */
 double table_number(const struct table *t, size_t row, const char *column);
 const char *table_text(const struct table *t, size_t row, const char *column);
+/* Whether any row has a value in this column. */
+bool table_has_values(const struct table *t, const char *column);
 /* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);

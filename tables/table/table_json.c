@@ -73,8 +73,9 @@ static void table_json_put_head(json_t *root, const struct table *t, bool *faile
         json_t *value = modelled ? json_boolean(strcmp(t->meta[i].value, "yes") == 0) : json_string(t->meta[i].value);
         json_lines_put(root, t->meta[i].key, value, failed);
     }
-    json_t *names = json_array(), *units = json_array(), *types = json_array(), *keys = json_array(),
-           *decimals = json_array();
+    json_t *names = json_lines_array(root, "columns", failed), *units = json_lines_array(root, "units", failed);
+    json_t *types = json_lines_array(root, "types", failed), *decimals = json_lines_array(root, "decimals", failed);
+    json_t *keys = json_lines_array(root, "keys", failed);
     for (size_t i = 0; i < t->n_columns; i++) {
         json_lines_push(names, json_string(t->columns[i].name), failed);
         json_lines_push(units, json_string(t->columns[i].unit), failed);
@@ -83,11 +84,6 @@ static void table_json_put_head(json_t *root, const struct table *t, bool *faile
         if (t->columns[i].key)
             json_lines_push(keys, json_string(t->columns[i].name), failed);
     }
-    json_lines_put(root, "columns", names, failed);
-    json_lines_put(root, "units", units, failed);
-    json_lines_put(root, "types", types, failed);
-    json_lines_put(root, "decimals", decimals, failed);
-    json_lines_put(root, "keys", keys, failed);
 }
 
 char *table_to_json(const struct table *t)
@@ -95,14 +91,13 @@ char *table_to_json(const struct table *t)
     bool failed = t->failed;
     if (failed)
         return NULL;
-    json_t *root = json_object(), *rows = json_array(), *missing = json_array();
+    json_t *root = json_object();
     table_json_put_head(root, t, &failed);
+    json_t *rows = json_lines_array(root, "rows", &failed), *missing = json_lines_array(root, "missing", &failed);
     for (size_t i = 0; i < t->n_rows; i++)
         json_lines_push(rows, row_array(t, i, &failed), &failed);
     for (size_t i = 0; i < t->n_missing; i++)
         json_lines_push(missing, missing_object(t, &t->missing[i], &failed), &failed);
-    json_lines_put(root, "rows", rows, &failed);
-    json_lines_put(root, "missing", missing, &failed);
     json_lines_put(root, "settings", pairs_object(t->settings, t->n_settings, &failed), &failed);
     if (t->n_details)
         json_lines_put(root, "details", details_object(t, &failed), &failed);

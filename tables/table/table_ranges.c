@@ -51,14 +51,6 @@ static bool within_widely(const struct trace_range *r, double value)
     return value >= r->lo - (r->hi - r->lo) && value <= r->hi + (r->hi - r->lo);
 }
 
-static bool limit_of(const char *name, size_t *length)
-{
-    size_t n = strlen(name);
-    bool limit = n > 3 && (strcmp(name + n - 3, "_lo") == 0 || strcmp(name + n - 3, "_hi") == 0);
-    *length = limit ? n - 3 : n;
-    return limit;
-}
-
 /* The names of columns carry their units; what a file says of the unit may be anything. */
 static const char *table_ranges_unit_of(const struct table_column *c, size_t length)
 {
@@ -92,8 +84,8 @@ static const struct trace_range *table_ranges_range_of(const struct table_column
 
 const char *table_value_refused(const struct table_column *c, double value)
 {
-    size_t length;
-    bool limit = limit_of(c->name, &length);
+    size_t length = table_base_length(c->name);
+    bool limit = c->name[length] != '\0';
     const struct trace_range *r = table_ranges_range_of(c, length);
     if (c->type == TABLE_TEXT || isnan(value))
         return NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table on a screen: aligned columns, limits beside their values, and what is missing. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/plain_text.h"
@@ -11,45 +10,15 @@ enum { FIELD_MAX = 160 };
 
 static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
 
-static void safe(const char *text, char *out, size_t size)
-{
-    plain_text(text ? text : "", out, size);
-}
-
 void table_print_head(FILE *out, bool colour, const struct table *t, const char *title)
 {
-    char line[300];
-    safe(title ? title : t->name, line, sizeof line);
-    fprintf(out, "%s%s%s\n", colour ? bold : "", line, colour ? plain : "");
-    if (table_meta(t, "cpu")) {
-        safe(table_meta(t, "cpu"), line, sizeof line);
-        fprintf(out, "%s\n", line);
-    }
-    if (table_modelled(t)) {
-        safe(table_meta(t, "source"), line, sizeof line);
-        fprintf(out, "%s%s%s\n", colour ? red : "", line[0] ? line : "modelled, not measured", colour ? plain : "");
-    }
-}
-
-/* Whether column c is a limit that is printed beside its value. */
-static bool table_text_is_limit(const struct table *t, size_t c)
-{
-    char base[80];
-    const char *name = t->columns[c].name;
-    size_t length = strlen(name);
-    if (length < 4 || length >= sizeof base || (strcmp(name + length - 3, "_lo") && strcmp(name + length - 3, "_hi")))
-        return false;
-    memcpy(base, name, length - 3);
-    base[length - 3] = '\0';
-    return table_has(t, base);
-}
-
-static bool all_absent(const struct table *t, size_t c)
-{
-    for (size_t row = 0; row < t->n_rows; row++)
-        if (t->values[row * t->n_columns + c].text || isfinite(t->values[row * t->n_columns + c].number))
-            return false;
-    return true;
+    const char *cpu = table_meta(t, "cpu"), *source = table_meta(t, "source");
+    fprintf(out, "%s%s%s\n", colour ? bold : "", title ? title : t->name, colour ? plain : "");
+    if (cpu)
+        fprintf(out, "%s\n", cpu);
+    if (table_modelled(t))
+        fprintf(out, "%s%s%s\n", colour ? red : "", source && *source ? source : "modelled, not measured",
+                colour ? plain : "");
 }
 
 /* All columns but those that say nothing, which take no room. */
@@ -59,7 +28,7 @@ static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
     size_t n = 0, keys = 0;
     for (size_t c = 0; c < t->n_columns; c++) {
         const struct table_column *column = &t->columns[c];
-        if (table_text_is_limit(t, c) || all_absent(t, c))
+        if (table_is_limit(t, c) || !table_has_values(t, column->name))
             continue;
         keys += keys == n && column->key;
         fields[n++] = (struct pivot_field){column->name, column->name, PIVOT_PLAIN, NULL};
@@ -76,7 +45,7 @@ static void name_entry(const struct table *t, size_t entry, char *out, size_t si
         const struct table_value *v = &t->missing[entry].values[c];
         char field[FIELD_MAX];
         if (v->text)
-            safe(v->text, field, sizeof field);
+            plain_text(v->text, field, sizeof field);
         else if (isfinite(v->number))
             pivot_number_text(&t->columns[c], v->number, field);
         else
@@ -117,7 +86,7 @@ static void table_text_print_missing(FILE *out, bool colour, const struct table 
         if (n > NAMED)
             used += (size_t)snprintf(text + used, sizeof text - used, "; and %zu more", n - NAMED);
         char why[FIELD_MAX * 6];
-        safe(t->missing[i].why, why, sizeof why);
+        plain_text(t->missing[i].why, why, sizeof why);
         if (used < sizeof text)
             snprintf(text + used, sizeof text - used, "%s%s", used ? ": " : "", why);
         pivot_note(out, 2, "  %s", text);

@@ -63,7 +63,7 @@ struct cell {
     double seconds;     /* how long it is expected to take on silicon */
 };
 struct cells {
-    size_t n, capacity;
+    size_t n;
     struct cell *cell;
 };
 /* A new cell, zeroed, cpu -1, with this id (made harmless for file names); NULL: out of memory or the id is there. */
@@ -133,14 +133,17 @@ void tables_options_default(struct tables_options *o);
 /* The seed of a cell: of the options' seed, the table and the cell's id, whatever else is measured. */
 uint64_t tables_cell_seed(const struct tables_context *x, const char *table, const struct cell *c);
 /* A missing entry with the cell's kernel(s), active cores and CPU in the columns that the table has
- * (kernel, from, to, active_cores, cpu). */
-void tables_cell_missing(struct table *t, const struct cell *c, const char *why);
+ * (kernel, from, to, active_cores, cpu), and why, formatted. */
+__attribute__((format(printf, 3, 4))) void tables_cell_missing(struct table *t, const struct cell *c,
+                                                               const char *format, ...);
 /*
  * The kernels of a table: those of --kernels, else `names` (n of them), in both cases those that the machine can run;
  * what it cannot run goes into `t` as missing (columns kernel or from). Returns how many, at most TABLES_KERNELS_MAX.
  */
 size_t tables_kernels(const struct tables_context *x, const char *const *names, size_t n, struct payload *out,
                       struct table *t);
+/* Whether there is a kernel of this name and the machine can run it, *out then. */
+bool tables_can_run(const struct tables_context *x, const char *name, struct payload *out);
 /* The names for it: one kernel of each width and weight; and every kernel that is not latency-bound, pause or chain. */
 extern const char *const tables_usual_kernels[];
 extern const size_t tables_n_usual_kernels;
@@ -156,6 +159,8 @@ size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsi
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
 /* Whether the caller wants to stop; tells it how far the cell is. */
 bool tables_stop(const struct tables_context *x, double part);
+/* The same as a probe asks it after each repetition; data: a copy of the context. */
+int tables_on_progress(void *data, unsigned done, unsigned wanted);
 
 /* ---- measuring ---- */
 

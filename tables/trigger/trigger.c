@@ -12,6 +12,7 @@
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
+#include "util/order.h"
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -42,23 +43,20 @@ static const struct table_column columns[] = {
 };
 
 enum { COUNT, DENSITY, MIXTURE, DIRTY };
+static const struct trigger_kind *const trigger_kinds[] = {&trigger_count, &trigger_density, &trigger_mixture,
+                                                           &trigger_dirty};
 #define ASKS_LOWER "lower frequency" /* as trigger_bench_asks says where no counter tells the level ... */
 #define ASKS_THROTTLE "throttle only"
 #define ASKS_UNDECIDED "undecided" /* ... or whether there is another one */
-
-static int trigger_out_of_memory(struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
 
 /* ---- cells ---- */
 
 static int trigger_add(struct cells *out, unsigned kind, const struct payload *a, const struct payload *b,
                        unsigned cores, double seconds)
 {
-    static const char *const name[] = {"count", "density", "mixture", "dirty"};
-    struct cell *c = b ? cells_add(out, "%s_%s_%s_%u", name[kind], a->name, b->name, cores)
-                       : cells_add(out, "%s_%s_%u", name[kind], a->name, cores);
+    const char *what = trigger_kinds[kind]->what;
+    struct cell *c = b ? cells_add(out, "%s_%s_%s_%u", what, a->name, b->name, cores)
+                       : cells_add(out, "%s_%s_%u", what, a->name, cores);
     if (!c)
         return -1;
     c->a = *a;
@@ -70,23 +68,16 @@ static int trigger_add(struct cells *out, unsigned kind, const struct payload *a
     return 0;
 }
 
-static bool trigger_parse(const char *name, struct payload *out)
-{
-    char why[200];
-    return kernel_parse(name, out, why, sizeof why) == 0;
-}
-
 static int add_dirty(const struct tables_context *x, struct cells *out, const struct payload *p, unsigned cores)
 {
     static const char *const plain[] = {"64add", "128or"};
     struct payload dirty, code;
     char name[KERNEL_NAME_MAX + 8];
     snprintf(name, sizeof name, "%s-dirty", p->kernel->name);
-    if (p->density != 1 || !trigger_parse(name, &dirty))
+    if (p->density != 1 || kernel_parse(name, &dirty, NULL, 0))
         return 0;
     for (size_t i = 0; i < (x->options->brief ? 1 : 2); i++)
-        if (trigger_parse(plain[i], &code) && !(code.kernel->features & ~x->info.features) &&
-            trigger_add(out, DIRTY, &dirty, &code, cores, 0.4))
+        if (tables_can_run(x, plain[i], &code) && trigger_add(out, DIRTY, &dirty, &code, cores, 0.4))
             return -1;
     return 0;
 }
@@ -105,8 +96,7 @@ static int add_mixtures(const struct tables_context *x, struct cells *out, const
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct payload a, b;
-        if (trigger_parse(known[i][0], &a) && trigger_parse(known[i][1], &b) &&
-            !((a.kernel->features | b.kernel->features) & ~x->info.features) &&
+        if (tables_can_run(x, known[i][0], &a) && tables_can_run(x, known[i][1], &b) &&
             trigger_add(out, MIXTURE, &a, &b, cores, 0.3))
             return -1;
     }
@@ -144,7 +134,7 @@ static int trigger_plan(const struct tables_context *x, struct cells *out, struc
     }
     for (size_t i = 0; i < n_cores; i++)
         if (add_all(x, out, kernel, n, cores[i]))
-            return trigger_out_of_memory(err);
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     table_set_setting(t, "warmup",
                       "plain code before each burst, at least as long as levels are held: warmup_us of each row; "
                       "--warmup can only lengthen it");
@@ -157,26 +147,39 @@ static int trigger_plan(const struct tables_context *x, struct cells *out, struc
     return MACHINE_OK;
 }
 
-/* A cell of which nothing can be told, with the question that it would have answered. */
-static int note_missing(struct table *rows, const struct cell *c, const struct machine_error *err)
+/* only_lower: nothing is measured where the pilots show no lower frequency; *told is set where they show one, or where
+ * levels are counted. */
+static int measure_after_pilot(struct bench *b, bool only_lower, bool *told, struct table *rows,
+                               struct machine_error *err)
 {
-    static const char *const what[] = {"count", "density", "mixture", "dirty"};
-    char why[sizeof err->text + sizeof err->remedy + 4];
-    struct bench b = {.cell = c};
-    snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-    trigger_bench_missing(&b, rows, what[c->number[0]], c->a.density, c->b.kernel ? c->b.name : NULL, why);
-    return MACHINE_OK;
+    int status = b->kind->pilot(b, err);
+    for (size_t i = 0; i < b->n_pilots && status == MACHINE_OK; i++)
+        *told = *told || b->pilot[i].lower || b->pilot[i].counted;
+    if (status != MACHINE_OK || (only_lower && !*told))
+        return status;
+    status = trigger_bench_begin(b, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = b->kind->measure(b, rows, err);
+    trigger_bench_end(b);
+    return status;
 }
 
-static int measure_at(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish,
+static int measure_at(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
                       struct table *rows, struct machine_error *err)
 {
-    static trigger_cell *const kind[] = {trigger_count, trigger_density, trigger_mixture, trigger_dirty};
-    int status = kind[c->number[0]](x, c, wish, rows, err);
+    struct bench b;
+    int status = trigger_bench_init(&b, x, c, trigger_kinds[c->number[0]], err);
+    if (status == MACHINE_OK)
+        status = measure_after_pilot(&b, only_lower, told, rows, err);
     if (status != MACHINE_CANNOT)
         return status;
-    wish->told = true; /* another number of cores is no substitute for what is not clear at this one */
-    return note_missing(rows, c, err);
+    *told = true; /* another number of cores is no substitute for what is not clear at this one */
+    char why[sizeof err->text + sizeof err->remedy + 4];
+    snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+    b.discarded = 0; /* of those the reason tells */
+    trigger_bench_missing(&b, rows, c->a.density, why);
+    return MACHINE_OK;
 }
 
 /*
@@ -186,14 +189,13 @@ static int measure_at(const struct tables_context *x, const struct cell *c, stru
 static int trigger_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                            struct machine_error *err)
 {
-    struct trigger_wish wish = {false, false};
-    int status = measure_at(x, c, &wish, rows, err);
-    if (status != MACHINE_OK || wish.told || x->options->n_active || c->active_cores <= 1)
+    bool told = false;
+    int status = measure_at(x, c, false, &told, rows, err);
+    if (status != MACHINE_OK || told || x->options->n_active || c->active_cores <= 1)
         return status;
     struct cell one = *c;
     one.active_cores = 1;
-    wish.only_lower = true;
-    return measure_at(x, &one, &wish, rows, err);
+    return measure_at(x, &one, true, &told, rows, err);
 }
 
 /* ---- levels that no counter tells ---- */
@@ -298,7 +300,7 @@ static bool measured_kind(const struct table *t, unsigned width, enum kernel_wei
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
         bool alone = table_says(t, i, "what", "count") || table_says(t, i, "what", "density");
-        if (alone && table_number(t, i, "density") <= 1 && trigger_parse(table_text(t, i, "kernel"), &p) &&
+        if (alone && table_number(t, i, "density") <= 1 && !kernel_parse(table_text(t, i, "kernel"), &p, NULL, 0) &&
             p.kernel->width == width && p.kernel->weight == weight)
             return true;
     }
@@ -310,8 +312,8 @@ static bool all_kinds(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {
         struct payload p;
-        if (trigger_is_lower(t, i, cores) && trigger_parse(table_text(t, i, "kernel"), &p) && p.kernel->width > 256 &&
-            !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
+        if (trigger_is_lower(t, i, cores) && !kernel_parse(table_text(t, i, "kernel"), &p, NULL, 0) &&
+            p.kernel->width > 256 && !(measured_kind(t, 256, KERNEL_HEAVY) && measured_kind(t, 512, KERNEL_LIGHT)))
             return false;
     }
     return true;
@@ -352,7 +354,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
         }
     double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
-    qsort(r->mode, r->n, sizeof *r->mode, robust_mode_higher);
+    qsort(r->mode, r->n, sizeof *r->mode, order_double_descending);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
     for (r->firm = 0; r->firm < all && trigger_one_level(t, cores, r, r->firm);)
         r->firm++;

@@ -16,6 +16,7 @@
  * the pilot tells; twice that, since counts vary. */
 #define LONG_US 200.0
 #define LONGER 2.0
+#define ROOM 2.0      /* for bursts that are longer than the long ones */
 #define SHORT_US 0.01 /* what a machine can do at least */
 #define PERIOD_US 0.5
 #define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
@@ -43,7 +44,7 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
     if (status != MACHINE_OK)
         return status;
     const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
-    *yes = trigger_reaches(&seen->sight, &s->grades, s->grade);
+    *yes = trigger_reaches(&s->b->sight[s->b->n_seen - 1], &s->grades, s->grade);
     s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
     s->us[s->n++] = us;
     return MACHINE_OK;
@@ -226,7 +227,6 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
 static void count_row(const struct search *s, struct table *rows, struct trigger_row *r, struct estimate count,
                       double sigma, size_t n)
 {
-    r->what = "count";
     r->density = s->kernel->density;
     r->n = n;
     trigger_bench_row(s->b, rows, &s->grades, r);
@@ -238,40 +238,13 @@ static void count_row(const struct search *s, struct table *rows, struct trigger
 /* What the references are: plain code, long bursts and shortest ones in turn. */
 enum { PLAIN, LONG, SHORT, KINDS };
 
-static int take_once(struct search *s, struct machine_error *err)
+static int reference_round(struct bench *b, struct machine_error *err)
 {
-    for (int i = 0; i < REFERENCES; i++) {
-        int status = trigger_bench_burst(s->b, &s->b->plain, s->long_us, false, err);
-        if (status == MACHINE_OK)
-            status = trigger_bench_burst(s->b, s->kernel, s->long_us, true, err);
-        if (status == MACHINE_OK)
-            status = trigger_bench_burst(s->b, s->kernel, SHORT_US, false, err);
-        if (status != MACHINE_OK)
-            return status;
-        if (tables_stop(s->b->context, 0))
-            return machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    }
-    return trigger_bench_grade(s->b, &s->grades) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
-}
-
-static bool references_agree(const struct bench *b)
-{
-    for (int kind = 0; kind < KINDS; kind++)
-        if (trigger_bench_agreed(b, (size_t)kind, REFERENCES, KINDS) < 0)
-            return false;
-    return true;
-}
-
-/* All of them, again where they do not agree: a neighbour on the same processor may have come or gone. */
-static int take_references(struct search *s, struct machine_error *err)
-{
-    int status = take_once(s, err);
-    for (int again = 1; again < BENCH_ATTEMPTS && status == MACHINE_OK && !references_agree(s->b); again++) {
-        if (trigger_bench_again(s->b))
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        status = take_once(s, err);
-    }
-    return status;
+    double long_us = b->room_us / ROOM;
+    int status = trigger_bench_burst(b, &b->plain, long_us, false, err);
+    if (status == MACHINE_OK)
+        status = trigger_bench_burst(b, &b->cell->a, long_us, true, err);
+    return status == MACHINE_OK ? trigger_bench_burst(b, &b->cell->a, SHORT_US, false, err) : status;
 }
 
 /* The largest count of the shortest bursts: what is asked for by them is asked for by so few. */
@@ -322,43 +295,40 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
 }
 
 /* Whether the longest bursts ask for what the kernel asks for when it runs on. */
-static bool as_steady(const struct search *s, const struct trigger_pilot *p)
+static bool as_steady(const struct search *s)
 {
-    struct sight now = s->b->seen[LONG].sight;
+    struct sight now = s->b->sight[LONG];
     now.freq = trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value;
     if (s->grades.counted)
         now.level = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS);
-    return trigger_same_level(&now, &p->steady);
+    return trigger_same_level(&now, &s->b->pilot[0].steady);
 }
 
-static int count_rows(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
+static int count_rows(struct search *s, struct table *rows, struct machine_error *err)
 {
     int plain = trigger_bench_agreed(s->b, PLAIN, REFERENCES, KINDS),
         at_long = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS),
         at_short = trigger_bench_agreed(s->b, SHORT, REFERENCES, KINDS);
     struct trigger_throttle throttle;
     if (plain < 0 || at_long < 0 || at_short < 0) {
-        trigger_bench_disagree(s->b, rows, "count", s->kernel->density, NULL,
-                               plain < 0 ? s->b->plain.name : s->kernel->name);
+        trigger_bench_disagree(s->b, rows, s->kernel->density, plain < 0 ? s->b->plain.name : s->kernel->name);
         return MACHINE_OK;
     }
-    if (!as_steady(s, p)) {
+    if (!as_steady(s)) {
         char why[300];
         snprintf(why, sizeof why,
                  "after a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz when %.40s runs for %.0f us: "
                  "bursts do not show what it triggers; see the density rows",
-                 s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, p->steady.freq, s->kernel->name,
-                 BENCH_PILOT_US);
-        trigger_bench_missing(s->b, rows, "count", s->kernel->density, NULL, why);
+                 s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, s->b->pilot[0].steady.freq,
+                 s->kernel->name, BENCH_PILOT_US);
+        trigger_bench_missing(s->b, rows, s->kernel->density, why);
         return MACHINE_OK;
     }
     if (trigger_bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct trigger_row r = {.grade = plain,
                             .plain_grade = plain,
-                            .throttled = throttle.throttled,
-                            .below = throttle.below,
-                            .lasts_us = throttle.lasts_us,
+                            .throttle = throttle,
                             .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
     /* what the shortest burst asks for already hides what throttling alone would take */
@@ -368,43 +338,29 @@ static int count_rows(struct search *s, const struct trigger_pilot *p, struct ta
 }
 
 /* The pilot, and the windows that follow from it. */
-static int trigger_count_prepare(struct search *s, struct trigger_pilot *p, struct machine_error *err)
+static int count_pilot(struct bench *b, struct machine_error *err)
 {
-    const struct segment burst = {*s->kernel, BENCH_PILOT_US, true};
-    int status = trigger_bench_pilot(s->b, &(struct trigger_bench_burst){&burst, 1}, 1,
-                                     trigger_bench_period(s->b, PERIOD_US), p, err);
-    s->long_us = fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
-    return status == MACHINE_OK ? trigger_bench_window(s->b, p->settled_us, p->back_us, p->bin_us, PERIOD_US, err)
-                                : status;
-}
-
-static int search_count(struct search *s, const struct trigger_pilot *p, struct table *rows, struct machine_error *err)
-{
-    int status = trigger_bench_begin(s->b, 2 * s->long_us, PERIOD_US, err);
+    const struct trigger_pilot *p = b->pilot;
+    int status = trigger_bench_pilot_of(b, &b->cell->a, err);
     if (status != MACHINE_OK)
         return status;
-    status = take_references(s, err);
-    if (status == MACHINE_OK)
-        status = count_rows(s, p, rows, err);
-    trigger_bench_end(s->b);
-    return status;
+    b->room_us = ROOM * fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
+    return trigger_bench_window(b, p->settled_us, p->back_us, p->bin_us, err);
 }
 
-int trigger_count(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
-                  struct machine_error *err)
+static int count_measure(struct bench *b, struct table *rows, struct machine_error *err)
 {
-    struct bench b;
-    struct trigger_pilot p;
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = trigger_bench_init(&b, x, c, "64add", err);
-    s->b = &b;
-    s->kernel = &c->a;
+    s->b = b;
+    s->kernel = &b->cell->a;
+    s->long_us = b->room_us / ROOM;
+    int status = trigger_bench_rounds(b, REFERENCES, KINDS, reference_round, 0, &s->grades, err);
     if (status == MACHINE_OK)
-        status = trigger_count_prepare(s, &p, err);
-    if (status == MACHINE_OK && trigger_goes_on(wish, &p, 1))
-        status = search_count(s, &p, rows, err);
+        status = count_rows(s, rows, err);
     free(s);
     return status;
 }
+
+const struct trigger_kind trigger_count = {"count", "64add", PERIOD_US, count_pilot, count_measure};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/trigger/trigger_course.h"
+#include "tables/trigger/trigger_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -250,7 +250,6 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct sight 
 {
     double freq[64], level[64], ipc[64], back[64], settled[64], after[64];
     size_t m = 0, stays = 0;
-    n = n > 64 ? 64 : n;
     *out = (struct trigger_pilot){.plain = *plain, .back_us = INFINITY};
     for (size_t i = 0; i < n; i++) {
         freq[i] = c[i].steady.freq;

@@ -27,16 +27,14 @@ enum { REPEATS = 8, BRIEF_REPEATS = 5, PROBES_MAX = 40, RARE = KERNEL_DENSITY_MA
 struct probe {
     unsigned density;
     size_t first; /* of b->seen: `repeats` bursts, each with one of plain code behind it */
-    bool throttled;
-    double below, lasts_us; /* throttling that would have been found */
-    int grade, demand;      /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
-    struct estimate rate;   /* counted instructions per core cycle at full rate */
+    struct trigger_throttle throttle;
+    int grade, demand;    /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
+    struct estimate rate; /* counted instructions per core cycle at full rate */
 };
 
 struct density {
     struct bench *b;
     unsigned repeats;
-    double settled_us; /* of the densest */
     struct trigger_grades grades;
     size_t n;
     struct probe probe[PROBES_MAX];
@@ -45,28 +43,24 @@ struct density {
 static int trigger_density_judge(struct density *d, struct probe *p)
 {
     double rate[64];
-    struct trigger_throttle throttle;
-    if (trigger_bench_throttled(d->b, p->first, d->repeats, 2, &throttle))
+    if (trigger_bench_throttled(d->b, p->first, d->repeats, 2, &p->throttle))
         return -1;
     for (size_t i = 0; i < d->repeats; i++)
         rate[i] = d->b->seen[p->first + 2 * i].rate;
     p->rate = robust_mean(rate, d->repeats, REJECT, 0, NULL);
-    p->throttled = throttle.throttled;
-    p->below = throttle.below;
-    p->lasts_us = throttle.lasts_us;
     return 0;
 }
 
 /* Grades change as more is seen: all verdicts are drawn anew. */
 static int judge_all(struct density *d)
 {
-    if (trigger_bench_grade(d->b, &d->grades))
+    if (trigger_grade(d->b->sight, d->b->n_seen, &d->grades))
         return -1;
     for (size_t i = 0; i < d->n; i++) {
         struct probe *p = &d->probe[i];
         int plain = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2);
         p->grade = trigger_bench_agreed(d->b, p->first, d->repeats, 2);
-        p->demand = p->grade < 0 || plain < 0 ? -1 : p->grade > plain ? 1 + p->grade - plain : p->throttled;
+        p->demand = p->grade < 0 || plain < 0 ? -1 : p->grade > plain ? 1 + p->grade - plain : p->throttle.throttled;
     }
     return 0;
 }
@@ -79,15 +73,15 @@ static struct probe *trigger_density_find(struct density *d, unsigned density)
     return NULL;
 }
 
-static double burst_us(const struct density *d, unsigned density)
+static double burst_us(const struct bench *b, unsigned density)
 {
-    double us = fmax(BURST_US, SETTLED * d->settled_us);
-    return d->settled_us > SLOW_US ? fmin(us * fmax(1, density / 2.0), BURST_MOST_US) : us;
+    double settled_us = b->pilot[0].settled_us, us = fmax(BURST_US, SETTLED * settled_us);
+    return settled_us > SLOW_US ? fmin(us * fmax(1, density / 2.0), BURST_MOST_US) : us;
 }
 
 static int take_bursts(struct density *d, const struct payload *p, struct machine_error *err)
 {
-    double us = burst_us(d, p->density);
+    double us = burst_us(d->b, p->density);
     d->b->from_us = -us / 3;
     for (unsigned i = 0; i < d->repeats; i++) {
         int status = trigger_bench_burst(d->b, p, us, true, err);
@@ -109,10 +103,8 @@ static int trigger_density_measure_once(struct density *d, const struct payload 
     if (status != MACHINE_OK)
         return status;
     d->n++;
-    int bad = trigger_density_judge(d, new);
-    trace_free(&d->b->trace); /* only what is being judged is kept */
-    trace_init(&d->b->trace);
-    return bad || sequence_trace(&d->b->sequence, &d->b->trace) || judge_all(d)
+    /* only the samples of what is being judged are kept */
+    return trigger_density_judge(d, new) || trigger_bench_forget(d->b, d->b->n_seen) || judge_all(d)
                ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                : MACHINE_OK;
 }
@@ -131,12 +123,8 @@ static int trigger_density_measure(struct density *d, unsigned density, struct m
     for (int attempt = 0; attempt < BENCH_ATTEMPTS && status == MACHINE_OK; attempt++) {
         if (attempt && d->probe[d->n - 1].demand >= 0)
             break;
-        if (attempt) {
-            d->n--;
-            d->b->discarded += d->b->n_seen - d->probe[d->n].first;
-            snprintf(d->b->discarded_why, sizeof d->b->discarded_why, "the frequency changed from time to time");
-            d->b->n_seen = d->probe[d->n].first;
-        }
+        if (attempt && trigger_bench_forget(d->b, d->probe[--d->n].first))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         status = trigger_density_measure_once(d, &p, err);
     }
     return status;
@@ -171,9 +159,7 @@ static struct trigger_row row_of(const struct density *d, const struct probe *p,
                                 .density = p->density,
                                 .grade = p->grade,
                                 .plain_grade = trigger_bench_agreed(d->b, p->first + 1, d->repeats, 2),
-                                .throttled = p->throttled,
-                                .below = p->below,
-                                .lasts_us = p->lasts_us,
+                                .throttle = p->throttle,
                                 .freq = trigger_bench_freq(d->b, p->first, d->repeats, 2),
                                 .plain = trigger_bench_freq(d->b, p->first + 1, d->repeats, 2),
                                 .n = d->repeats};
@@ -185,10 +171,10 @@ static void trigger_density_write_rows(struct density *d, struct table *rows)
     for (size_t i = 0; i < d->n; i++) {
         const struct probe *p = &d->probe[i];
         if (p->demand < 0) {
-            trigger_bench_disagree(d->b, rows, "density", p->density, NULL, d->b->cell->a.name);
+            trigger_bench_disagree(d->b, rows, p->density, d->b->cell->a.name);
             continue;
         }
-        struct trigger_row r = row_of(d, p, "density");
+        struct trigger_row r = row_of(d, p, NULL);
         trigger_bench_row(d->b, rows, &d->grades, &r);
         table_put_limits(rows, "rate_per_cycle", p->rate.value, p->rate.lo, p->rate.hi);
     }
@@ -235,40 +221,28 @@ static int search(struct density *d, struct machine_error *err)
     return status;
 }
 
-static int search_density(struct density *d, struct table *rows, struct machine_error *err)
+static int density_pilot(struct bench *b, struct machine_error *err)
 {
-    d->b->check_rate = false; /* it is not plain code that is looked at */
-    d->b->to_us = 0;
-    int status = trigger_bench_begin(d->b, fmax(2 * BURST_US, fmax(burst_us(d, RARE), burst_us(d, 1))), PERIOD_US, err);
-    if (status != MACHINE_OK)
-        return status;
-    status = search(d, err);
+    int status = trigger_bench_pilot_of(b, &b->cell->a, err);
+    b->room_us = fmax(2 * BURST_US, fmax(burst_us(b, RARE), burst_us(b, 1)));
+    b->check_rate = false; /* it is not plain code that is looked at */
+    return status;
+}
+
+static int density_measure(struct bench *b, struct table *rows, struct machine_error *err)
+{
+    struct density *d = calloc(1, sizeof *d);
+    if (!d)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    d->b = b;
+    d->repeats = b->context->options->brief ? BRIEF_REPEATS : REPEATS;
+    int status = search(d, err);
     if (status == MACHINE_OK) {
         trigger_density_write_rows(d, rows);
         write_limits(d, rows);
     }
-    trigger_bench_end(d->b);
-    return status;
-}
-
-int trigger_density(const struct tables_context *x, const struct cell *c, struct trigger_wish *wish, struct table *rows,
-                    struct machine_error *err)
-{
-    struct bench b;
-    struct trigger_pilot p;
-    const struct segment burst = {c->a, BENCH_PILOT_US, true};
-    struct density *d = calloc(1, sizeof *d);
-    if (!d)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = trigger_bench_init(&b, x, c, "64add", err);
-    if (status == MACHINE_OK)
-        status = trigger_bench_pilot(&b, &(struct trigger_bench_burst){&burst, 1}, 1,
-                                     trigger_bench_period(&b, PERIOD_US), &p, err);
-    d->b = &b;
-    d->repeats = x->options->brief ? BRIEF_REPEATS : REPEATS;
-    d->settled_us = status == MACHINE_OK ? p.settled_us : 0;
-    if (status == MACHINE_OK && trigger_goes_on(wish, &p, 1))
-        status = search_density(d, rows, err);
     free(d);
     return status;
 }
+
+const struct trigger_kind trigger_density = {"density", "64add", PERIOD_US, density_pilot, density_measure};

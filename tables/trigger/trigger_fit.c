@@ -6,6 +6,7 @@
 
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
@@ -33,7 +34,7 @@ static int grade_by_frequency(struct sight *s, size_t n, struct trigger_grades *
     for (size_t i = 0; i < n; i++)
         x[i] = log(s[i].freq);
     out->n = robust_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
-    qsort(mode, out->n, sizeof *mode, robust_mode_higher);
+    qsort(mode, out->n, sizeof *mode, order_double_descending);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 1; k < out->n; k++)
             if (fabs(x[i] - mode[k].mean) < fabs(x[i] - mode[s[i].grade].mean))
@@ -123,21 +124,16 @@ static double median_bin(const struct profile *p, enum trace_channel c, double f
     return clock_middle(p->clock, c, p->scratch, m, p->scratch + m);
 }
 
-/* One repetition alone: slow between two times against its own last third. */
-static bool slow_alone(const struct profile *p, size_t r, double from, double to, double below)
-{
-    struct profile one = {p->t, p->clock, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
-    double whole = -p->begin_us[r], full = median_bin(&one, TRACE_IPC, whole * 2 / 3, whole);
-    return median_bin(&one, TRACE_IPC, from, to) < below * full;
-}
-
 /* Medians of few repetitions are low by chance now and then, where something else runs on the core's other
- * hyper-thread: the repetitions must agree. */
+ * hyper-thread: the repetitions must agree, each held against its own last third. */
 static bool agreed_slow(const struct profile *p, double from, double to, double below)
 {
     size_t slow = 0;
-    for (size_t r = 0; r < p->n; r++)
-        slow += slow_alone(p, r, from, to, below);
+    for (size_t r = 0; r < p->n; r++) {
+        struct profile one = {p->t, p->clock, &p->s[r], &p->begin_us[r], 1, p->period, p->scratch};
+        double whole = -p->begin_us[r], full = median_bin(&one, TRACE_IPC, whole * 2 / 3, whole);
+        slow += median_bin(&one, TRACE_IPC, from, to) < below * full;
+    }
     return (double)slow >= AGREE * (double)p->n;
 }
 

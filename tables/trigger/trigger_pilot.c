@@ -54,24 +54,22 @@ static int trigger_pilot_record(struct pilot *p, const struct trigger_bench_burs
 static int trigger_pilot_one(struct pilot *p, const struct trigger_bench_burst *burst, const struct sight *plain,
                              double after_us, struct trigger_course *out, struct machine_error *err)
 {
-    const char *why = "";
-    char invalid[120] = "";
+    char why[120] = "";
     for (int tries = 0; tries < TRIES; tries++) {
         struct trace t;
         struct sequence_run run = {.run = 0};
         int status = trigger_pilot_record(p, burst, after_us, &t, &run, err);
-        if (status == MACHINE_OK && run.invalid[0]) {
-            snprintf(invalid, sizeof invalid, "%s", run.invalid);
-            why = invalid;
-        } else if (status == MACHINE_OK) {
+        const char *invalid = run.invalid;
+        if (status == MACHINE_OK && !run.invalid[0]) {
             struct sights_span s = sights_span(&t, run.run);
             double bin_us = fmax(BIN_US, 4 * p->period_us);
-            why = plain ? trigger_course(&t, s, run.begin_us, bin_us, plain, out)
-                        : sights_look(&t, s, run.begin_us / 4, 0, &out->steady);
+            invalid = plain ? trigger_course(&t, s, run.begin_us, bin_us, plain, out)
+                            : sights_look(&t, s, run.begin_us / 4, 0, &out->steady);
         }
         trace_free(&t);
-        if (status != MACHINE_OK || !why)
+        if (status != MACHINE_OK || !invalid)
             return status;
+        snprintf(why, sizeof why, "%s", invalid);
         if (tables_stop(p->b->context, 0))
             return machine_fail(err, MACHINE_FAILED, "", "interrupted");
     }
@@ -105,9 +103,8 @@ static int several(struct pilot *p, const struct trigger_bench_burst *burst, con
     return MACHINE_OK;
 }
 
-/* All bursts. *stays: one of them was not back in time. */
 static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, size_t n, struct trigger_pilot *out,
-                      bool *stays, struct machine_error *err)
+                      struct machine_error *err)
 {
     struct machine_setup setup = tables_setup(p->b->context, "trigger", p->b->cell);
     const struct segment own = {p->b->plain, PLAIN_US, true};
@@ -118,21 +115,19 @@ static int all_bursts(struct pilot *p, const struct trigger_bench_burst *burst, 
     if (status != MACHINE_OK)
         return status;
     status = several(p, &plain, NULL, &reference, err);
-    *stays = false;
-    for (size_t i = 0; i < n && status == MACHINE_OK; i++) {
+    for (size_t i = 0; i < n && status == MACHINE_OK; i++)
         status = several(p, &burst[i], &reference.steady, &out[i], err);
-        *stays = *stays || (status == MACHINE_OK && out[i].stays);
-    }
     sequence_end(&p->sequence);
     return status;
 }
 
 /* What b's repetitions need so that none carries over into the next one, and what is checked in them. */
-static void trigger_pilot_prepare(struct bench *b, const struct trigger_pilot *p, size_t n)
+static void trigger_pilot_prepare(struct bench *b)
 {
+    const struct trigger_pilot *p = b->pilot;
     b->warmup_us = fmax(b->context->options->warmup_us, WARMUP_US);
     b->check_rate = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < b->n_pilots; i++) {
         /* waits take twice their time now and then (G 5.2.2) */
         b->warmup_us = fmax(b->warmup_us, fmax(2.2 * p[i].back_usual_us, 1.2 * p[i].back_most_us));
         double change = 0.5 * fabs(log(p[i].steady.freq / p[i].plain.freq));
@@ -143,16 +138,6 @@ static void trigger_pilot_prepare(struct bench *b, const struct trigger_pilot *p
     }
 }
 
-/* The first of the bursts that do not settle, or n. */
-static size_t trigger_pilot_unsettled(const struct trigger_bench_burst *burst, size_t n, const struct trigger_pilot *p,
-                                      double after)
-{
-    size_t i = 0;
-    while (i < n && settles(&burst[i], &p[i], after))
-        i++;
-    return i;
-}
-
 /* With longer and longer stretches of plain code until it is back in them. */
 static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, size_t n, struct trigger_pilot *out,
                       struct machine_error *err)
@@ -161,9 +146,12 @@ static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, 
     for (size_t k = 0; k < sizeof after_all_us / sizeof after_all_us[0] && stays; k++) {
         p->before_us = before_us[k];
         p->after_us = after_all_us[k];
-        int status = all_bursts(p, burst, n, out, &stays, err);
+        int status = all_bursts(p, burst, n, out, err);
         if (status != MACHINE_OK)
             return status;
+        stays = false;
+        for (size_t i = 0; i < n; i++)
+            stays = stays || out[i].stays;
     }
     return !stays ? MACHINE_OK
                   : machine_fail(err, MACHINE_CANNOT, "measure it with --transition and a longer --observe",
@@ -172,33 +160,38 @@ static int until_back(struct pilot *p, const struct trigger_bench_burst *burst, 
                                  p->after_us, burst[0].segments[0].payload.name, p->b->plain.name);
 }
 
-int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, double period_us,
-                        struct trigger_pilot *out, struct machine_error *err)
+int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, struct machine_error *err)
 {
     struct pilot p = {
-        .b = b, .period_us = fmax(period_us, PERIOD_US), .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
-    size_t bad = 0;
+        .b = b, .period_us = fmax(b->period_us, PERIOD_US), .runs = b->context->options->brief ? BRIEF_RUNS : RUNS};
+    size_t bad = 0; /* the first of the bursts that do not settle, or n */
     for (int attempt = 0; attempt == 0 || (attempt < BENCH_ATTEMPTS && bad < n); attempt++) {
         /* again where it does not settle: a neighbour on the same processor may have come or gone */
-        int status = until_back(&p, burst, n, out, err);
+        int status = until_back(&p, burst, n, b->pilot, err);
         if (status != MACHINE_OK)
             return status;
-        bad = trigger_pilot_unsettled(burst, n, out, p.after_us);
+        for (bad = 0; bad < n && settles(&burst[bad], &b->pilot[bad], p.after_us);)
+            bad++;
     }
     if (bad < n)
         return machine_fail(err, MACHINE_CANNOT, "stop other programs, or choose another CPU with --cpu",
                             "%.40s, or the code after it, has not settled within %.0f us: it has no definite level",
                             burst[bad].segments[0].payload.name, STEADY * BENCH_PILOT_US);
-    trigger_pilot_prepare(b, out, n);
+    b->n_pilots = n;
+    trigger_pilot_prepare(b);
     return MACHINE_OK;
 }
 
-int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, double period_us,
-                         struct machine_error *err)
+int trigger_bench_pilot_of(struct bench *b, const struct payload *p, struct machine_error *err)
 {
-    double period = trigger_bench_period(b, period_us), margin = fmax(MARGIN_US, exact_us);
-    double from = settled_us + margin, to = back_us - margin;
-    double least = SAMPLES_LEAST * period;
+    const struct segment burst = {*p, BENCH_PILOT_US, true};
+    return trigger_bench_pilot(b, &(struct trigger_bench_burst){&burst, 1}, 1, err);
+}
+
+int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us, struct machine_error *err)
+{
+    double margin = fmax(MARGIN_US, exact_us), from = settled_us + margin, to = back_us - margin;
+    double least = SAMPLES_LEAST * b->period_us;
     b->from_us = from <= USUAL_FROM_US && to >= USUAL_FROM_US + WINDOW_US ? USUAL_FROM_US : from;
     b->to_us = fmin(to, b->from_us + fmax(WINDOW_US, 2 * least));
     if (b->to_us - b->from_us >= 2 * least)
@@ -207,16 +200,9 @@ int trigger_bench_window(struct bench *b, double settled_us, double back_us, dou
         return machine_fail(
             err, MACHINE_CANNOT, "use a shorter --period",
             "the effect of a short burst shows only from %.0f to %.0f us after it, too short for samples of %g us",
-            from, to, period);
+            from, to, b->period_us);
     return machine_fail(err, MACHINE_CANNOT, "the density rows show what it triggers when it keeps running",
                         "a transition takes %.0f us and the core leaves its level %.0f us after a burst, leaving no "
                         "time in which the level of a short burst could be seen",
                         settled_us, back_us);
-}
-
-bool trigger_goes_on(struct trigger_wish *wish, const struct trigger_pilot *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        wish->told = wish->told || p[i].lower || p[i].counted;
-    return wish->told || !wish->only_lower;
 }

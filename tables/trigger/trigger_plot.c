@@ -6,14 +6,9 @@
 
 #include "tables/trigger/trigger.h"
 #include "tables/table/chart_table.h"
+#include "util/order.h"
 
 enum { DENSITIES_MAX = 40 };
-
-static int trigger_plot_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* One in how many instructions; a share of the instructions is as good as its inverse. NaN: the row tells no level. */
 static double one_in(const struct table *t, size_t row)
@@ -38,7 +33,7 @@ static void density_names(const struct table *t, struct chart *c, struct chart_p
         if (isfinite(density) && i == n && n < DENSITIES_MAX)
             found[n++] = density;
     }
-    qsort(found, n, sizeof *found, trigger_plot_ascending);
+    qsort(found, n, sizeof *found, order_double);
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "1/%.4g", found[i]);
         chart_name(c, &p->columns, name);
@@ -72,7 +67,7 @@ static void trigger_levels(const struct table *t, struct chart *c)
     snprintf(p->y_label, sizeof p->y_label, "density");
     snprintf(p->scale_label, sizeof p->scale_label, "level; hatched: not measured");
     snprintf(p->note, sizeof p->note, "t: throttled, same frequency%s",
-             chart_has_values(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing; ?: undecided");
+             table_has_values(t, "level") ? "" : "; \xE2\x86\x93: lower frequency; \xC2\xB7: nothing; ?: undecided");
     p->scale_hi = fmax(chart_largest(t, "level"), 2);
     density_names(t, c, p);
     for (size_t row = 0; row < t->n_rows; row++)

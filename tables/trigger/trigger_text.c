@@ -6,11 +6,6 @@
 #include "tables/table/pivot.h"
 #include "tables/trigger/trigger.h"
 
-static bool trigger_text_is(const struct table *t, size_t row, const char *what)
-{
-    return table_says(t, row, "what", what);
-}
-
 /* "13012 [12840, 13190]", or "at most 140" where the shortest burst asks. */
 static void put_count(struct pivot *p, const struct table *t, size_t row)
 {
@@ -74,7 +69,7 @@ static double longest_burst(const struct table *t)
 {
     double us = INFINITY;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (trigger_text_is(t, i, "count"))
+        if (table_says(t, i, "what", "count"))
             us = fmin(us, table_number(t, i, "longest_us"));
     return us;
 }
@@ -114,12 +109,6 @@ static bool asks_level(const struct table *t, size_t row)
     return isfinite(table_number(t, row, "level")) || estimates_above(&plain, &freq);
 }
 
-/* "16 active cores" */
-static const char *trigger_cores_of(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
-{
-    return estimates_cores_text(table_number(t, row, "active_cores"), out);
-}
-
 /* What no burst of which a lower frequency was seen: at each number of cores how many kernels, how long bursts were at
  * most, and by how much lower it could still be by the limits. */
 static void nothing_found(FILE *out, const struct table *t)
@@ -128,11 +117,11 @@ static void nothing_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows; i++) {
         double cores = table_number(t, i, "active_cores"), longest = 0, lower = 0;
         size_t kernels = 0;
-        bool first = trigger_text_is(t, i, "count");
+        bool first = table_says(t, i, "what", "count");
         for (size_t k = 0; k < i && first; k++)
-            first = !trigger_text_is(t, k, "count") || table_number(t, k, "active_cores") != cores;
+            first = !table_says(t, k, "what", "count") || table_number(t, k, "active_cores") != cores;
         for (size_t k = 0; k < t->n_rows && first; k++)
-            if (trigger_text_is(t, k, "count") && table_number(t, k, "active_cores") == cores) {
+            if (table_says(t, k, "what", "count") && table_number(t, k, "active_cores") == cores) {
                 kernels++; /* one row each where none asks for a level */
                 longest = fmax(longest, table_number(t, k, "longest_us"));
                 double least = table_number(t, k, "freq_ghz_lo") / table_number(t, k, "plain_ghz_hi");
@@ -143,7 +132,7 @@ static void nothing_found(FILE *out, const struct table *t)
                 out,
                 "No lower frequency was seen on %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
                 "than %.2g %% (95 %% limits).\n",
-                trigger_cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
+                estimates_cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
     }
 }
 
@@ -159,15 +148,15 @@ static void counts_found(FILE *out, const struct table *t)
     char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double count = table_number(t, i, "count"), lo = table_number(t, i, "count_lo");
-        measured += trigger_text_is(t, i, "count") && table_says(t, i, "asks", "nothing");
-        if (!trigger_text_is(t, i, "count") || !asks_level(t, i) || isnan(count) || said == 4)
+        measured += table_says(t, i, "what", "count") && table_says(t, i, "asks", "nothing");
+        if (!table_says(t, i, "what", "count") || !asks_level(t, i) || isnan(count) || said == 4)
             continue;
         fprintf(out, "%s%s triggers %s ", said++ ? "; " : "", table_text(t, i, "kernel"), triggered(t, i));
         if (lo > 1)
             fprintf(out, "after %.0f instructions (95 %%: %.0f to %.0f)", count, lo, table_number(t, i, "count_hi"));
         else
             fprintf(out, "within its first %.0f instructions", count);
-        fprintf(out, " on %s", trigger_cores_of(t, i, text));
+        fprintf(out, " on %s", estimates_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -181,10 +170,10 @@ static void limits_found(FILE *out, const struct table *t)
     char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
         double lo = table_number(t, i, "rate_per_cycle_lo");
-        if (trigger_text_is(t, i, "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
+        if (table_says(t, i, "what", "density limit") && asks_level(t, i) && !isnan(lo) && said < 4)
             fprintf(out, "%s%s triggers %s at %.2f instructions per cycle or more (not at %.2f) on %s",
                     said++ ? "; " : "", table_text(t, i, "kernel"), triggered(t, i),
-                    table_number(t, i, "rate_per_cycle"), lo, trigger_cores_of(t, i, text));
+                    table_number(t, i, "rate_per_cycle"), lo, estimates_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");
@@ -197,13 +186,13 @@ static void others_found(FILE *out, const struct table *t)
     for (size_t i = 0; i < t->n_rows && said < 4; i++) {
         double level = table_number(t, i, "level"), one = table_number(t, i, "level_kernel"),
                two = table_number(t, i, "level_with");
-        if (trigger_text_is(t, i, "mixture") && level > one && level > two)
+        if (table_says(t, i, "what", "mixture") && level > one && level > two)
             fprintf(out, "%s%s mixed with %s triggers %s, more than either alone, on %s", said++ ? "; " : "",
                     table_text(t, i, "kernel"), table_text(t, i, "with"), triggered(t, i),
-                    trigger_cores_of(t, i, text));
-        if (trigger_text_is(t, i, "dirty") && asks_level(t, i))
+                    estimates_cores_of(t, i, text));
+        if (table_says(t, i, "what", "dirty") && asks_level(t, i))
             fprintf(out, "%s%s after %s runs at %s on %s", said++ ? "; " : "", table_text(t, i, "with"),
-                    table_text(t, i, "kernel"), triggered(t, i), trigger_cores_of(t, i, text));
+                    table_text(t, i, "kernel"), triggered(t, i), estimates_cores_of(t, i, text));
     }
     if (said)
         fprintf(out, ".\n");

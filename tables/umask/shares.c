@@ -26,13 +26,12 @@ static double shares_part_of(const struct trace *t, const struct rule *r, size_t
 
 /* What of the cycles of the run that begins at sample *at the rule takes; *at is moved to the next run, and the cycles
  * (thousands) are added to *all. */
-static double share_of_run(const struct trace *t, const struct rule *r, double from_us, double to_us, size_t *at,
-                           double *all)
+static double share_of_run(const struct trace *t, const struct rule *r, double to_us, size_t *at, double *all)
 {
     double cycles = 0, taken = 0;
     size_t first = *at, i = first + 1;
     for (; i < t->n && (!t->run || t->run[i] == t->run[first]); i++) {
-        if (t->time_us[i] <= from_us || t->time_us[i] > to_us)
+        if (t->time_us[i] <= 0 || t->time_us[i] > to_us)
             continue;
         double these = (t->time_us[i] - t->time_us[i - 1]) * (double)t->channel[TRACE_FREQ][i];
         if (!(these > 0))
@@ -45,8 +44,7 @@ static double share_of_run(const struct trace *t, const struct rule *r, double f
     return cycles > 0 ? taken / cycles : NAN;
 }
 
-static struct estimate shares_share(const struct trace *t, const struct rule *r, double from_us, double to_us,
-                                    size_t *runs)
+static struct estimate shares_share(const struct trace *t, const struct rule *r, double to_us, size_t *runs)
 {
     struct estimate none = {NAN, NAN, NAN};
     double *shares = t->channel[TRACE_FREQ] && t->n ? malloc(t->n * sizeof *shares) : NULL;
@@ -56,7 +54,7 @@ static struct estimate shares_share(const struct trace *t, const struct rule *r,
     if (!shares)
         return none;
     for (size_t at = 0; at < t->n;) {
-        double s = share_of_run(t, r, from_us, to_us, &at, &cycles);
+        double s = share_of_run(t, r, to_us, &at, &cycles);
         if (!isnan(s))
             shares[n++] = s;
     }
@@ -71,31 +69,27 @@ static struct estimate shares_share(const struct trace *t, const struct rule *r,
     return e;
 }
 
-struct estimate shares_counted(const struct trace *t, size_t extra, double from_us, double to_us, size_t *runs)
+struct estimate shares_counted(const struct trace *t, size_t extra, double to_us, size_t *runs)
 {
-    struct rule r = {extra, NAN};
-    return shares_share(t, &r, from_us, to_us, runs);
+    return shares_share(t, &(struct rule){extra, NAN}, to_us, runs);
 }
 
-struct estimate shares_slow(const struct trace *t, double full_ipc, double part, double from_us, double to_us,
-                            size_t *runs)
+struct estimate shares_slow(const struct trace *t, double full_ipc, double part, size_t *runs)
 {
-    struct rule r = {0, part * full_ipc};
-    if (isnan(full_ipc)) {
-        *runs = 0;
+    *runs = 0;
+    if (isnan(full_ipc))
         return (struct estimate){NAN, NAN, NAN};
-    }
-    return shares_share(t, &r, from_us, to_us, runs);
+    return shares_share(t, &(struct rule){0, part * full_ipc}, INFINITY, runs);
 }
 
-double shares_ipc(const struct trace *t, double from_us, double to_us)
+double shares_ipc(const struct trace *t, double from_us)
 {
     double *ipc = t->channel[TRACE_IPC] && t->n ? malloc(t->n * sizeof *ipc) : NULL, middle = NAN;
     size_t n = 0;
     if (!ipc)
         return NAN;
     for (size_t i = 0; i < t->n; i++)
-        if (t->time_us[i] > from_us && t->time_us[i] <= to_us)
+        if (t->time_us[i] > from_us)
             ipc[n++] = (double)t->channel[TRACE_IPC][i];
     middle = order_median(ipc, n);
     free(ipc);

@@ -11,10 +11,9 @@
 
 #include "tables/umask/meanings.h"
 #include "tables/umask/shares.h"
-#include "tables/umask/umask_print.h"
+#include "tables/umask/umask.h"
 #include "drivers/events/event_code.h"
 #include "probes/umask.h"
-#include "tables/umask/umask_plot.h"
 #include "tables/registry.h"
 
 enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
@@ -83,11 +82,6 @@ static const char *documented_name(const struct event *e, unsigned umask)
     return NULL;
 }
 
-static bool about_licenses(const char *name)
-{
-    return strncmp(name, "CORE_POWER.", strlen("CORE_POWER.")) == 0;
-}
-
 /*
  * Whether the event may be measured: it is model-specific, and a reading of something else would be wrong. Without
  * --event it must be one of licenses by the table of events of this CPU. With it the person has chosen, and only what
@@ -131,7 +125,7 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
     if (ops->named_events && ops->named_events(x->machine, e->select, all, NAMED_MAX, &n, &err) == MACHINE_OK)
         err.text[0] = '\0';
     for (size_t i = 0; i < n; i++) {
-        if (!about_licenses(all[i].name))
+        if (strncmp(all[i].name, "CORE_POWER.", strlen("CORE_POWER.")) != 0)
             memcpy(e->other, all[i].name, sizeof e->other);
         if (all[i].code == event_code_make(e->select, event_code_umask(all[i].code)))
             e->named[e->n_named++] = all[i];
@@ -144,12 +138,9 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
 
 static struct payload base_kernel(const struct tables_context *x)
 {
-    struct payload p;
-    char unused[200];
-    memset(&p, 0, sizeof p);
-    if (kernel_parse(BASE, &p, unused, sizeof unused) == 0 && !(p.kernel->features & ~x->info.features))
-        return p;
-    kernel_parse(BASE_WITHOUT_FMA, &p, unused, sizeof unused);
+    struct payload p = {.kernel = NULL};
+    if (!tables_can_run(x, BASE, &p))
+        kernel_parse(BASE_WITHOUT_FMA, &p, NULL, 0);
     return p;
 }
 
@@ -224,19 +215,11 @@ static int umask_on_progress(void *data, unsigned done, unsigned wanted)
     return tables_stop(w->x, w->before + w->part * done / (wanted ? wanted : 1));
 }
 
-static void when_name(enum umask_when when, const char *base, char *out, size_t size)
-{
-    if (when == UMASK_STEADY)
-        snprintf(out, size, "steady");
-    else
-        snprintf(out, size, "%s %s", when == UMASK_FROM_BASE ? "from" : "to", base);
-}
-
 /* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
  * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
-    struct estimate e = shares_counted(&seen->trace, event, 0, INFINITY, runs);
+    struct estimate e = shares_counted(&seen->trace, event, INFINITY, runs);
     if (e.lo > 1)
         return e;
     e.value = fmin(fmax(e.value, 0), 1);
@@ -249,7 +232,7 @@ static struct estimate slow_share(const struct repetitions *seen, unsigned what,
 {
     size_t unused;
     const struct trace *t = &seen[what].trace;
-    return shares_slow(t, full_ipc, shares_slow_below(t), 0, INFINITY, &unused);
+    return shares_slow(t, full_ipc, shares_slow_below(t), &unused);
 }
 
 /*
@@ -261,7 +244,7 @@ static double slow_other(const struct repetitions *seen, enum umask_when w, doub
                          const struct estimate *slow)
 {
     unsigned beside = w == UMASK_FROM_BASE ? UMASK_HELD : UMASK_STEADY;
-    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    double ipc = w == UMASK_FROM_BASE ? full_ipc : shares_ipc(&seen[UMASK_STEADY].trace, 0);
     struct estimate same = slow_share(seen, beside, ipc);
     return isnan(same.hi) ? NAN : fmin(fmax(same.hi + (slow->value - slow->lo), 0), 1);
 }
@@ -275,7 +258,11 @@ static void umask_write_row(const struct event *e, const struct umask_setup *s, 
     unsigned umask = event_code_umask(s->events[i].code);
     const char *name = documented_name(e, umask);
     struct estimate share = event_share(&seen[w], i, &runs);
-    when_name(w, s->base.name, when, sizeof when);
+    snprintf(when, sizeof when, "%s%s",
+             w == UMASK_STEADY      ? "steady"
+             : w == UMASK_FROM_BASE ? "from "
+                                    : "to ",
+             w == UMASK_STEADY ? "" : s->base.name);
     if (runs)
         table_add_row(rows);
     else
@@ -308,13 +295,13 @@ static void umask_write_rows(const struct event *e, const struct umask_setup *s,
 {
     double full[UMASK_WHENS];
     bool combination = !single_bit(event_code_umask(s->events[0].code));
-    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0, INFINITY);
+    full[UMASK_STEADY] = shares_ipc(&seen[UMASK_STEADY].trace, 0);
     /* of short samples their reading takes a part: full rate is what the switch ends at, if it has come that far */
     double settled = SETTLED * s->observe_us[UMASK_FROM_BASE];
-    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled, INFINITY);
+    full[UMASK_FROM_BASE] = shares_ipc(&seen[UMASK_FROM_BASE].trace, settled);
     if (!(full[UMASK_FROM_BASE] > READING_COSTS * full[UMASK_STEADY]))
         full[UMASK_FROM_BASE] = full[UMASK_STEADY];
-    full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0, INFINITY);
+    full[UMASK_TO_BASE] = shares_ipc(&seen[UMASK_TO_BASE].trace, 0);
     for (size_t i = 0; i < (combination ? 1 : s->n_events); i++)
         for (enum umask_when w = UMASK_STEADY; w < UMASK_WHENS; w++)
             if (seen[w].trace.n_extra > i) /* there is no switch from a kernel to itself */
@@ -410,21 +397,16 @@ struct collected {
     struct meaning_change *changes; /* room for one a row */
 };
 
-static bool is_umask(const struct table *t, size_t row, double event, double umask)
-{
-    return table_number(t, row, "event") == event && table_number(t, row, "umask") == umask;
-}
-
-static void umask_collect(const struct table *t, double event, double umask, struct collected *c)
+/* Of the umask of a row. */
+static void umask_collect(const struct table *t, size_t row, struct collected *c)
 {
     c->input.n_kinds = c->input.n_changes = 0;
     c->input.changes = c->changes;
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *name = table_text(t, i, "kernel"), *when = table_text(t, i, "when");
         struct payload p;
-        char unused[200];
         double share = table_number(t, i, "share");
-        if (!is_umask(t, i, event, umask) || isnan(share) || !name || !when)
+        if (!umask_same(t, i, row) || isnan(share) || !name || !when)
             continue;
         if (strcmp(when, "steady") != 0) {
             c->changes[c->input.n_changes++] = (struct meaning_change){share, table_number(t, i, "slow_share"),
@@ -432,7 +414,7 @@ static void umask_collect(const struct table *t, double event, double umask, str
             continue;
         }
         /* what is sparse, or waits for itself, may need less than its kind does */
-        if (kernel_parse(name, &p, unused, sizeof unused) == 0 && p.density == 1 && !p.kernel->latency_bound)
+        if (kernel_parse(name, &p, NULL, 0) == 0 && p.density == 1 && !p.kernel->latency_bound)
             meaning_add(&c->input, p.kernel->width, p.kernel->weight == KERNEL_HEAVY, share);
     }
 }
@@ -441,8 +423,7 @@ static void umask_collect(const struct table *t, double event, double umask, str
 static bool ran_steadily(const struct table *t, size_t row, const char *kernel)
 {
     for (size_t i = 0; i < t->n_rows; i++)
-        if (is_umask(t, i, table_number(t, row, "event"), table_number(t, row, "umask")) &&
-            table_says(t, i, "when", "steady") && table_says(t, i, "kernel", kernel))
+        if (umask_same(t, i, row) && table_says(t, i, "when", "steady") && table_says(t, i, "kernel", kernel))
             return true;
     return false;
 }
@@ -451,9 +432,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
 {
     char reading[READINGS_TEXT_MAX + 40], disagrees[READINGS_TEXT_MAX];
     const char *base = table_setting(t, "base");
-    const char *documented = table_text(t, row, "documented");
-    double umask = table_number(t, row, "umask");
-    umask_collect(t, table_number(t, row, "event"), umask, c);
+    umask_collect(t, row, c);
     if (!c->input.n_kinds)
         return;
     meaning_text(&c->input, reading);
@@ -461,7 +440,7 @@ static void conclude_row(struct table *t, size_t row, struct collected *c)
     if (base && strcmp(reading, "changes") == 0 && !ran_steadily(t, row, base))
         snprintf(reading, sizeof reading, "changes or %.20s", base);
     table_set_text(t, row, "reading", reading);
-    meaning_disagreement(&c->input, meaning_document_of(documented), disagrees);
+    meaning_disagreement(&c->input, meaning_document_of(table_text(t, row, "documented")), disagrees);
     if (disagrees[0])
         table_set_text(t, row, "disagrees", disagrees);
 }
@@ -473,7 +452,7 @@ static int umask_conclude(struct table *t)
         return -1;
     for (size_t i = 0; i < t->n_rows; i++) {
         size_t same = 0; /* an earlier row of this umask has the same answer */
-        while (same < i && !is_umask(t, same, table_number(t, i, "event"), table_number(t, i, "umask")))
+        while (same < i && !umask_same(t, same, i))
             same++;
         if (same == i) {
             conclude_row(t, i, &c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/umask/umask_plot.h"
+#include "tables/umask/umask.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,14 +28,6 @@ static void umask_name(const struct table *t, size_t row, char *out, size_t size
         snprintf(out, size, "%02XH.%02XH", (unsigned)event & 0xFFFFu, (unsigned)umask);
 }
 
-/* What is said of an umask: its reading, and that the documentation says otherwise. */
-static void umask_remark(const struct table *t, size_t row, char *out, size_t size)
-{
-    const char *reading = table_text(t, row, "reading"), *disagrees = table_text(t, row, "disagrees");
-    snprintf(out, size, "%s%s", reading ? reading : "",
-             disagrees && *disagrees && strcmp(disagrees, "no") != 0 ? " (not as documented)" : "");
-}
-
 /* One matrix: all rows, or those of one `when`. */
 static void umask_matrix(const struct table *t, struct chart *c, const char *when)
 {
@@ -56,7 +48,9 @@ static void umask_matrix(const struct table *t, struct chart *c, const char *whe
                 continue;
             umask_name(t, row, name, sizeof name);
             size_t k = chart_name(c, &p->categories, name), column = chart_name(c, &p->columns, kernel);
-            umask_remark(t, row, name, sizeof name);
+            const char *reading = table_text(t, row, "reading"), *disagrees = table_text(t, row, "disagrees");
+            snprintf(name, sizeof name, "%s%s", reading ? reading : "",
+                     disagrees && *disagrees && strcmp(disagrees, "no") != 0 ? " (not as documented)" : "");
             if (k == p->remarks.n)
                 chart_add_name(c, &p->remarks, name);
             if (pass)

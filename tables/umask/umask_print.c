@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/umask/umask_print.h"
+#include "tables/umask/umask.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { SHOWN_MAX = 256 }; /* umasks, or kernels */
 #define SHARE_NONE 0.0005 /* shown as a dot */
 #define SUM_WITHIN 0.02   /* of the sum of its bits: a combination counts what they do */
 
-static bool same_umask(const struct table *t, size_t a, size_t b)
+bool umask_same(const struct table *t, size_t a, size_t b)
 {
     return table_same(t, a, b, "event") && table_same(t, a, b, "umask");
 }
@@ -121,10 +121,8 @@ static bool kinds_ran(const struct table *t, size_t row)
     for (size_t i = 0; i < t->n_rows; i++) {
         const char *name = table_text(t, i, "kernel");
         struct payload p;
-        char unused[200];
-        if (!same_umask(t, i, row) || !name || !table_says(t, i, "when", "steady") ||
-            kernel_parse(name, &p, unused, sizeof unused) || p.density != 1 || p.kernel->latency_bound ||
-            p.kernel->width > 512)
+        if (!umask_same(t, i, row) || !name || !table_says(t, i, "when", "steady") || kernel_parse(name, &p, NULL, 0) ||
+            p.density != 1 || p.kernel->latency_bound || p.kernel->width > 512)
             continue;
         bool heavy = p.kernel->weight == KERNEL_HEAVY;
         ran[p.kernel->width <= 128 ? NARROW : (p.kernel->width <= 256 ? LIGHT_256 : LIGHT_512) + (int)heavy] = true;

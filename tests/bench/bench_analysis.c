@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/trace.h"
 
 #define AIM_SAMPLES_S 5e6 /* above this */

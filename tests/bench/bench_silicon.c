@@ -97,8 +97,8 @@ static void bench_nulls(struct machine *m, const struct machine_info *info, int 
         struct long_chain before, after;
         const struct guard g = {.machine = m};
         transition_defaults(&s, &from, &to);
-        s.active_cores = 1;
-        s.cpu = cpu;
+        s.machine.active_cores = 1;
+        s.machine.cpu = cpu;
         if (long_chain(cpu, info->tsc_hz, &before))
             break;
         int status = guarded_switch(&g, &s, &seen, &err);

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "tests/support/null_traces.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 
 #define ALLOWED 0.001
 

@@ -10,9 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/trace.h"
-#include "analysis/phases/phases_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/trace.h"
-#include "analysis/phases/phases_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -40,7 +40,7 @@ int clock_measure(const struct model *m, uint64_t seed, unsigned runs, struct sw
     if (status)
         return status;
     transition_defaults(&s, &from, &to);
-    s.seed = seed;
+    s.machine.seed = seed;
     s.runs = runs;
     s.no_volts = true;
     const struct guard g = {.machine = &machine};

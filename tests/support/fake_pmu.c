@@ -101,9 +101,8 @@ static uint32_t give_counter(const struct perf_event_attr *a)
     return 0;
 }
 
-static int fake_open(void *context, const struct perf_event_attr *attr, int cpu)
+static int fake_open(const struct perf_event_attr *attr, int cpu)
 {
-    (void)context;
     int error = fake_pmu.refuse != NULL ? fake_pmu.refuse(attr) : 0;
     for (int i = 0; i < FAKE_EVENTS && error == 0; i++) {
         struct fake_event *e = &fake_pmu.event[i];
@@ -124,32 +123,28 @@ static int fake_open(void *context, const struct perf_event_attr *attr, int cpu)
     return error != 0 ? error : -EMFILE;
 }
 
-static struct perf_event_mmap_page *fake_map(void *context, int fd)
+static struct perf_event_mmap_page *fake_map(int fd)
 {
-    (void)context;
     errno = EPERM;
     fake_pmu.event[fd - FD].mapped = !fake_pmu.map_fails;
     return fake_pmu.map_fails ? NULL : &fake_pmu.event[fd - FD].page;
 }
 
-static void fake_unmap(void *context, struct perf_event_mmap_page *page)
+static void fake_unmap(struct perf_event_mmap_page *page)
 {
-    (void)context;
     for (int i = 0; i < FAKE_EVENTS; i++)
         fake_pmu.event[i].mapped = fake_pmu.event[i].mapped && &fake_pmu.event[i].page != page;
 }
 
-static void fake_close(void *context, int fd)
+static void fake_close(int fd)
 {
-    (void)context;
     fake_pmu.closed++;
     fake_pmu.event[fd - FD].open = false;
 }
 
 /* Whatever the payload is, a scalar one takes its time: wide code need not run on the CPU that the test runs on. */
-static void fake_run(void *context, const struct payload *p, uint64_t ticks)
+static void fake_run(const struct payload *p, uint64_t ticks)
 {
-    (void)context;
     uint64_t end = tsc_now() + ticks;
     change_level(fake_pmu.level_of[p->kernel->width <= 128 ? 0 : p->kernel->width == 256 ? 1 : 2]);
     while (tsc_now() < end) {

@@ -11,8 +11,7 @@
 /* cmocka needs the four above first */
 #include <cmocka.h>
 
-#include "drivers/model/model_power.h"
-#include "drivers/model/model_steady.h"
+#include "drivers/model/model_machine.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 
 #define START_LEAST_US 1.5 /* a boundary found so near the true one is that one, ... */
 #define START_LEAST_PERIODS 1.5

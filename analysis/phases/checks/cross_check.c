@@ -2,13 +2,10 @@
 #include "analysis/phases/checks/cross_check.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
-#include "analysis/phases/checks/implausible.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/checks/withdraw.h"
 #include "analysis/stats/robust.h"
@@ -27,30 +24,19 @@ enum { PLACES_MAX = 12 };
 
 /* ---- halves ---- */
 
-/* Whether sample i begins a repetition that measured anything but a voltage. */
-static bool begins_run(const struct trace *t, size_t i)
+/* Whether the repetition begin..end is one of those that halves are made of: it measured anything but a voltage. */
+static bool counts_in(const struct trace *t, const struct phases *p, bool all, size_t begin, size_t end)
 {
-    bool first = i == 0 || t->run[i] != t->run[i - 1];
-    if (!first)
-        return false;
-    for (size_t k = i; k < t->n && t->run[k] == t->run[i]; k++)
-        for (int c = 0; c < TRACE_CHANNELS; c++)
-            if (c != TRACE_VOLTS && t->channel[c] && !isnan(t->channel[c][k]))
-                return true;
-    return false;
-}
-
-/* Whether the repetition that sample i begins is one of those that halves are made of. */
-static bool counts_in(const struct trace *t, const struct phases *p, bool all, size_t i)
-{
-    return begins_run(t, i) && (all || !phases_discarded(p, t->run[i]));
+    return (all || !phases_discarded(p, t->run[begin])) && trace_measured(t, begin, end);
 }
 
 static size_t count_runs(const struct trace *t, const struct phases *p, bool all)
 {
     size_t n = 0;
-    for (size_t i = 0; t->run && i < t->n; i++)
-        n += (i == 0 || t->run[i] != t->run[i - 1]) && counts_in(t, p, all, i);
+    for (size_t begin = 0, end; t->run && begin < t->n; begin = end) {
+        end = trace_run_end(t, begin);
+        n += counts_in(t, p, all, begin, end);
+    }
     return n;
 }
 
@@ -66,19 +52,18 @@ static int copy_runs(const struct trace *t, const struct phases *p, bool all, si
     for (size_t i = 0; i < t->n_meta; i++)
         bad |= trace_set(out, t->meta[i].key, t->meta[i].value);
     size_t number = 0;
-    bool inside = false;
-    for (size_t i = 0; i < t->n && !bad; i++) {
-        if (i == 0 || t->run[i] != t->run[i - 1]) {
-            bool counts = counts_in(t, p, all, i);
-            inside = counts && number >= first && number < last;
-            number += counts;
-        }
-        if (!inside)
+    for (size_t begin = 0, end; begin < t->n && !bad; begin = end) {
+        end = trace_run_end(t, begin);
+        if (!counts_in(t, p, all, begin, end))
             continue;
-        bad = trace_append(out, t->run[i], t->time_us[i]);
-        for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
-            if (t->channel[c] && c != TRACE_VOLTS)
-                out->channel[c][out->n - 1] = t->channel[c][i];
+        bool inside = number >= first && number < last;
+        number++;
+        for (size_t i = begin; inside && i < end && !bad; i++) {
+            bad = trace_append(out, t->run[i], t->time_us[i]);
+            for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
+                if (out->channel[c])
+                    out->channel[c][out->n - 1] = t->channel[c][i];
+        }
     }
     return bad ? -1 : 0;
 }
@@ -119,10 +104,8 @@ static double log_change(double from, double to)
 static double time_uncertainty(const struct phases *p, double at)
 {
     double squares = 0;
-    for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++) {
-        double half = estimate_half(&p->phases[i].duration_us);
-        squares += isnan(half) ? 0 : half * half;
-    }
+    for (size_t i = 0; i < p->n_phases && ends_by(&p->phases[i], at); i++)
+        squares += pow(estimate_half_known(&p->phases[i].duration_us), 2);
     return sqrt(squares);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/checks/implausible.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "analysis/phases/phases.h"
-#include "trace/trace_keys.h"
+#include "trace/trace.h"
 
 enum { SWITCH_COST_BINS_MAX = TRACE_HELD_RATES_MAX };
 

@@ -25,4 +25,11 @@ void withdraw_orphans(struct phases *p);
 /* One unknown phase before the switch and one after it, in place of all: no levels and no transitions. */
 void withdraw_all(struct phases *p, const char *why);
 
+/*
+ * implausible.c: withdraws what no processor is known to do, and another thread on the core does: throttling twice alike
+ * at one switch, throttling at a higher frequency than before and after, more phases than any switch has; with a warning
+ * where there are several. 0, or -1: out of memory.
+ */
+int implausible_withdraw(struct phases *p);
+
 #endif

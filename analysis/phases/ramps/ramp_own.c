@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/ramps/ramp_own.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
 
 enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
 enum { ITERATIONS = 120, TURNS = 4 };
@@ -67,35 +70,19 @@ static void ramp_own_gather(const struct ramp_readings *s, const double p[COMMON
     }
 }
 
-/* The inverse of a symmetric matrix (Gauss and Jordan). false: it has none. */
+/* The inverse of a matrix, which is overwritten. false: it has none. */
 static bool invert(size_t n, double a[COMMON][COMMON], double out[COMMON][COMMON])
 {
+    size_t rows[COMMON];
+    int sign;
+    gsl_permutation order = {n, rows};
+    gsl_matrix_view m = gsl_matrix_view_array_with_tda(&a[0][0], n, n, COMMON);
+    gsl_matrix_view inverse = gsl_matrix_view_array_with_tda(&out[0][0], n, n, COMMON);
+    gsl_linalg_LU_decomp(&m.matrix, &order, &sign);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            out[i][k] = i == k;
-    for (size_t c = 0; c < n; c++) {
-        size_t best = c;
-        for (size_t i = c + 1; i < n; i++)
-            if (fabs(a[i][c]) > fabs(a[best][c]))
-                best = i;
-        double pivot = a[best][c];
-        if (!(fabs(pivot) > 1e-300))
+        if (!(fabs(a[i][i]) > 1e-300))
             return false;
-        for (size_t k = 0; k < n; k++) {
-            double x = a[best][k], y = out[best][k];
-            a[best][k] = a[c][k];
-            out[best][k] = out[c][k];
-            a[c][k] = x / pivot;
-            out[c][k] = y / pivot;
-        }
-        for (size_t i = 0; i < n; i++) {
-            double factor = a[i][c];
-            for (size_t k = 0; k < n && i != c; k++) {
-                a[i][k] -= factor * a[c][k];
-                out[i][k] -= factor * out[c][k];
-            }
-        }
-    }
+    gsl_linalg_LU_invert(&m.matrix, &order, &inverse.matrix);
     return true;
 }
 
@@ -336,29 +323,16 @@ static void mix(const struct ramp_reading *x, size_t levels, const double *edge,
     }
 }
 
-/* Solves a x = b, symmetric and positive, in place (Cholesky). false: it is not. */
+/* Solves a x = b, symmetric and positive, in place. false: it is not. */
 static bool solve(size_t n, double a[LEVELS_MOST][LEVELS_MOST], double *b)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k <= i; k++) {
-            double sum = a[i][k];
-            for (size_t m = 0; m < k; m++)
-                sum -= a[i][m] * a[k][m];
-            if (i == k && !(sum > 0))
-                return false;
-            a[i][k] = i == k ? sqrt(sum) : sum / a[k][k];
-        }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t m = 0; m < i; m++)
-            b[i] -= a[i][m] * b[m];
-        b[i] /= a[i][i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        for (size_t m = i + 1; m < n; m++)
-            b[i] -= a[m][i] * b[m];
-        b[i] /= a[i][i];
-    }
-    return true;
+    gsl_matrix_view m = gsl_matrix_view_array_with_tda(&a[0][0], n, n, LEVELS_MOST);
+    gsl_vector_view x = gsl_vector_view_array(b, n);
+    gsl_error_handler_t *handler = gsl_set_error_handler_off(); /* what is not positive is no reason to abort */
+    int status = gsl_linalg_cholesky_decomp1(&m.matrix);
+    status = status ? status : gsl_linalg_cholesky_svx(&m.matrix, &x.vector);
+    gsl_set_error_handler(handler);
+    return status == GSL_SUCCESS;
 }
 
 /* The levels: least squares, of times of a cycle where these scatter evenly, about their mean. */

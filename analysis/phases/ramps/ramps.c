@@ -36,7 +36,6 @@ struct stretch {
     size_t *count;        /* [run * n_bins + bin]; one sum and one mean for each */
     double *value, *time; /* GHz; ns a cycle */
     double *t, *mean;     /* of the bins that hold any; n_points of them */
-    size_t *bin;
     size_t n_points, n_values;
     double mean_half; /* of the 95 % limits of the mean of all, among repetitions */
 };
@@ -48,7 +47,6 @@ static void stretch_free(struct stretch *s)
     free(s->time);
     free(s->t);
     free(s->mean);
-    free(s->bin);
 }
 
 static bool filled(const struct stretch *s, size_t k, size_t bin)
@@ -146,8 +144,7 @@ static int ramps_gather(const struct runs *r, const struct segmentation *o, doub
     s->time = calloc(s->n_runs * s->n_bins, sizeof *s->time);
     s->t = calloc(s->n_bins, sizeof *s->t);
     s->mean = calloc(s->n_bins, sizeof *s->mean);
-    s->bin = calloc(s->n_bins, sizeof *s->bin);
-    if (!s->count || !s->value || !s->time || !s->t || !s->mean || !s->bin)
+    if (!s->count || !s->value || !s->time || !s->t || !s->mean)
         return -1;
     for (size_t k = 0; k < s->n_runs; k++)
         add_samples(r, &r->run[o->run[k]], k, s);
@@ -165,7 +162,6 @@ static int ramps_gather(const struct runs *r, const struct segmentation *o, doub
         if (!n)
             continue;
         s->t[s->n_points] = at(s, b);
-        s->bin[s->n_points] = b;
         s->mean[s->n_points++] = sum / (double)n;
     }
     return 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/ramps/ramp_own.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/phases/ramps/ramp_parts.h"
 #include "util/order.h"
 

@@ -122,3 +122,14 @@ double clock_middle(const struct clock_reading *r, enum trace_channel c, double 
         return counted_centre(r, x, n, scratch);
     return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : order_median(x, n);
 }
+
+double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
+                            double to, double *scratch)
+{
+    size_t n = 0;
+    struct clock_reading clock = clock_reading_of(t);
+    for (size_t i = begin; i < end && t->channel[c]; i++)
+        if (t->time_us[i] > from && t->time_us[i] <= to && !isnan(t->channel[c][i]))
+            scratch[n++] = (double)t->channel[c][i];
+    return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
+}

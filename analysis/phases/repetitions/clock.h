@@ -52,5 +52,9 @@ double clock_uncertainty(const struct clock_reading *r);
  */
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
+/* clock_middle() of a channel over the samples begin..end of a trace that end after `from` and not after `to` (us); NaN:
+ * there are none. scratch: of twice as many. */
+double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
+                            double to, double *scratch);
 
 #endif

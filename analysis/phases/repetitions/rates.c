@@ -21,7 +21,8 @@ enum { RUNS_LEAST = 4, KINDS_FROM = 10, BLOCK = 12, BLOCK_LEAST = 3, BLOCKS_MOST
 #define FULL_LEAST 0.2 /* of the blocks are at the full rate */
 
 struct block {
-    double rate, ipc;
+    double rate; /* by which they are ordered */
+    double ipc;
 };
 
 struct block_list {
@@ -68,16 +69,10 @@ static void add_blocks(const struct runs *r, const struct segmentation *o, size_
     }
 }
 
-static int fastest_first(const void *a, const void *b)
-{
-    const struct block *x = a, *y = b;
-    return x->rate > y->rate ? -1 : x->rate < y->rate;
-}
-
 /* The highest rate that enough of the blocks, which it sorts, are near to; NaN: none. */
 static double rates_full_rate(struct block_list *a)
 {
-    qsort(a->b, a->n, sizeof *a->b, fastest_first);
+    qsort(a->b, a->n, sizeof *a->b, order_double_descending);
     size_t i = neighbour_fastest(&a->b->rate, sizeof *a->b / sizeof a->b->rate, a->n, FULL_LEAST, NEIGHBOUR_WINDOW);
     return i < a->n ? a->b[i + (size_t)ceil(FULL_LEAST * (double)a->n) / 2].rate : NAN;
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/phases/segments/change_points.h"
 #include "analysis/stats/robust.h"
+#include "util/list.h"
 #include "util/order.h"
 
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
@@ -17,41 +18,18 @@ enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define SOFT_LEAST 0.2      /* periods, in a sample of ordinary length */
 #define PAUSE_PERIODS 2.5   /* a sample so much longer than its neighbours lost time, whatever the counters say */
 
-/* Whether a sample of this repetition holds more than a voltage: scattered readings come one a repetition. */
-static bool runs_measured(const struct trace *t, size_t first, size_t n)
-{
-    bool other = false;
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        if (t->channel[c] && c != TRACE_VOLTS)
-            other = true;
-    if (!other)
-        return n > 2; /* a recording of the voltage alone */
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        for (size_t i = first; c != TRACE_VOLTS && t->channel[c] && i < first + n; i++)
-            if (!isnan(t->channel[c][i]))
-                return true;
-    return false;
-}
-
 static int runs_split(const struct trace *t, struct runs *r)
 {
-    size_t capacity = 0;
-    for (size_t first = 0, i = 1; i <= t->n; i++) {
-        if (i < t->n && t->run && t->run[i] == t->run[i - 1])
+    bool only_volts = true;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        only_volts = only_volts && (c == TRACE_VOLTS || !t->channel[c]);
+    for (size_t first = 0, end; first < t->n; first = end) {
+        end = trace_run_end(t, first);
+        if (only_volts ? end - first <= 2 : !trace_measured(t, first, end))
             continue;
-        if (i < t->n && !t->run)
-            continue;
-        if (runs_measured(t, first, i - first)) {
-            if (r->n == capacity) {
-                capacity = capacity ? 2 * capacity : 16;
-                struct run_span *bigger = realloc(r->run, capacity * sizeof *bigger);
-                if (!bigger)
-                    return -1;
-                r->run = bigger;
-            }
-            r->run[r->n++] = (struct run_span){t->run ? t->run[first] : 0, first, i - first, 0, 0};
-        }
-        first = i;
+        if (!list_room(&r->run, r->n, sizeof *r->run))
+            return -1;
+        r->run[r->n++] = (struct run_span){t->run ? t->run[first] : 0, first, end - first, 0, 0};
     }
     return 0;
 }
@@ -236,7 +214,6 @@ static void join_gaps(struct gap *g, const struct gap *later)
 
 static int find_gaps(struct runs *r)
 {
-    size_t capacity = 0;
     const float *freq = r->has[TRACE_FREQ] ? r->trace->channel[TRACE_FREQ] : NULL;
     /* what the steps of a clock do to a reading is no lost time */
     const float lowest = (float)(1 - fmax(0.15, 6 * clock_noise(&r->clock)));
@@ -254,13 +231,8 @@ static int find_gaps(struct runs *r)
                     last = freq[i];
                 continue;
             }
-            if (r->n_gaps == capacity || !r->gap) {
-                capacity = capacity ? 2 * capacity : 64;
-                struct gap *bigger = realloc(r->gap, capacity * sizeof *bigger);
-                if (!bigger)
-                    return -1;
-                r->gap = bigger;
-            }
+            if (!list_room(&r->gap, r->n_gaps, sizeof *r->gap))
+                return -1;
             const struct gap *before = r->n_gaps > s->first_gap ? &r->gap[r->n_gaps - 1] : NULL;
             if (before && before->sample + 1 == i) {
                 if (one_loss(r, before, &g) && !g.moved) {
@@ -349,31 +321,18 @@ static int find_typical(struct runs *r)
     return 0;
 }
 
-struct place {
-    double begin;
-    size_t gap;
-};
-
-static int runs_by_begin(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->gap < y->gap ? -1 : x->gap > y->gap;
-}
-
 static int sort_gaps(struct runs *r)
 {
-    struct place *p = malloc((r->n_gaps + 1) * sizeof *p);
+    struct order_key *p = malloc((r->n_gaps + 1) * sizeof *p);
     r->by_begin = malloc((r->n_gaps + 1) * sizeof *r->by_begin);
     if (p && r->by_begin) {
         for (size_t k = 0; k < r->n_gaps; k++) {
-            p[k] = (struct place){r->gap[k].begin, k};
+            p[k] = (struct order_key){r->gap[k].begin, k};
             r->longest = fmax(r->longest, r->gap[k].end - r->gap[k].begin);
         }
-        qsort(p, r->n_gaps, sizeof *p, runs_by_begin);
+        qsort(p, r->n_gaps, sizeof *p, order_by_key);
         for (size_t k = 0; k < r->n_gaps; k++)
-            r->by_begin[k] = p[k].gap;
+            r->by_begin[k] = p[k].index;
     }
     bool bad = !p || !r->by_begin;
     free(p);

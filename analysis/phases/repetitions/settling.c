@@ -24,19 +24,6 @@ struct range {
     double lo, hi, middle;
 };
 
-/* The middle of a channel over samples of begin..end of a trace that end after `from` and not after `to`; NaN: none.
- * `scratch` has room for twice as many. */
-static double middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
-                             double to, double *scratch)
-{
-    size_t n = 0;
-    struct clock_reading clock = clock_reading_of(t);
-    for (size_t i = begin; i < end && t->channel[c]; i++)
-        if (t->time_us[i] > from && t->time_us[i] <= to && !isnan(t->channel[c][i]))
-            scratch[n++] = (double)t->channel[c][i];
-    return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
-}
-
 int settling_add_alone(struct kernel_alone *s, const struct trace *t)
 {
     double *scratch = calloc(2 * t->n + 1, sizeof *scratch);
@@ -44,8 +31,8 @@ int settling_add_alone(struct kernel_alone *s, const struct trace *t)
         return -1;
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = trace_run_end(t, begin);
-        double ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
-        double ipc = middle_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
+        double ghz = clock_middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, scratch);
+        double ipc = clock_middle_between(t, TRACE_IPC, begin, end, -INFINITY, INFINITY, scratch);
         if (!isnan(ghz) && s->n_ghz < TRACE_ALONE_MAX)
             s->ghz[s->n_ghz++] = ghz;
         if (!isnan(ipc) && s->n_ipc < TRACE_ALONE_MAX)
@@ -102,12 +89,12 @@ static size_t find_wholes(const struct trace *t, struct whole *out, double *scra
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = trace_run_end(t, begin);
-        double last = t->time_us[end - 1], ghz = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
+        double last = t->time_us[end - 1], ghz = clock_middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, scratch);
         double from = fmax(0, fmin(last - END_US, (1 - LAST_PART) * last));
         if (!isnan(ghz))
             out[n++] = (struct whole){.begin = ghz,
                                       .run = t->run[begin],
-                                      .end = middle_between(t, TRACE_FREQ, begin, end, from, INFINITY, scratch)};
+                                      .end = clock_middle_between(t, TRACE_FREQ, begin, end, from, INFINITY, scratch)};
     }
     return n;
 }
@@ -167,15 +154,15 @@ static void find_ends(const struct trace *t, const struct phases *p, struct ends
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = trace_run_end(t, begin);
         if (phases_discarded(p, t->run ? t->run[begin] : 0) ||
-            isnan(middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
+            isnan(clock_middle_between(t, TRACE_FREQ, begin, end, -INFINITY, INFINITY, e->scratch)))
             continue; /* a reading of the voltage alone */
         double from = last - END_US;
         if (end - begin > END_SAMPLES)
             from = fmin(from, t->time_us[end - 1 - END_SAMPLES]);
         from = fmax(from, 0);
-        e->before[e->n] = middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, e->scratch);
-        e->ghz[e->n] = middle_between(t, TRACE_FREQ, begin, end, from, INFINITY, e->scratch);
-        e->ipc[e->n++] = middle_between(t, TRACE_IPC, begin, end, from, INFINITY, e->scratch);
+        e->before[e->n] = clock_middle_between(t, TRACE_FREQ, begin, end, -INFINITY, 0, e->scratch);
+        e->ghz[e->n] = clock_middle_between(t, TRACE_FREQ, begin, end, from, INFINITY, e->scratch);
+        e->ipc[e->n++] = clock_middle_between(t, TRACE_IPC, begin, end, from, INFINITY, e->scratch);
     }
 }
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "analysis/phases/phases.h"
-#include "trace/trace_keys.h"
+#include "trace/trace.h"
 
 /* A kernel that has been running alone for long: the median of each repetition, GHz and instructions per cycle. */
 struct kernel_alone {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
+#include "util/list.h"
 #include "util/order.h"
 
 enum {
@@ -23,17 +24,17 @@ static inline float transform(float v, bool logarithm)
     return logarithm ? logf(v > 1e-4f ? v : 1e-4f) : v;
 }
 
-/* Median absolute difference of samples `lag` apart over at most NOISE_SAMPLES places, as the sigma of one of them. */
-static double difference_noise(const float *y, size_t n, size_t lag)
+/* Median absolute difference of neighbours at no more than NOISE_SAMPLES places, as the sigma of one of them. */
+static double difference_noise(const float *y, size_t n)
 {
-    if (n <= lag + 2)
+    if (n <= 3)
         return 0;
-    size_t pairs = n - lag, step = pairs / NOISE_SAMPLES + 1, m = 0;
+    size_t pairs = n - 1, step = pairs / NOISE_SAMPLES + 1, m = 0;
     double *d = malloc((pairs / step + 1) * sizeof *d);
     if (!d)
         return 0;
     for (size_t i = 0; i < pairs; i += step)
-        d[m++] = fabs((double)y[i + lag] - (double)y[i]);
+        d[m++] = fabs((double)y[i + 1] - (double)y[i]);
     double sigma = MAD_TO_SIGMA * order_median(d, m) / M_SQRT2, sum = 0;
     size_t equal = 0;
     for (size_t i = 0; i < m; i++)
@@ -77,6 +78,12 @@ static double quantum_noise(const float *y, size_t n)
     return quantum < QUANTUM_MOST && alike >= ENOUGH && alike * 2 > m ? 0.5 * quantum : 0;
 }
 
+static double sample_noise(const float *y, size_t n, bool logarithm)
+{
+    double sigma = difference_noise(y, n);
+    return logarithm ? fmax(sigma, quantum_noise(y, n)) : sigma;
+}
+
 double change_points_noise(const float *value, size_t n, bool logarithm)
 {
     if (n < 2)
@@ -91,9 +98,7 @@ double change_points_noise(const float *value, size_t n, bool logarithm)
         for (size_t i = block; i < n && i < block + 64 && m < take; i++)
             if (!isnan(value[i]))
                 y[m++] = transform(value[i], logarithm);
-    double sigma = difference_noise(y, m, 1);
-    if (logarithm)
-        sigma = fmax(sigma, quantum_noise(y, m));
+    double sigma = sample_noise(y, m, logarithm);
     free(y);
     return sigma;
 }
@@ -174,10 +179,7 @@ static int clean_series(const float *value, const uint8_t *skip, size_t first, s
         c->y[m] = transform(v, rule->logarithm);
         c->index[m++] = (uint32_t)i;
     }
-    double sigma = difference_noise(c->y, m, 1);
-    if (rule->logarithm)
-        sigma = fmax(sigma, quantum_noise(c->y, m));
-    sigma = fmax(sigma, rule->least_noise);
+    double sigma = fmax(sample_noise(c->y, m, rule->logarithm), rule->least_noise);
     m = drop_outliers(c->y, c->index, m, fmax(5 * sigma, 0.5 * rule->min_effect));
     /* Quantised or noiseless recordings: a floor keeps significance finite; min_effect still guards. */
     c->sigma = fmax(sigma, rule->min_effect / 50);
@@ -219,20 +221,13 @@ static double step_noise(const struct clean *c, size_t w)
 }
 
 struct positions {
-    size_t *at;
-    size_t n, capacity;
+    size_t *at, n;
 };
 
 static int add_position(struct positions *p, size_t at)
 {
-    if (p->n == p->capacity) {
-        size_t capacity = p->capacity ? 2 * p->capacity : 64;
-        size_t *bigger = realloc(p->at, capacity * sizeof *bigger);
-        if (!bigger)
-            return -1;
-        p->at = bigger;
-        p->capacity = capacity;
-    }
+    if (!list_room(&p->at, p->n, sizeof *p->at))
+        return -1;
     p->at[p->n++] = at;
     return 0;
 }
@@ -436,7 +431,7 @@ size_t change_points_find(const float *value, const uint8_t *skip, size_t first,
                           const struct change_rule *rule, struct cut **cuts, double *sigma)
 {
     struct clean c;
-    struct positions p = {NULL, 0, 0}, candidates = {NULL, 0, 0};
+    struct positions p = {NULL, 0}, candidates = {NULL, 0};
     double *z = NULL;
     size_t result = SIZE_MAX;
     *cuts = NULL;

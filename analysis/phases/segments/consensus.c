@@ -10,7 +10,7 @@
 
 #include "analysis/phases/segments/edges.h"
 #include "analysis/phases/findings.h"
-#include "analysis/phases/segments/segmentation_find.h"
+#include "analysis/phases/segments/segmentation.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
@@ -42,20 +42,9 @@ static bool consensus_interrupted(const struct runs *r, size_t run, const struct
     return *what;
 }
 
-struct rank {
-    size_t run;
-    double lost;
-};
-
-static int by_loss(const void *a, const void *b)
-{
-    const struct rank *x = a, *y = b;
-    if (x->lost != y->lost)
-        return x->lost < y->lost ? -1 : 1;
-    return x->run < y->run ? -1 : x->run > y->run;
-}
-
-static int tell_interruptions(struct phases *out, const struct rank *rank, size_t total, size_t free_of, size_t kept)
+/* rank: the repetitions by the time that they lost. */
+static int tell_interruptions(struct phases *out, const struct order_key *rank, size_t total, size_t free_of,
+                              size_t kept)
 {
     if (total < MANY)
         return free_of == total
@@ -68,7 +57,7 @@ static int tell_interruptions(struct phases *out, const struct rank *rank, size_
     return phases_warn(out,
                        "only %zu of %zu repetitions were free of interruptions; used as well: %zu with no interruption "
                        "longer than %.1f us; a less busy machine gives narrower limits",
-                       free_of, total, kept - free_of, rank[kept - 1].lost);
+                       free_of, total, kept - free_of, rank[kept - 1].key);
 }
 
 /*
@@ -77,21 +66,21 @@ static int tell_interruptions(struct phases *out, const struct rank *rank, size_
  */
 static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct phases *out)
 {
-    struct rank *rank = malloc((r->n + 1) * sizeof *rank);
+    struct order_key *rank = malloc((r->n + 1) * sizeof *rank);
     const struct gap *g;
     size_t free_of = 0;
     if (!rank)
         return -1;
     for (size_t k = 0; k < r->n; k++) {
-        rank[k] = (struct rank){k, consensus_interrupted(r, k, &g) ? g->lost : 0};
+        rank[k] = (struct order_key){consensus_interrupted(r, k, &g) ? g->lost : 0, k};
         free_of += !g;
     }
-    qsort(rank, r->n, sizeof *rank, by_loss);
+    qsort(rank, r->n, sizeof *rank, order_by_key);
     size_t least = r->n / 5 > LEAST_KEPT ? r->n / 5 : LEAST_KEPT;
     *n = r->n < MANY ? r->n : free_of > least ? free_of : least < r->n ? least : r->n;
     int bad = tell_interruptions(out, rank, r->n, free_of, *n);
     for (size_t k = 0; k < r->n; k++)
-        run[k] = rank[k].run;
+        run[k] = rank[k].index;
     qsort(run, *n, sizeof *run, order_size);
     qsort(run + *n, r->n - *n, sizeof *run, order_size);
     for (size_t k = *n; k < r->n && !bad; k++)
@@ -136,11 +125,6 @@ static bool at_halt(const struct segmentation *o, size_t e)
     return o->piece[e].halt || o->piece[e + 1].halt;
 }
 
-static bool only_frequency(const struct segmentation *o, size_t e)
-{
-    return segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_FREQ) && !at_halt(o, e);
-}
-
 /*
  * Of steps of the frequency the same way, one soon after the other, all but the first: how many of them a ramp makes is
  * the noise's choice (ramps are told by short_ramps.c). What noise moves behind the switch may be at it.
@@ -148,7 +132,8 @@ static bool only_frequency(const struct segmentation *o, size_t e)
 static void forget_staircases(const struct runs *r, struct segmentation *o)
 {
     for (size_t e = 1; e + 1 < o->n_pieces;) {
-        bool soon = only_frequency(o, e) && !at_halt(o, e - 1) &&
+        bool soon = segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_FREQ) && !at_halt(o, e) &&
+                    !at_halt(o, e - 1) &&
                     o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < STAIRCASE_PERIODS * r->period;
         signed char same = o->edge[e].change[TRACE_FREQ];
         if (soon && o->edge[e - 1].change[TRACE_FREQ] == same) {

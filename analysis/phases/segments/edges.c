@@ -10,7 +10,6 @@
  * repetitions. Where it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/phases/segments/edges.h"
 
@@ -191,12 +190,6 @@ double edges_own_step(const struct runs *r, size_t run, int c, double lo, double
     return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);
 }
 
-/* Periods from the end of a halt to the next sample, on average. */
-static double halt_wait(const struct runs *r)
-{
-    return r->habit == SAMPLER_AT_ONCE ? 0 : 0.5;
-}
-
 /* The standard deviation, us, up to which cycles and instructions of one repetition are to place its halt. */
 static double solves_below(const struct runs *r)
 {
@@ -208,7 +201,7 @@ static double solves_below(const struct runs *r)
 void edges_place_halt(const struct runs *r, const struct gap *g, const struct piece *before, const struct piece *after,
                       double known, double *begin, double *length)
 {
-    double wait = halt_wait(r);
+    double wait = r->habit == SAMPLER_AT_ONCE ? 0 : 0.5; /* periods from its end to the next sample, on average */
     double dt = g->end - g->begin, f1 = before->value[TRACE_FREQ], f2 = after->value[TRACE_FREQ];
     double i1 = before->value[TRACE_IPC], i2 = after->value[TRACE_IPC], a, b;
     if (isnan(f1))

@@ -70,28 +70,27 @@ void segmentation_free(struct segmentation *o)
     memset(o, 0, sizeof *o);
 }
 
+/* NULL, and *bad: out of memory; of NULL, which an empty segmentation has, NULL. */
+static void *copy_of(const void *list, size_t bytes, int *bad)
+{
+    void *copy = list ? malloc(bytes + 1) : NULL;
+    *bad |= list && !copy;
+    return copy ? memcpy(copy, list, bytes) : NULL;
+}
+
 int segmentation_copy(const struct segmentation *o, struct segmentation *out)
 {
-    *out = *o;
     size_t edges = o->n_pieces ? o->n_pieces - 1 : 0;
-    out->piece = calloc(o->n_pieces + 1, sizeof *out->piece);
-    out->edge = calloc(o->n_pieces + 1, sizeof *out->edge);
-    out->run = calloc(o->n_runs + 1, sizeof *out->run);
-    out->time = calloc(edges * o->n_runs + 1, sizeof *out->time);
-    out->other_ghz = o->other_ghz ? calloc(o->n_runs + 1, sizeof *out->other_ghz) : NULL;
-    if (!out->piece || !out->edge || !out->run || !out->time || (o->other_ghz && !out->other_ghz)) {
+    int bad = 0;
+    *out = *o;
+    out->piece = copy_of(o->piece, o->n_pieces * sizeof *o->piece, &bad);
+    out->edge = copy_of(o->edge, edges * sizeof *o->edge, &bad);
+    out->run = copy_of(o->run, o->n_runs * sizeof *o->run, &bad);
+    out->time = copy_of(o->time, edges * o->n_runs * sizeof *o->time, &bad);
+    out->other_ghz = copy_of(o->other_ghz, o->n_runs * sizeof *o->other_ghz, &bad);
+    if (bad)
         segmentation_free(out);
-        return -1;
-    }
-    if (o->other_ghz)
-        memcpy(out->other_ghz, o->other_ghz, o->n_runs * sizeof *out->other_ghz);
-    if (o->n_pieces) { /* an empty segmentation has no arrays */
-        memcpy(out->piece, o->piece, o->n_pieces * sizeof *out->piece);
-        memcpy(out->edge, o->edge, edges * sizeof *out->edge);
-        memcpy(out->run, o->run, o->n_runs * sizeof *out->run);
-        memcpy(out->time, o->time, edges * o->n_runs * sizeof *out->time);
-    }
-    return 0;
+    return bad ? -1 : 0;
 }
 
 double segmentation_edge_time(const struct segmentation *o, size_t e)

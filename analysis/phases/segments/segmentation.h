@@ -53,6 +53,12 @@ bool segmentation_differs(const struct edge_kind *k);
 /* Whether nothing but channels c and d changes there, if these do. */
 bool segmentation_changes_only(const struct edge_kind *k, int c, int d);
 
+/*
+ * segmentation_find.c: the segmentation of the repetitions run[0..n) taken together (n >= 1): the medians over
+ * repetitions on a common time line find the pieces, each repetition places its own edges. Repetitions that pause for
+ * long have no useful time line in common: *o is then empty. Returns 0, or -1: out of memory.
+ */
+int segmentation_find(const struct runs *r, const size_t *run, size_t n, double switch_us, struct segmentation *o);
 void segmentation_free(struct segmentation *o);
 /* A copy that is freed by itself. Returns 0, or -1: out of memory; *out is then empty. */
 int segmentation_copy(const struct segmentation *o, struct segmentation *out);

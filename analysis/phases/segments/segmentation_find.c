@@ -1,16 +1,138 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/phases/segments/segmentation_find.h"
+#include "analysis/phases/segments/segmentation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/segments/edges.h"
-#include "analysis/phases/repetitions/series.h"
-#include "analysis/stats/robust.h"
+#include "util/list.h"
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */
 #define SNAP 1.6       /* periods: cuts so near the switch of kernels are the switch */
+
+/* ---- what is cut: one repetition, or the means of many on a common time axis ---- */
+
+struct series {
+    size_t n;
+    float *value[TRACE_CHANNELS];
+    const uint8_t *skip;
+    double *end; /* of each sample; NULL: one repetition, times are the trace's */
+    bool owned;
+    size_t base;        /* one repetition: index of its first sample in the trace */
+    size_t repetitions; /* of which each sample is the mean */
+    double begin, period;
+};
+
+/* When sample i begins and ends, us. */
+static double series_end(const struct runs *r, const struct series *s, size_t i)
+{
+    return s->end ? s->end[i] : r->trace->time_us[s->base + i];
+}
+
+static double series_begin(const struct runs *r, const struct series *s, size_t i)
+{
+    return i ? series_end(r, s, i - 1) : s->begin;
+}
+
+static void series_free(struct series *s)
+{
+    for (int c = 0; s->owned && c < TRACE_CHANNELS; c++)
+        free(s->value[c]);
+    free(s->end);
+}
+
+/* A repetition as it is. Returns 0. */
+static int series_of_one(const struct runs *r, size_t run, struct series *s)
+{
+    const struct run_span *span = &r->run[run];
+    *s = (struct series){
+        .n = span->n, .skip = r->invalid + span->first, .base = span->first, .repetitions = 1, .period = r->period};
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        s->value[c] = r->has[c] ? r->trace->channel[c] + span->first : NULL;
+    s->begin = r->trace->time_us[span->first] - r->period;
+    return 0;
+}
+
+/*
+ * Means over repetitions, without outliers, in bins of one period; a bin edge lies at time 0. Samples that hold some
+ * of both kernels of the switch (us, NaN = none) give no IPC. Returns 0; -1: out of memory; SERIES_NO_COMMON_TIME: the
+ * repetitions pause for so long that a common time line would be mostly empty.
+ */
+enum { SERIES_NO_COMMON_TIME = 1 };
+static int series_of_many(const struct runs *r, const size_t *run, size_t n, double switch_us, struct series *s)
+{
+    double begin = INFINITY, end = -INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        const struct run_span *span = &r->run[run[k]];
+        begin = fmin(begin, r->trace->time_us[span->first] - r->period);
+        end = fmax(end, r->trace->time_us[span->first + span->n - 1]);
+    }
+    double first_bin = floor(begin / r->period + 1e-6);
+    *s = (struct series){.owned = true, .begin = first_bin * r->period, .repetitions = n, .period = r->period};
+    double bins = ceil(end / r->period) - first_bin;
+    size_t most = 0;
+    for (size_t k = 0; k < n; k++)
+        most = r->run[run[k]].n > most ? r->run[run[k]].n : most;
+    if (!(bins >= 1 && bins < 8 * (double)most + 1000))
+        return SERIES_NO_COMMON_TIME;
+    s->n = (size_t)bins;
+    size_t *cursor = calloc(n, sizeof *cursor), *stop = calloc(n, sizeof *stop);
+    double *values = malloc((n * 8 + 8) * 2 * sizeof *values);
+    s->end = malloc(s->n * sizeof *s->end);
+    int bad = !cursor || !stop || !values || !s->end;
+    for (int c = 0; c < TRACE_CHANNELS && !bad; c++)
+        if (r->has[c]) {
+            s->value[c] = malloc(s->n * sizeof(float));
+            bad |= !s->value[c];
+        }
+    for (size_t k = 0; k < n && !bad; k++)
+        cursor[k] = r->run[run[k]].first;
+    for (size_t bin = 0; bin < s->n && !bad; bin++) {
+        double limit = s->begin + (double)(bin + 1) * r->period;
+        s->end[bin] = limit;
+        for (size_t k = 0; k < n; k++) { /* samples whose middle lies in the bin */
+            const struct run_span *span = &r->run[run[k]];
+            stop[k] = cursor[k];
+            while (stop[k] < span->first + span->n &&
+                   r->trace->time_us[stop[k]] - 0.5 * (double)r->dt[stop[k]] < limit && stop[k] - cursor[k] < 8)
+                stop[k]++;
+        }
+        for (int c = 0; c < TRACE_CHANNELS; c++) {
+            size_t m = 0;
+            for (size_t k = 0; s->value[c] && k < n; k++)
+                for (size_t i = cursor[k]; i < stop[k]; i++)
+                    if (!r->invalid[i] && !(c == TRACE_IPC && runs_straddles(r, i, switch_us)))
+                        values[m++] = (double)r->trace->channel[c][i];
+            /* few repetitions have a sample while most of them are halted: those say little */
+            if (s->value[c])
+                s->value[c][bin] = m * 4 >= n
+                                       ? (float)clock_centre(&r->clock, (enum trace_channel)c, values, m, values + m)
+                                       : NAN;
+        }
+        memcpy(cursor, stop, n * sizeof *cursor);
+    }
+    free(cursor);
+    free(stop);
+    free(values);
+    return bad ? -1 : 0;
+}
+
+/* The first sample that begins at or after t. */
+static size_t series_at(const struct runs *r, const struct series *s, double t)
+{
+    size_t lo = 0, hi = s->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (series_end(r, s, mid) > t + 0.25 * s->period)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+/* ---- where ---- */
 
 /* An edge between pieces, before repetitions place their own. */
 struct boundary {
@@ -22,19 +144,13 @@ struct boundary {
 
 struct boundaries {
     struct boundary *b;
-    size_t n, capacity;
+    size_t n;
 };
 
 static int add_boundary(struct boundaries *l, struct boundary b)
 {
-    if (l->n == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 32;
-        struct boundary *bigger = realloc(l->b, capacity * sizeof *bigger);
-        if (!bigger)
-            return -1;
-        l->b = bigger;
-        l->capacity = capacity;
-    }
+    if (!list_room(&l->b, l->n, sizeof *l->b))
+        return -1;
     l->b[l->n++] = b;
     return 0;
 }
@@ -251,22 +367,17 @@ static int make_pieces(const struct runs *r, const struct series *s, struct boun
         size_t p = 0, m = 0;
         bool went = false;
         for (size_t i = 0; i < l->n; i++) {
-            if (l->b[i].halt) {
-                set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
-                set_kind(r, &o->piece[p], &o->piece[p + 2], l->b[i].forced, &o->edge[p + 1]);
-                p += 2;
-            } else {
-                set_kind(r, &o->piece[p], &o->piece[p + 1], l->b[i].forced, &o->edge[p]);
-                if (!segmentation_differs(&o->edge[p]) &&
-                    !went) { /* not two neighbours at a time: the means change with it */
-                    went = again = true;
-                    p++;
-                    continue;
-                }
-                went = false;
-                p++;
-            }
-            l->b[m++] = l->b[i];
+            const struct boundary *b = &l->b[i];
+            set_kind(r, &o->piece[p], &o->piece[p + 1], b->forced, &o->edge[p]);
+            if (b->halt)
+                set_kind(r, &o->piece[p], &o->piece[p + 2], b->forced, &o->edge[p + 1]);
+            else /* not two neighbours at a time: the means change with it */
+                went = !went && !segmentation_differs(&o->edge[p]);
+            p += b->halt ? 2 : 1;
+            if (went && !b->halt)
+                again = true;
+            else
+                l->b[m++] = *b;
         }
         l->n = m;
     }
@@ -337,12 +448,8 @@ int segmentation_find(const struct runs *r, const size_t *run, size_t n, double 
     struct series s = {0};
     struct boundaries l = {0};
     memset(o, 0, sizeof *o);
-    int bad = -1;
-    if (n == 1)
-        series_of_one(r, run[0], &s);
-    else
-        bad = series_of_many(r, run, n, switch_us, &s);
-    if (n > 1 && bad) {
+    int bad = n == 1 ? series_of_one(r, run[0], &s) : series_of_many(r, run, n, switch_us, &s);
+    if (bad) {
         series_free(&s);
         return bad == SERIES_NO_COMMON_TIME ? 0 : -1;
     }

@@ -13,6 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "analysis/phases/segments/change_points.h"
 #include "analysis/phases/voltage/volts_mixed.h"
+#include "util/list.h"
 #include "util/order.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
@@ -109,10 +110,8 @@ static double plateau(const double *volts, size_t a, size_t b, double *scratch)
 
 static int add_step(struct phases *out, struct volt_step s)
 {
-    struct volt_step *bigger = realloc(out->volt_steps, (out->n_volt_steps + 1) * sizeof *bigger);
-    if (!bigger)
+    if (!list_room(&out->volt_steps, out->n_volt_steps, sizeof *out->volt_steps))
         return -1;
-    out->volt_steps = bigger;
     out->volt_steps[out->n_volt_steps++] = s;
     return 0;
 }
@@ -304,8 +303,7 @@ static int add_volt_transition(struct phases *out, const struct volt_step *s, do
 /* The standard deviation of the length of a phase over repetitions, us, from its limits. */
 static double scatter_of(const struct phase *ph)
 {
-    double half = estimate_half(&ph->duration_us);
-    return isnan(half) ? 0 : half * sqrt((double)ph->agreeing_runs) / ESTIMATE_Z95;
+    return estimate_half_known(&ph->duration_us) * sqrt((double)ph->agreeing_runs) / ESTIMATE_Z95;
 }
 
 /* When the frequency changes from phase p on, if it does: through a halt, a ramp, or at once. */

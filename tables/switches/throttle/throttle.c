@@ -9,14 +9,12 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
-#include "tables/switches/throttle/throttle_distance.h"
-#include "tables/switches/throttle/throttle_plot.h"
+#include "tables/switches/throttle/throttle.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
-#include "tables/switches/throttle/throttle_print.h"
 #include "util/order.h"
 
-enum { RUNS = 50, RUNS_BRIEF = 12, PART_PHASE = 0, PART_DISTANCE = 1 };
+enum { PART_PHASE = 0, PART_DISTANCE = 1 };
 #define RESIDUAL_TOLD 0.05 /* above it the rates do not quite follow from one distance ... */
 #define RESIDUAL_PART 0.25 /* ... and not at all where they are off by such a part of what it changes */
 
@@ -36,10 +34,8 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish throttle_wish(const struct tables_context *x)
-{
-    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS, .fall_only = true};
-}
+static const struct switches_wish throttle_wishes[] = {{.runs = 50, .fall_only = true},
+                                                       {.runs = 12, .fall_only = true}}; /* in brief */
 
 /* ---- cells ---- */
 
@@ -61,7 +57,7 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     static const char *const chained[] = {"256or-chain", "512or-chain"};
     const unsigned *n = x->options->brief ? spacings_brief : spacings;
     size_t count = x->options->brief ? sizeof spacings_brief / sizeof *n : sizeof spacings / sizeof *n;
-    struct switches_wish w = throttle_wish(x);
+    const struct switches_wish *w = &throttle_wishes[x->options->brief];
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < count; i++) {
             struct payload from, to;
@@ -70,7 +66,7 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
             if (!is_wanted(x->options, chained[k]) || kernel_parse("64add", &from, why, sizeof why) ||
                 kernel_parse(name, &to, why, sizeof why) || (to.kernel->features & ~x->info.features))
                 continue;
-            if (switches_add(x, out, &from, &to, cores, &w))
+            if (switches_add(x, out, &from, &to, cores, w))
                 return -1;
             out->cell[out->n - 1].number[0] = PART_DISTANCE;
             out->cell[out->n - 1].number[1] = n[i];
@@ -92,12 +88,12 @@ static int throttle_plan(const struct tables_context *x, struct cells *out, stru
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
-    struct switches_wish w = throttle_wish(x);
+    const struct switches_wish *w = &throttle_wishes[x->options->brief];
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     n = tables_each_once(kernels, n);
     size_t n_cores = throttle_core_counts(x, cores);
-    switches_note(x, &w, t);
-    if (switches_add_all(x, out, kernels, n, cores, n_cores, &w) ||
+    switches_note(x, w, t);
+    if (switches_add_all(x, out, kernels, n, cores, n_cores, w) ||
         (n_cores && add_distances(x, out, cores[n_cores - 1])))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
@@ -191,15 +187,12 @@ static int throttle_put_rows(struct table *rows, const struct cell *c, const str
 {
     (void)err;
     unsigned number = 0;
-    if (s->unsettled[0]) { /* what throttles to the end looks like full rate, and what comes before is measured by it */
+    /* what throttles to the end looks like full rate, and what comes before is measured by it */
+    if (s->unsettled[0] || blurred(s)) {
         start_row(rows, c, s, UNDECIDED);
         table_put_number(rows, "n", (double)s->phases.runs_used);
-        return MACHINE_OK;
-    }
-    if (blurred(s)) {
-        start_row(rows, c, s, UNDECIDED);
-        table_put_number(rows, "n", (double)s->phases.runs_used);
-        table_put_text(rows, "note", blurred(s)->why);
+        if (!s->unsettled[0])
+            table_put_text(rows, "note", blurred(s)->why);
         return MACHINE_OK;
     }
     for (size_t p = transition_first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)
@@ -213,8 +206,8 @@ static int throttle_put_rows(struct table *rows, const struct cell *c, const str
 static int throttle_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                             struct machine_error *err)
 {
-    struct switches_wish w = throttle_wish(x);
-    return switches_measure_rows(x, table_throttle.name, c, &w, throttle_put_rows, rows, err);
+    return switches_measure_rows(x, table_throttle.name, c, &throttle_wishes[x->options->brief], throttle_put_rows,
+                                 rows, err);
 }
 
 /* ---- distances ---- */
@@ -225,11 +218,9 @@ static int throttle_measure(const struct tables_context *x, const struct cell *c
 /* Whether two rows are of one kernel, whatever its density, in the distance part. */
 static bool same_series(const struct table *t, size_t a, size_t b)
 {
-    const char *part_a = table_text(t, a, "part"), *part_b = table_text(t, b, "part");
     const char *to_a = table_text(t, a, "to"), *to_b = table_text(t, b, "to");
-    const char *from_a = table_text(t, a, "from"), *from_b = table_text(t, b, "from");
-    if (!part_a || !part_b || strcmp(part_a, "distance") != 0 || strcmp(part_b, "distance") != 0 || !to_a || !to_b ||
-        !from_a || !from_b || strcmp(from_a, from_b) != 0 || switches_cores(t, a) != switches_cores(t, b))
+    if (!table_says(t, a, "part", "distance") || !table_says(t, b, "part", "distance") || !to_a || !to_b ||
+        !table_text(t, a, "from") || !table_same(t, a, b, "from") || switches_cores(t, a) != switches_cores(t, b))
         return false;
     size_t length = strcspn(to_a, "@");
     return strcspn(to_b, "@") == length && strncmp(to_a, to_b, length) == 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/throttle/throttle_distance.h"
+#include "tables/switches/throttle/throttle.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
+
+#include "analysis/stats/golden.h"
 
 enum { LEAST_POINTS = 3, STEPS = 4000, SECTIONS = 40 };
 #define RESOLUTION 0.5 /* instructions */
@@ -45,19 +47,17 @@ static double distance_of(const struct fit *f, size_t step)
     return f->first * pow(f->last / f->first, (double)step / STEPS);
 }
 
-/* The best distance between the neighbours of a step, by golden sections (Kiefer 1953): the sum has kinks at the
- * spacings, so that no parabola will do. */
-static double throttle_distance_refine(const struct fit *f, size_t step)
+static double less_squares_at(void *fit, double distance)
 {
-    double golden = (sqrt(5) - 1) / 2, slope;
+    double slope;
+    return -squares_at(fit, distance, &slope);
+}
+
+/* The best distance between the neighbours of a step: the sum has kinks at the spacings, so that no parabola will do. */
+static double throttle_distance_refine(struct fit *f, size_t step)
+{
     double lo = distance_of(f, step ? step - 1 : 0), hi = distance_of(f, step < STEPS ? step + 1 : STEPS);
-    for (int i = 0; i < SECTIONS; i++) {
-        double a = hi - golden * (hi - lo), b = lo + golden * (hi - lo);
-        if (squares_at(f, a, &slope) < squares_at(f, b, &slope))
-            hi = b;
-        else
-            lo = a;
-    }
+    golden_highest(less_squares_at, f, &lo, &hi, -1, SECTIONS);
     return (lo + hi) / 2;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/transitions/transition_findings.h"
+#include "tables/switches/transitions/transitions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct entry {
     struct estimate from_ghz, to_ghz, wait_us;
 };
 
-static enum switch_kind transition_findings_kind_of(const struct table *t, size_t row)
+enum switch_kind transition_row_kind(const struct table *t, size_t row)
 {
     enum switch_kind k = 0;
     while (k < SWITCH_KINDS && !table_says(t, row, "kind", transition_switch_kind_name(k)))
@@ -47,7 +47,7 @@ static void read_entry(const struct table *t, size_t row, const char **names, si
     char unused[200];
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
     from = from ? from : "";
-    e->kind = transition_findings_kind_of(t, row);
+    e->kind = transition_row_kind(t, row);
     e->cores = switches_cores(t, row);
     e->width = kernel_parse(from, &p, unused, sizeof unused) == 0 ? p.kernel->width : 0;
     e->dirty = strstr(from, "-dirty") != NULL;
@@ -232,7 +232,7 @@ static void transition_findings_tell_down(FILE *out, const struct table *t, cons
     tell_cores(out, t, row);
     if (phases)
         fprintf(out, " (%s)", phases);
-    if (transition_findings_kind_of(t, row) == SWITCH_FREQUENCY)
+    if (transition_row_kind(t, row) == SWITCH_FREQUENCY)
         tell_frequencies(out, t, row);
     if (transition_cost_text(t, row, &v[row], cost)[0])
         fprintf(out, "; it costs %s", cost);
@@ -290,7 +290,7 @@ static void tell_counts(FILE *out, const struct table *t, const struct transitio
 {
     size_t changes = 0, stopped = 0, others = 0, none = 0, undecided = 0, unsupported = 0, first = t->n_rows;
     for (size_t row = t->n_rows; row-- > 0;) {
-        enum switch_kind kind = transition_findings_kind_of(t, row);
+        enum switch_kind kind = transition_row_kind(t, row);
         bool told = v[row].support == TRANSITION_TOLD;
         changes += told && kind == SWITCH_FREQUENCY;
         stopped += told && (kind == SWITCH_THROTTLE_ONLY || kind == SWITCH_HALT_ONLY);

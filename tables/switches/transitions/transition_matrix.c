@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tables/switches/transitions/transition_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tables/switches/switches.h"
-#include "tables/switches/transitions/transition_findings.h"
+#include "tables/switches/transitions/transitions.h"
 #include "tables/table/pivot.h"
 
 enum { KERNELS = 64, PHASES_LISTED = 30 };
@@ -67,8 +66,7 @@ static bool transition_matrix_near(double a, double b, double relative, double a
 
 static bool is_kind(const struct matrix *m, size_t row, enum switch_kind k)
 {
-    const char *kind = row == NO_ROW ? NULL : table_text(m->table, row, "kind");
-    return kind && strcmp(kind, transition_switch_kind_name(k)) == 0;
+    return row != NO_ROW && transition_row_kind(m->table, row) == k;
 }
 
 static bool transition_matrix_same_cell(const struct matrix *m, size_t a, size_t b)
@@ -76,8 +74,7 @@ static bool transition_matrix_same_cell(const struct matrix *m, size_t a, size_t
     const struct table *t = m->table;
     if (a == NO_ROW || b == NO_ROW)
         return a == b;
-    const char *kind_a = table_text(t, a, "kind"), *kind_b = table_text(t, b, "kind");
-    return kind_a && kind_b && strcmp(kind_a, kind_b) == 0 &&
+    return transition_row_kind(t, a) == transition_row_kind(t, b) &&
            transition_matrix_near(table_number(t, a, "halts"), table_number(t, b, "halts"), 0, 0) &&
            transition_matrix_near(table_number(t, a, "latency_us"), table_number(t, b, "latency_us"), SAME_LATENCY,
                                   SAME_LATENCY_US) &&
@@ -234,8 +231,8 @@ static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
                 doubtful = true;
             }
             n += row != NO_ROW;
-            for (enum switch_kind k = 0; k < SWITCH_KINDS; k++)
-                count[k] += is_kind(m, row, k);
+            if (row != NO_ROW)
+                count[transition_row_kind(m->table, row)]++;
             if (is_kind(m, row, SWITCH_NONE) && none == NO_ROW)
                 none = row;
             if (isfinite(wait)) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All ordered pairs of kernels, down and up: what happens when code changes from one to the other. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tables/switches/transitions/transitions_plot.h"
+#include "tables/table/chart_table.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
-#include "tables/switches/transitions/transition_findings.h"
-#include "tables/switches/transitions/transition_matrix.h"
-
-enum { RUNS = 50, RUNS_BRIEF = 12 };
+#include "tables/switches/transitions/transitions.h"
 
 static const struct table_column columns[] = {
     {"from", "", TABLE_TEXT, true, 0},          {"to", "", TABLE_TEXT, true, 0},
@@ -21,10 +20,7 @@ static const struct table_column columns[] = {
     {"detectable", "", TABLE_TEXT, false, 0},   {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish transitions_table_wish(const struct tables_context *x)
-{
-    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS};
-}
+static const struct switches_wish transitions_wishes[] = {{.runs = 50}, {.runs = 12}}; /* the second: in brief */
 
 static int transitions_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
                                   struct machine_error *err)
@@ -32,7 +28,7 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     struct payload kernels[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
     const char *names[TABLES_KERNELS_MAX];
-    struct switches_wish w = transitions_table_wish(x);
+    const struct switches_wish *w = &transitions_wishes[x->options->brief];
     size_t n = tables_every_kernel(names, TABLES_KERNELS_MAX);
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
@@ -45,9 +41,9 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
                             "transitions need two kernels; of those given, only %s can run here", kernels[0].name);
-    switches_note(x, &w, t);
+    switches_note(x, w, t);
     table_set_setting(t, "voltage", "not read for this table; see table voltage");
-    return switches_add_all(x, out, kernels, n, cores, n_cores, &w)
+    return switches_add_all(x, out, kernels, n, cores, n_cores, w)
                ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                : MACHINE_OK;
 }
@@ -88,8 +84,8 @@ static int transitions_table_put_row(struct table *rows, const struct cell *c, c
 static int transitions_table_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                                      struct machine_error *err)
 {
-    struct switches_wish w = transitions_table_wish(x);
-    return switches_measure_rows(x, table_transitions.name, c, &w, transitions_table_put_row, rows, err);
+    return switches_measure_rows(x, table_transitions.name, c, &transitions_wishes[x->options->brief],
+                                 transitions_table_put_row, rows, err);
 }
 
 /* ---- for a person ---- */
@@ -100,6 +96,92 @@ static void transitions_table_print(FILE *out, bool colour, const struct table *
     size_t n = switches_core_counts(t, cores, TABLES_CORES_MAX);
     for (size_t i = 0; i < n; i++)
         transition_matrix_print(out, colour, t, cores[i]);
+}
+
+/* What a change without a latency shows, in a few letters; `kind` as the table says it, else told by its values. */
+static void transition_cell(const struct table *t, size_t row, struct chart_cell *cell)
+{
+    static const char *const signs[][2] = {{"none", "\xC2\xB7"},  {"throttle only", "t"}, {"halt only", "h"},
+                                           {"voltage only", "v"}, {"licence only", "v"},  {"undecided", "?"}};
+    const char *kind = table_text(t, row, "kind"), *sign = NULL;
+    double latency = table_number(t, row, "latency_us"), overhead = table_number(t, row, "overhead_us");
+    double wait = table_number(t, row, "wait_us");
+    double whole = latency + (isfinite(wait) ? wait : 0);
+    for (size_t i = 0; kind && i < sizeof signs / sizeof signs[0]; i++)
+        sign = strcmp(kind, signs[i][0]) == 0 ? signs[i][1] : sign;
+    if (!kind && !isfinite(latency))
+        sign = overhead > 0 ? "t" : signs[0][1];
+    if (sign || !(whole > 0)) { /* a time of 0 has no place on a logarithmic scale */
+        char time[CHART_TEXT_MAX - 4] = "";
+        if (whole > 0)
+            chart_number(whole, time, sizeof time);
+        cell->state = CELL_PLAIN;
+        snprintf(cell->text, sizeof cell->text, "%s%s%s",
+                 sign              ? sign
+                 : isfinite(whole) ? "0.0"
+                                   : "?",
+                 *time ? " " : "", time);
+        return;
+    }
+    cell->state = CELL_VALUE;
+    cell->value = whole;
+    chart_number(whole, cell->text, sizeof cell->text);
+}
+
+/* `left_out` goes behind the title. */
+static void transitions_matrix(const struct table *t, struct chart *c, double cores, bool several, const char *left_out)
+{
+    char title[160];
+    snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s)");
+    if (several)
+        snprintf(title, sizeof title, "Time of the transition (\xC2\xB5s), %.0f active core%s%s", cores,
+                 cores == 1 ? "" : "s", left_out);
+    struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title);
+    if (!p)
+        return;
+    snprintf(p->y_label, sizeof p->y_label, "from \xE2\x86\x93   to \xE2\x86\x92");
+    snprintf(p->scale_label, sizeof p->scale_label, "\xC2\xB5s, from the switch or its first sign");
+    snprintf(p->note, sizeof p->note,
+             "At one frequency t: throttled, h: halted, v: other voltage or license; \xC2\xB7: no change; ?: "
+             "undecided; hatched: not measured. Up: with wait.");
+    p->log_scale = true;
+    /* rows and columns in one order, so that the diagonal is one */
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const char *names[] = {table_text(t, row, "from"), table_text(t, row, "to")};
+        for (size_t i = 0; i < 2; i++)
+            if (names[i]) {
+                chart_name(c, &p->categories, names[i]);
+                chart_name(c, &p->columns, names[i]);
+            }
+    }
+    chart_make_cells(c, p);
+    for (size_t i = 0; i < p->columns.n; i++) {
+        struct chart_cell *diagonal = chart_cell(p, i, i);
+        if (diagonal)
+            diagonal->state = CELL_PLAIN;
+    }
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double active = table_number(t, row, "active_cores");
+        const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
+        struct chart_cell *cell = from && to ? chart_cell(p, chart_find_name(&p->categories, from),
+                                                          chart_find_name(&p->columns, to))
+                                             : NULL;
+        if (cell && (active == cores || !several))
+            transition_cell(t, row, cell);
+    }
+}
+
+static void transitions_plot(const struct table *t, struct chart *c)
+{
+    enum { MATRICES_MAX = 3 };
+    unsigned cores[TABLES_CORES_MAX];
+    size_t counts = switches_core_counts(t, cores, TABLES_CORES_MAX), n = counts < MATRICES_MAX ? counts : MATRICES_MAX;
+    char left_out[80] = "";
+    /* the first, one in the middle and the last: few active cores and all differ most */
+    if (n < counts)
+        snprintf(left_out, sizeof left_out, " (%zu of %zu numbers of active cores are drawn)", n, counts);
+    for (size_t i = 0; i < n; i++)
+        transitions_matrix(t, c, cores[n < 2 ? 0 : i * (counts - 1) / (n - 1)], counts > 1, i ? "" : left_out);
 }
 
 const struct table_kind table_transitions = {

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/table/chart_table.h"
 #include "tables/table/pivot.h"
 #include "tables/switches/voltage/volt_points.h"
-#include "tables/switches/voltage/voltage_plot.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 
-enum { RUNS = 50, RUNS_BRIEF = 12, READINGS_BRIEF = 400, ROWS_OF_PLATEAU = 4, FEW_CORES = 2 };
+enum { ROWS_OF_PLATEAU = 4, FEW_CORES = 2 };
 #define PLATEAU_VOLTS 0.004 /* medians of neighbours differ by less unless the voltage steps */
 
 static const struct table_column columns[] = {
@@ -25,12 +25,8 @@ static const struct table_column columns[] = {
     {"note", "", TABLE_TEXT, false, 0},
 };
 
-static struct switches_wish voltage_wish(const struct tables_context *x)
-{
-    return (struct switches_wish){.runs = x->options->brief ? RUNS_BRIEF : RUNS,
-                                  .volts = true,
-                                  .volt_readings = x->options->brief ? READINGS_BRIEF : 0};
-}
+static const struct switches_wish voltage_wishes[] = {
+    {.runs = 50, .volts = true}, {.runs = 12, .volts = true, .volt_readings = 400}}; /* the second: in brief */
 
 /* Down and up between no license and the licenses of each width and weight, as published pictures have them. */
 static const char *const pairs[][2] = {
@@ -53,15 +49,15 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
 {
     static const char *const names[] = {"128fma", "256or", "256fma", "512or", "512fma"};
     struct payload kernels[TABLES_KERNELS_MAX], a, b;
-    struct switches_wish w = voltage_wish(x);
+    const struct switches_wish *w = &voltage_wishes[x->options->brief];
     size_t n = tables_each_once(kernels, tables_kernels(x, names, sizeof names / sizeof *names, kernels, t));
     if (x->options->n_kernels)
-        return switches_add_all(x, out, kernels, n, &cores, 1, &w);
+        return switches_add_all(x, out, kernels, n, &cores, 1, w);
     const char *const(*list)[2] = x->options->brief ? pairs_brief : pairs;
     size_t n_pairs = x->options->brief ? sizeof pairs_brief / sizeof *pairs_brief : sizeof pairs / sizeof *pairs;
     for (size_t i = 0; i < n_pairs; i++)
         if (voltage_runs_here(kernels, n, list[i][0], &a) && voltage_runs_here(kernels, n, list[i][1], &b) &&
-            switches_add(x, out, &a, &b, cores, &w))
+            switches_add(x, out, &a, &b, cores, w))
             return -1;
     return 0;
 }
@@ -82,9 +78,9 @@ static size_t voltage_core_counts(const struct tables_context *x, unsigned *out)
 static int voltage_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     unsigned cores[TABLES_CORES_MAX];
-    struct switches_wish w = voltage_wish(x);
+    const struct switches_wish *w = &voltage_wishes[x->options->brief];
     struct table unused;
-    switches_note(x, &w, t);
+    switches_note(x, w, t);
     if (!x->machine->ops->read_register) {
         char why[400];
         snprintf(
@@ -110,8 +106,8 @@ static int voltage_put_rows(struct table *rows, const struct cell *c, const stru
                             struct machine_error *err)
 {
     struct volt_point *v;
-    size_t n, readings;
-    if (volt_points_find(&s->result.trace, &s->phases, 0, &v, &n, &readings))
+    size_t n;
+    if (volt_points_find(&s->result.trace, &s->phases, 0, &v, &n, NULL))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (!n) {
         free(v);
@@ -135,8 +131,8 @@ static int voltage_put_rows(struct table *rows, const struct cell *c, const stru
 static int voltage_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                            struct machine_error *err)
 {
-    struct switches_wish w = voltage_wish(x);
-    return switches_measure_rows(x, table_voltage.name, c, &w, voltage_put_rows, rows, err);
+    return switches_measure_rows(x, table_voltage.name, c, &voltage_wishes[x->options->brief], voltage_put_rows, rows,
+                                 err);
 }
 
 /* ---- for a person ---- */
@@ -224,6 +220,41 @@ static void voltage_findings(FILE *out, const struct table *t)
             estimates_text(&least, 3, low), table_number(t, lowest, "level_ghz"), table_text(t, lowest, "from"),
             table_text(t, lowest, "to"), estimates_text(&most, 3, high), table_number(t, highest, "level_ghz"),
             table_text(t, highest, "from"), table_text(t, highest, "to"));
+}
+
+enum { VOLTAGE_PANELS_IN_COLUMN = 4 };
+
+static void voltage_plot(const struct table *t, struct chart *c)
+{
+    const bool cores = chart_varies(t, "active_cores");
+    struct chart_names names = {0};
+    char name[200];
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double volts = table_number(t, row, "volts");
+        if (isfinite(volts))
+            chart_name(c, &names, chart_pair(t, row, cores, name, sizeof name));
+    }
+    for (size_t i = 0; i < names.n && i < CHART_PANELS_MAX; i++) {
+        struct chart_panel *p = chart_add_panel(c, CHART_LINES, names.name[i]);
+        snprintf(p->x_label, sizeof p->x_label, "\xC2\xB5s from the switch");
+        snprintf(p->y_label, sizeof p->y_label, "V");
+        struct chart_series *s = chart_series(c, p, names.name[i]);
+        if (!s)
+            break;
+        s->in_legend = false;
+        s->mark = 0;
+        for (size_t row = 0; row < t->n_rows; row++)
+            if (strcmp(chart_pair(t, row, cores, name, sizeof name), names.name[i]) == 0) {
+                struct estimate v = estimates_of_table(t, row, "volts");
+                chart_add_point(c, s, table_number(t, row, "time_us"), v.value, v.lo, v.hi);
+            }
+        if (i + 1 == CHART_PANELS_MAX) {
+            p->omitted = names.n - CHART_PANELS_MAX;
+            chart_tell_omitted(p, CHART_PANELS_MAX, "transitions");
+        }
+    }
+    c->two_columns = names.n > VOLTAGE_PANELS_IN_COLUMN;
+    chart_free_names(&names);
 }
 
 const struct table_kind table_voltage = {

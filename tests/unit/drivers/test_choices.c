@@ -21,13 +21,13 @@
 static struct choice_facts guest(void)
 {
     return (struct choice_facts){.guest = true,
-                                 .helper_errno = ENOENT,
+                                 .helper.open_errno = ENOENT,
                                  .perf_errno = ENOENT,
                                  .perf_paranoid = 2,
                                  .rdpmc_setting = -100,
                                  .nmi_watchdog = -1,
-                                 .msr_cpu = 3,
-                                 .msr_errno = ENOENT,
+                                 .msr.cpu = 3,
+                                 .msr.open_errno = ENOENT,
                                  .timing_usable = true};
 }
 
@@ -121,7 +121,7 @@ static void test_perf_is_taken_before_timing(void **state)
     assert_string_equal(line,
                         "perf (performance counters): helper: no /dev/characterize: the kernel module characterize is "
                         "not loaded; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
-    f.msr_errno = 0; /* registers come along */
+    f.msr.open_errno = 0; /* registers come along */
     n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
     assert_string_equal(line, "perf (performance counters and registers): helper: no /dev/characterize: the kernel "
@@ -133,28 +133,28 @@ static void test_msr_reasons(void **state)
     (void)state;
     struct choice_facts f = guest();
     says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
-    f.msr_errno = ENXIO; /* the node is there, the module is not */
+    f.msr.open_errno = ENXIO; /* the node is there, the module is not */
     says(&f, MSR, "no /dev/cpu/3/msr: the kernel module msr is not loaded", "modprobe msr");
-    f.msr_errno = EACCES;
+    f.msr.open_errno = EACCES;
     says(&f, MSR, "is readable by root only", "run as root");
-    f.msr_errno = EPERM;
+    f.msr.open_errno = EPERM;
     says(&f, MSR, "CAP_SYS_RAWIO", "container");
-    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "integrity");
+    snprintf(f.msr.lockdown, sizeof f.msr.lockdown, "integrity");
     says(&f, MSR, "CAP_SYS_RAWIO", "container"); /* lockdown alone does not refuse reads */
-    f.msr_rawio = true;
+    f.msr.rawio = true;
     says(&f, MSR, "is denied: kernel lockdown (integrity)", "Secure Boot");
-    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "none");
+    snprintf(f.msr.lockdown, sizeof f.msr.lockdown, "none");
     says(&f, MSR, "CAP_SYS_RAWIO", "container");
-    f.msr_errno = EBUSY;
+    f.msr.open_errno = EBUSY;
     says(&f, MSR, strerror(EBUSY), "none is known");
-    f.msr_errno = 0;
-    f.msr_read_errno = EIO;
+    f.msr.open_errno = 0;
+    f.msr.read_errno = EIO;
     says(&f, MSR, "EIO): the hypervisor does not expose it", "on the host");
     f.guest = false;
     says(&f, MSR, "reading a register fails (EIO): this processor has none", "none is known");
-    f.msr_read_errno = EPERM;
+    f.msr.read_errno = EPERM;
     says(&f, MSR, "reads fail: ", "none is known");
-    snprintf(f.msr_lockdown, sizeof f.msr_lockdown, "confidentiality");
+    snprintf(f.msr.lockdown, sizeof f.msr.lockdown, "confidentiality");
     says(&f, MSR, "reads are denied: kernel lockdown (confidentiality)", "Secure Boot");
     assert_false(choose(&f, MSR).usable);
 }
@@ -165,14 +165,14 @@ static void test_msr_that_works(void **state)
     struct choice_facts f = guest();
     struct machine_choice c[8];
     char line[600];
-    f.msr_errno = 0;
-    snprintf(f.msr_found, sizeof f.msr_found, "core voltage 0.880 V, base 2.1 GHz");
+    f.msr.open_errno = 0;
+    snprintf(f.registers.found, sizeof f.registers.found, "core voltage 0.880 V, base 2.1 GHz");
     says(&f, MSR, "time stamps and registers: core voltage 0.880 V, base 2.1 GHz", "");
     assert_true(choose(&f, MSR).usable);
     choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
     assert_int_equal(strncmp(line, "msr (time stamps and registers): helper: ", 41), 0);
-    f.msr_found[0] = '\0';
-    snprintf(f.msr_volts_why, sizeof f.msr_volts_why, "register 198H reports no voltage: its field is 0");
+    f.registers.found[0] = '\0';
+    snprintf(f.registers.volts_why, sizeof f.registers.volts_why, "register 198H reports no voltage: its field is 0");
     says(&f, MSR, "time stamps and registers; no voltage: register 198H reports", "");
     /* it needs the time stamps, too */
     f.timing_usable = false;
@@ -188,22 +188,22 @@ static void test_helper_reasons(void **state)
     says(&f, HELPER, "the kernel module characterize is not loaded", "make -C drivers/helper/kmod && insmod");
     f.signed_modules = true;
     says(&f, HELPER, "only loads signed modules", "mokutil");
-    f.helper_errno = ENXIO; /* a node that outlived its module */
+    f.helper.open_errno = ENXIO; /* a node that outlived its module */
     f.signed_modules = false;
     says(&f, HELPER, "not loaded", "insmod");
-    f.helper_errno = EACCES;
+    f.helper.open_errno = EACCES;
     says(&f, HELPER, "is for root only", "run as root");
-    f.helper_errno = EPERM;
+    f.helper.open_errno = EPERM;
     says(&f, HELPER, "CAP_SYS_RAWIO", "container");
-    f.helper_errno = EBUSY;
+    f.helper.open_errno = EBUSY;
     says(&f, HELPER, "in use by another process", "fuser");
-    f.helper_errno = EMFILE;
+    f.helper.open_errno = EMFILE;
     says(&f, HELPER, strerror(EMFILE), "");
-    f.helper_errno = 0;
-    f.helper_other = true;
+    f.helper.open_errno = 0;
+    f.helper.other_version = true;
     says(&f, HELPER, "has another version", "rmmod characterize && make -C drivers/helper/kmod");
-    f.helper_other = false;
-    snprintf(f.helper_refusal, sizeof f.helper_refusal, "it is no CPU");
+    f.helper.other_version = false;
+    snprintf(f.helper.refusal, sizeof f.helper.refusal, "it is no CPU");
     says(&f, HELPER, "refuses: it is no CPU", "none is known");
     assert_false(choose(&f, HELPER).usable);
 }
@@ -214,12 +214,12 @@ static void test_helper_is_the_best(void **state)
     struct choice_facts f = guest();
     struct machine_choice c[8];
     char line[300];
-    f.helper_errno = 0;
+    f.helper.open_errno = 0;
     says(&f, HELPER, "chain of adds (no performance counters)", "");
     assert_true(choose(&f, HELPER).usable);
-    f.helper_can = CHARACTERIZE_CAN_APERF_MPERF;
+    f.helper.hello.can = CHARACTERIZE_CAN_APERF_MPERF;
     says(&f, HELPER, "APERF (no performance counters)", "");
-    f.helper_can |= CHARACTERIZE_CAN_PMU;
+    f.helper.hello.can |= CHARACTERIZE_CAN_PMU;
     says(&f, HELPER, "interrupts masked; frequency by performance counters", "");
     choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
     assert_int_equal(strncmp(line, "helper", 6), 0);
@@ -280,9 +280,9 @@ static void test_facts_come_from_the_folders_given(void **state)
     char root[FOLDER_PATH_MAX];
     folder_make(root);
     choice_facts_read(root, root, root, &f);
-    assert_int_equal(f.helper_errno, ENOENT);
+    assert_int_equal(f.helper.open_errno, ENOENT);
     assert_false(f.signed_modules);
-    assert_int_equal(f.msr_errno, ENOENT);
+    assert_int_equal(f.msr.open_errno, ENOENT);
     assert_int_equal(f.perf_paranoid, -100);
     assert_int_equal(f.rdpmc_setting, -100);
     folder_put(root, "characterize", "");
@@ -296,21 +296,21 @@ static void test_facts_come_from_the_folders_given(void **state)
     memset(long_file, 'A', sizeof long_file - 1);
     put_on_all_cpus(root, long_file);
     choice_facts_read(root, root, root, &f);
-    assert_int_equal(f.helper_errno, 0);
-    assert_true(f.helper_other); /* no module answers */
+    assert_int_equal(f.helper.open_errno, 0);
+    assert_true(f.helper.other_version); /* no module answers */
     assert_true(f.signed_modules);
-    assert_int_equal(f.msr_errno, 0);
-    assert_int_equal(f.msr_read_errno, 0);
-    assert_true(f.msr_rawio);
-    assert_string_equal(f.msr_lockdown, "integrity");
+    assert_int_equal(f.msr.open_errno, 0);
+    assert_int_equal(f.msr.read_errno, 0);
+    assert_true(f.msr.rawio);
+    assert_string_equal(f.msr.lockdown, "integrity");
     assert_int_equal(f.perf_paranoid, 4);
     assert_int_equal(f.rdpmc_setting, 0);
     assert_true(f.hybrid);
     put_on_all_cpus(root, "too short");
     folder_put(root, "self/status", "CapEff:\t000001fffefdffff\n");
     choice_facts_read(root, root, root, &f);
-    assert_int_equal(f.msr_read_errno, EIO);
-    assert_false(f.msr_rawio);
+    assert_int_equal(f.msr.read_errno, EIO);
+    assert_false(f.msr.rawio);
     folder_remove(root);
 }
 

@@ -22,7 +22,7 @@
 /* A system on which everything works but the helper. */
 static size_t choices(struct machine_choice c[4])
 {
-    struct choice_facts f = {.helper_errno = ENOENT,
+    struct choice_facts f = {.helper.open_errno = ENOENT,
                              .rdpmc_setting = 1,
                              .perf_rdpmc = true,
                              .perf_counter = true,
@@ -211,7 +211,7 @@ static struct transition_setup setup_of(void)
     assert_int_equal(kernel_parse("64or", &to, why, sizeof why), 0);
     transition_defaults(&s, &from, &to);
     s.runs = 20;
-    s.active_cores = 1;
+    s.machine.active_cores = 1;
     s.period_us = 3;
     return s;
 }

@@ -172,7 +172,7 @@ static struct energy_setup short_pair(void)
 
 static void run_it(struct scripted *s, const struct energy_setup *e, struct energy_result *out)
 {
-    struct machine m = {&s->ops, s};
+    struct machine m = {.ops = &s->ops, .state = s};
     struct machine_error err;
     assert_int_equal(energy_run(&m, e, out, &err), MACHINE_OK);
     assert_int_equal(s->prepared, 2 * out->n);
@@ -388,7 +388,7 @@ static void one_can_stop_it(void **state)
 
 static void refused(struct scripted *s, const struct energy_setup *e, int status, const char *text)
 {
-    struct machine m = {&s->ops, s};
+    struct machine m = {.ops = &s->ops, .state = s};
     struct machine_error err;
     struct energy_result r;
     assert_int_equal(energy_run(&m, e, &r, &err), status);
@@ -402,7 +402,7 @@ static void refused(struct scripted *s, const struct energy_setup *e, int status
 static void what_cannot_be_measured(void **state)
 {
     struct scripted *s = *state;
-    struct machine m = {&s->ops, s};
+    struct machine m = {.ops = &s->ops, .state = s};
     struct machine_error err;
     struct energy_setup e = short_pair();
     struct energy_result r;

@@ -166,7 +166,7 @@ static void open_disturbed(struct disturbed *d, struct machine *m, unsigned good
     memset(d, 0, sizeof *d);
     d->good = good;
     assert_int_equal(machine_open_parsed_model(&model, "test", &d->inner, &err), MACHINE_OK);
-    *m = (struct machine){&disturbed_ops, d};
+    *m = (struct machine){.ops = &disturbed_ops, .state = d};
 }
 
 static void test_invalid_repetitions_are_made_up_for(void **state)

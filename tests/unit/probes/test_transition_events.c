@@ -229,7 +229,7 @@ static void test_the_probe_on_a_made_pmu(void **state)
     m.ops->info(&m, &info);
     transition_defaults(&s, &p, &q);
     s.runs = 20;
-    s.active_cores = 1;
+    s.machine.active_cores = 1;
     s.period_us = 3;
     s.n_events = 1;
     s.events[0] = (struct raw_event){.code = 0x00c1};

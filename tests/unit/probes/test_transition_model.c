@@ -12,12 +12,11 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
 #include "tests/support/random_numbers.h"
-#include "analysis/phases/phases_json.h"
 
 #define DURATION_US 1.0
 #define RELATIVE 0.003
@@ -58,7 +57,7 @@ static size_t expect(const struct model *m, const struct transition_setup *s, st
 {
     struct model_truth t;
     struct machine_error err;
-    if (model_truth(m, &s->from, &s->to, s->active_cores, &t, &err))
+    if (model_truth(m, &s->from, &s->to, s->machine.active_cores, &t, &err))
         fail_msg("%s", err.text);
     size_t n = 0;
     e[n++] = (struct expected){PHASE_STEADY, -s->before_us, s->before_us, t.from_ghz, NAN};
@@ -135,8 +134,8 @@ static void check(const struct model *m, const char *from, const char *to, unsig
     struct phases p;
     struct payload a = payload_of(from), b = payload_of(to);
     transition_defaults(&s, &a, &b);
-    s.active_cores = cores;
-    s.seed = seed;
+    s.machine.active_cores = cores;
+    s.machine.seed = seed;
     if (observe > 0)
         s.observe_us = observe;
     measure(m, &s, &p);
@@ -258,7 +257,7 @@ static void nothing_where_there_is_nothing(void **state)
         struct phases p;
         struct payload a = payload_of("128fma"), b = payload_of("512fma");
         transition_defaults(&s, &a, &b);
-        s.seed = seed;
+        s.machine.seed = seed;
         measure(&m, &s, &p);
         assert_int_equal(p.n_transitions, 0);
         assert_int_equal(p.n_levels, 1);
@@ -281,7 +280,7 @@ static void deterministic(void **state)
         struct phases p;
         struct payload a = payload_of("128fma"), b = payload_of("512fma");
         transition_defaults(&s, &a, &b);
-        s.seed = i < 2 ? 7 : 8;
+        s.machine.seed = i < 2 ? 7 : 8;
         measure(&m, &s, &p);
         text[i] = phases_to_json(&p);
         assert_non_null(text[i]);

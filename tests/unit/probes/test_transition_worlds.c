@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "probes/transition.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
@@ -30,7 +30,7 @@ static void measure_for(const struct model *m, const char *from, const char *to,
     struct payload a = rig_payload(from), b = rig_payload(to);
     char why[200];
     transition_defaults(&s, &a, &b);
-    s.seed = seed;
+    s.machine.seed = seed;
     s.no_volts = !m->stamps_volts;
     if (observe > 0)
         s.observe_us = observe;

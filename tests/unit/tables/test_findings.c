@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "tables/relaxation/relaxation_fit.h"
-#include "tables/relaxation/relaxation_waits.h"
 #include "tables/table/estimates.h"
 #include "analysis/stats/threshold.h"
 #include "tables/registry.h"

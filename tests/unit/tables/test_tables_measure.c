@@ -259,7 +259,7 @@ static void date_and_cpu_are_the_cells_own(void **state)
 {
     const struct machine_ops ops = {.info = real_info};
     struct real r = {.cpu = 3};
-    struct machine m = {&ops, &r};
+    struct machine m = {.ops = &ops, .state = &r};
     struct tables_options o;
     struct table t;
     struct machine_error error;

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/trace.h"
 
 #define HIGH_GHZ 3.193 /* levels of the W-2104 in these recordings */

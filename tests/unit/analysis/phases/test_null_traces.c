@@ -17,7 +17,7 @@
 
 #include "tests/support/null_traces.h"
 #include "tests/support/random_numbers.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {

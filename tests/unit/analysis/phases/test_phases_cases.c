@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 
 static double wobble(size_t i, unsigned run)
 {

@@ -15,7 +15,6 @@
 #include <jansson.h>
 
 #include "analysis/phases/phases.h"
-#include "analysis/phases/phases_json.h"
 
 static const struct estimate none = {NAN, NAN, NAN};
 

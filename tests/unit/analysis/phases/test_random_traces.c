@@ -20,8 +20,7 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/random_traces.h"
 #include "tests/support/trace_score.h"
-#include "analysis/phases/phases_find.h"
-#include "analysis/phases/phases_json.h"
+#include "analysis/phases/phases.h"
 
 static size_t setting(const char *name, size_t otherwise)
 {

@@ -44,7 +44,7 @@ static void measure(const struct model *m, const char *from, const char *to, dou
     struct machine_error err;
     const struct guard g = {.machine = &machine, .observe_given = observe > 0};
     transition_defaults(&s, &a, &b);
-    s.seed = seed;
+    s.machine.seed = seed;
     s.runs = runs;
     s.no_volts = !volts;
     if (observe > 0)

@@ -59,7 +59,7 @@ static void measure(const struct world *w, struct switches_seen *seen)
     struct payload narrow = rig_payload("128fma"), wide = rig_payload("512fma");
     shape(w, &m);
     transition_defaults(&s, w->up ? &wide : &narrow, w->up ? &narrow : &wide);
-    s.seed = w->seed;
+    s.machine.seed = w->seed;
     s.no_volts = true;
     if (machine_open_parsed_model(&m, "model:ramp", &machine, &err))
         fail_msg("%s", err.text);

@@ -15,7 +15,7 @@
 
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/repetitions/steady.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "probes/steady.h"
 #include "tables/switches/guarded.h"
 #include "tests/support/model_rig.h"
@@ -51,9 +51,9 @@ static void measure(const struct model *m, const char *from, const char *to, uns
     struct payload a = rig_payload(from), b = rig_payload(to);
     struct guard g = {.machine = &machine};
     transition_defaults(&s, &a, &b);
-    s.seed = seed;
+    s.machine.seed = seed;
     s.runs = runs;
-    s.active_cores = 16;
+    s.machine.active_cores = 16;
     s.no_volts = true;
     assert_int_equal(machine_open_parsed_model(m, "model:test", &machine, &err), MACHINE_OK);
     if (guarded_switch(&g, &s, out, &err))

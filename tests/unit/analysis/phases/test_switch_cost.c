@@ -16,12 +16,11 @@
 
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/checks/switch_cost.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
-#include "analysis/phases/phases_json.h"
 #include "tests/support/phases_rig.h"
 
 static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};

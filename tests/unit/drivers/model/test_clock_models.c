@@ -16,12 +16,11 @@
 
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/checks/cross_check.h"
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
-#include "analysis/phases/phases_json.h"
 #include "tests/support/random_numbers.h"
 
 static const double steps[] = {1, 10, 25};

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/choices.h"
-#include "drivers/perf/counter_room.h"
+#include "drivers/perf/perf.h"
 #include "drivers/helper/helper.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
@@ -59,9 +59,10 @@ static void test_the_watchdog(void **state)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         watchdog_says(cases[i].text);
-        assert_int_equal(counter_room_watchdog(proc), cases[i].watchdog);
-        const char *remedy = counter_room_remedy(cases[i].watchdog);
-        assert_true(strlen(remedy) < COUNTER_REMEDY_SIZE && strlen(remedy) < sizeof((struct machine_error *)0)->remedy);
+        assert_int_equal(perf_room_watchdog(proc), cases[i].watchdog);
+        const char *remedy = perf_room_remedy(cases[i].watchdog);
+        assert_true(strlen(remedy) < PERF_ROOM_REMEDY_SIZE &&
+                    strlen(remedy) < sizeof((struct machine_error *)0)->remedy);
         expect(i, remedy);
         sweep(state);
     }
@@ -83,9 +84,9 @@ static void test_how_many_there_are(void **state)
     leaves.counters.eax = 0x00000400; /* no version: no such leaf */
     cpu_identify(&leaves, &id);
     assert_int_equal(id.general_counters, 0);
-    counter_room_text(5, 4, text, sizeof text);
+    perf_room_text(5, 4, text, sizeof text);
     assert_string_equal(text, " (5 events; this logical CPU has 4 general-purpose counters)");
-    counter_room_text(5, 0, text, sizeof text);
+    perf_room_text(5, 0, text, sizeof text);
     assert_string_equal(text, "");
 }
 

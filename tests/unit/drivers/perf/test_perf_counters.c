@@ -101,12 +101,12 @@ static void test_a_software_event_of_this_kernel_is_missing(void **state)
                                    .exclude_hv = 1};
     struct machine_error err;
     perf_real_system(&s);
-    int fd = s.open(s.context, &attr, -1);
+    int fd = s.open(&attr, -1);
     if (fd < 0) {
         print_message("skipped: perf_event_open: %s\n", strerror(-fd));
         skip();
     }
-    struct perf_counter c = {.fd = fd, .page = s.map(s.context, fd)};
+    struct perf_counter c = {.fd = fd, .page = s.map(fd)};
     assert_non_null(c.page);
     struct perf_reader reader = {.n = 1, .slot = {{.page = c.page}}};
     uint64_t words[3];

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <linux/isst_if.h>
 
-#include "tables/frequency/core_ranges.h"
+#include "tables/frequency/frequency.h"
 #include "drivers/power/speed_select.h"
 #include "drivers/power/speed_select_abi.h"
 #include "tests/support/folder.h"

@@ -52,7 +52,7 @@ static int measure(const struct guard *g, const struct machine_info *info, size_
     struct long_chain before, after;
     struct machine_error err;
     transition_defaults(&setup, &from, &to);
-    setup.active_cores = 1;
+    setup.machine.active_cores = 1;
     setup.runs = 60;
     assert_int_equal(long_chain(info->cpu_number, info->tsc_hz, &before), 0);
     int status = guarded_switch(g, &setup, &seen, &err);

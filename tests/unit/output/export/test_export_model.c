@@ -12,7 +12,7 @@
 
 #include "output/validate/validate.h"
 #include "tables/registry.h"
-#include "tables/published/sku_file.h"
+#include "tables/published/sku.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/schedule_tables.h"

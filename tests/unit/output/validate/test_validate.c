@@ -16,7 +16,7 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
 #include "tables/published/published.h"
-#include "tables/published/sku_file.h"
+#include "tables/published/sku.h"
 #include "tables/table/tables.h"
 #include "tests/support/folder.h"
 
@@ -188,7 +188,7 @@ static void test_shipped_files(void **state)
         }
         sku_free(&s);
     }
-    sku_list_free(names, n);
+    data_file_list_free(names, n);
     assert_true(n >= 7);
     struct sku s;
     struct machine_error err;

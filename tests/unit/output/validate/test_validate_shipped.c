@@ -19,7 +19,7 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/schedule_tables.h"
 #include "tests/support/table_rig.h"
-#include "tables/published/sku_file.h"
+#include "tables/published/sku.h"
 #include "tables/table/tables.h"
 
 enum { TABLES_MAX = 9 };
@@ -205,7 +205,7 @@ static void test_models_agree_with_their_figures(void **state)
     }
     if (rng_rounds((unsigned)n_names) == n_names)
         assert_int_equal(hidden, 2); /* throttling of the W-2104, published as 8 to 20 us */
-    sku_list_free(names, n_names);
+    data_file_list_free(names, n_names);
 }
 
 /* ---- as published ---- */
@@ -260,7 +260,7 @@ static void test_every_figure(void **state)
     }
     assert_int_equal(hidden, 2);
     assert_true(figures >= 104);
-    sku_list_free(names, n);
+    data_file_list_free(names, n);
 }
 
 /* The shipped figures of the 6130 against its published frequencies: of several rows the worst one is told. */

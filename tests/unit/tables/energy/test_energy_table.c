@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tables/energy/energy_fit.h"
+#include "tables/energy/energy.h"
 #include "drivers/msr/msr_decode.h"
 #include "probes/energy.h"
 #include "tables/registry.h"
@@ -335,7 +335,7 @@ static void measure_odd(const struct model *m, struct tables_options *o, struct 
     odd.ops.run = odd_run;
     odd.ops.info = odd_info;
     odd.ops.read_energy = odd_energy;
-    struct machine machine = {&odd.ops, odd.model.state};
+    struct machine machine = {.ops = &odd.ops, .state = odd.model.state};
     o->n_active = 1;
     o->active[0] = 1;
     rig_measure_on(&table_energy, &machine, o, out);

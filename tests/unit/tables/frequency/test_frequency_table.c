@@ -408,7 +408,7 @@ static void open_odd(struct odd *o, struct machine *m, bool counts)
     rig_load("xeon-gold-6130", &model);
     model.counts_licenses = model.counts_throttle = counts;
     assert_int_equal(machine_open_parsed_model(&model, "model:test", &o->inner, &err), MACHINE_OK);
-    *m = (struct machine){&odd_ops, o};
+    *m = (struct machine){.ops = &odd_ops, .state = o};
 }
 
 static char *printed(const struct table *t, void (*print)(FILE *, const struct table *))

@@ -94,7 +94,7 @@ static void measure_floating(struct tables_options *o, struct table *out)
     floating.tsc_hz = info.tsc_hz;
     floating.ops = *floating.model.ops;
     floating.ops.run = floating_run;
-    struct machine machine = {&floating.ops, floating.model.state};
+    struct machine machine = {.ops = &floating.ops, .state = floating.model.state};
     rig_measure_on(&table_overhead, &machine, o, out);
     floating.model.ops->close(&floating.model);
 }

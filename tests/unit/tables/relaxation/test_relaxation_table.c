@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "tables/relaxation/relaxation_fit.h"
-#include "tables/relaxation/relaxation_waits.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
@@ -110,9 +109,9 @@ static void the_share_of_doubled_waits_is_not_biased_by_interruptions(void **sta
     rng_init(&r, 11, 0);
     for (int i = 0; i < RUNS; i++) {
         double wait = rng_chance(&r, 0.3) ? 1340 : 670, at = -3000 * log(1 - rng_unit(&r));
-        rise[i] = (struct relaxation_rise){wait + rng_normal(&r), 0, NAN, NAN, false, NAN, NAN};
+        rise[i] = (struct relaxation_rise){wait + rng_normal(&r), 0, NAN, NAN, NAN, NAN};
         if (at < wait) /* starts it anew */
-            rise[i] = (struct relaxation_rise){at + wait + rng_normal(&r), 1, at, at, false, NAN, NAN};
+            rise[i] = (struct relaxation_rise){at + wait + rng_normal(&r), 1, at, at, NAN, NAN};
     }
     assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
     assert_true(w.mode[0].wait_us.lo < 670.05 && w.mode[0].wait_us.hi > 669.95 && w.mode[0].sd_us < 1.2);
@@ -139,7 +138,7 @@ static void unnoticed(struct rng *r, double rate, double doubled, size_t n, stru
             at = -1e6 / rate * log(1 - rng_unit(r));
             begun += at < wait ? at : wait;
         } while (at < wait);
-        rise[i] = (struct relaxation_rise){begun, 0, NAN, NAN, false, NAN, NAN};
+        rise[i] = (struct relaxation_rise){begun, 0, NAN, NAN, NAN, NAN};
     }
     assert_int_equal(relaxation_waits(rise, n, out), 0);
 }
@@ -170,7 +169,7 @@ static void waits_begun_anew_unnoticed_are_not_taken_for_double_ones(void **stat
     struct relaxation_rise rise[60];
     for (size_t n = 1; n <= 3; n += 2) {
         for (size_t i = 0; i < 60; i++)
-            rise[i] = (struct relaxation_rise){(i < n ? 2 : 1) * 670 + rng_normal(&r), 0, NAN, NAN, false, NAN, NAN};
+            rise[i] = (struct relaxation_rise){(i < n ? 2 : 1) * 670 + rng_normal(&r), 0, NAN, NAN, NAN, NAN};
         assert_int_equal(relaxation_waits(rise, 60, &w), 0);
         assert_int_equal(w.mode[1].n, n == 3 ? 3 : 0);
         assert_int_equal(w.others, n == 3 ? 0 : 1);
@@ -188,7 +187,7 @@ static void waits_that_are_always_interrupted_count_if_they_agree(void **state)
     rng_init(&r, 12, 0);
     for (int i = 0; i < RUNS; i++) {
         double tick = rng_range(&r, 0, 500);
-        rise[i] = (struct relaxation_rise){rng_range(&r, 1150, 1250), 3, tick, tick + 1000, false, NAN, NAN};
+        rise[i] = (struct relaxation_rise){rng_range(&r, 1150, 1250), 3, tick, tick + 1000, NAN, NAN};
     }
     assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
     assert_true(w.kept && w.mode[0].n == RUNS && fabs(w.mode[0].wait_us.value - 1200) < 15);
@@ -201,7 +200,7 @@ static void waits_that_are_always_interrupted_count_if_they_agree(void **state)
     assert_true(w.others == RUNS / 5 && w.mode[0].share.value == 1);
     assert_true(w.rearmed == 0 && w.not_rearmed == RUNS - RUNS / 5);
     for (int i = 0; i < RUNS; i++) /* it does matter: a wait of 600 us after the last tick before it is over */
-        rise[i] = (struct relaxation_rise){rng_range(&r, 600, 3000), 3, 10, 20, false, NAN, NAN};
+        rise[i] = (struct relaxation_rise){rng_range(&r, 600, 3000), 3, 10, 20, NAN, NAN};
     assert_int_equal(relaxation_waits(rise, RUNS, &w), 0);
     assert_true(w.close < 60);
 }

@@ -289,7 +289,7 @@ static bool slow_repetitions_are_kept(const struct model *m, const char *from, c
     struct guard g = {.machine = &machine};
     struct switches_seen seen;
     transition_defaults(&s, &a, &b);
-    s.seed = seed;
+    s.machine.seed = seed;
     s.no_volts = true;
     assert_int_equal(machine_open_parsed_model(m, "model:test", &machine, &err), MACHINE_OK);
     if (guarded_switch(&g, &s, &seen, &err))

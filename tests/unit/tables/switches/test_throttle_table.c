@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tables/switches/throttle/throttle_distance.h"
+#include "tables/switches/throttle/throttle.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"

@@ -15,11 +15,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
 #include "output/plot/plot_series.h"
-#include "analysis/phases/phases_json.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
 #include "probes/transition.h"
@@ -40,8 +39,8 @@ static void measure_model(const char *model, const char *from, const char *to, u
     struct payload a = rig_payload(from), b = rig_payload(to);
     char why[200];
     transition_defaults(&s, &a, &b);
-    s.active_cores = cores;
-    s.seed = seed;
+    s.machine.active_cores = cores;
+    s.machine.seed = seed;
     if (machine_open_model(model, "data", &m, &err) || transition_run(&m, &s, NULL, NULL, &r, &err))
         fail_msg("%s", err.text);
     m.ops->close(&m);

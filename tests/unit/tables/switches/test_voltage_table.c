@@ -200,7 +200,7 @@ static void what_cannot_be_read_is_missing(void **state)
     assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
     ops = *machine.ops;
     ops.read_register = NULL;
-    const struct machine blind = {&ops, machine.state};
+    const struct machine blind = {.ops = &ops, .state = machine.state};
     struct machine copy = blind;
     assert_int_equal(tables_measure(&table_voltage, &copy, &o, NULL, NULL, &t, &err), MACHINE_OK);
     assert_true(t.n_rows == 0 && t.n_missing == 1);

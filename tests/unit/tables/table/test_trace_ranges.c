@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/phases_find.h"
+#include "analysis/phases/phases.h"
 #include "trace/trace.h"
 #include "probes/transition.h"
 #include "tests/support/broken_machine.h"
@@ -479,7 +479,7 @@ static void counters_that_cannot_be_believed(void **state)
         broken_open(&b, &machine);
         transition_defaults(&s, &from, &to);
         s.runs = 10;
-        s.cpu = -1;
+        s.machine.cpu = -1;
         s.no_volts = true;
         assert_int_equal(transition_run(&machine, &s, NULL, NULL, &result, &err), MACHINE_OK);
         if (cases[i].says[0]) {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tables/trigger/trigger_course.h"
+#include "tables/trigger/trigger_fit.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"

@@ -180,18 +180,18 @@ static void shares_are_of_cycles(void **state)
     };
     size_t runs;
     struct trace t = trace_of(rows, sizeof rows / sizeof *rows);
-    struct estimate e = shares_counted(&t, 0, 0, INFINITY, &runs);
+    struct estimate e = shares_counted(&t, 0, INFINITY, &runs);
     assert_int_equal(runs, 2);
     assert_true(fabs(e.value - (0.6 + 0.25) / 2) < 1e-6);
     assert_true(e.lo < 0.25 && e.hi > 0.6);
-    e = shares_counted(&t, 0, 0, 1, &runs); /* the first sample of each only */
+    e = shares_counted(&t, 0, 1, &runs); /* the first sample of each only */
     assert_int_equal(runs, 3);
     assert_true(fabs(e.value - 2.0 / 3) < 1e-6);
-    assert_true(fabs(shares_ipc(&t, 0, INFINITY) - 2) < 1e-6);
-    e = shares_slow(&t, 2, SHARES_SLOW, 0, INFINITY, &runs);
+    assert_true(fabs(shares_ipc(&t, 0) - 2) < 1e-6);
+    e = shares_slow(&t, 2, SHARES_SLOW, &runs);
     assert_int_equal(runs, 3);
     assert_true(fabs(e.value - 0.6 / 3) < 1e-6);
-    e = shares_slow(&t, NAN, SHARES_SLOW, 0, INFINITY, &runs);
+    e = shares_slow(&t, NAN, SHARES_SLOW, &runs);
     assert_true(isnan(e.value) && runs == 0);
     trace_free(&t);
 }
@@ -201,12 +201,12 @@ static void nothing_has_no_share(void **state)
     (void)state;
     size_t runs = 7;
     struct trace t = trace_of(NULL, 0);
-    assert_true(isnan(shares_counted(&t, 0, 0, INFINITY, &runs).value) && runs == 0);
-    assert_true(isnan(shares_ipc(&t, 0, INFINITY)));
+    assert_true(isnan(shares_counted(&t, 0, INFINITY, &runs).value) && runs == 0);
+    assert_true(isnan(shares_ipc(&t, 0)));
     trace_free(&t);
     static const struct row one[] = {{0, 0, 1, 1, "1"}};
     t = trace_of(one, 1);
-    assert_true(isnan(shares_counted(&t, 0, 0, INFINITY, &runs).value) && runs == 0);
+    assert_true(isnan(shares_counted(&t, 0, INFINITY, &runs).value) && runs == 0);
     trace_free(&t);
 }
 

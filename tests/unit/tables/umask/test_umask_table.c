@@ -292,7 +292,7 @@ static void measure_invalid(size_t most_events, bool constant, struct table *out
     invalid.ops.run = invalid_run;
     invalid.most_events = most_events;
     invalid.constant = constant;
-    struct machine machine = {&invalid.ops, invalid.model.state};
+    struct machine machine = {.ops = &invalid.ops, .state = invalid.model.state};
     /* what is not replaced goes to the model; it is closed through the wrapper */
     assert_int_equal(tables_measure(&table_umask, &machine, &o, NULL, NULL, out, &err), MACHINE_OK);
     invalid.model.ops->close(&invalid.model);

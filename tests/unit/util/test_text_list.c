@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A line that grows by items. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "util/text_list.h"
+
+static void test_items(void **state)
+{
+    (void)state;
+    char list[40] = "";
+    text_list_add(list, sizeof list, "; ", "%s", "");
+    assert_string_equal(list, "");
+    text_list_add(list, sizeof list, "; ", "one %d", 1);
+    assert_string_equal(list, "one 1");
+    text_list_add(list, sizeof list, "; ", "%s", "");
+    assert_string_equal(list, "one 1");
+    text_list_add(list, sizeof list, "; ", "two");
+    text_list_add(list, sizeof list, " ", "three");
+    assert_string_equal(list, "one 1; two three");
+}
+
+/* What does not fit is cut off; a separator never stands at the end. */
+static void test_full(void **state)
+{
+    (void)state;
+    for (size_t size = 1; size <= 12; size++) {
+        char list[16], whole[] = "ab, cd, ef";
+        memset(list, '#', sizeof list);
+        list[0] = '\0';
+        text_list_add(list, size, ", ", "ab");
+        text_list_add(list, size, ", ", "cd");
+        text_list_add(list, size, ", ", "ef");
+        size_t length = strlen(list);
+        assert_true(length < size);
+        assert_memory_equal(list, whole, length);
+        assert_true(length == 0 || strchr(", ", list[length - 1]) == NULL);
+        assert_int_equal(list[size], '#');
+        if (size > strlen(whole))
+            assert_string_equal(list, whole);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A line of text that grows by items. */
+#ifndef CHARACTERIZE_TEXT_LIST_H
+#define CHARACTERIZE_TEXT_LIST_H
+
+#include <stddef.h>
+
+/* Adds an item to a list of `size` bytes, behind `separator` where there is one already, as printf does. What does not
+ * fit is truncated; an empty item adds nothing. */
+__attribute__((format(printf, 4, 5))) void text_list_add(char *list, size_t size, const char *separator,
+                                                         const char *item, ...);
+
+#endif
