@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "analysis/phases/phases_json.h"
 #include "cli/messages.h"
 #include "output/plot/charts.h"
 #include "output/text/phases_text.h"

@@ -6,6 +6,7 @@
 
 #include "cli/files.h"
 #include "cli/messages.h"
+#include "util/text_list.h"
 
 /* The jobs by name, for messages. */
 static const struct {
@@ -22,13 +23,11 @@ static const struct {
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
     char names[200] = "";
-    size_t used = 0;
     if ((with & 1u << o->job) != 0)
         return 0;
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
         if ((with & jobs[i].job) != 0)
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? " or " : "",
-                                     jobs[i].example);
+            text_list_add(names, sizeof(names), " or ", "%s", jobs[i].example);
     if (o->job == JOB_NONE)
         return refuse(BAD_USAGE, "--%s without a job: add %s", option, names);
     if ((WITH_MEASURING & 1u << o->job) == 0 && with != WITH_TABLES && (with & WITH_MEASURING) == with)
@@ -105,10 +104,9 @@ static int check_table(const struct options *o)
     char names[200] = "";
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
-    for (size_t i = 0, used = 0; i < n && used < sizeof(names); i++)
+    for (size_t i = 0; i < n; i++)
         if (kinds[i]->takes_event)
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s--table %s", used > 0 ? " or " : "",
-                                     kinds[i]->name);
+            text_list_add(names, sizeof(names), " or ", "--table %s", kinds[i]->name);
     return refuse(BAD_USAGE, "--event cannot be combined with --table %s; use it with %s", o->table->name, names);
 }
 

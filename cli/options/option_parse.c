@@ -12,6 +12,7 @@
 #include "cli/options/option_parts.h"
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
+#include "util/text_list.h"
 
 const char *argp_program_version = "characterize " VERSION;
 
@@ -42,8 +43,7 @@ static int find_name(const struct option_row *p, const char *const *names, const
     for (int i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], name) == 0)
             return i;
-        strncat(all, i == 0 ? "" : ", ", sizeof(all) - strlen(all) - 1);
-        strncat(all, names[i], sizeof(all) - strlen(all) - 1);
+        text_list_add(all, sizeof(all), ", ", "%s", names[i]);
     }
     complain("--%s: unknown '%s'; one of: %s", p->name, name, all);
     return -1;
