@@ -117,8 +117,7 @@ char *file_read(FILE *in, size_t *length)
     text[n] = '\0';
     if (length != NULL)
         *length = n;
-    char *fitting = realloc(text, n + 1);
-    return fitting != NULL ? fitting : text;
+    return text;
 }
 
 char *file_read_found(const char *name, size_t *length, char *why, size_t size)

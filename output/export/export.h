@@ -4,25 +4,20 @@
 #define CHARACTERIZE_EXPORT_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "output/export/schedule.h"
 
 /*
- * The JSON, ending in a newline; allocated with malloc. The same parameters give the same
- * bytes: its SHA-256 names the measurement. NULL with one line in `why`: the parameters contradict each other
- * (schedule_check_consistent), or no memory.
+ * The JSON, ending in a newline; allocated with malloc. The same parameters give the same bytes: its SHA-256 names the
+ * measurement. NULL with one line in `why`: the parameters contradict each other (schedule_check_consistent), or no
+ * memory.
  */
 char *export_to_json(const struct schedule *s, char *why, size_t why_size);
 
-/* Writes that text. Returns 0, or -1 with one line in `why`; nothing is written then unless the stream failed. */
-int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size);
-
 /*
- * Writes the header: the template data/export/header.h.in with the parameters. What contradicts itself is refused as
- * in export_to_json, whose text the hash in the header is of. Returns 0, or -1 with one line in `why`; nothing is
- * written then unless the stream failed.
+ * The header likewise: the template data/export/header.h.in, which must be there, with the parameters and the hash of
+ * their JSON.
  */
-int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size);
+char *export_to_header(const struct schedule *s, char *why, size_t why_size);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 
 #include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/export/export.h"
+#include "util/error.h"
 #include "util/sha256.h"
 #include "util/template.h"
 
@@ -263,25 +263,27 @@ static void export_header_values(const struct hashed *h, struct template_values 
     }
 }
 
-int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size)
+char *export_to_header(const struct schedule *s, char *why, size_t why_size)
 {
     struct hashed h = {.schedule = s};
     struct template_values values = {.n = 0};
-    char *json = export_to_json(s, why, why_size);
+    char *json = export_to_json(s, why, why_size), *header = NULL;
     char *text = json ? template_read("export", "header", ".h.in", why, why_size) : NULL;
+    size_t size = 0;
+    FILE *out = text ? open_memstream(&header, &size) : NULL;
     int status = -1;
-    if (text) {
+    if (out) {
         sha256_hex(json, strlen(json), h.sha256);
         export_header_values(&h, &values);
-        errno = 0;
         status = template_fill(text, &values, out, why, why_size);
     }
-    if (status == 0 && (fflush(out) != 0 || ferror(out))) {
-        snprintf(why, why_size, "cannot be written: %s", strerror(errno));
-        status = -1;
-    }
+    if (text && (!out || fclose(out) != 0))
+        status = error_line(why, why_size, "out of memory");
     template_free(&values);
     free(text);
     free(json);
-    return status;
+    if (status == 0)
+        return header;
+    free(header);
+    return NULL;
 }
