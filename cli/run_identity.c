@@ -98,20 +98,20 @@ static json_t *number_list(const unsigned *values, size_t n)
 static json_t *options_object(const struct options *o)
 {
     json_t *kernels = json_array();
-    for (size_t i = 0; i < o->n_kernels; i++)
-        json_array_append_new(kernels, json_string(o->kernels[i].name));
-    const char *corunner = o->corunner_same ? "same" : o->corunner_given ? o->corunner.name : "64add";
+    for (size_t i = 0; i < o->tables.n_kernels; i++)
+        json_array_append_new(kernels, json_string(o->tables.kernels[i].name));
+    const char *corunner = o->tables.corunner_same ? "same" : o->corunner_given ? o->tables.corunner.name : "64add";
     const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
     char seed[24];
-    snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
+    snprintf(seed, sizeof(seed), "%" PRIu64, o->tables.seed);
     int event = o->n_events > 0 ? (int)event_code_select(o->events[0].code) : 0;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels",
                      kernels, "--cpus", number_list(o->cpus, o->n_cpus), "--active-cores",
-                     number_list(o->active, o->n_active), "--cpu", run_identity_number(&o->cpu), "--runs",
+                     number_list(o->tables.active, o->tables.n_active), "--cpu", run_identity_number(&o->cpu), "--runs",
                      run_identity_number(&o->runs), "--period", run_identity_number(&o->period_us), "--warmup",
                      run_identity_number(&o->warmup_us), "--observe", run_identity_number(&o->observe_us),
-                     "--companion", corunner, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed, "--brief",
-                     (int)o->brief, "--event", event, "--turbo", turbo, "--fixed-frequency",
+                     "--companion", corunner, "--siblings", o->tables.siblings ? "busy" : "idle", "--seed", seed,
+                     "--brief", (int)o->tables.brief, "--event", event, "--turbo", turbo, "--fixed-frequency",
                      run_identity_number(&o->fixed_ghz));
 }
 

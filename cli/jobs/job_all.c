@@ -170,9 +170,9 @@ static void job_all_add_number(FILE *out, const char *option, const struct given
 static void command_line(FILE *out, const struct options *o, const char *machine)
 {
     fprintf(out, "characterize --all --machine %s", machine);
-    for (size_t i = 0; i < o->n_kernels; i++)
-        fprintf(out, "%s%s", i == 0 ? " --kernels " : ",", o->kernels[i].name);
-    add_numbers(out, "--active-cores", o->active, o->n_active);
+    for (size_t i = 0; i < o->tables.n_kernels; i++)
+        fprintf(out, "%s%s", i == 0 ? " --kernels " : ",", o->tables.kernels[i].name);
+    add_numbers(out, "--active-cores", o->tables.active, o->tables.n_active);
     add_numbers(out, "--cpus", o->cpus, o->n_cpus);
     job_all_add_number(out, "--cpu", &o->cpu);
     job_all_add_number(out, "--runs", &o->runs);
@@ -181,14 +181,14 @@ static void command_line(FILE *out, const struct options *o, const char *machine
     job_all_add_number(out, "--observe", &o->observe_us);
     job_all_add_number(out, "--fixed-frequency", &o->fixed_ghz);
     if (o->corunner_given)
-        fprintf(out, " --companion %s", o->corunner_same ? "same" : o->corunner.name);
-    fprintf(out, "%s%s", o->siblings ? " --siblings busy" : "", o->brief ? " --brief" : "");
+        fprintf(out, " --companion %s", o->tables.corunner_same ? "same" : o->tables.corunner.name);
+    fprintf(out, "%s%s", o->tables.siblings ? " --siblings busy" : "", o->tables.brief ? " --brief" : "");
     if (o->turbo_given)
         fprintf(out, " --turbo %s", o->turbo_on ? "on" : "off");
     if (o->n_events > 0)
         fprintf(out, " --event 0x%02x", event_code_select(o->events[0].code));
     if (o->seed_given)
-        fprintf(out, " --seed %llu", (unsigned long long)o->seed);
+        fprintf(out, " --seed %llu", (unsigned long long)o->tables.seed);
 }
 
 /* The same as text, malloc'ed; NULL: out of memory. */

@@ -25,10 +25,10 @@ static void apply_options(const struct options *o, struct transition_setup *s)
         s->observe_us = o->observe_us.value;
     if (o->cpu.given)
         s->machine.cpu = (int)o->cpu.value;
-    if (o->n_active > 0)
-        s->machine.active_cores = o->active[0];
+    if (o->tables.n_active > 0)
+        s->machine.active_cores = o->tables.active[0];
     if (o->seed_given)
-        s->machine.seed = o->seed;
+        s->machine.seed = o->tables.seed;
     s->n_events = o->n_events; /* which ones, resolve_events() finds out from the machine */
 }
 

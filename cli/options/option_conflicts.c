@@ -59,7 +59,7 @@ static int check_machine(const struct options *o)
 /* What has one meaning for a transition and another for tables. */
 static int check_forms(const struct options *o)
 {
-    if (o->job == JOB_TRANSITION && o->n_active > 1)
+    if (o->job == JOB_TRANSITION && o->tables.n_active > 1)
         return refuse(BAD_USAGE, "--active-cores: --transition takes one number; --table and --all take a list");
     for (size_t i = 0; i < o->n_events; i++) {
         if (o->job == JOB_TRANSITION && o->events[i].select_only)
@@ -91,8 +91,8 @@ static int check_table(const struct options *o)
         const char *name;
     } options[TABLES_CHOICES] = {[CHOICE_WARMUP] = {o->warmup_us.given, "--warmup"},
                                  [CHOICE_OBSERVE] = {o->observe_us.given, "--observe"},
-                                 [CHOICE_SIBLINGS] = {o->siblings, "--siblings busy"},
-                                 [CHOICE_CORUNNER] = {o->corunner_given && !o->corunner_same, "--companion"}};
+                                 [CHOICE_SIBLINGS] = {o->tables.siblings, "--siblings busy"},
+                                 [CHOICE_CORUNNER] = {o->corunner_given && !o->tables.corunner_same, "--companion"}};
     if (o->job != JOB_TABLE)
         return 0;
     for (size_t i = 0; i < TABLES_CHOICES; i++)

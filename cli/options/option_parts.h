@@ -33,8 +33,8 @@ int option_names_check(const struct argp_option *table, int argc, char **argv);
 
 /*
  * option_values.c. Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
- * with the text ("is not a whole number"). Blanks, units, hexadecimal, "nan" and "inf" are not numbers here; option_whole
- * also refuses signs, fractions and exponents.
+ * with the text ("is not a whole number"). Blanks, units, hexadecimal, "nan" and "inf" are not numbers here;
+ * option_whole also refuses signs, fractions and exponents.
  */
 const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
 const char *option_number(const char *text, double lo, double hi, double *out);
