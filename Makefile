@@ -109,32 +109,32 @@ upwards = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(1:$(BUILD)/tests/%=%))))
 $(BENCH_BIN): $(BUILD)/%: $(BUILD)/%.o $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(BENCH_HELP:%.c=$(BUILD)/%.o) $(INTERNAL) $(LDLIBS)
 
-## unit           build the unit tests; one: make build/tests/unit/ROOM/test_NAME
+## unit           build the unit tests; a single one: make build/tests/unit/DIRECTORY/test_NAME
 unit: $(UNIT_BIN)
 
-## test           unit tests, the command line, the scripts around the build
+## test           unit tests, command-line tests, tests of the build and its scripts
 # The tests run what is built in BUILD and OUT.
 test: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
 
-## test-deep      all cases of the tests that otherwise run some of many
+## test-deep      all cases of the tests that normally run a selection
 test-deep: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep deep-scripts
 
-## mutants        whether the unit tests see faults: N (100) changes of the sources, drawn with SEED (1)
+## mutants        mutation test of the unit tests: N (100) changes to the sources, drawn with SEED (1)
 N ?= 100
 SEED ?= 1
 mutants: unit
 	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
-## golden         write tests/golden anew, after a change that is meant to move what models' tables say
+## golden         rewrite tests/golden, after an intended change to what models' tables say
 golden: $(BUILD)/tests/unit/test_golden
 	GOLDEN=write $(BUILD)/tests/unit/test_golden
 
-## check          installs what is missing, builds, and runs the tests that take minutes at most
+## check          install what is missing, build, and run the quick tests: a few minutes
 check:
 	+./check
-## check-deep     the same, and what takes longer
+## check-deep     the slow tests: sanitizers, all cases, the kernel helper in a virtual machine
 check-deep:
 	+./check --deep
 
@@ -146,16 +146,16 @@ test-vm-one: all
 test-vm: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-kernels.sh
 
-## test-vm-stops  the same, stopped and continued at random for 10 minutes
+## test-vm-stops  the same while the virtual machine is stopped and continued at random for 10 minutes
 # The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
 test-vm-stops: all
 	BUILD='$(BUILD)' OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
 
-## test-vm-avx512 the same with 512 bits (Bochs, minutes)
+## test-vm-avx512 the kernel helper with 512-bit kernels, in Bochs; takes minutes
 test-vm-avx512: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-bochs.sh
 
-## test-resume    --all killed at RESUME_ROUNDS (100) random moments and resumed
+## test-resume    kill --all at RESUME_ROUNDS (100) random moments and resume it
 # Some minutes; make test does it a few times.
 RESUME_ROUNDS ?= 100
 test-resume: all
@@ -169,12 +169,12 @@ sanitize-build:
 sanitize: sanitize-build
 	SANITIZED=1 BUILD=build-sanitize OUT=build-sanitize MAKE='$(MAKE)' tests/run-suites.sh unit cli
 
-## bench          cost of a sample, period, frequency; fails where an aim is missed
+## bench          cost of a sample, period, frequency; fails if a target is missed
 # All of them, and fails if one has missed an aim.
 bench: $(BENCH_BIN)
 	@status=0; for program in $(BENCH_BIN); do CHARACTERIZE_DATA=data $$program || status=1; done; exit $$status
 
-## accuracy       analysis on random traces, tables on random models
+## accuracy       accuracy of the analysis on random traces and of the tables on random models
 # 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
 accuracy: accuracy-traces accuracy-nulls accuracy-tables
 accuracy-traces: $(BUILD)/tests/bench/score_traces
@@ -202,7 +202,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util t
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 
-## fuzz           the readers of files, FUZZ_SECONDS each (clang)
+## fuzz           fuzz the file readers, FUZZ_SECONDS each (needs clang)
 fuzz: $(FUZZ_BIN)
 	tests/fuzz/run-fuzz.sh '$(BUILD)/fuzz' '$(FUZZ_SECONDS)' $(FUZZ_BIN)
 
@@ -213,7 +213,7 @@ debug:
 	+$(MAKE) BUILD=build-debug OUT=build-debug CFLAGS='-O0 -g3' all
 	ln -sfn ../data build-debug/data
 
-## format         every C file in the dialect of .clang-format (clang-format 14; CLANG_FORMAT=PROGRAM)
+## format         reformat all C files (needs clang-format 14; CLANG_FORMAT=PROGRAM)
 format:
 	scripts/format.sh
 
@@ -230,7 +230,7 @@ compile_commands.json:
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
-## lint-deep      the same, the analyzer without bounds: minutes more
+## lint-deep      the same, with the analyzer unbounded: minutes more
 # The analyzer with its own bounds: minutes more.
 lint-deep:
 	LINT_DEEP=1 scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
@@ -248,7 +248,7 @@ DATA = $(shell find data -type f ! -name '.*')
 # with their folders, so that the links in the README hold
 DOCS = COPYING $(wildcard README.md CHANGELOG.md doc/* examples/*)
 
-## install        program, libraries, headers, pages, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honoured
+## install        program, libraries, headers, manual, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honoured
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
@@ -262,13 +262,13 @@ install: all
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
 
-## uninstall      take all of it away again
+## uninstall      remove what install installed
 uninstall:
 	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1'
 	rm -f '$(LIB)/libcharacterize.a' '$(LIB)'/libcharacterize.so* '$(LIB)/pkgconfig/characterize.pc'
 	rm -rf '$(DOCDIR)' '$(DATADIR)' '$(INCLUDE)'
 
-## clean          remove what was built
+## clean          remove all build products
 clean:
 	rm -rf build build-* characterize libcharacterize.a libcharacterize.so* compile_commands.json
 

@@ -7,7 +7,7 @@
 #include "drivers/settings/settings.h"
 
 /*
- * Puts back what a killed run has left (a line on standard error tells of it) and changes what the options ask for,
+ * Puts back what a killed run has left (with a line on standard error) and changes what the options request,
  * before the machine is opened. From here on a signal only asks. Returns DONE, or an exit status after a line; models
  * are left alone.
  */

@@ -41,7 +41,7 @@ void progress_show(double left, const char *format, ...)
     int length = vfprintf(stderr, format, arguments);
     va_end(arguments);
     if (isfinite(left))
-        length += left < 90     ? fprintf(stderr, ", %.0f s left", ceil(left))
+        length += left < 90     ? fprintf(stderr, ", %.0f s left", ceil(left) + 0.0) /* no "-0" */
                   : left < 5400 ? fprintf(stderr, ", %.0f min left", ceil(left / 60))
                                 : fprintf(stderr, ", %.1f h left", left / 3600);
     fprintf(stderr, "%*s", length < LINE_WIDTH ? LINE_WIDTH - length : 0, "");

@@ -27,7 +27,7 @@ static void *put_back_data;
 
 static bool watched; /* the thread that waits for `rung` is there */
 
-/* Only system calls: also a signal handler ends here. A full pipe would keep it, and is told nothing. */
+/* Only system calls: also a signal handler ends here. A full pipe would block it, so nothing is written to one. */
 static _Noreturn void end(void)
 {
     const char *usual = only_asks ? "interrupted: unfinished output was not written"

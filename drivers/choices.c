@@ -223,7 +223,7 @@ static void choose_perf(const struct choice_facts *f, struct machine_choice *c)
     case ENXIO:
         choice_refuse(c,
                       f->guest ? "enable the virtual PMU in the hypervisor, or measure on the host"
-                               : "boot a kernel that knows this CPU",
+                               : "boot a kernel that supports this CPU",
                       "no PMU %s", f->guest ? "in this virtual machine" : "known to this kernel (no cycle counter)");
         return;
     case EACCES:

@@ -63,7 +63,7 @@ static inline uint64_t recording_grown(uint64_t before, uint64_t after)
     return before == COUNTER_MISSING || after == COUNTER_MISSING ? COUNTER_MISSING : after - before;
 }
 
-/* The word of a reading that holds the counter `id`, where the setup asked for these n; -1: none does. */
+/* The word of a reading that holds the counter `id`, where the setup requested these n; -1: none does. */
 int recording_word(const struct counter_spec *counters, size_t n, enum counter_id id);
 
 /* Readings `now` less `before` of one word; NaN where it was not counted, as of word -1. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a scheduler does with an exported header: at the end of a time slice it takes what the counters say (cycles at
- * each license level, time) and computes at which frequency the task would have run on its own. What it lost is owed
- * to it by the tasks that made the core slow.
+ * What a scheduler does with an exported header: at the end of a time slice it reads the counters (cycles at each
+ * license level, time) and computes the frequency at which the task would have run on its own. The time it lost is
+ * owed to it by the tasks that slowed the core.
  *
  *     ./characterize --table frequency --machine model:xeon-gold-6130 --output DIR
  *     ./characterize --export header characterize_export.h ...
  *     cc -I. -o consumer examples/consumer.c && ./consumer 0 2800000 0 1200000 1600000 0
  *
  * Arguments: CPU, cycles at level 0, 1, 2, nanoseconds, level of the task (0: scalar and 128 bits, 1: AVX2).
- * Compiles as C89 and C11, hosted and freestanding; with -DCONSUMER_NO_MAIN it is what a kernel would take of it.
+ * Compiles as C89 and C11, hosted and freestanding; with -DCONSUMER_NO_MAIN, it contains only what a kernel would use.
  */
 #ifndef EXPORTED_HEADER
 #define EXPORTED_HEADER "characterize_export.h"
@@ -20,11 +20,11 @@
 #error "this was written for version 1 of the exported header (doc/export-format.md)"
 #endif
 
-/* What the scheduler keeps of a time slice. */
+/* What the scheduler records about a time slice. */
 struct slice_verdict {
     uint32_t ideal_khz;
     uint32_t measured_khz;
-    int known; /* 0: the header lacks a frequency that it takes; then there is nothing to compensate */
+    int known; /* 0: the header lacks a required frequency; then there is nothing to compensate */
 };
 
 struct slice_verdict judge_slice(unsigned cpu, const uint64_t cycles[CHARACTERIZE_LEVELS], uint64_t ns, unsigned level);
@@ -54,7 +54,7 @@ struct slice_verdict judge_slice(unsigned cpu, const uint64_t cycles[CHARACTERIZ
     return v;
 }
 
-/* Whether code that stays at level `from` for this long gains by a change up from `to`; -1: nobody knows, since the
+/* Whether code that stays at level `from` for this long gains from a change up from `to`; -1: unknown, because the
  * break-even time was not measured. */
 int worth_going_up(unsigned from, unsigned to, unsigned active_cores, int32_t quiet_ns)
 {
@@ -81,8 +81,8 @@ int main(int argc, char **argv)
         uint64_t counted = (uint64_t)strtod(argv[2 + l], NULL);
         if (l < CHARACTERIZE_LEVELS) {
             cycles[l] = counted;
-        } else if (counted > 0) { /* passed over they would make the slice look slower than it was */
-            printf("ideal frequency not known: there are cycles at level %d, and the header has no such level\n", l);
+        } else if (counted > 0) { /* ignoring them would make the slice look slower than it was */
+            printf("ideal frequency unknown: there are cycles at level %d, but the header has no such level\n", l);
             return 1;
         }
     }
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     printf("modelled, not measured: ");
 #endif
     if (!v.known) {
-        printf("ideal frequency not known: what it takes was not measured\n");
+        printf("ideal frequency unknown: a required value was not measured\n");
         return 1;
     }
     printf("measured %lu kHz, ideal %lu kHz\n", (unsigned long)v.measured_khz, (unsigned long)v.ideal_khz);

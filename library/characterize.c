@@ -30,7 +30,7 @@ enum characterize_status library_refuse(struct characterize_error *error, enum c
 
 enum characterize_status library_refuse_null(struct characterize_error *error)
 {
-    return library_refuse(error, CHARACTERIZE_BAD_INPUT, "an argument is NULL that must not be");
+    return library_refuse(error, CHARACTERIZE_BAD_INPUT, "a required argument is NULL");
 }
 
 enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error)

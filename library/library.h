@@ -16,7 +16,7 @@ struct characterize_machine {
     char chosen[1000]; /* what `auto` took */
 };
 
-/* Fill *error (NULL: not asked for) and return the status. */
+/* Fill *error (NULL: not wanted) and return the status. */
 enum characterize_status library_fail(struct characterize_error *error, const struct machine_error *e);
 enum characterize_status library_refuse(struct characterize_error *error, enum characterize_status status,
                                         const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the program and the functions of include/characterize/ do alike: the checks of what is asked for that need the
+ * What the program and the functions of include/characterize/ do alike: the checks of requests that need the
  * machine, and the steps from a switch or a recorded trace to its phases.
  */
 #ifndef CHARACTERIZE_LIBRARY_MEASURE_H

@@ -11,7 +11,7 @@ struct characterize_phases {
     struct switches_seen seen;
 };
 
-/* Who is told how far it is. */
+/* Whom progress is reported to. */
 struct watcher {
     const struct characterize_options *options;
     double done;

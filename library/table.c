@@ -41,7 +41,7 @@ static enum characterize_status library_parse_kernels(const char *names, struct 
             return library_refuse(error, CHARACTERIZE_BAD_INPUT, why);
         for (size_t i = 0; i < t->n_kernels; i++)
             if (strcmp(t->kernels[i].name, t->kernels[t->n_kernels].name) == 0)
-                return library_refuse(error, CHARACTERIZE_BAD_INPUT, "kernels: one of them is there twice");
+                return library_refuse(error, CHARACTERIZE_BAD_INPUT, "kernels: one of them is given twice");
         t->n_kernels++;
     }
     return CHARACTERIZE_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading the voltage disturbs, so it is never read in a sampled repetition: repetitions of their own end at a different
- * time each and read it once.
+ * Reading the voltage disturbs, so it is never read in a sampled repetition: repetitions of their own, each ending at a
+ * different time, read it once.
  */
 #include "probes/transition.h"
 

@@ -2,7 +2,7 @@
 /*
  * A repetition: the kernel until it has settled, a reading of the energy counter, the kernel for a while, another
  * reading. The machine waits for the counter to move at either end. Where it refuses a repetition of that length (the
- * kernel helper masks interrupts for 10 ms at most) it is asked for many short ones.
+ * kernel helper masks interrupts for 10 ms at most) many short ones are requested.
  */
 #include "probes/energy.h"
 

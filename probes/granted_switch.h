@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The switch of a transition_setup while all that the second kernel asks for is granted still: it runs until it has
+ * The switch of a transition_setup while all that the second kernel requests is still granted: it runs until it has
  * settled, the first one for so short a while that nothing is taken back, then it again. What is slow there is the
  * switch itself (analysis/phases/checks/switch_cost.h).
  */

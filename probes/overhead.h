@@ -2,7 +2,7 @@
 /*
  * The overhead experiment: repetitions of one kernel, then another, as curves of work done against time.
  *
- * Down: the kernel that runs at the high level, then the one that asks for the lower, long enough for twice the same
+ * Down: the kernel that runs at the high level, then the one that requests the lower, long enough for twice the same
  * work. Up: the kernel that needs the lower level, then the other, observed until the core has come back up. What the
  * curves say, tables/overhead/overhead_fit.h finds out.
  */

@@ -45,7 +45,7 @@ size_t repetitions_room(double sampled_us, double period_us)
     return (size_t)(sampled_us / period_us * 1.1) + SAMPLES_MORE;
 }
 
-/* Events are asked for by name: a machine that counts none must not leave their columns empty. */
+/* Events are requested by name: a machine that counts none must not leave their columns empty. */
 static int check_events(const struct machine *m, size_t n_events, struct machine_error *err)
 {
     struct machine_info info;
@@ -59,7 +59,7 @@ static int check_events(const struct machine *m, size_t n_events, struct machine
 
 /* ---- the metadata ---- */
 
-/* Which column is which event, for those that were asked for by name. */
+/* Which column is which event, for those that were requested by name. */
 static int note_events(struct trace *t, const struct raw_event *events, size_t n)
 {
     char text[REPETITIONS_EVENTS_MAX * (EVENT_COLUMN_MAX + 70)] = "", column[EVENT_COLUMN_MAX];

@@ -17,7 +17,7 @@
 enum { REPETITIONS_EVENTS_MAX = 4, REPETITIONS_COUNTERS_MAX = 8 + REPETITIONS_EVENTS_MAX };
 struct raw_event {
     uint64_t code; /* as in counter_spec */
-    char name[64]; /* as it was asked for: a name, or "" */
+    char name[64]; /* as it was requested: a name, or "" */
 };
 
 /* What came of an experiment. */
@@ -60,7 +60,7 @@ struct repetitions_plan {
  * Runs them: prepares the machine, and finishes it again. The trace has a run for each repetition that was kept, the
  * columns that from_recording_append() fills, and in its metadata the machine, the counters, the seed, and what the
  * machine has remarked on the way. MACHINE_OK, or fills *err and returns its status (MACHINE_CANNOT also where events
- * are asked for of a machine that counts none); then *out is empty. Free with repetitions_free().
+ * are requested from a machine that counts none); then *out is empty. Free with repetitions_free().
  */
 int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
                     struct machine_error *err);

@@ -27,7 +27,7 @@ struct second_opinion {
 
 /*
  * Asks all four about CPU `cpu`; takes half a second for each that is installed. Each is run with fixed arguments,
- * without a shell, and for 10 s at most. The machine is asked for its registers: it must not be prepared.
+ * without a shell, and for 10 s at most. Registers are read through the machine: it must not be prepared.
  */
 void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[OPINIONS]);
 

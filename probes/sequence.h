@@ -32,7 +32,7 @@ struct sequence_run {
 /*
  * Prepares the machine: cpu, active_cores, corunner, cpus, siblings, seed and period_us are taken from `setup`, the
  * counters (what the machine offers of clock and license levels) and the room for samples are set here. `sampled_us`:
- * the longest recording that will be asked for. MACHINE_OK, or *err is filled and its status returned.
+ * the longest recording that will be requested. MACHINE_OK, or *err is filled and its status returned.
  */
 int sequence_begin(struct sequence *s, struct machine *m, const struct machine_setup *setup, double sampled_us,
                    struct machine_error *err);

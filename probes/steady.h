@@ -35,7 +35,7 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel);
 
 /*
  * Runs it: prepares the machine, and finishes it again. The trace has a run for each repetition, time 0 where its
- * recording starts, frequency, IPC, and what else was asked for, in the columns that from_recording_append fills; its
+ * recording starts, frequency, IPC, and what else was requested, in the columns that from_recording_append fills; its
  * key "kernel" names the kernel. Repetitions that the machine itself knows to be invalid (out->invalid) are made up for
  * by others, up to three for each one wanted; how many are in the trace the caller sees there. out->volts_missing is
  * not used. Returns MACHINE_OK, or fills *err and returns its status; then *out is empty. Free with

@@ -11,7 +11,7 @@
 
 enum { VOLT_READINGS_MAX = 2000 };
 
-/* Ranks of what can be asked for: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
+/* Ranks of what can be requested: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
 static int demand(const struct payload *p)
 {
     bool heavy = p->kernel->weight == KERNEL_HEAVY && p->density <= 2;

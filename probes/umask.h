@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
- * and back to it, and once more after that kernel when all that it asks for is held already
+ * and back to it, and once more after that kernel when all that it requests is already held
  * (analysis/phases/checks/switch_cost.h): what is slow there, too, is not throttled.
  */
 #ifndef CHARACTERIZE_PROBE_UMASK_H

@@ -85,7 +85,12 @@ run_layout() {
         { gsub(/[\200-\277]/, "") } # what is left is one byte a character
         length($0) > 120 { print FILENAME ":" FNR ": longer than 120 columns" }
         /[ \t]$/ { print FILENAME ":" FNR ": blanks at the end of the line" }
-        /\t/ { print FILENAME ":" FNR ": a tab; indent by four spaces" }' >"$tmp/out"
+        /\t/ { print FILENAME ":" FNR ": a tab; indent by four spaces" }
+        # in a string, that is, before any comment
+        FILENAME ~ /[.][ch]$/ && FILENAME !~ /^[.]\/tests\// && !/^ \*/ &&
+            /^([^"\/]|\/[^*])*("([^"\\]|\\.)*"([^"\/]|\/[^*])*)*"([^"\\`]|\\.)*`/ {
+            print FILENAME ":" FNR ": messages quote with \047, not with a backquote"
+        }' >"$tmp/out"
     ! [ -s "$tmp/out" ]
 }
 

@@ -110,7 +110,7 @@ need_apt_install() {
     return 1
 }
 
-# Makes sure that the packages of the given stages are there: as root installs them, otherwise tells the command.
+# Makes sure that the packages of the given stages are there: as root installs them, otherwise prints the command.
 # Returns 3 if they cannot be had.
 need_install() {
     need_gone=$(need_missing "$@")

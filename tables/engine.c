@@ -197,7 +197,7 @@ static void keep_rows(struct run *r, const struct table *rows, struct table *out
     widen_dates(r, rows);
 }
 
-/* What the store has of a cell; false: nothing, or nothing of this cell, which is told. */
+/* What the store has of a cell; false: nothing, or nothing of this cell, which is reported. */
 static bool load_cell(struct run *r, const struct cell *c, struct table *out)
 {
     const struct tables_store *s = r->store;

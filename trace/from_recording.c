@@ -30,7 +30,7 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
             bad |= trace_add_extra(t, column);
         }
     bad |= trace_set(t, "sampler", "resumes at once");
-    /* a chain at the end of each sample tells the frequency there, not the mean over the sample */
+    /* a chain at the end of each sample gives the frequency there, not the mean over the sample */
     if (recording_word(counters, n, COUNTER_CYCLES) < 0)
         bad |= trace_set(t, "frequency", "instantaneous");
     return bad;

@@ -14,6 +14,7 @@
 #include "trace/discarded.h"
 #include "trace/trace.h"
 #include "util/order.h"
+#include "util/plain_text.h"
 
 enum { COLUMN_RUN = TRACE_CHANNELS, COLUMN_TIME, COLUMN_EXTRA }; /* COLUMN_EXTRA + i: the i-th unknown column */
 enum { COLUMNS_MAX = 256, KEYS_MAX = 1000, LINE_MAX_BYTES = 1 << 20 };
@@ -510,7 +511,7 @@ int trace_write_csv(FILE *out, const struct trace *t)
     for (size_t i = 0; i < t->n; i++) {
         if (t->run)
             fprintf(out, "%" PRIu32 ",", t->run[i]);
-        fprintf(out, "%.4f", t->time_us[i]);
+        fprintf(out, "%.4f", plain_number(t->time_us[i], 4));
         for (int c = 0; c < TRACE_CHANNELS; c++)
             if (t->channel[c])
                 isnan(t->channel[c][i]) ? (void)putc(',', out) : (void)fprintf(out, ",%.9g", t->channel[c][i]);

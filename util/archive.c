@@ -140,7 +140,7 @@ static int inflate_all(FILE *in, struct stream *s, struct unpacked *u)
         if (z->avail_in == 0) {
             return archive_refuse(u, ferror(in)    ? "it cannot be read"
                                      : u->size > 0 ? "it is truncated"
-                                                   : "it is no gzip file");
+                                                   : "it is not a gzip file");
         }
         do {
             if (archive_grow(u) != 0)
@@ -150,7 +150,7 @@ static int inflate_all(FILE *in, struct stream *s, struct unpacked *u)
             status = inflate(z, Z_NO_FLUSH);
             u->size += CHUNK - z->avail_out;
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-                return archive_refuse(u, u->size > 0 ? "it is damaged" : "it is no gzip file");
+                return archive_refuse(u, u->size > 0 ? "it is damaged" : "it is not a gzip file");
         } while (status == Z_OK && z->avail_out == 0);
     }
     if (z->avail_in > 0 || fgetc(in) != EOF)
@@ -185,7 +185,7 @@ static int take_member(const struct unpacked *u, const struct header *h, size_t 
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
         return archive_refuse(u, "it contains no tar archive, or a damaged one");
     if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name)))
-        return archive_refuse(u, "it contains something else than files in no folder");
+        return archive_refuse(u, "it contains something other than files at the top level");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
         return archive_refuse(u, "it is truncated");
     snprintf(name, sizeof(name), "%.63s", h->name);

@@ -148,7 +148,7 @@ static int open_target(struct atomic_file *f, char *why, size_t size)
         return error_line(why, size, "the name ends in '/'");
     if (is_for_devices(f->directory))
         return error_line(why, size,
-                          there < 0 ? "there is no such device" : "it is a regular file where a device belongs");
+                          there < 0 ? "there is no such device" : "it is a regular file where a device is expected");
     int fd = nameless_works(f) ? open_nameless(f) : name_file(-1, f, &f->temporary);
     if (fd < 0)
         snprintf(why, size, "%s", strerror(errno));

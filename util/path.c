@@ -251,7 +251,7 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
 
 /*
  * Whether anybody writes into a pipe that was opened without waiting: its end without a byte, while no writer has it
- * open, is told from "nothing yet" by read(2) alone. What this reads stays in the stream.
+ * open, is distinguished from "nothing yet" by read(2) alone. What this reads stays in the stream.
  */
 static int await_writer(FILE *in, char *why, size_t size)
 {

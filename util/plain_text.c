@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "util/plain_text.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -82,4 +83,9 @@ char *plain_text_copy(const char *in)
     if (out != NULL)
         plain_text(in, out, size);
     return out;
+}
+
+double plain_number(double value, int decimals)
+{
+    return value <= 0 && value >= -0.5 * pow(10, -decimals) ? 0 : value;
 }

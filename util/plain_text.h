@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Text of unknown origin made safe to show. A trace may come from anybody: its metadata can hold any bytes, also
- * terminal escapes and what is not UTF-8.
+ * terminal escapes and what is not UTF-8. And numbers made ready to show.
  */
 #ifndef CHARACTERIZE_PLAIN_TEXT_H
 #define CHARACTERIZE_PLAIN_TEXT_H
@@ -18,5 +18,9 @@ size_t plain_text(const char *in, char *out, size_t size);
 
 /* The same into memory from malloc, nothing cut off. NULL when out of memory. */
 char *plain_text_copy(const char *in);
+
+/* The value to print with so many decimals ("%.*f"): 0 instead of what would read "-0.0". Others are returned as they
+ * are, NaN and infinities too. */
+double plain_number(double value, int decimals);
 
 #endif

@@ -119,10 +119,10 @@ static int read_header(struct sourced_ini *r, char *text)
 {
     char *words[HEADER_WORDS_MAX], *end = strchr(text, ']');
     if (!end)
-        return sourced_ini_fail(r, r->line, text, "the header of a section ends with `]`");
+        return sourced_ini_fail(r, r->line, text, "the header of a section ends with ']'");
     const char *after = sourced_ini_trim(end + 1);
     if (*after && *after != '#')
-        return sourced_ini_fail(r, r->line, text, "after the header of a section only a `# comment` may follow");
+        return sourced_ini_fail(r, r->line, text, "after the header of a section only a '# comment' may follow");
     *end = '\0';
     size_t n = sourced_ini_words(text + 1, words, HEADER_WORDS_MAX), used = 0;
     if (n == 0)
@@ -145,9 +145,9 @@ int sourced_ini_pair(struct sourced_ini *r, char **key, char **value)
     *key = sourced_ini_trim(r->text);
     *value = sourced_ini_trim(equals + 1);
     if (!**key)
-        return sourced_ini_fail(r, r->line, "=", "the key is missing; write `key = value  # source`");
+        return sourced_ini_fail(r, r->line, "=", "the key is missing; write 'key = value  # source'");
     if (!**value)
-        return sourced_ini_fail(r, r->line, *key, "has no value; write `%.40s = VALUE  # source`", *key);
+        return sourced_ini_fail(r, r->line, *key, "has no value; write '%.40s = VALUE  # source'", *key);
     return MACHINE_OK;
 }
 
@@ -158,12 +158,12 @@ static int read_format(struct sourced_ini *r)
     if (sourced_ini_pair(r, &key, &value) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
     if (strcmp(key, "format") != 0)
-        return sourced_ini_fail(r, r->line, key, "comes before the first section, where only `format = %s` is allowed",
+        return sourced_ini_fail(r, r->line, key, "comes before the first section, where only 'format = %s' is allowed",
                                 r->format);
     if (r->format_seen)
         return sourced_ini_fail(r, r->line, key, "given twice; remove one");
     if (strcmp(value, r->format) != 0)
-        return sourced_ini_fail(r, r->line, key, "`%.40s` is not a format that this program reads; it reads %s", value,
+        return sourced_ini_fail(r, r->line, key, "'%.40s' is not a format that this program reads; it reads %s", value,
                                 r->format);
     r->format_seen = true;
     return MACHINE_OK;
@@ -189,14 +189,14 @@ static int read_plain(struct sourced_ini *r, char *text)
     const char *equals = strchr(r->text, '=');
     if (!equals)
         return sourced_ini_fail(r, r->line, r->text,
-                                "not understood; lines are `[section]`, `key = value  # source`, `# ...`");
+                                "not understood; lines are '[section]', 'key = value  # source', '# ...'");
     if (!r->section)
         return read_format(r);
     if (r->source && is_source(r->source))
         return MACHINE_OK;
     r->text[equals - r->text] = '\0';
     return sourced_ini_fail(r, r->line, sourced_ini_trim(r->text),
-                            "has no source; add `# document, section` or `# assumed: why`");
+                            "has no source; add '# document, section' or '# assumed: why'");
 }
 
 /* Takes the next line into the reader's room, trimmed. NULL after filling *err. */
@@ -251,8 +251,8 @@ enum sourced_ini_item sourced_ini_next(struct sourced_ini *r)
     if (r->format_seen)
         return SOURCED_INI_END;
     if (r->line)
-        sourced_ini_fail(r, r->line, "format", "missing; the file begins with `format = %s`", r->format);
+        sourced_ini_fail(r, r->line, "format", "missing; the file begins with 'format = %s'", r->format);
     else
-        sourced_ini_fail(r, 0, NULL, "empty; it begins with `format = %s`", r->format);
+        sourced_ini_fail(r, 0, NULL, "empty; it begins with 'format = %s'", r->format);
     return SOURCED_INI_WRONG;
 }

@@ -7,7 +7,7 @@
  *     key = value               # source
  *
  * It knows lines, sections, sources and what was given twice; which sections and keys there are its callers know. All
- * that is refused is told as FILE:LINE: KEY: what is wrong, what would work.
+ * that is refused is reported as FILE:LINE: KEY: what is wrong, what would work.
  */
 #ifndef CHARACTERIZE_SOURCED_INI_H
 #define CHARACTERIZE_SOURCED_INI_H

@@ -61,7 +61,7 @@ void template_put_flag(struct template_values *v, const char *name, bool there)
         v->value[n].there = there;
 }
 
-void template_free(struct template_values *v)
+void template_values_free(struct template_values *v)
 {
     for (size_t i = 0; i < v->n; i++)
         free(v->value[i].text);
@@ -70,7 +70,8 @@ void template_free(struct template_values *v)
 
 struct filling {
     const struct template_values *values;
-    const char *missing; /* the name of a value that there is none of, and its length */
+    bool placed[TEMPLATE_VALUES_MAX]; /* a place names the value */
+    const char *missing;              /* the name of a value that there is none of, and its length */
     size_t missing_length;
 };
 
@@ -78,6 +79,7 @@ static const char *template_value_of(struct filling *f, const char *name, size_t
 {
     for (size_t i = 0; i < f->values->n; i++)
         if (strlen(f->values->value[i].name) == length && strncmp(f->values->value[i].name, name, length) == 0) {
+            f->placed[i] = true;
             *there = f->values->value[i].there;
             return f->values->value[i].text;
         }
@@ -139,35 +141,61 @@ static const char *template_paragraph(struct filling *f, const char *text, FILE 
     return text;
 }
 
-int template_fill(const char *text, const struct template_values *v, FILE *out, char *why, size_t why_size)
+/* With `out` NULL the template is only looked at, also what would be left out. */
+static void template_pass(struct filling *f, const char *text, FILE *out)
+{
+    while (*text) {
+        bool stays;
+        const char *end = template_paragraph(f, text, NULL, &stays);
+        if (out && stays)
+            template_paragraph(f, text, out, &stays);
+        for (text = end; *text == '\n'; text++)
+            if (out && stays)
+                fputc('\n', out);
+    }
+}
+
+int template_fill(const struct template_file *t, const struct template_values *v, FILE *out, char *why, size_t why_size)
 {
     struct filling f = {.values = v};
     if (v->failed)
         return error_line(why, why_size, "out of memory");
-    while (*text) {
-        bool stays;
-        const char *end = template_paragraph(&f, text, NULL, &stays);
-        if (f.missing)
-            return error_line(why, why_size, "the template asks for @%.*s@, of which there is no value",
-                              (int)f.missing_length, f.missing);
-        if (stays)
-            template_paragraph(&f, text, out, &stays);
-        for (text = end; *text == '\n'; text++)
-            if (stays)
-                fputc('\n', out);
-    }
+    template_pass(&f, t->text, NULL);
+    if (f.missing)
+        return error_line(why, why_size, "%.400s names @%.*s@, for which there is no value", t->path,
+                          (int)f.missing_length, f.missing);
+    for (size_t i = 0; i < v->n; i++)
+        if (!f.placed[i])
+            return error_line(why, why_size, "%.400s has no @%s@; restore the file as it was installed", t->path,
+                              v->value[i].name);
+    template_pass(&f, t->text, out);
     return 0;
 }
 
-char *template_read(const char *folder, const char *name, const char *suffix, char *why, size_t why_size)
+int template_read(struct template_file *t, const char *folder, const char *name, const char *suffix, char *why,
+                  size_t why_size)
 {
     const struct data_kind kind = {.what = "template", .folder = folder, .suffix = suffix};
     struct machine_error error;
     char path[DATA_FILE_PATH_SIZE];
     size_t length;
-    char *text = data_file_read(name, NULL, &kind, path, &length, &error);
-    if (!text)
-        snprintf(why, why_size, "%.400s cannot be read (%.200s); set CHARACTERIZE_DATA to the folder that holds %s/",
-                 path, error.text, folder);
-    return text;
+    t->path = NULL;
+    t->text = data_file_read(name, NULL, &kind, path, &length, &error);
+    if (!t->text)
+        return error_line(why, why_size,
+                          "%.400s cannot be read (%.200s); set CHARACTERIZE_DATA to the directory that "
+                          "contains %s/",
+                          path, error.text, folder);
+    t->path = strdup(path);
+    if (t->path)
+        return 0;
+    template_file_free(t);
+    return error_line(why, why_size, "out of memory");
+}
+
+void template_file_free(struct template_file *t)
+{
+    free(t->path);
+    free(t->text);
+    t->path = t->text = NULL;
 }

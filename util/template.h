@@ -14,6 +14,11 @@
 
 enum { TEMPLATE_VALUES_MAX = 40 };
 
+/* A file of the data folder that was read; both to be freed with template_file_free. */
+struct template_file {
+    char *path, *text;
+};
+
 /* Values of places; all zero: none yet. */
 struct template_values {
     size_t n;
@@ -34,18 +39,22 @@ __attribute__((format(printf, 3, 4))) void template_put_text(struct template_val
                                                              const char *format, ...);
 /* One that decides only, and is written as nothing. */
 void template_put_flag(struct template_values *v, const char *name, bool there);
-void template_free(struct template_values *v);
+void template_values_free(struct template_values *v);
 
 /*
- * Writes the template with its values. Returns 0, or -1 with one line in `why`: out of memory for the values, or the
- * template names one that is not among them. The stream's errors are left to the caller.
+ * Writes the template with its values. Returns 0, or -1 with nothing written and one line in `why`: out of memory for
+ * the values, the template names one that is not among them, or it has no place for one that is. The stream's errors
+ * are left to the caller.
  */
-int template_fill(const char *text, const struct template_values *v, FILE *out, char *why, size_t why_size);
+int template_fill(const struct template_file *t, const struct template_values *v, FILE *out, char *why,
+                  size_t why_size);
 
 /*
- * The text of FOLDER/NAME SUFFIX in the data folder (data_file.h), to be freed; NULL with one line in `why`: what is
- * not there, and what would work.
+ * Reads FOLDER/NAME SUFFIX of the data folder (data_file.h). Returns 0, or -1 with one line in `why`: what is not
+ * there, and what would work; *t is then empty.
  */
-char *template_read(const char *folder, const char *name, const char *suffix, char *why, size_t why_size);
+int template_read(struct template_file *t, const char *folder, const char *name, const char *suffix, char *why,
+                  size_t why_size);
+void template_file_free(struct template_file *t);
 
 #endif

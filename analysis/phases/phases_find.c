@@ -78,7 +78,7 @@ static int no_runs(const struct trace *t, struct phases *out, char *why, size_t 
         return error_line(why, size, "the trace has no measured values");
     int bad = volts_gather(t, &volts);
     if (!bad && volts.n < 3) {
-        snprintf(why, size, "the trace has only %zu voltage readings and no other values: too few to analyse", volts.n);
+        snprintf(why, size, "the trace has only %zu voltage readings and no other values: too few to analyze", volts.n);
         bad = 1;
     } else if (!bad) {
         bad = phases_find(&volts, out, why, size);

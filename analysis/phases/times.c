@@ -27,7 +27,7 @@ enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
 #define SLOW_PERIODS 0.05  /* what the sampler takes longer to look for the end of a sample ... */
 #define SLOW_ADDS_US 0.03  /* ... and its adds to run, for each time that code is slower than at full rate */
 #define SYSTEMATIC_PERIODS 0.015
-/* The switch of kernels is told by the clock, what follows by counters, which a sampler reads up to so much later. */
+/* The switch of kernels is timed by the clock, the rest by counters, which are read up to this much later. */
 #define LAG_US 0.08
 
 static double effect_snr(const struct runs *r, const struct piece *a, const struct piece *b)

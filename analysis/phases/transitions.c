@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/phases/findings.h"
+#include "util/plain_text.h"
 
 #define PLACED_PERIODS 0.015 /* what means over repetitions cannot resolve of a jump without a phase of its own */
 
@@ -30,7 +31,7 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
             continue;
         if (!phases_is_steady(&out->phases[j])) {
             if (phases_warn(out, "the recording ends before the transition at %.1f us does",
-                            out->phases[i + 1].start_us))
+                            plain_number(out->phases[i + 1].start_us, 1)))
                 return -1;
             break;
         }

@@ -66,11 +66,13 @@ static const char *next_element(const char *text, char element[ELEMENT_MAX])
     return text[length] == ',' ? text + length + 1 : NULL;
 }
 
-static int option_add_number(const char *option, unsigned value, unsigned *out, size_t max, size_t *n)
+static int option_add_number(const char *option, unsigned value, bool all_allowed, unsigned *out, size_t max, size_t *n)
 {
     for (size_t i = 0; i < *n; i++)
         if (out[i] == value)
-            return refuse(BAD_USAGE, "--%s: %u is given twice", option, value);
+            return value == 0 && all_allowed
+                       ? refuse(BAD_USAGE, "--%s: all (or 0, which means the same) is given twice", option)
+                       : refuse(BAD_USAGE, "--%s: %u is given twice", option, value);
     if (*n == max)
         return refuse(BAD_USAGE, "--%s: more than %zu numbers", option, max);
     out[(*n)++] = value;
@@ -81,6 +83,8 @@ static int option_add_number(const char *option, unsigned value, unsigned *out, 
 static const char *option_read_range(char *element, unsigned lo, unsigned hi, uint64_t *first, uint64_t *last)
 {
     char *dash = strchr(element, '-');
+    if (dash != NULL && dash != element && dash[1] == '\0')
+        return "has no number after the dash";
     if (dash != NULL && dash != element)
         *dash = '\0';
     const char *wrong = option_whole(element, lo, hi, first);
@@ -101,7 +105,7 @@ int option_numbers(const char *option, const char *text, unsigned lo, unsigned h
         rest = next_element(rest, element);
         memcpy(shown, element, sizeof(shown));
         if (all_allowed && strcmp(element, "all") == 0) {
-            if (option_add_number(option, 0, out, max, n) != 0)
+            if (option_add_number(option, 0, true, out, max, n) != 0)
                 return -1;
             continue;
         }
@@ -111,7 +115,7 @@ int option_numbers(const char *option, const char *text, unsigned lo, unsigned h
             return refuse(BAD_USAGE, "--%s: '%s' %s; allowed: %u to %u%s, separated by commas, ranges as 4-7", option,
                           shown, wrong, lo, hi, all_allowed ? " or all" : "");
         for (uint64_t value = first; value <= last; value++)
-            if (option_add_number(option, (unsigned)value, out, max, n) != 0)
+            if (option_add_number(option, (unsigned)value, all_allowed, out, max, n) != 0)
                 return -1;
     }
     return 0;

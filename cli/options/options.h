@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command line: what is asked for, checked as far as that is possible without touching the machine. */
+/* The command line: what is requested, checked as far as possible without touching the machine. */
 #ifndef CHARACTERIZE_CLI_OPTIONS_H
 #define CHARACTERIZE_CLI_OPTIONS_H
 

@@ -18,7 +18,7 @@ static void read_leaf(uint32_t leaf, uint32_t highest, struct cpuid_regs *out)
 }
 
 /*
- * A leaf above the highest one must not be asked for: Intel CPUs then answer with the data of the highest leaf (Intel
+ * A leaf above the highest one must not be requested: Intel CPUs then answer with the data of the highest leaf (Intel
  * SDM vol. 2A, CPUID), which is how a TSC of 0.1 MHz comes about.
  */
 void cpu_read_leaves(struct cpu_leaves *out)

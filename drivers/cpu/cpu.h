@@ -117,7 +117,7 @@ struct cpu_corunners {
 /*
  * Picks a logical CPU of each of the setup's active_cores - 1 other physical cores (0: of all): where the setup lists
  * CPUs, of those, in its order; else first those of the same kind and package as `cpu`, which is measured, then in
- * order of their numbers. Hyper-threads of active cores are left idle, unless the setup asks for siblings: then all
+ * order of their numbers. Hyper-threads of active cores are left idle, unless the setup requests siblings: then all
  * that may be used follow. Returns MACHINE_OK, MACHINE_BAD_INPUT when there are fewer cores (the limit is in err->text)
  * or the list holds a CPU that cannot be used, one twice, or, without siblings, two of one core; or MACHINE_FAILED
  * when out of memory.

@@ -25,13 +25,13 @@ struct part_events {
     bool has_table;
     char no_table[300];  /* why not */
     struct perf_pmu pmu; /* for whose cores the table holds */
-    bool named;          /* an event was asked for by its name */
+    bool named;          /* an event was requested by its name */
     struct lack license[EVENTS_LICENSES];
     char remedy[200]; /* of those for which no counter is free */
 };
 
 /* The part's table, from data_dir (NULL = the shipped data). Returns whether it has license events, which are then to
- * be tested; where not, their lack is told. */
+ * be tested; if not, why they are lacking is recorded. */
 bool part_events_find(struct part_events *p, const struct native *s, const struct perf_pmu *pmu, const char *data_dir);
 
 /* No license event can be had. */
@@ -49,7 +49,7 @@ int part_events_named(const struct part_events *p, uint32_t select, struct machi
                       struct machine_error *err);
 
 /* Finds the PMU of the CPU prepared for. MACHINE_CANNOT where a name stands for another code there, because it is the
- * other kind of core, or where this part cannot have the events that are asked for by their codes. */
+ * other kind of core, or where this part cannot have the events that are requested by their codes. */
 int part_events_check(const struct part_events *p, const struct native *s, struct perf_pmu *pmu,
                       struct machine_error *err);
 
@@ -60,8 +60,8 @@ static inline bool part_events_is_license(enum counter_id id)
 
 /* The code of an event given by its code or of a license event that is offered; 0 for the fixed ones. */
 uint64_t part_events_code(const struct part_events *p, const struct counter_spec *c);
-/* Counters come by in this order, because hardware counters are given out in the order in which they are asked for:
- * what the frequency needs (0), what was asked for by name (1), and what is left goes to the license events (2). */
+/* Counters are requested in this order, because hardware counters are assigned in the order of requests:
+ * what the frequency needs (0), what was requested by name (1), and what is left goes to the license events (2). */
 enum { PART_EVENTS_TURNS = 3 };
 int part_events_turn(enum counter_id id);
 

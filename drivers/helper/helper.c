@@ -105,7 +105,7 @@ static void remark(struct helper *h)
     }
 }
 
-/* Whether interrupts were masked for longer than the module itself ever masks them, which may look at the clock late by
+/* Whether interrupts were masked for longer than the module itself ever masks them, which may check the clock late by
  * a few microseconds. */
 static bool held(struct helper *h, const struct characterize_run *run)
 {
@@ -339,7 +339,7 @@ static void choose_clock(struct helper *h, int cpu)
 static int not_connected(const char *device, const struct helper_answer *a, struct machine_error *err)
 {
     if (a->open_errno != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "--list machines tells what would help",
+        return machine_fail(err, MACHINE_CANNOT, "--list machines shows what would help",
                             "the kernel helper cannot be used: %s: %s", device, strerror(a->open_errno));
     }
     return machine_fail(err, MACHINE_CANNOT,

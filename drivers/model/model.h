@@ -231,7 +231,7 @@ struct model {
     bool counts_licenses, counts_throttle, counts_kernel_mode;
     bool licenses_of_core; /* event 28H counts the core's cycles, whichever thread runs and in whichever mode */
     double noise_cycles;
-    bool no_counters; /* the frequency is told by chains of adds, as the timing machine does it */
+    bool no_counters; /* the frequency is measured by chains of adds, as the timing machine does it */
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
     double tsc_step_ns;              /* readings of the TSC advance by so much; 0: by ticks */

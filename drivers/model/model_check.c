@@ -12,7 +12,7 @@ static int check_turbo(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_turbo == 0)
-        return model_refuse(p, "turbo_ghz", "missing in section [levels]; add `turbo_ghz.1-%u = ...  # source`",
+        return model_refuse(p, "turbo_ghz", "missing in section [levels]; add 'turbo_ghz.1-%u = ...  # source'",
                             m->cores);
     char key[MODEL_KEY_SIZE];
     unsigned covered = 0;
@@ -136,7 +136,7 @@ static int check_transition(struct model_parser *p, unsigned from, unsigned to)
         held = s->grant;
     }
     if (held != to || t->steps[t->n_steps - 1].kind != MODEL_STEP_GRANT)
-        return model_fail(p, t->steps[t->n_steps - 1].line, key, "must end with `grant %s`", m->classes[to].name);
+        return model_fail(p, t->steps[t->n_steps - 1].line, key, "must end with 'grant %s'", m->classes[to].name);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static int check_transitions(struct model_parser *p)
     if (m->n_classes < 2)
         return 0;
     if (m->wait_us <= 0)
-        return model_refuse(p, "timing", "section [timing] is missing; with more than one class it is needed");
+        return model_refuse(p, "timing", "section [timing] is missing; more than one class requires it");
     if (SIGMAS * m->halt_sigma_us > m->halt_us * ROUNDED)
         return model_refuse(p, "halt_sigma_us", "%g us is more than a third of halt_us, %g us", m->halt_sigma_us,
                             m->halt_us);
@@ -164,7 +164,7 @@ static int check_rest(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_points == 0)
-        return model_refuse(p, "point.1", "missing in section [voltage]; add `point.1 = GHZ VOLTS  # source`");
+        return model_refuse(p, "point.1", "missing in section [voltage]; add 'point.1 = GHZ VOLTS  # source'");
     for (size_t i = 0; i < m->n_boosts; i++)
         if (m->boosts[i].cores.hi > m->cores)
             return model_fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
@@ -173,7 +173,7 @@ static int check_rest(struct model_parser *p)
     for (size_t i = 0; i < m->n_kernels; i++)
         has_add = has_add || strcmp(m->kernels[i].name, "64add") == 0;
     if (!has_add)
-        return model_refuse(p, "64add", "missing in section [ipc]; add `64add = THROUGHPUT LATENCY  # source`");
+        return model_refuse(p, "64add", "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
     double busy = 0;
     for (size_t i = 0; i < m->n_interrupts; i++)
         busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;

@@ -143,7 +143,7 @@ bool model_core_executes(const struct model_core *c);
 void model_core_idle(struct model_core *c, double us);
 /*
  * The thread executes a dependent chain of so many cycles. Throttling stalls what is near enough to the instructions
- * that asked for it (throttle_distance), the last of which is `behind` instructions before the chain; halts, interrupts
+ * that requested it (throttle_distance), the last of which is `behind` instructions before the chain; halts, interrupts
  * and another hyper-thread are part of the time it takes.
  */
 void model_core_chain(struct model_core *c, double cycles, double behind);

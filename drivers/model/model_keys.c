@@ -39,7 +39,7 @@ static int store_features(struct model_parser *p, const char *key, const char *v
             k++;
         if (k == COUNT(known))
             return model_refuse(
-                p, key, "`%.40s` is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work", words[i]);
+                p, key, "'%.40s' is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work", words[i]);
         p->model->features |= known[k].bit;
     }
     return 0;
@@ -53,7 +53,7 @@ static int store_layout(struct model_parser *p, const char *key, const char *val
             p->model->turbo_layout = (enum model_turbo_layout)i;
             return 0;
         }
-    return model_refuse(p, key, "`%.40s` is not a layout; groups, cores or none would work", value);
+    return model_refuse(p, key, "'%.40s' is not a layout; groups, cores or none would work", value);
 }
 
 static const struct model_key cpu_keys[] = {
@@ -147,7 +147,7 @@ static int enter_demand(struct model_parser *p, char *words[])
         return -1;
     d->count = 1;
     if (words[3] && (strlen(words[3]) >= sizeof d->kernel || strpbrk(words[3], ".-@") != NULL))
-        return model_refuse(p, p->header, "`%.40s` is not the name of a kernel without suffixes, like 512mul",
+        return model_refuse(p, p->header, "'%.40s' is not the name of a kernel without suffixes, like 512mul",
                             words[3]);
     snprintf(d->kernel, sizeof d->kernel, "%s", words[3] ? words[3] : "");
     return model_weight(p, p->header, words[2], &d->weight);
@@ -166,7 +166,7 @@ static int leave_demand(struct model_parser *p)
     if (!below)
         d->below = d->class_;
     if (d->below > d->class_)
-        return model_fail(p, d->line, "below", "needs a higher class than `class`; swap them");
+        return model_fail(p, d->line, "below", "needs a higher class than 'class'; swap them");
     return 0;
 }
 
@@ -278,8 +278,8 @@ static int store_step(struct model_parser *p, const char *key, const char *value
     if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
                : strcmp(words[0], "grant") != 0)
         return model_refuse(p, key,
-                            "`%.60s` is not a step; `throttle RATIO MICROSECONDS`, `grant CLASS` or `ramp CLASS "
-                            "MICROSECONDS` would work",
+                            "'%.60s' is not a step; 'throttle RATIO MICROSECONDS', 'grant CLASS' or 'ramp CLASS "
+                            "MICROSECONDS' would work",
                             value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
@@ -318,7 +318,7 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
                             MODEL_POINTS_MAX, m->n_points + 1);
     snprintf(text, sizeof text, "%s", value);
     if (sourced_ini_words(text, words, 2) != 2)
-        return model_refuse(p, key, "`%.40s` is not a point; write `GHZ VOLTS`", value);
+        return model_refuse(p, key, "'%.40s' is not a point; write 'GHZ VOLTS'", value);
     struct model_point *point = &m->points[m->n_points];
     point->line = p->ini.line;
     if (model_number(p, key, words[0], GHZ_MIN, GHZ_MAX, &point->ghz) != 0 ||
@@ -377,7 +377,7 @@ static int store_kernel(struct model_parser *p, const char *key, const char *val
     snprintf(k->name, sizeof k->name, "%s", key);
     snprintf(text, sizeof text, "%s", value);
     if (sourced_ini_words(text, words, 2) != 2)
-        return model_refuse(p, key, "`%.40s` is not `THROUGHPUT LATENCY` (per cycle, and cycles)", value);
+        return model_refuse(p, key, "'%.40s' is not 'THROUGHPUT LATENCY' (per cycle, and cycles)", value);
     if (model_number(p, key, words[0], 1e-4, 16, &k->throughput) != 0)
         return -1;
     return model_number(p, key, words[1], 0.1, 1e4, &k->latency);

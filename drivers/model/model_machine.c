@@ -16,7 +16,7 @@
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
 
-/* An instruction takes some time, if no more is told. */
+/* A reading takes some time, even if the model gives none. */
 static const double READ_LEAST_US = 1e-3;
 
 /* Repetitions begin so far apart on the time stamp counter, so that no two of them share a value. */

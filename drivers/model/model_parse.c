@@ -17,7 +17,7 @@ static int leave_section(struct model_parser *p)
     for (size_t i = 0; i < s->n_keys; i++)
         if (s->keys[i].required && !model_was_seen(p, s->keys[i].name))
             return model_fail(p, p->section_line, s->keys[i].name,
-                              "missing in section [%s]; add `%s = VALUE  # source`", p->header, s->keys[i].name);
+                              "missing in section [%s]; add '%s = VALUE  # source'", p->header, s->keys[i].name);
     return s->leave ? s->leave(p) : 0;
 }
 

@@ -83,7 +83,7 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
                             p->name, names);
     }
     if (!find_kernel(m, p->kernel->name)) {
-        snprintf(remedy, sizeof remedy, "add a line `%.*s = THROUGHPUT LATENCY  # source` to its section [ipc]",
+        snprintf(remedy, sizeof remedy, "add a line '%.*s = THROUGHPUT LATENCY  # source' to its section [ipc]",
                  (int)strcspn(p->kernel->name, "-@"), p->kernel->name);
         return machine_fail(err, MACHINE_CANNOT, remedy,
                             "the modelled %s cannot run %s: its model file has no rate for this kernel", m->cpu_name,

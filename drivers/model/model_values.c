@@ -32,7 +32,7 @@ int model_number(struct model_parser *p, const char *key, const char *text, doub
         value = end && divisor > 0 ? value / divisor : NAN;
     }
     if (!end || *end || !isfinite(value))
-        return model_refuse(p, key, "`%.40s` is not a number; write a decimal number or a fraction like 1/4", text);
+        return model_refuse(p, key, "'%.40s' is not a number; write a decimal number or a fraction like 1/4", text);
     if (value < lo || value > hi)
         return model_refuse(p, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
     *out = value;
@@ -46,7 +46,7 @@ int model_uint(struct model_parser *p, const char *key, const char *text, unsign
     errno = 0;
     unsigned long value = strtoul(text, &end, hex ? 16 : 10);
     if (!isdigit((unsigned char)text[0]) || *end || errno == ERANGE)
-        return model_refuse(p, key, "`%.40s` is not a whole number; %u to %u would work", text, lo, hi);
+        return model_refuse(p, key, "'%.40s' is not a whole number; %u to %u would work", text, lo, hi);
     if (value < lo || value > hi)
         return model_refuse(p, key, "%.40s is out of range; %u to %u would work", text, lo, hi);
     *out = (unsigned)value;
@@ -59,7 +59,7 @@ int model_core_range(struct model_parser *p, const char *key, const char *text, 
     const char *dash = strchr(text, '-');
     size_t n = dash ? (size_t)(dash - text) : strlen(text);
     if (n == 0 || n >= sizeof low)
-        return model_refuse(p, key, "`%.40s` is not a range of active cores; write 4 or 1-4", text);
+        return model_refuse(p, key, "'%.40s' is not a range of active cores; write 4 or 1-4", text);
     memcpy(low, text, n);
     low[n] = '\0';
     if (model_uint(p, key, low, 1, MODEL_CORES_MAX, &out->lo) != 0)
@@ -79,7 +79,7 @@ int model_class_name(struct model_parser *p, const char *key, const char *text, 
         char known[200] = "";
         for (size_t k = 0; k < p->model->n_classes; k++)
             text_list_add(known, sizeof known, " ", "%s", p->model->classes[k].name);
-        return model_refuse(p, key, "no class `%.40s` above this line; classes so far: %s", text,
+        return model_refuse(p, key, "no class '%.40s' above this line; classes so far: %s", text,
                             known[0] ? known : "none");
     }
     *out = (unsigned)i;
@@ -91,9 +91,9 @@ int model_name(struct model_parser *p, const char *key, const char *text, char *
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++)
         if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-            return model_refuse(p, key, "`%.40s` is not a name; letters, digits and _ would work", text);
+            return model_refuse(p, key, "'%.40s' is not a name; letters, digits and _ would work", text);
     if (n == 0 || n >= size)
-        return model_refuse(p, key, "`%.40s` is too long for a name; at most %zu characters", text, size - 1);
+        return model_refuse(p, key, "'%.40s' is too long for a name; at most %zu characters", text, size - 1);
     memcpy(out, text, n + 1);
     return 0;
 }
@@ -119,7 +119,7 @@ int model_weight(struct model_parser *p, const char *key, const char *text, enum
     else if (strcmp(text, "heavy") == 0)
         *out = KERNEL_HEAVY;
     else
-        return model_refuse(p, key, "`%.40s` is not a weight; light or heavy would work", text);
+        return model_refuse(p, key, "'%.40s' is not a weight; light or heavy would work", text);
     return 0;
 }
 
@@ -139,7 +139,7 @@ static int store_either(struct model_parser *p, const char *key, const char *val
 {
     *out = strcmp(value, e->yes) == 0;
     if (!*out && strcmp(value, e->no) != 0)
-        return model_refuse(p, key, "`%.40s` is neither %s", value, e->both);
+        return model_refuse(p, key, "'%.40s' is neither %s", value, e->both);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Reading model-specific registers through Linux's /dev/cpu/N/msr: eight bytes at the offset of the register (msr(4),
  * arch/x86/kernel/msr.c). Reads only: writing is done in settings_msr.c, for one bit. A read takes about a microsecond
- * on the CPU itself and an interrupt of the other one when it is asked for from elsewhere.
+ * on the CPU itself and an interrupt of the other one when it is requested from elsewhere.
  */
 #ifndef CHARACTERIZE_MSR_DEVICE_H
 #define CHARACTERIZE_MSR_DEVICE_H

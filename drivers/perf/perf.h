@@ -77,7 +77,7 @@ struct perf_pmu {
 /* From bus/event_source/devices below `sys`. Where there is nothing to read it is the "cpu" of non-hybrid parts. */
 void perf_find_pmu(const char *sys, int cpu, struct perf_pmu *out);
 
-/* What perf_event_open() is asked for: pinned, user space only. `code`: as in counter_spec, for what is not fixed. */
+/* What is requested of perf_event_open(): pinned, user space only. `code`: as in counter_spec, if it is not fixed. */
 void perf_fill_attr(const struct perf_pmu *pmu, enum counter_id id, uint64_t code, struct perf_event_attr *out);
 
 struct perf_counter {
@@ -92,7 +92,7 @@ int perf_counter_open(const struct perf_system *system, const struct perf_pmu *p
                       uint64_t code, struct perf_counter *out, struct machine_error *err);
 void perf_counter_close(const struct perf_system *system, struct perf_counter *c);
 /* MACHINE_OK, or MACHINE_CANNOT: user space may not read it, or it is on no counter, with the remedy. `events`: how
- * many were asked for together. */
+ * many were requested together. */
 int perf_counter_check(const struct perf_system *system, const struct perf_counter *c, enum counter_id id,
                        uint64_t code, unsigned events, struct machine_error *err);
 
@@ -144,7 +144,7 @@ struct perf_license_verdict {
  * Levels are offered only if they take their turns: of scalar code, 256-bit FMA and 512-bit FMA each runs at one level,
  * which holds 90 % of its cycles, the three together 95 to 105 %. Which one that is, is published for some parts
  * (level_of of their table of events; NULL, or -1: it is not): else scalar code runs at level 0 and none of the others
- * at a lower level than the one before. A level that none of them asks for, as level 2 of parts that have fewer, cannot
+ * at a lower level than the one before. A level that none of them requests, as level 2 of parts that have fewer, cannot
  * be tested and is not offered. Throttling must have been seen with one of the wider kernels.
  */
 void perf_license_judge(const struct perf_license_counts *c, const int level_of[PERF_LICENSE_KERNELS],

@@ -65,7 +65,7 @@ static int add_counter(struct perf *t, size_t i, struct machine_error *err)
     uint64_t code = part_events_code(&t->events, c);
 
     if (slot == PERF_COUNTERS_MAX)
-        return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "more than %d counters", PERF_COUNTERS_MAX);
+        return machine_fail(err, MACHINE_CANNOT, "request fewer events", "more than %d counters", PERF_COUNTERS_MAX);
     int status = perf_counter_open(&t->system, &t->pmu, t->common.cpu, c->id, code, &t->counters[slot], err);
     if (status == MACHINE_OK) {
         status = perf_counter_check(&t->system, &t->counters[slot], c->id, code, wanted, err);

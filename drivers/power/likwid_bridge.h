@@ -43,7 +43,7 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size);
 int likwid_found(likwid_loader *load, char *why, size_t size);
 /* The limits between which the frequency of a CPU may move, in kHz. */
 int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64_t *max_khz, char *why, size_t size);
-/* Sets them, and reads them back: -1 where they are not what was asked for. */
+/* Sets them, and reads them back: -1 where they are not what was requested. */
 int likwid_set_frequency(likwid_loader *load, int cpu, uint64_t min_khz, uint64_t max_khz, char *why, size_t size);
 /* An energy counter (32 bits, wraps) and the joules of its step. Domains as in likwid.h. */
 enum likwid_domain { LIKWID_PACKAGE = 0, LIKWID_CORES = 1, LIKWID_DRAM = 3 };

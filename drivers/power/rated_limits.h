@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The frequency limits that a processor itself states: of code without AVX in registers (1ADH and others), of each
- * class of code where Intel Speed Select tells them. They are what the maker allows, not what is reached.
+ * The frequency limits for which a processor is rated: of code without AVX in registers (1ADH and others), of each
+ * class of code where Intel Speed Select reports them. They are what the vendor allows, not what is reached.
  */
 #ifndef CHARACTERIZE_RATED_LIMITS_H
 #define CHARACTERIZE_RATED_LIMITS_H

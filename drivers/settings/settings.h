@@ -48,7 +48,8 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
 const char *settings_text(const struct settings *s);
 /*
  * Puts everything back, the last change first, removes the file and frees *s (NULL is allowed). Returns MACHINE_OK, or
- * MACHINE_FAILED where something could not be put back (then the file stays, and the command that repeats it is told).
+ * MACHINE_FAILED where something could not be put back (then the file stays, and the message names the command to
+ * repeat it).
  */
 int settings_restore(struct settings *s, struct machine_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What comes before each chain of adds that tells the frequency, and how a reading is written down. The kernel module
- * takes its chains in the same way, so that nothing here needs a library or a floating-point or vector register.
+ * What comes before each chain of adds that measures the frequency, and how a reading is written down. The kernel
+ * module takes its chains in the same way, so that nothing here needs a library or a floating-point or vector register.
  */
 #ifndef CHARACTERIZE_CHAIN_WAIT_H
 #define CHARACTERIZE_CHAIN_WAIT_H
@@ -16,7 +16,7 @@ enum { CHAIN_WAIT_ADDS = 80 };
 
 /*
  * A throttled core also stalls what follows wide instructions, up to 75 instructions behind them (dissertation on
- * Skylake-SP, section 5.2.1): so many adds later a chain tells the frequency and not the throttling.
+ * Skylake-SP, section 5.2.1): this many adds later, a chain measures the frequency and not the throttling.
  */
 static inline __attribute__((always_inline)) void chain_wait_out_of_reach(void)
 {

@@ -60,7 +60,7 @@ static void timing_finish(struct machine *m)
     native_finish(&t->common);
 }
 
-/* How well a clock in steps tells the frequency: what the steps do to a short chain (timing.h). Once it is known how
+/* How well a clock in steps measures the frequency: what the steps do to a short chain (timing.h). Once it is known how
  * long that takes. */
 static void remark_steps(struct timing *t)
 {

@@ -267,23 +267,23 @@ char *export_to_header(const struct schedule *s, char *why, size_t why_size)
 {
     struct hashed h = {.schedule = s};
     struct template_values values = {.n = 0};
-    char *json = export_to_json(s, why, why_size), *header = NULL;
-    char *text = json ? template_read("export", "header", ".h.in", why, why_size) : NULL;
+    char *json = export_to_json(s, why, why_size), *text = NULL;
+    struct template_file file = {NULL, NULL};
+    int status = json ? template_read(&file, "export", "header", ".h.in", why, why_size) : -1;
     size_t size = 0;
-    FILE *out = text ? open_memstream(&header, &size) : NULL;
-    int status = -1;
+    FILE *out = status == 0 ? open_memstream(&text, &size) : NULL;
     if (out) {
         sha256_hex(json, strlen(json), h.sha256);
         export_header_values(&h, &values);
-        status = template_fill(text, &values, out, why, why_size);
+        status = template_fill(&file, &values, out, why, why_size);
     }
-    if (text && (!out || fclose(out) != 0))
+    if ((status == 0 && !out) || (out && fclose(out) != 0))
         status = error_line(why, why_size, "out of memory");
-    template_free(&values);
-    free(text);
+    template_values_free(&values);
+    template_file_free(&file);
     free(json);
     if (status == 0)
-        return header;
-    free(header);
+        return text;
+    free(text);
     return NULL;
 }

@@ -4,7 +4,7 @@
  * (doc/export-format.md). Pure: it knows tables and the names of kernels, no machines.
  *
  * Everything is a whole number in a stated unit, with its 95 % limits where the table has them, and is either measured
- * or absent: absence is told apart from 0 everywhere.
+ * or absent: absence is distinguished from 0 everywhere.
  */
 #ifndef CHARACTERIZE_SCHEDULE_H
 #define CHARACTERIZE_SCHEDULE_H
@@ -29,7 +29,7 @@ struct schedule_number {
     int32_t value, lo, hi;
 };
 
-/* What a kernel's name says. License levels are asked for by width and weight (dissertation, section 3.2.1). */
+/* What a kernel's name says. License levels are requested by width and weight (dissertation, section 3.2.1). */
 struct schedule_kernel {
     unsigned width; /* bits */
     bool heavy;
@@ -45,7 +45,7 @@ struct schedule_class {
     struct schedule_number level; /* at full rate; of kernels that differ, the highest level */
 };
 
-/* A class in every `density` instructions: which level it asks for, after how many of them. */
+/* A class in every `density` instructions: which level it requests, after how many of them. */
 struct schedule_trigger {
     size_t class_index;
     unsigned density;

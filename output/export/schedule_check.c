@@ -143,7 +143,7 @@ int schedule_check_consistent(const struct schedule *s, char *why, size_t why_si
 {
     bool good = s->cpu && s->machine;
     if (!good)
-        snprintf(why, why_size, "inconsistent export: %s is not there", s->cpu ? "machine" : "cpu");
+        snprintf(why, why_size, "inconsistent export: %s is missing", s->cpu ? "machine" : "cpu");
     for (size_t i = 0; good && i < s->n_points; i++)
         good = levels_descend(s->points[i].mhz, s->n_levels, s->points[i].cpu, s->points[i].active_cores, why,
                               why_size);

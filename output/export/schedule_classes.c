@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scheduler parameters of classes of code: their levels, and what it takes until one is asked for. */
+/* Scheduler parameters of classes of code: their levels, and what it takes to request one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static int by_trigger(const void *a, const void *b)
     return schedule_order((long[]){x->class_index, x->density}, (long[]){y->class_index, y->density}, 2);
 }
 
-/* Of kernels of a class that differ: the highest level, and the smallest count that asks for it. */
+/* Of kernels of a class that differ: the highest level, and the smallest count that requests it. */
 static void put_trigger(struct schedule_trigger *at, int level, struct schedule_number count)
 {
     if (level > (at->level.present ? at->level.value : -1)) {
@@ -119,7 +119,7 @@ static void put_trigger(struct schedule_trigger *at, int level, struct schedule_
     }
 }
 
-/* Counts and densities of one kernel, not what mixtures of several ask for. */
+/* Counts and densities of one kernel, not what mixtures of several request. */
 static bool is_trigger(const struct table *t, size_t row)
 {
     const char *what = table_text(t, row, "what");
@@ -135,7 +135,7 @@ static const char *unusable(const struct schedule *s, const struct table *t, siz
     if (!density)
         return "density is not one in 1 to 65535";
     if (schedule_level_field(t, row, "level") < 0)
-        return "level is not there, or not in 0 to 7";
+        return "level is missing or not in 0 to 7";
     /* what a trigger calls a level means nothing where no frequency belongs to it */
     return s->classes[schedule_class_of(s, k)].level.present ? NULL : "table frequency shows no level for such code";
 }
@@ -188,7 +188,7 @@ static void drop_triggers(struct schedule *s, size_t class_index)
     s->n_triggers = kept;
 }
 
-/* Where the two tables contradict each other, nobody knows which one is right: neither level is told. */
+/* Where the two tables contradict each other, there is no telling which one is right: neither level is exported. */
 static bool settle_contradictions(struct schedule *s, const char *table)
 {
     for (size_t i = 0; i < s->n_triggers;) {

@@ -8,7 +8,7 @@
 #include "output/export/schedule_parts.h"
 
 /* Counts nearly all cycles of the level's kernels and nearly none of the others': the shares that perf's own test of
- * the license events asks for (drivers/perf/perf_license.c). */
+ * the license events requires (drivers/perf/perf_license.c). */
 static const double COUNTED = 0.9, NOT_COUNTED = 0.1;
 
 static bool event_fits(const struct schedule *s, const struct table *t, double event, double umask, int level)
@@ -35,7 +35,7 @@ static bool event_fits(const struct schedule *s, const struct table *t, double e
     return own && others;
 }
 
-/* What is documented to count a level; levels of a processor are told apart by what asks for them, so any will do. */
+/* What is documented to count a level; levels of a processor differ in what requests them, so any will do. */
 static bool schedule_events_documented(const struct table *t, size_t row)
 {
     const char *text = table_text(t, row, "documented");

@@ -50,9 +50,9 @@ static bool sum_rows(struct schedule *s, const struct table *t, struct frequency
         const char *why = cpu < 0                           ? "cpu is not in 0 to 65535"
                           : !cores                          ? SCHEDULE_NO_CORES
                           : estimates_floats(t, cpu, steps) ? steps
-                          : level < 0 ? "level is not there, or not in 0 to 7: these frequencies belong to no level"
+                          : level < 0 ? "level is missing or not in 0 to 7: these frequencies belong to no level"
                           : !(ghz * 1e3 >= SCHEDULE_MHZ_MIN && ghz * 1e3 <= SCHEDULE_MHZ_MAX)
-                              ? "freq_ghz is not there, or not in 0.25 to 16 GHz"
+                              ? "freq_ghz is missing or not in 0.25 to 16 GHz"
                           : !isfinite(table_number(t, row, "freq_ghz_lo")) ||
                                   !isfinite(table_number(t, row, "freq_ghz_hi"))
                               ? "freq_ghz has no limits; more --runs would help"

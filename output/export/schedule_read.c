@@ -61,7 +61,7 @@ static const struct table *schedule_source(const struct table *const *tables, si
     return NULL;
 }
 
-/* Each source that is not there is told. */
+/* Each missing source is reported. */
 static bool note_absent_tables(struct schedule *s, const struct table *const *tables, size_t n)
 {
     char why[80];

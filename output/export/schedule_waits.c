@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Relaxation waits of schedulers. The modes of one pair of kernels belong together: their shares are of the same waits.
- * So of several pairs between the same classes (or levels) one is told, with all of its modes.
+ * So of several pairs between the same classes (or levels) one is exported, with all of its modes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, si
                                     .wait_ns = schedule_field(t, row, "wait_us", 1e3),
                                     .share_permille = schedule_field(t, row, "share", 1e3)};
     if (!r.wait_ns.present || r.wait_ns.value < 0)
-        return schedule_ignore(s, t, "wait_us is not there, below 0, or beyond 2 s");
+        return schedule_ignore(s, t, "wait_us is missing, below 0, or beyond 2 s");
     if (mode != 1 && mode != 2)
         return schedule_ignore(s, t, "mode is neither 1 nor 2");
     switch (estimates_wait_support(t, row, &against)) {

@@ -104,7 +104,7 @@ void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool lo
 }
 
 /*
- * One hue from pale to dark, so that order is told by lightness alone: readable in grey and by colour-blind readers.
+ * One hue from pale to dark, so that order is shown by lightness alone: readable in grey and by colour-blind readers.
  * The stations are ColorBrewer's sequential YlGnBu, 9 classes, without the first, which paper hides (C. Brewer).
  */
 static const unsigned stations[] = {0xedf8b1, 0xc7e9b4, 0x7fcdbb, 0x41b6c4, 0x1d91c0, 0x225ea8, 0x253494, 0x081d58};

@@ -39,7 +39,7 @@ static char *plot_image(const struct chart *c, enum plot_form form, size_t *size
     FILE *out = open_memstream(&script, &length);
     int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
     if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0)
-        snprintf(why, why_size, "no memory for the plot");
+        snprintf(why, why_size, "out of memory for the plot");
     else if (gnuplot_run(script, length, image, why, why_size) == 0) {
         off_t end = lseek(image, 0, SEEK_END);
         *size = end > 0 ? (size_t)end : 0;

@@ -8,7 +8,7 @@
 #include "output/plot/gnuplot.h"
 #include "tables/table/chart.h"
 
-/* The form that a file name asks for by its ending (.svg, .png, in either case). Returns 0, or -1: another ending. */
+/* The format that a file name requests by its ending (.svg, .png, in either case). Returns 0, or -1: another ending. */
 int plot_form_of(const char *path, enum plot_form *form);
 
 /* Whether gnuplot is there. */

@@ -16,7 +16,7 @@
 /* Findings at the top, in all. */
 enum { REPORT_FINDINGS_MAX = 10 };
 
-/* Rows of a table that are shown before the reader asks for the others, and rows in the page, which are all printed:
+/* Rows of a table that are shown before the reader opens the others, and rows in the page, which are all printed:
  * of a longer table the page names the file. */
 enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000 };
 
@@ -35,7 +35,7 @@ struct report_head {
     /* files of the directory that belong to no table, as names relative to the page */
     const char *const *files;
     size_t n_files;
-    bool incomplete; /* a table that was asked for failed and has no part: the notes tell which */
+    bool incomplete; /* a requested table failed and has no part: the notes say which */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */
@@ -52,7 +52,7 @@ struct report_part {
  * Writes the page (data/report/page.html.in). Sections: the machine and how it was set, findings (the first line of
  * each table first, then second and third ones, REPORT_FINDINGS_MAX in all), each table, what could not be measured
  * (equal reasons together), how it was done, files. Returns 0, or -1 with one line in `why`: out of memory, or a
- * template that asks for what there is not; with none where the stream failed.
+ * template with an unknown or a missing place; with none where the stream failed.
  */
 int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
                 const struct report_part *parts, size_t n, char *why, size_t why_size);

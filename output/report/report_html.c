@@ -221,12 +221,12 @@ int report_html(FILE *out, const struct report_words *w, const struct report_hea
     struct template_values v = {.n = 0};
     *why = '\0';
     template_put_text(&v, "MODELLED_TITLE", "%s", head->modelled ? " (modelled)" : "");
-    template_put_text(&v, "STYLE", "%s", w->style);
+    template_put_text(&v, "STYLE", "%s", w->style.text);
     template_put_flag(&v, "MODELLED", head->modelled);
     template_put_flag(&v, "INCOMPLETE", head->incomplete);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         template_put(&v, places[i].name, places[i].print, &p);
-    int status = *why ? -1 : template_fill(w->page, &v, out, why, why_size);
-    template_free(&v);
+    int status = *why ? -1 : template_fill(&w->page, &v, out, why, why_size);
+    template_values_free(&v);
     return status == 0 && ferror(out) ? -1 : status;
 }

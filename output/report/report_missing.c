@@ -5,7 +5,7 @@
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
 
-/* Entries of a reason that are named before the reader asks for the others. */
+/* Entries of a reason that are named before the reader opens the others. */
 enum { NAMED = 8 };
 
 static const char *report_missing_reason(const struct report_part *p, size_t entry)

@@ -45,7 +45,7 @@ static void section_no_picture(FILE *out, const void *section)
     if (s->part->table->n_rows > 0 && !s->part->svg)
         html_text(out, s->part->svg_why);
     else if (s->part->table->n_rows > 0 && !svg_inline_possible(s->part->svg))
-        fputs("what gnuplot drew cannot be shown in this page", out);
+        fputs("gnuplot's output cannot be embedded in this page", out);
 }
 
 /* The file that has all rows. */
@@ -112,7 +112,7 @@ int report_section(FILE *out, const struct report_words *w, const struct report_
     template_put_flag(&v, "METHOD", report_section_method(p) != NULL);
     template_put(&v, "SETTINGS", section_settings, &s);
     template_put(&v, "FILES", section_files, &s);
-    int status = template_fill(w->table, &v, out, why, why_size);
-    template_free(&v);
+    int status = template_fill(&w->table, &v, out, why, why_size);
+    template_values_free(&v);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
+#include "util/plain_text.h"
 
 /* The columns of a value's limits; the value's own column shows them. */
 struct shown_column {
@@ -122,11 +123,11 @@ static void report_table_number(FILE *out, const struct table_column *c, double 
     if (table_is_code(c) && value >= 0 && value < 65536)
         fprintf(out, "%02XH", (unsigned)value);
     else if (c->type == TABLE_WHOLE)
-        fprintf(out, "%.0f", value + 0.0);
+        fprintf(out, "%.0f", plain_number(value, 0));
     else if (fabs(value) >= 1e7)
         fprintf(out, "%.3g", value);
     else
-        fprintf(out, "%.*f", c->decimals, value + 0.0);
+        fprintf(out, "%.*f", c->decimals, plain_number(value, c->decimals));
 }
 
 static void report_table_limits(FILE *out, const struct table_column *c, double lo, double hi)

@@ -3,38 +3,35 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "util/template.h"
-
 static int read_words(struct report_words *w, char *why, size_t why_size)
 {
+    static const char remedy[] = "restore the file as it was installed";
     json_error_t error;
-    char *text = template_read("report", "words", ".json", why, why_size);
-    if (!text)
+    struct template_file file;
+    if (template_read(&file, "report", "words", ".json", why, why_size) != 0)
         return -1;
-    w->all = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    free(text);
+    w->all = json_loads(file.text, JSON_REJECT_DUPLICATES, &error);
     w->columns = json_object_get(w->all, "columns");
     w->sources = json_object_get(w->all, "sources");
-    if (json_is_object(w->columns) && json_is_object(w->sources))
-        return 0;
-    if (w->all)
-        snprintf(why, why_size, "words.json of the data folder holds no `columns` and `sources`");
-    else
-        snprintf(why, why_size, "words.json of the data folder, %d:%d: %.100s", error.line, error.column, error.text);
-    return -1;
+    bool usable = json_is_object(w->columns) && json_is_object(w->sources);
+    if (!w->all)
+        snprintf(why, why_size, "%.400s:%d:%d: %.100s; %s", file.path, error.line, error.column, error.text, remedy);
+    else if (!usable)
+        snprintf(why, why_size, "%.400s has no object '%s'; %s", file.path,
+                 json_is_object(w->columns) ? "sources" : "columns", remedy);
+    template_file_free(&file);
+    return usable ? 0 : -1;
 }
 
 int report_words_read(struct report_words *w, char *why, size_t why_size)
 {
     memset(w, 0, sizeof *w);
-    w->page = template_read("report", "page", ".html.in", why, why_size);
-    w->table = w->page ? template_read("report", "table", ".html.in", why, why_size) : NULL;
-    w->style = w->table ? template_read("report", "style", ".css", why, why_size) : NULL;
-    if (w->style && read_words(w, why, why_size) == 0)
+    if (template_read(&w->page, "report", "page", ".html.in", why, why_size) == 0 &&
+        template_read(&w->table, "report", "table", ".html.in", why, why_size) == 0 &&
+        template_read(&w->style, "report", "style", ".css", why, why_size) == 0 && read_words(w, why, why_size) == 0)
         return 0;
     report_words_free(w);
     return -1;
@@ -42,9 +39,9 @@ int report_words_read(struct report_words *w, char *why, size_t why_size)
 
 void report_words_free(struct report_words *w)
 {
-    free(w->page);
-    free(w->table);
-    free(w->style);
+    template_file_free(&w->page);
+    template_file_free(&w->table);
+    template_file_free(&w->style);
     json_decref(w->all);
     memset(w, 0, sizeof *w);
 }

@@ -8,11 +8,12 @@
 #include <stddef.h>
 
 #include "tables/table/table.h"
+#include "util/template.h"
 
 struct report_words {
-    char *page, *table;              /* templates (util/template.h) of the page and of a table's section */
-    char *style;                     /* CSS */
-    json_t *all, *columns, *sources; /* words.json; headings of columns by name, publications by letter */
+    struct template_file page, table; /* of a table: of its section */
+    struct template_file style;       /* CSS */
+    json_t *all, *columns, *sources;  /* words.json; headings of columns by name, publications by letter */
 };
 
 /* Returns 0, or -1 with one line in `why`: which file is not there or cannot be used, and what would work. */

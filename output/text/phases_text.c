@@ -105,7 +105,7 @@ static struct number phases_text_number(double value, int places)
 {
     struct number out = {"-"};
     if (isfinite(value))
-        snprintf(out.text, sizeof(out.text), "%.*f", places, value + 0.0);
+        snprintf(out.text, sizeof(out.text), "%.*f", places, plain_number(value, places));
     return out;
 }
 
@@ -400,7 +400,7 @@ static void print_voltage(const struct screen *s, const struct phases *p)
         struct number begin = phases_text_number(v->begin_us, 1), end = phases_text_number(v->end_us, 1);
         bool jump = strcmp(begin.text, end.text) == 0; /* between two readings */
         paragraph(s, i == 0 ? "Voltage" : "", "%.4f -> %.4f V (%+.1f mV), %s %s%s%s us", v->from_v, v->to_v,
-                  1000 * (v->to_v - v->from_v), jump ? "at" : "from", begin.text, jump ? "" : " to ",
+                  plain_number(1000 * (v->to_v - v->from_v), 1), jump ? "at" : "from", begin.text, jump ? "" : " to ",
                   jump ? "" : end.text);
     }
     if (p->n_volt_steps > OTHERS_SHOWN)

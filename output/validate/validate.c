@@ -34,7 +34,7 @@ struct seen {
     double value, lo, hi;
     double detectable; /* the smallest deviation that would have been found, in any of the rows */
     size_t rows;
-    const char *note;        /* of the row that is told */
+    const char *note;        /* of the row that is reported */
     char own_note[NOTE_MAX]; /* where there is no such row */
 };
 
@@ -411,7 +411,7 @@ static void print_found(FILE *out, const struct table *v)
         fprintf(out, "%zu of the", compared - hidden);
     else
         fprintf(out, "each of the");
-    fprintf(out, " %zu figures compared; `detectable` is the smallest one.\n", compared);
+    fprintf(out, " %zu figures compared; 'detectable' is the smallest one.\n", compared);
 }
 
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)

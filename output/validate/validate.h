@@ -11,7 +11,7 @@
  *   agrees          some value is
  *   not measured    no row, or no value in it; the note has the reason that the table gives
  *   not published   the file says that it was looked for and not found; what was measured is shown, if it was
- * With several rows the worst one is told (deviates before undecided before agrees, then the farthest), unless the
+ * With several rows the worst one is reported (deviates before undecided before agrees, then the farthest), unless the
  * figure is a mean: then the value and its limits are the means over the rows.
  *
  * What would have been found: a true value of p + d is measured as p + d - (hi - lo) / 2 or more in 97 of 100 cases.

@@ -36,7 +36,7 @@ static const struct table_column columns[] = {
 /* Those whose transitions were published, 256or for throttling alone, and tiles. */
 static const char *const usual[] = {"128fma", "256or", "256fma", "512or", "512fma", "amx"};
 
-/* The wider, then the heavier, then the denser kernel is taken to be the one that asks for the lower level. */
+/* The wider, then the heavier, then the denser kernel is taken to be the one that requests the lower level. */
 static int overhead_by_demand(const void *a, const void *b)
 {
     const struct payload *x = a, *y = b;
@@ -205,7 +205,7 @@ static void overhead_tell_missing(struct table *t, const struct cell *c, const s
                             "longer --observe would help");
     else if (o->up_gains)
         tables_cell_missing(
-            t, c, "the measured cost of coming back up is negative (%.1f us): no cost up and no break-even time",
+            t, c, "the measured cost of coming back up is negative (%.3g us): no cost up and no break-even time",
             o->up.spread.mean.value);
     else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
         tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");

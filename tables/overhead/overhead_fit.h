@@ -86,7 +86,7 @@ extern const char overhead_gradual[];
 extern const char overhead_assumption[];
 
 /* Whether there is a step between two levels: one that with its limits is above this part of the frequency. A step is
- * at least 100 MHz, 2 % of 5 GHz; what code does to the chain that tells the frequency is up to 1 %. */
+ * at least 100 MHz, 2 % of 5 GHz; what code does to the chain that measures the frequency is up to 1 %. */
 #define OVERHEAD_SAME_LEVEL 0.01
 bool overhead_levels_differ(const struct estimate *high, const struct estimate *step);
 

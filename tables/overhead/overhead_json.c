@@ -8,10 +8,11 @@
 
 #define BIN_US 0.5
 
+/* Three decimals, and no -0.0. */
 static json_t *real(double x)
 {
     enum { DECIMALS = 1000 };
-    return isfinite(x) ? json_real(round(x * DECIMALS) / DECIMALS) : json_null();
+    return isfinite(x) ? json_real(round(x * DECIMALS) / DECIMALS + 0.0) : json_null();
 }
 
 /* Counts of what was kept, in bins of BIN_US from a multiple of it. */

@@ -227,7 +227,7 @@ static const char *about_up(const struct table *t)
     return "no change of frequency was seen";
 }
 
-/* Where no cost down is told from noise, or all are next to nothing: what it could be at most. */
+/* Where no cost down can be distinguished from noise, or all are next to nothing: what it could be at most. */
 static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
 {
     bool any = false;

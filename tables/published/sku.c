@@ -127,12 +127,12 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
 {
     char *equals = strchr(word, '=');
     if (!equals || equals == word || !equals[1])
-        return sku_wrong(p, "`%.60s` is not COLUMN=VALUE, which selects the rows", word);
+        return sku_wrong(p, "'%.60s' is not COLUMN=VALUE, which selects the rows", word);
     if (f->n_keys == SKU_KEYS_MAX)
         return sku_wrong(p, "more than %d columns select the rows", SKU_KEYS_MAX);
     *equals = '\0';
     if (!is_name(word))
-        return sku_wrong(p, "`%.60s` is not a column name", word);
+        return sku_wrong(p, "'%.60s' is not a column name", word);
     for (size_t i = 0; i < f->n_keys; i++)
         if (strcmp(f->keys[i].column, word) == 0)
             return sku_wrong(p, "the column %.40s is given twice", word);
@@ -150,7 +150,7 @@ static int add_key(struct parser *p, struct sku_figure *f, char *word)
         return -1;
     k->is_number = two_numbers(k->text, &k->lo, &k->hi);
     if (k->is_number && k->lo > k->hi)
-        return sku_wrong(p, "`%.60s` ends before it begins", k->text);
+        return sku_wrong(p, "'%.60s' ends before it begins", k->text);
     size_t used = strlen(f->where);
     int n = snprintf(f->where + used, sizeof f->where - used, "%s%s=%s%s%s", used ? " " : "", k->column,
                      quoted ? "\"" : "", k->text, quoted ? "\"" : "");
@@ -187,13 +187,13 @@ static int read_tolerance(struct parser *p, struct sku_figure *f, const char *te
     const char *end;
     double size = fmax(fabs(f->lo), fabs(f->hi));
     if (!f->published || !one_number(text, &end, &f->tolerance) || f->tolerance < 0 || (*end && strcmp(end, "%") != 0))
-        return sku_wrong(p, "`~ %.60s` is not a tolerance; 0.5 or 10%% would work", text);
+        return sku_wrong(p, "'~ %.60s' is not a tolerance; 0.5 or 10%% would work", text);
     if (*end && size == 0)
-        return sku_wrong(p, "`~ %.60s` of 0 is 0; without %% it is in the unit of the column", text);
+        return sku_wrong(p, "'~ %.60s' of 0 is 0; without %% it is in the unit of the column", text);
     if (*end)
         f->tolerance *= size / 100;
     if (size > 0 && f->tolerance >= size)
-        return sku_wrong(p, "`~ %.60s`: even 0 would agree; a tolerance must be smaller than its figure", text);
+        return sku_wrong(p, "'~ %.60s': even 0 would agree; a tolerance must be smaller than its figure", text);
     return 0;
 }
 
@@ -211,9 +211,9 @@ static int sku_read_value(struct parser *p, struct sku_figure *f, char *text)
     f->published = about || strcmp(text, "-") != 0;
     f->lo = f->hi = f->rounding = f->tolerance = NAN;
     if (f->published && !sku_read_range(text, about, f))
-        return sku_wrong(p, "`%.60s` is neither a number, nor a range like 650..680, nor - (not published)", text);
+        return sku_wrong(p, "'%.60s' is neither a number, nor a range like 650..680, nor - (not published)", text);
     if (about && tilde)
-        return sku_wrong(p, "both `about` and `~`: use one of them, as a tolerance already says how far off it may be");
+        return sku_wrong(p, "both 'about' and '~': use one of them, as a tolerance already says how far off it may be");
     return tilde ? read_tolerance(p, f, sourced_ini_trim(tilde + 1)) : 0;
 }
 
@@ -245,7 +245,7 @@ static int read_figure(struct parser *p, char *text, const char *source)
     if (f.mean)
         column = sourced_ini_trim(column + 5);
     if (!is_name(column))
-        return sku_wrong(p, "`%.60s` is not a column name", column);
+        return sku_wrong(p, "'%.60s' is not a column name", column);
     if (sku_copy(p, f.table, sizeof f.table, p->ini.header, "the section") != 0 ||
         sku_copy(p, f.column, sizeof f.column, column, "the name of a column") != 0 ||
         sku_copy(p, f.source, sizeof f.source, source, "a source") != 0 || read_keys(p, &f, text) != 0 ||
@@ -285,7 +285,7 @@ static int sku_read(struct parser *p)
         if (item == SOURCED_INI_LINE)
             status = head ? read_head(p) : read_figure(p, p->ini.text, p->ini.source);
         else if (!head && !tables_find(p->ini.header))
-            status = sku_wrong(p, "`[%.60s]`: sections are [sku] and the names of tables", p->ini.header);
+            status = sku_wrong(p, "'[%.60s]': sections are [sku] and the names of tables", p->ini.header);
     }
     return status;
 }

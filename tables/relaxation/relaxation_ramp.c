@@ -26,7 +26,7 @@
 #define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
 #define AFTER_PERIODS 20.0   /* looked at after the rise at first; doubled until it is over */
 #define AFTER_TAUS 4.0
-#define BEGIN_TAUS 1.5   /* what lies so far behind tells the beginning */
+#define BEGIN_TAUS 1.5   /* what lies this far behind determines the beginning */
 #define FINE_US 0.01     /* to which a beginning is sought */
 #define ENOUGH_US 0.3    /* noise moves it by so much: less than waits scatter by */
 #define EARLIER_TAUS 0.6 /* than the best split of a ramp into slow and fast, which is 0.15 behind its beginning */

@@ -132,7 +132,7 @@ static void waits_found(FILE *out, const struct table *t)
     }
 }
 
-/* Of the kernel that was measured last, of those whose wait is told: the defaults begin with the lightest. */
+/* Of the kernel that was measured last, of those whose wait is reported: the defaults begin with the lightest. */
 static void rearming_found(FILE *out, const struct table *t)
 {
     static const char *const verdicts[] = {"yes", "no", "undecided"};

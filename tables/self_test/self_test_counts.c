@@ -9,6 +9,7 @@
 #include "drivers/cpu/tsc.h"
 #include "tables/self_test/self_test_parts.h"
 #include "util/order.h"
+#include "util/plain_text.h"
 
 /* dec and jnz end each block of a kernel (kernels/kernel.inc, END_BLOCK). */
 enum { LOOP_INSTRUCTIONS = 2 };
@@ -67,7 +68,7 @@ static void judge_slope(const struct self_test_readings *r, struct self_test_lin
     }
     double value = expected + (b.excess - a.excess) / (b.work - a.work);
     snprintf(l->text, sizeof l->text, "%.5f per add, %.5f expected; %.0f extra per sample", value, expected,
-             b.excess - (value - expected) * b.work);
+             plain_number(b.excess - (value - expected) * b.work, 0));
     self_test_bound(l, value, expected - off, expected + off, reason);
 }
 

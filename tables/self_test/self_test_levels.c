@@ -104,7 +104,7 @@ static const char *self_test_levels_uncounted(const struct shares *s)
 
 /*
  * A counter that never moves is wrong where the cycles of some kernel are counted at no level. Levels are used from the
- * lowest on: of several such counters it is the lowest one's fault, and the others were just not asked for.
+ * lowest on: of several such counters it is the lowest one's fault, and the others were just not requested.
  */
 static bool to_blame(const struct shares *s, int level)
 {
@@ -166,7 +166,7 @@ static void judge_level(const struct self_test_readings *r, const struct shares 
 
 /* Scalar code is never throttled; of a sample in which wide code runs below this part of its rate it is. */
 static const double SCALAR_THROTTLED = 0.01, SLOW_RATE = 0.7;
-/* The first microsecond or two of new code run slowly because it is fetched: no throttling is told from so little. */
+/* The first microsecond or two of new code run slowly because it is fetched: so little shows no throttling. */
 static const double SLOW_LEAST_US = 4, THROTTLED_LEAST = 0.1;
 /* Of samples of 1 us; longer ones were a halt, which is no throttling, or something else ran. */
 static const double SLOW_MOST_US = 3;

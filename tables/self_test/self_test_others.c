@@ -6,6 +6,7 @@
 
 #include "drivers/msr/msr_decode.h"
 #include "tables/self_test/self_test_parts.h"
+#include "util/plain_text.h"
 
 /* dec and jnz behind the 104 adds of a block. */
 static const double CHAIN_INSTRUCTIONS = 106.0 / 104;
@@ -41,14 +42,14 @@ static double our_ghz(const struct self_test_readings *r)
            1e-9;
 }
 
-/* Adds to a line's text what is told of a frequency; fails it where the two are too far apart. */
+/* Adds a frequency's comparison to a line's text; fails the line where the two are too far apart. */
 static void compare_ghz(struct self_test_line *l, double theirs, double ours)
 {
     size_t used = strlen(l->text);
     if (isnan(theirs) || isnan(ours))
         return;
     snprintf(l->text + used, sizeof l->text - used, "%s%.3f GHz against %.3f (%+.2f %%)", used > 0 ? "; " : "", theirs,
-             ours, 100 * (theirs / ours - 1));
+             ours, plain_number(100 * (theirs / ours - 1), 2));
     if (l->verdict == SELF_TEST_PASS && !(fabs(theirs / ours - 1) <= GHZ_OFF)) {
         l->verdict = SELF_TEST_FAIL;
         snprintf(l->reason, sizeof l->reason, "the frequencies differ by more than %.0f %%", 100 * GHZ_OFF);
@@ -59,7 +60,7 @@ static void judge_counts(const struct self_test_readings *r, const struct second
 {
     double ipc = o->counts.instructions / o->counts.cycles, ratio = ipc / CHAIN_INSTRUCTIONS;
     snprintf(l->text, sizeof l->text, "%.4f instructions a cycle, %.4f expected of the chain (%+.2f %%)", ipc,
-             CHAIN_INSTRUCTIONS, 100 * (ratio - 1));
+             CHAIN_INSTRUCTIONS, plain_number(100 * (ratio - 1), 2));
     self_test_bound(l, ratio, 1 - IPC_OFF, 1 + IPC_OFF, "its counts do not match the chain");
     compare_ghz(l, o->counts.ghz, our_ghz(r));
 }
@@ -69,7 +70,7 @@ static void judge_turbostat(const struct self_test_readings *r, const struct sec
 {
     double ratio = o->counts.tsc_ghz / (r->tsc_hz * 1e-9);
     snprintf(l->text, sizeof l->text, "TSC %.4f GHz against %.4f (%+.3f %%)", o->counts.tsc_ghz, r->tsc_hz * 1e-9,
-             100 * (ratio - 1));
+             plain_number(100 * (ratio - 1), 3));
     self_test_bound(l, ratio, 1 - TSC_OFF, 1 + TSC_OFF, "the TSC does not run at the rate assumed here");
     compare_ghz(l, o->counts.ghz, our_ghz(r));
 }

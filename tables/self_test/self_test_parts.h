@@ -21,7 +21,7 @@ bool self_test_lacks(struct self_test_line *l, const struct self_test_readings *
 void self_test_bound_alone(struct self_test_line *l, double slowed, double value, double lo, double hi,
                            const char *reason);
 
-/* The word of a reading in which a counter stands; -1: it was not asked for. */
+/* The word of a reading in which a counter stands; -1: it was not requested. */
 int self_test_column(const struct self_test_stretch *s, enum counter_id id);
 /* The first stretch of a kind, and of a kernel unless that is NULL, with recordings; NULL: there is none. */
 const struct self_test_stretch *self_test_find(const struct self_test_readings *r, enum self_test_kind kind,

@@ -150,11 +150,10 @@ static int tell_unsettled(struct switches_seen *seen, const struct settling *end
                  "not over when the recording ended at %.0f us: %.150s; repeat with a longer --observe",
                  seen->setup.observe_us, end->why);
     else
-        snprintf(
-            seen->unsettled, sizeof seen->unsettled,
-            "in %d of %u repetitions the core was the core was not back at its own frequency at the switch, after %.0f "
-            "us of the first kernel; repeat with a longer --warmup",
-            late, seen->setup.runs, seen->setup.warmup_us);
+        snprintf(seen->unsettled, sizeof seen->unsettled,
+                 "in %d of %u repetitions the core was not back at its own frequency at the switch, after %.0f "
+                 "us of the first kernel; repeat with a longer --warmup",
+                 late, seen->setup.runs, seen->setup.warmup_us);
     return phases_warn_first(&seen->phases, seen->unsettled);
 }
 

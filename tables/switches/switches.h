@@ -39,7 +39,7 @@ int switches_add_all(const struct tables_context *x, struct cells *out, const st
 /* The settings that all three have. */
 void switches_note(const struct tables_context *x, const struct switches_wish *w, struct table *t);
 
-/* The key columns of the last row, and its counts: repetitions asked for and discarded where the table has those. */
+/* The key columns of the last row, and its counts: repetitions requested and discarded where the table has those. */
 void switches_put_keys(struct table *rows, const struct cell *c, const struct switches_seen *s);
 
 /* The number of active cores of a row, 0 if absent. */

@@ -122,7 +122,7 @@ static void describe_limits(const struct phases *p, struct transition_summary *o
 /*
  * Mean IPC, weighted by cycles, of the samples of one repetition (begin .. end of the trace) that lie within a phase.
  * `edge`: so far from its ends, us. Where each frequency is that of one chain it is the mean rate, payload instructions
- * in a ns: what they all have in common tells the frequency better. NaN: there are none.
+ * in a ns: what they all have in common gives the frequency better. NaN: there are none.
  */
 static double mean_ipc(const struct trace *t, size_t begin, size_t end, const struct phase *p, double edge,
                        bool instant)

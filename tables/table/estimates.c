@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tables/table/estimates.h"
+#include "util/plain_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,19 +57,13 @@ bool estimates_frequencies_agree(const struct estimate *a, const struct estimate
     return estimates_frequency_same(a->value, (a->hi - a->lo) / 2, b->value, (b->hi - b->lo) / 2);
 }
 
-/* Without a minus before what is 0 as it is shown. */
-static double estimates_shown(double value, int decimals)
-{
-    return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
-}
-
 const char *estimates_text(const struct estimate *e, int decimals, char out[ESTIMATE_TEXT_MAX])
 {
     if (estimates_known(e))
-        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f [%.*f, %.*f]", decimals, estimates_shown(e->value, decimals), decimals,
-                 estimates_shown(e->lo, decimals), decimals, estimates_shown(e->hi, decimals));
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f [%.*f, %.*f]", decimals, plain_number(e->value, decimals), decimals,
+                 plain_number(e->lo, decimals), decimals, plain_number(e->hi, decimals));
     else if (isfinite(e->value))
-        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f", decimals, estimates_shown(e->value, decimals));
+        snprintf(out, ESTIMATE_TEXT_MAX, "%.*f", decimals, plain_number(e->value, decimals));
     else
         snprintf(out, ESTIMATE_TEXT_MAX, "-");
     return out;

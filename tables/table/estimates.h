@@ -54,8 +54,8 @@ bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_W
 bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
 /* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY". */
 void estimates_note_levels(struct table *t, const struct table *frequency);
-/* Why a table's levels, waits and costs are not to be told, as it was noted; NULL: nothing was, or there are levels.
- * And whether it is because the frequency floats: then not even that nothing was found is told. */
+/* Why a table's levels, waits and costs are not to be reported, as it was noted; NULL: nothing was, or there are
+ * levels. And whether it is because the frequency floats: then not even "nothing found" is reported. */
 const char *estimates_no_levels(const struct table *t);
 bool estimates_noted_floating(const struct table *t);
 
@@ -68,7 +68,7 @@ enum estimates_wait_support {
     WAIT_CONTRADICTED, /* another row of the same pair and number of active cores tells another wait */
 };
 /*
- * What the table itself says for or against the wait of a row. Columns that it does not have are not asked for. Waits
+ * What the table itself says for or against the wait of a row. Columns that it does not have are not looked at. Waits
  * of a pair agree that differ by no more than their limits and what single waits scatter by (sd_us, at least 2 % and
  * 2 us), where twice a wait is the wait, too (mode 2). Of the rows of toggling those with pauses that are longer than
  * the wait can tell, and those in most of whose pauses the frequency rises; and the longest pause, because it is

@@ -65,7 +65,7 @@ void pivot_line(struct pivot *p, enum pivot_kind kind)
         p->lines[p->n_lines++] = (struct pivot_line){.kind = kind};
 }
 
-/* The last field of the last line, after another one was added to it where that is asked for; NULL: out of memory. */
+/* The last field of the last line, after adding another one if that is wanted; NULL: out of memory. */
 static struct field *last_field(struct pivot *p, bool another)
 {
     struct pivot_line *line = p->failed || !p->n_lines ? NULL : &p->lines[p->n_lines - 1];

@@ -88,7 +88,7 @@ void table_free(struct table *t);
 
 /*
  * Building. A row is added with all fields absent; the put functions fill fields of the last row (or, after
- * table_add_missing, of that entry). An unknown column or a lack of memory sets t->failed, which is asked for once at
+ * table_add_missing, of that entry). An unknown column or a lack of memory sets t->failed, which is checked once at
  * the end. Numbers that are not finite are absent.
  */
 void table_add_row(struct table *t);

@@ -10,7 +10,7 @@ static void write_value(FILE *out, const struct table_column *c, const struct ta
     if (c->type == TABLE_TEXT && v->text)
         trace_write_csv_text(out, v->text);
     else if (c->type == TABLE_WHOLE && isfinite(v->number))
-        fprintf(out, "%.0f", v->number);
+        fprintf(out, "%.0f", v->number + 0.0);
     else if (c->type == TABLE_REAL && isfinite(v->number))
         fprintf(out, "%.9g", v->number + 0.0);
 }

@@ -155,7 +155,7 @@ size_t tables_each_once(struct payload *kernels, size_t n);
  * that may be used; otherwise 1, 2, 4, ... and all. Ascending, each once, none above those cores. Returns how many.
  */
 size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max);
-/* machine_setup with what the options say about CPUs, companions and siblings, for this cell. */
+/* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
 /* Whether the caller wants to stop; tells it how far the cell is. */
 bool tables_stop(const struct tables_context *x, double part);

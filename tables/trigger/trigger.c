@@ -39,13 +39,13 @@ static const struct table_column columns[] = {
     {"period_us", "us", TABLE_REAL, false, 2},
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
-    {"detectable", "", TABLE_TEXT, false, 0}, /* where nothing is asked for */
+    {"detectable", "", TABLE_TEXT, false, 0}, /* where nothing is requested */
 };
 
 enum { COUNT, DENSITY, MIXTURE, DIRTY };
 static const struct trigger_kind *const trigger_kinds[] = {&trigger_count, &trigger_density, &trigger_mixture,
                                                            &trigger_dirty};
-#define ASKS_LOWER "lower frequency" /* as trigger_bench_asks says where no counter tells the level ... */
+#define ASKS_LOWER "lower frequency" /* as trigger_bench_asks says where no counter shows the level ... */
 #define ASKS_THROTTLE "throttle only"
 #define ASKS_UNDECIDED "undecided" /* ... or whether there is another one */
 
@@ -82,7 +82,7 @@ static int add_dirty(const struct tables_context *x, struct cells *out, const st
     return 0;
 }
 
-/* The mixtures of the literature (G 3.2.1, 6.5.1), or all pairs of what was asked for. */
+/* The mixtures of the literature (G 3.2.1, 6.5.1), or all pairs of what was requested. */
 static int add_mixtures(const struct tables_context *x, struct cells *out, const struct payload *k, size_t n,
                         unsigned cores)
 {
@@ -122,7 +122,7 @@ static int add_all(const struct tables_context *x, struct cells *out, const stru
 
 static int trigger_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
-    static const char *const brief[] = {"256fma", "512or", "512fma"}; /* all kinds that may ask for a level */
+    static const char *const brief[] = {"256fma", "512or", "512fma"}; /* all kinds that may request a level */
     struct payload kernel[TABLES_KERNELS_MAX];
     unsigned cores[TABLES_CORES_MAX];
     size_t n = x->options->brief ? tables_kernels(x, brief, 3, kernel, t)
@@ -229,7 +229,7 @@ static size_t mode_of(const struct ranks *r, double x)
     return k;
 }
 
-/* 1, 2, ... by frequency among those that were asked for; 0 if that of plain code; -1: none of them, or not firm. */
+/* 1, 2, ... by frequency among those that were requested; 0 if that of plain code; -1: none of them, or not firm. */
 static int rank(double ghz, double plain_ghz, const struct ranks *r)
 {
     double x = log(ghz / plain_ghz);
@@ -307,7 +307,7 @@ static bool measured_kind(const struct table *t, unsigned width, enum kernel_wei
     return false;
 }
 
-/* A single frequency is that of level 1 only where all kinds of code were looked at that may ask for another one. */
+/* A single frequency is that of level 1 only where all kinds of code that may request another one were examined. */
 static bool all_kinds(const struct table *t, double cores)
 {
     for (size_t i = 0; i < t->n_rows; i++) {

@@ -53,7 +53,7 @@ int trigger_bench_begin(struct bench *b, struct machine_error *err)
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
-/* Why a window does not show what the burst asked for: the transition goes on, or the way back begins. Else NULL. */
+/* Why a window does not show what the burst requested: the transition goes on, or the way back begins. Else NULL. */
 static const char *trigger_bench_unsettled(const struct bench *b, const struct trace *t, struct sights_span s,
                                            const struct sight *all)
 {

@@ -121,7 +121,7 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
     return MACHINE_OK;
 }
 
-/* How far from `us` the lengths lie that tell what a burst of it has: enough of those that ask for nothing more, and
+/* How far from `us` the lengths lie that show what a burst of it has: enough of those that request nothing more, and
  * not all in one place. NaN: there are too few. */
 static double radius_around(const struct search *s, double us)
 {
@@ -135,7 +135,7 @@ static double radius_around(const struct search *s, double us)
     return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
 }
 
-/* How many instructions a burst of length `at` has while nothing more is asked for: a line through the bursts of that
+/* How many instructions a burst of length `at` has while nothing more is requested: a line through the bursts of that
  * kind whose length is near `us`, so near at least. NaN: there are too few. */
 static double count_on_line(const struct search *s, double us, double least_radius, double at)
 {
@@ -160,11 +160,11 @@ static double undisturbed_count(const struct search *s, double us)
 }
 
 /*
- * The fit where the count that it takes varies. A burst that has asked for more is throttled from then on and has fewer
+ * The fit where the count that it takes varies. A burst that has requested more is throttled from then on and has fewer
  * instructions than others of its length: against counts it would look as if fewer sufficed. So the fit is over the
- * lengths, which are chosen and not seen, and its result is told in instructions that a burst of that length has.
+ * lengths, which are chosen and not seen, and its result is given in instructions that a burst of that length has.
  * *over_us: the same in microseconds. Where lengths of halts on the way scatter as much as the count does, bursts that
- * ask for nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
+ * request nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
  */
 static int fit_varying(const struct search *s, struct threshold *over_us, struct threshold *t,
                        struct machine_error *err)
@@ -247,7 +247,7 @@ static int reference_round(struct bench *b, struct machine_error *err)
     return status == MACHINE_OK ? trigger_bench_burst(b, &b->cell->a, SHORT_US, false, err) : status;
 }
 
-/* The largest count of the shortest bursts: what is asked for by them is asked for by so few. */
+/* The largest count of the shortest bursts: what they request is requested by so few. */
 static struct estimate at_most(const struct search *s)
 {
     double most = 1;
@@ -256,8 +256,8 @@ static struct estimate at_most(const struct search *s)
     return (struct estimate){most, 1, most};
 }
 
-/* What throttles is asked for by fewer instructions than a level, or it is the level that throttles. `first`: of the
- * lowest level; NULL: none is asked for. */
+/* Throttling is triggered by fewer instructions than a level, or it is the level that throttles. `first`: of the
+ * lowest level; NULL: none is requested. */
 static void trigger_count_throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
                                        const struct estimate *instructions, const struct estimate *first)
 {
@@ -294,7 +294,7 @@ static int level_rows(struct search *s, struct table *rows, struct trigger_row r
     return status;
 }
 
-/* Whether the longest bursts ask for what the kernel asks for when it runs on. */
+/* Whether the longest bursts request what the kernel requests when it keeps running. */
 static bool as_steady(const struct search *s)
 {
     struct sight now = s->b->sight[LONG];
@@ -331,7 +331,7 @@ static int count_rows(struct search *s, struct table *rows, struct machine_error
                             .throttle = throttle,
                             .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
                             .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
-    /* what the shortest burst asks for already hides what throttling alone would take */
+    /* what the shortest burst already requests hides what throttling alone would take */
     bool hidden = at_short > plain || !(throttle.throttled || at_long <= plain);
     return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, hidden ? NULL : &throttle.instructions,
                       err);

@@ -112,7 +112,7 @@ static int find_tolerance(struct bins *b)
     return 0;
 }
 
-/* Bins of the burst, so long that the frequency is told well in them, as far as that is possible. */
+/* Bins of the burst, long enough to measure the frequency well in them, as far as that is possible. */
 static int burst_bins(const struct trace *t, struct sights_span s, double begin_us, double *bin_us, struct bins *out)
 {
     for (;; *bin_us *= 2) {

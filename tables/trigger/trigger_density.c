@@ -11,7 +11,7 @@
 #include "tables/trigger/trigger.h"
 
 /*
- * What the code asks for is looked at while it still runs, in the last third of the burst: behind it a level may lapse
+ * What the code requests is examined while it still runs, in the last third of the burst: behind it a level may lapse
  * before the transition is over. 13 000 instructions (G 3.2.2) take two thirds of this at one in 256, 4 instructions a
  * cycle and 2.5 GHz, after 50 us of throttling.
  */

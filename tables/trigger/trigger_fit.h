@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether a burst of code has asked for a license level, read from what the core does after it and in it. Pure: from
+ * Whether a burst of code has requested a license level, read from what the core does after it and in it. Pure: from
  * traces of sequences "plain code, burst, plain code".
  */
 #ifndef CHARACTERIZE_TRIGGER_FIT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mixtures that ask for more than their parts, and upper halves of registers that are left in use. */
+/* Mixtures that request more than their parts, and upper halves of registers that are left dirty. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define PART_US 5.0 /* of each part of a mixture: code that calls a library function now and then */
 enum { PARTS = 12, REPEATS = 16, BRIEF_REPEATS = 6, SAMPLES_LEAST = 6 };
 
-/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still asked for later is held by
+/* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still requested later is due to
  * what the code has left behind. */
 #define DIRTY_BURST_US 200.0
 #define DIRTY_FROM_US 2100.0
@@ -82,7 +82,7 @@ static int mixture_row(struct bench *b, size_t n, const struct trigger_grades *g
     return MACHINE_OK;
 }
 
-/* Both parts when they run on, and the mixture itself: it may ask for more than they do, and settle later. */
+/* Both parts when they run on, and the mixture itself: it may request more than they do, and settle later. */
 static int mixture_pilot(struct bench *b, struct machine_error *err)
 {
     const struct trigger_pilot *p = b->pilot;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What has to be known before short bursts can be looked at: how long a transition takes, how long a level is kept
- * behind the burst, and what the code asks for when it runs on. All of it differs from processor to processor by more
- * than any fixed time allows for.
+ * What has to be known before short bursts can be examined: how long a transition takes, how long a level is kept
+ * behind the burst, and what the code requests when it keeps running. All of it differs from processor to processor by
+ * more than any fixed time allows for.
  */
 #include <math.h>
 #include <stdio.h>

@@ -85,7 +85,7 @@ static void trigger_levels(const struct table *t, struct chart *c)
     }
 }
 
-/* Mixtures of two kernels beside what each of them asks for alone. */
+/* Mixtures of two kernels beside what each of them requests alone. */
 static void trigger_mixtures(const struct table *t, struct chart *c)
 {
     static const char *const names[] = {"one alone", "other alone", "mixed"};

@@ -58,7 +58,7 @@ static const struct pivot_field dirty[] = {
 };
 
 static const struct pivot_list lists[] = {
-    PIVOT_LIST_OF("Instructions before a level is asked for", "count", counts),
+    PIVOT_LIST_OF("Instructions before a level is requested", "count", counts),
     PIVOT_LIST_OF("The sparsest code that still triggers a level", "density limit", densities),
     PIVOT_LIST_OF("Mixtures of two kernels", "mixture", mixtures),
     PIVOT_LIST_OF("Code on registers whose upper halves are dirty", "dirty", dirty),
@@ -98,7 +98,7 @@ static bool asks_no_frequency(const char *asks)
            strcmp(asks, "undecided") == 0;
 }
 
-/* Whether a row may be told to ask for a level: by the counters, or by a frequency that is lower than that of plain
+/* Whether a row may be said to request a level: by the counters, or by a frequency that is lower than that of plain
  * code by the limits of both. */
 static bool asks_level(const struct table *t, size_t row)
 {
@@ -122,7 +122,7 @@ static void nothing_found(FILE *out, const struct table *t)
             first = !table_says(t, k, "what", "count") || table_number(t, k, "active_cores") != cores;
         for (size_t k = 0; k < t->n_rows && first; k++)
             if (table_says(t, k, "what", "count") && table_number(t, k, "active_cores") == cores) {
-                kernels++; /* one row each where none asks for a level */
+                kernels++; /* one row each where none requests a level */
                 longest = fmax(longest, table_number(t, k, "longest_us"));
                 double least = table_number(t, k, "freq_ghz_lo") / table_number(t, k, "plain_ghz_hi");
                 lower = isnan(least) ? INFINITY : fmax(lower, 1 - least);

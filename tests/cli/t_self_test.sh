@@ -159,7 +159,7 @@ refuses "--runs" 2 'runs cannot be combined with --self-test' --self-test --runs
 refuses "--json and --bundle of one name" 2 'both name' --self-test --json x --bundle x
 refuses "a bundle that is not there" 2 'none.tar.gz: .*: No such file' --self-test --input none.tar.gz
 refuses "a folder" 2 'not a regular file' --self-test --input /
-refuses "no bundle" 2 'no gzip' --self-test --input "$root/README.md"
+refuses "no bundle" 2 'not a gzip' --self-test --input "$root/README.md"
 head -c 20000 "$tmp/one.tar.gz" >"$tmp/cut.tar.gz"
 refuses "a truncated bundle" 2 'truncated' --self-test --input "$tmp/cut.tar.gz"
 (cd "$tmp" && mkdir evil && cp one.json readings.json && tar czPf up.tar.gz ../"$(basename "$tmp")"/readings.json &&
@@ -167,8 +167,8 @@ refuses "a truncated bundle" 2 'truncated' --self-test --input "$tmp/cut.tar.gz"
     gzip -1 >bomb.tar.gz && tar czf empty.tar.gz --format=ustar one.json &&
     tar czf other.tar.gz --format=ustar readings.json &&
     echo '[[[[' >readings.json && tar czf broken.tar.gz --format=ustar readings.json)
-refuses "a path that leads out" 2 'files in no folder' --self-test --input "$tmp/up.tar.gz"
-refuses "a link" 2 'files in no folder' --self-test --input "$tmp/link.tar.gz"
+refuses "a path that leads out" 2 'files at the top level' --self-test --input "$tmp/up.tar.gz"
+refuses "a link" 2 'files at the top level' --self-test --input "$tmp/link.tar.gz"
 refuses "a bomb" 2 '16 MiB' --self-test --input "$tmp/bomb.tar.gz"
 refuses "a bundle without readings" 2 'contains no readings' --self-test --input "$tmp/empty.tar.gz"
 refuses "JSON of another kind" 2 'format is not' --self-test --input "$tmp/other.tar.gz"

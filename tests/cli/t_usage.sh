@@ -124,6 +124,9 @@ for list in '' ',' '1,' '1-' 3-1 '1,1' '2-4,3' x 1.5 -1 9000; do
 done
 # shellcheck disable=SC2086
 {
+    refuses "all active cores twice" 2 '--active-cores: all \(or 0, .*\) is given twice' $f $m --active-cores all,all
+    refuses "all active cores and 0" 2 '--active-cores: all \(or 0, .*\) is given twice' $f $m --active-cores 0,all
+    refuses "a range without an end" 2 "--active-cores: '4-' has no number after the dash" $f $m --active-cores 4-
     refuses "more active cores than there are" 2 '17 active cores: .* has 16 cores' $f $m --active-cores 1,17
     refuses "--cpu that is not the first of --cpus" 2 'not the first of --cpus' $f $m --cpu 1 --cpus 0,1
     refuses "--companion unknown" 2 "--companion: .*'same' works, too" $f $m --companion samme

@@ -107,6 +107,13 @@ expect "a line that is too long" 1 "$tools passed, 1 failed, $skipped skipped" '
 rm long.asm
 printf '/* %0105d µµµµµµ */\n' 0 >width.h
 expect "columns are characters, not bytes" 0 "$all passed, 0 failed, $skipped skipped" 'ok: layout'
+# shellcheck disable=SC2016 # nothing is to be expanded
+printf '/* "a" or `b` */\nextern const char *quoted; /* "c", not `d` */\n' >quote.h
+expect "backquotes in comments" 0 "$all passed, 0 failed, $skipped skipped" 'ok: layout'
+# shellcheck disable=SC2016
+printf 'extern int f(const char *);\n#define F f("a") + f("no \\" `b`")\n' >quote.h
+expect "a message that quotes with backquotes" 1 "$tools passed, 1 failed, $skipped skipped" 'quote.h:2: messages quote'
+rm quote.h
 printf '; x \n\t; y\n' >blank.asm
 expect "a blank at the end of a line" 1 "$tools passed, 1 failed, $skipped skipped" 'blank.asm:1: blanks'
 expect "a tab" 1 "$tools passed, 1 failed, $skipped skipped" 'blank.asm:2: a tab'

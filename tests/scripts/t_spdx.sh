@@ -6,12 +6,13 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# Files that cannot or need not say it: license texts, pictures, and recorded or broken samples whose bytes matter.
+# Files that cannot or need not say it: license texts, pictures, and recorded, broken or golden samples, whose bytes
+# matter.
 exempt() {
     case $1 in
     COPYING | */COPYING | VERSION | .gitignore | */.gitignore) return 0 ;;
     *.png | *.svg | *.gz | *.json) return 0 ;;
-    tests/*/corpus/* | tests/*/fixtures/* | data/traces/* | tests/data/*) return 0 ;;
+    tests/*/corpus/* | tests/*/fixtures/* | tests/golden/* | data/traces/* | tests/data/*) return 0 ;;
     esac
     return 1
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Nothing that a shipped model's measurement says changes unnoticed: the plan of each table, its rows, what is printed
- * of it, and its plot are those of tests/golden/. `make golden` writes these anew after a
- * change that is meant to move them; what it moves is then in the diff. Numbers may differ by a millionth or by a unit
- * of their last digit: compilers and C libraries round differently.
+ * No result of a shipped model changes unnoticed: the plan of each table, its rows, the printed table and its plot are
+ * those of tests/golden/. After an intended change, `make golden` rewrites these, and the diff shows what changed.
+ * Numbers may differ by a millionth or by one unit of their last digit: compilers and C libraries round differently.
  */
 #include <ctype.h>
 #include <math.h>
@@ -173,7 +172,7 @@ static void tables_are_golden(const char *name, const struct model *model)
         same &= table_is_golden(name, &machine, kinds[i]);
     machine.ops->close(&machine);
     if (!same)
-        fail_msg("`make golden` takes the new ones, if they are meant");
+        fail_msg("if the change is intended, run make golden");
 }
 
 /* Three levels, each change with a halt; two, and no halts. */

@@ -199,7 +199,7 @@ static bool share_of_switch(const struct phases *p, const struct phase *ph, doub
     return *share > EXPLAINS_PART || explained > BLURS;
 }
 
-/* Whether it ends at full rate. Where it does not these switches asked for more than is held, as two kernels may that
+/* Whether it ends at full rate. Where it does not, these switches requested more than is held, as two kernels may that
  * alternate: then they say nothing of what a switch itself costs. */
 static bool comes_back(const struct switch_cost *c)
 {
@@ -213,8 +213,9 @@ int switch_cost_judge(const struct switch_cost *c, struct phases *p)
 {
     size_t end, gone = 0;
     if (switch_cost_until_us(p, c->period_us) > 0 && !comes_back(c))
-        return phases_warn(p, "slow phases at the switch could not be told from cold code: with the second kernel's "
-                              "level already held, the code did not return to the full rate");
+        return phases_warn(
+            p, "slow phases at the switch could not be distinguished from cold code: with the second kernel's "
+               "level already held, the code did not return to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
         double held = held_rate(c, ph);

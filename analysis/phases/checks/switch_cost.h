@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The cost of the switch itself, whatever license the new code asks for: code fetched and decoded for the first time, a
+ * The cost of the switch itself, whatever license the new code requests: code fetched and decoded for the first time, a
  * cold branch predictor. It slows the first microseconds after a switch just as throttling does. But a core that runs
  * the second kernel, then the first for much less than the wait for a higher frequency, then the second again, still
- * holds the license that this asks for: nothing is throttled then, and what is slow all the same is the switch.
+ * holds the license that this requests: nothing is throttled then, and whatever is slow nevertheless is the switch.
  */
 #ifndef CHARACTERIZE_SWITCH_COST_H
 #define CHARACTERIZE_SWITCH_COST_H

@@ -154,7 +154,7 @@ static double squares(const struct ramp_readings *s, const struct state *at)
     return all;
 }
 
-/* The spread of the beginnings that the data ask for, and how many parameters it leaves them. */
+/* The spread of the beginnings that the data require, and how many parameters it leaves them. */
 static double ramp_own_spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at,
                                  double weight, double variance, double *parameters)
 {
@@ -253,8 +253,8 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
 }
 
 /*
- * Times of a cycle are what scatters evenly where a clock tells them: they become frequencies by the tangent at what is
- * expected, so that means have no bias (as in ramps.c).
+ * Where a clock measures the frequency, the time of a cycle is what scatters evenly: times become frequencies by the
+ * tangent at what is expected, so that means have no bias (as in ramps.c).
  */
 static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
 {

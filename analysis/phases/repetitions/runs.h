@@ -4,7 +4,7 @@
  * analysis/).
  *
  * A halted core retires nothing and its counters stand still: a sample that spans a halt is long and its mean frequency
- * low. An interruption of a program whose counters run in user mode only looks the same; what tells them apart is the
+ * low. An interruption of a program whose counters run in user mode only looks the same; what distinguishes them is the
  * frequency on both sides and whether it comes back at the same place in other repetitions.
  */
 #ifndef CHARACTERIZE_RUNS_H

@@ -260,8 +260,8 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
 
 /*
  * The standard deviation of the repetitions' frequencies, relative, beyond what the noise of their readings explains; 0
- * where it may be nothing. What noise does is told by how much the odd readings of a repetition differ from the even
- * ones. x: scratch of n_runs.
+ * where it may be nothing. What noise does is estimated from how much the odd readings of a repetition differ from the
+ * even ones. x: scratch of n_runs.
  */
 static double unexplained(const struct runs *r, const struct segmentation *o, const struct phases *out, double *x)
 {

@@ -17,7 +17,7 @@ enum {
     SHARP = 12            /* samples on each side within which a step must show */
 };
 #define QUANTUM_LEAST 1e-6 /* relative: values as close as this are equal */
-#define CANDIDATE_Z 4.0    /* proposals; elimination asks for more */
+#define CANDIDATE_Z 4.0    /* proposals; elimination demands more */
 
 static inline float transform(float v, bool logarithm)
 {

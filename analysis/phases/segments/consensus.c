@@ -14,6 +14,7 @@
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
+#include "util/plain_text.h"
 
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SLACK 1.5          /* us: halts of one kind differ by less */
@@ -85,7 +86,8 @@ static int drop_interrupted(const struct runs *r, size_t *run, size_t *n, struct
     qsort(run + *n, r->n - *n, sizeof *run, order_size);
     for (size_t k = *n; k < r->n && !bad; k++)
         if (consensus_interrupted(r, run[k], &g))
-            bad = phases_discard(out, r->run[run[k]].number, "interrupted: %.1f us at %.0f us", g->lost, g->begin);
+            bad = phases_discard(out, r->run[run[k]].number, "interrupted: %.1f us at %.0f us", g->lost,
+                                 plain_number(g->begin, 0));
     free(rank);
     return bad;
 }
@@ -409,8 +411,8 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
 }
 
 /*
- * A chain of adds tells the frequency as long as nothing slows the chain itself: throttling of all code, or a sibling
- * hyper-thread. What it tells between two higher frequencies need not be a frequency.
+ * A chain of adds measures the frequency as long as nothing slows the chain itself: throttling of all code, or a
+ * sibling hyper-thread. What it reads between two higher frequencies need not be a frequency.
  */
 static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
 {
@@ -442,7 +444,8 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
             double at = segmentation_begin_in(o, p, k), d = segmentation_length_in(o, p, k);
             if (!(d - middle > bound))
                 continue;
-            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %.1f us at %.0f us", d - middle, at);
+            bad = phases_discard(out, r->run[o->run[k]].number, "interrupted: %.1f us at %.0f us", d - middle,
+                                 plain_number(at, 0));
             for (size_t e = 0; e + 1 < o->n_pieces; e++)
                 o->time[e * o->n_runs + k] = NAN;
         }

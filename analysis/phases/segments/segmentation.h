@@ -15,7 +15,7 @@
 struct piece {
     bool halt;
     bool wanders;                 /* its frequency changes, in each repetition at another time */
-    bool slow_chain;              /* the chain that tells the frequency may have been throttled, too */
+    bool slow_chain;              /* the chain that measures the frequency may have been throttled, too */
     double value[TRACE_CHANNELS]; /* means without outliers, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
     size_t ramp_runs;             /* of a ramp: the repetitions that show it; 0: it is none */

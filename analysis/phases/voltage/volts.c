@@ -15,6 +15,7 @@
 #include "analysis/phases/voltage/volts_mixed.h"
 #include "util/list.h"
 #include "util/order.h"
+#include "util/plain_text.h"
 
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015 /* smaller steps are left alone: 12 units of the register */
@@ -366,7 +367,7 @@ static int tell_mixed(struct phases *out, const struct mixed_stretches *mixed)
         if (m && ph->kind != PHASE_HALT && isnan(ph->volts))
             return phases_warn(
                 out, "no voltage is given from %.0f to %.0f us: its readings come from repetitions in different states",
-                fmax(begin, m->begin), fmin(end, m->end));
+                plain_number(fmax(begin, m->begin), 0), plain_number(fmin(end, m->end), 0));
     }
     return 0;
 }
@@ -391,8 +392,8 @@ static double later_mode(const struct phase *ph)
 
 /*
  * Where steps of the voltage fall into a phase that is steady otherwise, the phase is two; not where repetitions are in
- * different states. What code asks for `late` us before a reading, or less, it asks for after that reading only: the
- * step seems to come later.
+ * different states. What code requests `late` us or less before a reading takes effect only after that reading: the
+ * step appears to come later.
  */
 static int split_phases(struct phases *out, const struct mixed_stretches *mixed, double spacing, double near_edge,
                         double late_us)

@@ -91,7 +91,7 @@ struct reader {
 	u32 dither_range;
 	u32 index[CHARACTERIZE_COUNTERS];
 };
-/* pace_sample() with the readings that the reader asks for, as long as there is room for another one. */
+/* pace_sample() with the readings that the reader requests, as long as there is room for another one. */
 size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
 /* One reading without payload, where there is room. Returns its TSC. */
 u64 sample_origin(struct reader *reader);
@@ -99,7 +99,7 @@ u64 sample_origin(struct reader *reader);
 /* ---- neighbours.c: the other hyper-threads of the core, and other cores ---- */
 
 struct neighbours;
-/* Starts what the setup asks for. NULL and *reason on failure, except where nothing is asked for. */
+/* Starts what the setup requests. NULL and *reason on failure, except where nothing is requested. */
 struct neighbours *neighbours_start(const struct characterize_setup *s, const struct task *corunner,
 				    enum characterize_reason *reason);
 void neighbours_stop(struct neighbours *nb);

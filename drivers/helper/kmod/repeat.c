@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One repetition. It runs in a worker on the CPU that is measured, which need not be that of the caller. All that is
- * run with interrupts masked ends by the TSC: after the segments asked for, and after 10 ms at the latest. Between two
- * looks at it lie 20 us of a kernel at its full rate, or one reading. A hypervisor or firmware that takes the CPU away
+ * run with interrupts masked ends by the TSC: after the segments requested, and after 10 ms at the latest. Between two
+ * checks of it lie 20 us of a kernel at its full rate, or one reading. A hypervisor or firmware that takes the CPU away
  * in between keeps interrupts waiting for as long as it likes: what was measured before it is still returned, and what
  * is stored never depends on how much time has passed, only on the room that is left.
  */

@@ -197,7 +197,7 @@ struct characterize_run {
 	__u64 end_tsc;          /* as a hypervisor, or firmware, took the CPU away */
 	__u64 register_value;
 	__u32 register_valid;
-	__u32 cut;              /* 0, or why there is less than was asked for */
+	__u32 cut;              /* 0, or why there is less than was requested */
 	__u32 first[CHARACTERIZE_SEGMENTS]; /* number of the first reading of each segment */
 	__u32 last[CHARACTERIZE_SEGMENTS];  /* and one past its last */
 	__u64 blocks[CHARACTERIZE_SEGMENTS];

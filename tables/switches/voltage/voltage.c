@@ -9,6 +9,7 @@
 #include "tables/switches/voltage/volt_points.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
+#include "util/plain_text.h"
 
 enum { ROWS_OF_PLATEAU = 4, FEW_CORES = 2 };
 #define PLATEAU_VOLTS 0.004 /* medians of neighbours differ by less unless the voltage steps */
@@ -94,7 +95,7 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     size_t n = voltage_core_counts(x, cores);
     for (size_t i = 0; i < n; i++) {
         table_init(&unused, t->name, columns, sizeof columns / sizeof columns[0]);
-        int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is told once */
+        int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is reported once */
         table_free(&unused);
         if (bad)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -172,7 +173,7 @@ static void put_plateaus(struct pivot *p, const struct table *t, size_t first, s
         if (isfinite(ghz))
             pivot_more(p, " at %.2f GHz", ghz);
         if (next < end)
-            pivot_more(p, " until %.0f us", table_number(t, next, "time_us"));
+            pivot_more(p, " until %.0f us", plain_number(table_number(t, next, "time_us"), 0));
         separator = ", ";
     }
 }

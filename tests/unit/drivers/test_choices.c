@@ -59,7 +59,7 @@ static void test_perf_reasons(void **state)
     struct choice_facts f = guest();
     says(&f, PERF, "no PMU in this virtual machine", "hypervisor");
     f.guest = false;
-    says(&f, PERF, "no PMU known to this kernel", "kernel that knows this CPU");
+    says(&f, PERF, "no PMU known to this kernel", "kernel that supports this CPU");
     f.perf_errno = EACCES;
     f.perf_paranoid = 3;
     says(&f, PERF, "kernel.perf_event_paranoid = 3", "sysctl kernel.perf_event_paranoid=2");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text of unknown origin: every limit of what UTF-8 is (RFC 3629, section 4), and of what is shown. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +132,27 @@ static void what_does_not_fit_is_cut_off(void **state)
     assert_string_equal(out, "");
 }
 
+/* printf writes what rounds to 0 from below as "-0.0". */
+static void no_zero_is_negative(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        int decimals;
+        const char *shown;
+    } cases[] = {
+        {-0.0, 0, "0"},         {0, 1, "0.0"},       {-0.2, 0, "0"},    {-0.5, 0, "0"},         {-0.51, 0, "-1"},
+        {0.51, 0, "1"},         {-0.049, 1, "0.0"},  {0.049, 1, "0.0"}, {-0.06, 1, "-0.1"},     {-0.0004, 3, "0.000"},
+        {-0.0006, 3, "-0.001"}, {-12.5, 1, "-12.5"}, {12.5, 1, "12.5"}, {-INFINITY, 1, "-inf"}, {INFINITY, 1, "inf"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[40];
+        snprintf(out, sizeof out, "%.*f", cases[i].decimals, plain_number(cases[i].value, cases[i].decimals));
+        assert_string_equal(out, cases[i].shown);
+    }
+    assert_true(isnan(plain_number(NAN, 1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +160,7 @@ int main(void)
         cmocka_unit_test(what_is_not_well_formed_is_replaced),
         cmocka_unit_test(what_moves_or_reorders_is_not_shown),
         cmocka_unit_test(what_does_not_fit_is_cut_off),
+        cmocka_unit_test(no_zero_is_negative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

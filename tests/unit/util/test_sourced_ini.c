@@ -68,25 +68,25 @@ static void what_is_refused(void **state)
         const char *text, *says;
         bool ascii;
     } cases[] = {
-        {"", "a.ini: empty; it begins with `format = test/1`", false},
-        {"\n# x\n", "a.ini:2: format: missing; the file begins with `format = test/1`", false},
-        {"[a]\n", "a.ini:1: format: missing; the file begins with `format = test/1`", false},
-        {"format = test/2\n", "a.ini:1: format: `test/2` is not a format that this program reads; it reads test/1",
+        {"", "a.ini: empty; it begins with 'format = test/1'", false},
+        {"\n# x\n", "a.ini:2: format: missing; the file begins with 'format = test/1'", false},
+        {"[a]\n", "a.ini:1: format: missing; the file begins with 'format = test/1'", false},
+        {"format = test/2\n", "a.ini:1: format: 'test/2' is not a format that this program reads; it reads test/1",
          false},
-        {"format =\n", "a.ini:1: format: has no value; write `format = VALUE  # source`", false},
-        {"a = 1 # D\n", "a.ini:1: a: comes before the first section, where only `format = test/1` is allowed", false},
-        {HEAD "a = 1 # D\n", "a.ini:2: a: comes before the first section, where only `format = test/1` is allowed",
+        {"format =\n", "a.ini:1: format: has no value; write 'format = VALUE  # source'", false},
+        {"a = 1 # D\n", "a.ini:1: a: comes before the first section, where only 'format = test/1' is allowed", false},
+        {HEAD "a = 1 # D\n", "a.ini:2: a: comes before the first section, where only 'format = test/1' is allowed",
          false},
         {HEAD HEAD, "a.ini:2: format: given twice; remove one", false},
-        {HEAD "[a\n", "a.ini:2: [a: the header of a section ends with `]`", false},
-        {HEAD "[a] b\n", "a.ini:2: [a] b: after the header of a section only a `# comment` may follow", false},
+        {HEAD "[a\n", "a.ini:2: [a: the header of a section ends with ']'", false},
+        {HEAD "[a] b\n", "a.ini:2: [a] b: after the header of a section only a '# comment' may follow", false},
         {HEAD "[ ]\n", "a.ini:2: []: the name of the section is missing", false},
-        {HEAD "[a]\nb\n", "a.ini:3: b: not understood; lines are `[section]`, `key = value  # source`, `# ...`", false},
+        {HEAD "[a]\nb\n", "a.ini:3: b: not understood; lines are '[section]', 'key = value  # source', '# ...'", false},
         {HEAD "[a]\nb # c = 1\n", "a.ini:3: b: not understood; lines are", false},
-        {HEAD "[a]\nb = 1\n", "a.ini:3: b: has no source; add `# document, section` or `# assumed: why`", false},
+        {HEAD "[a]\nb = 1\n", "a.ini:3: b: has no source; add '# document, section' or '# assumed: why'", false},
         {HEAD "[a]\nb = 1 # 5.2\n", "a.ini:3: b: has no source", false},
-        {HEAD "[a]\nb = # D\n", "a.ini:3: b: has no value; write `b = VALUE  # source`", false},
-        {HEAD "[a]\n = 1 # D\n", "a.ini:3: =: the key is missing; write `key = value  # source`", false},
+        {HEAD "[a]\nb = # D\n", "a.ini:3: b: has no value; write 'b = VALUE  # source'", false},
+        {HEAD "[a]\n = 1 # D\n", "a.ini:3: =: the key is missing; write 'key = value  # source'", false},
         {HEAD "[a]\n\x1b[31m\n", "a.ini:3: ?[31m: not understood", false},
         {HEAD "[a]\n\xc3\xa9 = 1 # D\n",
          "a.ini:3: (byte): byte 1 is C3H: such a file is ASCII text (comments may be UTF-8)", true},
@@ -103,7 +103,7 @@ static void what_is_refused(void **state)
         }
         if (item == SOURCED_INI_END || err.status != MACHINE_BAD_INPUT ||
             strncmp(err.text, cases[i].says, strlen(cases[i].says)) != 0)
-            fail_msg("`%s`: \"%s\" instead of \"%s\"", cases[i].text, err.text, cases[i].says);
+            fail_msg("'%s': \"%s\" instead of \"%s\"", cases[i].text, err.text, cases[i].says);
     }
     begin(HEAD "[a]\n\xc3\xa9 = 1 # \xc3\xa9 D\n", false); /* elsewhere any text will do */
     assert_int_equal(sourced_ini_next(&r), SOURCED_INI_SECTION);

@@ -31,9 +31,13 @@ static int fill(const char *text, char *out, size_t size, char *why, size_t why_
     template_put(&v, "NO_LINES", print_lines, &none);
     template_put_flag(&v, "YES", true);
     template_put_flag(&v, "NO", false);
-    int status = template_fill(text, &v, stream, why, why_size);
+    char named[600]; /* every value has a place, as it must */
+    snprintf(named, sizeof named, "@NO?@@NAME?@@TWO?@@NONE?@@NO_LINES?@@YES?@\n\n%s", text);
+    char path[] = "some.in";
+    const struct template_file file = {path, named};
+    int status = template_fill(&file, &v, stream, why, why_size);
     fclose(stream);
-    template_free(&v);
+    template_values_free(&v);
     return status;
 }
 
@@ -71,8 +75,33 @@ static void test_unknown_name(void **state)
     (void)state;
     char out[200], why[200] = "";
     assert_int_equal(fill("@NAME@ @OTHER_1@\n", out, sizeof out, why, sizeof why), -1);
-    assert_non_null(strstr(why, "@OTHER_1@"));
+    assert_non_null(strstr(why, "some.in names @OTHER_1@"));
     assert_string_equal(out, "");
+}
+
+/* An emptied or damaged file must not pass for a template: what it leaves out would be missing unseen. */
+static void test_no_place_for_a_value(void **state)
+{
+    (void)state;
+    static char empty[] = "", plain[] = "plain NAME\n", comment[] = "@# @NAME@\nplain\n", one[] = "@NAME@\n",
+                both[] = "@NAME@\n\n@NAME!@ @OTHER@\n";
+    char *const texts[] = {empty, plain, comment, one, both};
+    static const char *const lacks[] = {"@NAME@", "@NAME@", "@NAME@", "@OTHER@", NULL};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct template_values v = {.n = 0};
+        char out[200] = "", why[200] = "", path[] = "folder/some.in";
+        const struct template_file file = {path, texts[i]};
+        FILE *stream = fmemopen(out, sizeof out, "w");
+        assert_non_null(stream);
+        template_put_text(&v, "NAME", "%s", "value");
+        template_put_text(&v, "OTHER", "%s", "value");
+        assert_int_equal(template_fill(&file, &v, stream, why, sizeof why), lacks[i] ? -1 : 0);
+        fclose(stream);
+        template_values_free(&v);
+        assert_string_equal(out, lacks[i] ? "" : "value\n\n");
+        if (lacks[i] && (!strstr(why, "folder/some.in has no @") || !strstr(why, lacks[i])))
+            fail_msg("%s", why);
+    }
 }
 
 static void test_too_many_values(void **state)
@@ -82,8 +111,11 @@ static void test_too_many_values(void **state)
     char why[200] = "";
     for (int i = 0; i <= TEMPLATE_VALUES_MAX; i++)
         template_put_text(&v, "NAME", "%d", i);
-    assert_int_equal(template_fill("plain\n", &v, stdout, why, sizeof why), -1);
-    template_free(&v);
+    char path[] = "some.in", text[] = "@NAME@\n";
+    const struct template_file file = {path, text};
+    assert_int_equal(template_fill(&file, &v, stdout, why, sizeof why), -1);
+    assert_string_equal(why, "out of memory");
+    template_values_free(&v);
 }
 
 static void test_read(void **state)
@@ -91,11 +123,13 @@ static void test_read(void **state)
     (void)state;
     char why[400] = "";
     setenv("CHARACTERIZE_DATA", "data", 1);
-    char *text = template_read("export", "header", ".h.in", why, sizeof why);
-    assert_non_null(text);
-    assert_non_null(strstr(text, "@POINTS?@"));
-    free(text);
-    assert_null(template_read("export", "nothing", ".h.in", why, sizeof why));
+    struct template_file file;
+    assert_int_equal(template_read(&file, "export", "header", ".h.in", why, sizeof why), 0);
+    assert_non_null(strstr(file.text, "@POINTS?@"));
+    assert_string_equal(file.path, "data/export/header.h.in");
+    template_file_free(&file);
+    assert_int_equal(template_read(&file, "export", "nothing", ".h.in", why, sizeof why), -1);
+    assert_null(file.text);
     assert_non_null(strstr(why, "nothing"));
     assert_non_null(strstr(why, "header"));
 }
@@ -105,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_unknown_name),
+        cmocka_unit_test(test_no_place_for_a_value),
         cmocka_unit_test(test_too_many_values),
         cmocka_unit_test(test_read),
     };

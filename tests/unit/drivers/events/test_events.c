@@ -156,10 +156,10 @@ static void test_bad_lines_are_refused_with_file_and_line(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"", "some.events: empty; it begins with `format = characterize-events/1`"},
-        {"[part]\n", "1: format: missing; the file begins with `format = characterize-events/1`"},
+        {"", "some.events: empty; it begins with 'format = characterize-events/1'"},
+        {"[part]\n", "1: format: missing; the file begins with 'format = characterize-events/1'"},
         {"format = characterize-events/2\n",
-         "1: format: `characterize-events/2` is not a format that this program reads"},
+         "1: format: 'characterize-events/2' is not a format that this program reads"},
         {"format = characterize-events/1\nx = 1 # s\n", "2: x: comes before the first section"},
         {"format = characterize-events/1\n[cpu]\n", "2: cpu: no such section; known sections: part licence events"},
         {HEAD, "the file ends without an event"},

@@ -52,15 +52,15 @@ static void check_refusal(const struct refusal *r)
     char *from = r->after ? strstr(base, r->after) : base;
     char *at = from ? strstr(from, r->find) : NULL;
     if (!at)
-        fail_msg("`%s` is not in the base text", r->find);
+        fail_msg("'%s' is not in the base text", r->find);
     int length = snprintf(text, 2 * TEXT_SIZE, "%.*s%s%s", (int)(at - base), base, r->replace, at + strlen(r->find));
     char where[64];
     snprintf(where, sizeof where, "a.model:%d: ", (int)line_of(base, at) + r->line);
     int status = model_parse(text, (size_t)length, "a.model", &m, &err);
     if (status != MACHINE_BAD_INPUT || err.status != MACHINE_BAD_INPUT)
-        fail_msg("`%s` was accepted", r->replace);
+        fail_msg("'%s' was accepted", r->replace);
     if (strncmp(err.text, where, strlen(where)) != 0 || !strstr(err.text, r->key) || !strstr(err.text, r->says))
-        fail_msg("expected `%s%s ... %s`, got `%s`", where, r->key, r->says, err.text);
+        fail_msg("expected '%s%s ... %s', got '%s'", where, r->key, r->says, err.text);
     assert_null(strchr(err.text, '\n'));
     free(base);
     free(text);
@@ -83,7 +83,7 @@ static void lines_that_are_not_understood(void **state)
         {"halt_us = 10 ", "halt = 10 ", NULL, "halt", "no such key in section [timing]; known keys: halt_us", 0},
         {"halt_us = 10 ", "Halt_us = 10 ", NULL, "Halt_us", "no such key", 0},
         {"[timing]", "[timings]", NULL, "timings", "no such section; known sections: cpu levels", 0},
-        {"[timing]", "[timing", NULL, "[timing", "ends with `]`", 0},
+        {"[timing]", "[timing", NULL, "[timing", "ends with ']'", 0},
         {"[timing]", "[timing] now", NULL, "[timing] now", "comment", 0},
         {"[timing]", "[]", NULL, "[]", "name of the section is missing", 0},
         {"[timing]", "[timing now]", NULL, "timing now", "written [timing]", 0},
@@ -265,13 +265,13 @@ static void classes_demands_and_transitions(void **state)
         {"step.2 = grant light256 ", "step.2 = grant heavy256 ", NULL, "transition narrow light256", "out of order", 0},
         {"step.2 = grant heavy256 ", "step.2 = grant narrow ", NULL, "transition narrow heavy512", "out of order", 0},
         {"step.4 = grant heavy512 ", "step.4 = throttle 1/2 5 ", NULL, "transition narrow heavy512",
-         "must end with `grant heavy512`", 0},
+         "must end with 'grant heavy512'", 0},
         {"step.2 = grant light256 ", "step.3 = grant light256 ", NULL, "step.3", "step.2 would be next", 0},
         {"step.2 = grant light256 ", "step.9 = grant light256 ", NULL, "step.9", "step.1 to step.8", 0},
         {"step.2 = grant light256 ", "steps = grant light256 ", NULL, "steps", "step.1 to step.8", 0},
         {"[transition narrow light256]", "[transition light256 narrow]", NULL, "transition light256 narrow",
          "needs no more", 0},
-        {"[transition narrow light256]", "[transition narrow wide]", NULL, "transition narrow wide", "no class `wide`",
+        {"[transition narrow light256]", "[transition narrow wide]", NULL, "transition narrow wide", "no class 'wide'",
          0},
         {"[boost heavy256 light512]", "[boost light512 heavy256]", NULL, "boost light512 heavy256", "higher class", 0},
         {"[mixture 256 heavy 512 light]", "[mixture 256 heavy 256 heavy]", NULL, "mixture", "two different kinds", 0},
@@ -292,7 +292,7 @@ static void check_missing(const char *after, const char *begins, const char *key
     char *header = strstr(base, after), *line = header ? strstr(header, begins) : NULL;
     char *end = line ? strchr(line, '\n') : NULL;
     if (!end || line[-1] != '\n') {
-        fail_msg("no line `%s` after `%s` in the base text", begins, after);
+        fail_msg("no line '%s' after '%s' in the base text", begins, after);
         return;
     }
     memmove(line, end, strlen(end) + 1);
@@ -300,7 +300,7 @@ static void check_missing(const char *after, const char *begins, const char *key
     snprintf(where, sizeof where, "a.model:%u: %s: missing", line_of(base, header), key);
     assert_int_equal(model_parse(base, strlen(base), "a.model", &m, &err), MACHINE_BAD_INPUT);
     if (strncmp(err.text, where, strlen(where)) != 0)
-        fail_msg("expected `%s`, got `%s`", where, err.text);
+        fail_msg("expected '%s', got '%s'", where, err.text);
     free(base);
 }
 

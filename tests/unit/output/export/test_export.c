@@ -550,7 +550,7 @@ static void test_consumer_of_fewer_levels(void **state)
     assert_int_equal(shell(NULL, "%s/consumer 0 3700000 0 0 1000000 0", folder), 0);
     assert_int_equal(shell(NULL, "%s/consumer 0 2800000 0 1200000 1600000 0", folder), 1);
     char *text = read_back("out");
-    assert_non_null(strstr(text, "not known: there are cycles at level 2"));
+    assert_non_null(strstr(text, "unknown: there are cycles at level 2"));
     assert_null(strstr(text, "kHz"));
     free(text);
     table_free(&f);
@@ -627,7 +627,7 @@ static void test_no_template(void **state)
     assert_null(export_to_header(&s, why, sizeof why));
     setenv("CHARACTERIZE_DATA", data, 1);
     assert_non_null(strstr(why, folder));
-    assert_non_null(strstr(why, "set CHARACTERIZE_DATA to the folder that holds export/"));
+    assert_non_null(strstr(why, "set CHARACTERIZE_DATA to the directory that contains export/"));
     free(data);
     schedule_free(&s);
     table_free(&t);

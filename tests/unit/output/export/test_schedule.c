@@ -554,7 +554,7 @@ static void test_impossible_values(void **state)
     s.level_relaxations = NULL;
     cpu = s.cpu;
     s.cpu = NULL;
-    impossible(&s, "cpu is not there");
+    impossible(&s, "cpu is missing");
     s.cpu = cpu;
     schedule_free(&s);
     table_free(&t);

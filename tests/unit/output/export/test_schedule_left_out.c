@@ -61,7 +61,7 @@ static void test_triggers_without_levels(void **state)
     assert_true(is_missing(&s, "trigger", "shows no level for such code"));
     assert_true(is_missing(&s, "trigger", "256-bit heavy code, one in 1: level 0 here, level 1"));
     assert_true(is_missing(&s, "trigger", "512-bit light code, one in 8: level 2 here, level 1"));
-    assert_true(is_missing(&s, "frequency", "level is not there"));
+    assert_true(is_missing(&s, "frequency", "level is missing"));
     assert_int_equal(s.n_left_out, 4);
     free(export_rules_json(&s));
     schedule_free(&s);
@@ -164,8 +164,8 @@ static void test_unusable_rows(void **state)
     assert_string_equal(s.first_left_out, "trigger: the table has no rows");
     assert_true(is_missing(&s, "frequency", "cpu is not in"));
     assert_true(is_missing(&s, "frequency", "active_cores is not in"));
-    assert_true(is_missing(&s, "frequency", "freq_ghz is not there, or not in"));
-    assert_true(is_missing(&s, "frequency", "level is not there"));
+    assert_true(is_missing(&s, "frequency", "freq_ghz is missing or not in"));
+    assert_true(is_missing(&s, "frequency", "level is missing"));
     assert_true(is_missing(&s, "frequency", "freq_ghz has no limits"));
     assert_true(is_missing(&s, "overhead", "no class of code"));
     schedule_free(&s);

@@ -61,6 +61,8 @@ static size_t unexpected(const char *what, const struct self_test_lines *l, cons
         }
         if (line->verdict != SELF_TEST_PASS)
             assert_true(line->reason[0] != '\0');
+        if (strstr(line->text, " -0 ") || strstr(line->text, "-0.00 "))
+            fail_msg("%s: a negative zero: %s", what, line->text);
     }
     return wrong;
 }
@@ -94,7 +96,7 @@ static void test_sound_models(void **state)
     for (uint64_t seed = 10; seed < 20; seed++) {
         test_model("xeon-gold-6130", &b, seed, &r, &l);
         expect("seeds", &l, "");
-        assert_float_equal(l.line[0].value, 1 / 2.1, 1e-6); /* a tick of 2.1 GHz, ns */
+        assert_float_equal(l.line[0].value, 1 / 2.1, 1e-6);               /* a tick of 2.1 GHz, ns */
         assert_int_equal(self_test_count(&l, SELF_TEST_PASS), LINES - 1); /* all but the chain */
         self_test_free(&r);
     }

@@ -266,7 +266,7 @@ static void a_short_warm_up_is_told(void **state)
     assert_string_equal(table_text(&t, row_of(&t, false), "kind"), "frequency");
     char *text = rig_printed(&table_transitions, &t);
     make_one_line(text);
-    assert_non_null(strstr(text, "not back at its own frequency"));
+    assert_non_null(strstr(text, "repetitions the core was not back at its own frequency"));
     assert_non_null(strstr(text, "--warmup"));
     free(text);
     table_free(&t);

@@ -87,6 +87,11 @@ static void frequencies_become_grades_and_disagreement_none(void **state)
     assert_true(trigger_reaches(&(struct sight){.freq = 2.55, .level = NAN}, &g, 1));
     assert_false(trigger_reaches(&(struct sight){.freq = 2.65, .level = NAN}, &g, 1));
     for (int i = 0; i < 10; i++)
+        s[i].freq = i % 2 ? 2.4 : 2.8;
+    assert_int_equal(trigger_grade(s, 10, &g), 0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(s[i].grade, i % 2);
+    for (int i = 0; i < 10; i++)
         s[i].level = i < 9 ? 1.9 : 0.1;
     assert_int_equal(trigger_grade(s, 10, &g), 0);
     assert_true(g.counted && g.n == 3 && isnan(g.freq[1]));

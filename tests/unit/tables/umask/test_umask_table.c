@@ -258,7 +258,7 @@ static int invalid_prepare(struct machine *m, const struct machine_setup *s, str
     for (size_t i = 0; i < s->n_counters; i++)
         events += s->counters[i].id == COUNTER_EVENT;
     if (events > invalid.most_events)
-        return machine_fail(err, MACHINE_CANNOT, "ask for fewer events", "no counter is free");
+        return machine_fail(err, MACHINE_CANNOT, "request fewer events", "no counter is free");
     memcpy(invalid.counters, s->counters, s->n_counters * sizeof *s->counters);
     invalid.n_counters = s->n_counters;
     return invalid.model.ops->prepare(&invalid.model, s, err);
@@ -329,7 +329,7 @@ static void few_counters_take_more_runs(void **state)
     struct table t;
     measure_invalid(0, false, &t);
     assert_int_equal(t.n_rows, 0);
-    assert_non_null(strstr(t.missing[1].why, "ask for fewer events"));
+    assert_non_null(strstr(t.missing[1].why, "request fewer events"));
     table_free(&t);
 }
 
