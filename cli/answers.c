@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 
-#include "analysis/phases/phases.h"
 #include "cli/messages.h"
-#include "output/plot/table_chart.h"
-#include "output/plot/trace_chart.h"
+#include "output/plot/charts.h"
 #include "output/text/phases_text.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */

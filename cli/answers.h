@@ -19,7 +19,7 @@ int answers_tell_trace(const struct outputs *out, const struct trace *t, const s
 
 /* The table as its kind prints it. */
 void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
-/* Writes the files and tells on `screen` which. k may be NULL where these are neither text nor plot. DONE, or FAILED. */
+/* Writes the files and tells on `screen` which. k may be NULL where none is text or plot. DONE, or FAILED. */
 int answers_write_table(const struct outputs *out, const struct table_kind *k, const struct table *t, FILE *screen);
 /* DIRECTORY/NAME.csv, .json and .txt of it, and the directory. DONE, or an exit status after a line. */
 int answers_write_all_forms(const char *directory, const struct table_kind *k, const struct table *t);

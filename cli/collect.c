@@ -9,6 +9,7 @@
 #include "cli/files.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
+#include "util/text_list.h"
 
 enum { WHY_SIZE = 500 };
 
@@ -54,8 +55,8 @@ static int collect_read_all(const char *directory, const struct table_kind *cons
     }
     if (c->n == 0) {
         char list[300] = "";
-        for (size_t i = 0, used = 0; i < n && used < sizeof(list); i++)
-            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "", kinds[i]->name);
+        for (size_t i = 0; i < n; i++)
+            text_list_add(list, sizeof(list), ", ", "%s", kinds[i]->name);
         return refuse(BAD_USAGE,
                       "--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them",
                       directory, directory, list);

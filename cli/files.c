@@ -105,26 +105,18 @@ int file_check(const char *name, uint64_t bytes)
 
 char *file_read(FILE *in, size_t *length)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) {
-        (void)fclose(in);
-        return NULL;
-    }
-    char block[65536];
-    size_t n, total = 0;
-    while (total <= FILE_BYTES_MAX && (n = fread(block, 1, sizeof(block), in)) > 0)
-        total += fwrite(block, 1, n, out);
-    int error = ferror(in) != 0 ? EIO : total > FILE_BYTES_MAX ? EFBIG : 0;
+    char *text = malloc(FILE_BYTES_MAX + 1); /* pages that are not touched cost nothing */
+    size_t n = text != NULL ? fread(text, 1, FILE_BYTES_MAX + 1, in) : 0;
+    int error = text == NULL ? ENOMEM : ferror(in) != 0 ? EIO : n > FILE_BYTES_MAX ? EFBIG : 0;
     (void)fclose(in);
-    if (fclose(out) != 0 || error != 0) {
+    if (error != 0) {
         free(text);
-        errno = error != 0 ? error : ENOMEM;
+        errno = error;
         return NULL;
     }
+    text[n] = '\0';
     if (length != NULL)
-        *length = size;
+        *length = n;
     return text;
 }
 

@@ -14,29 +14,20 @@
 #include "drivers/events/event_code.h"
 #include "library/measure.h"
 
-/* The options of tables from those of the command line. */
+/* The options of tables, with those that are told otherwise on the command line. */
 static void measuring_options(const struct options *o, struct tables_options *out)
 {
-    tables_options_default(out);
+    *out = o->tables;
     out->cpu = o->cpu.given ? (int)o->cpu.value : -1;
     out->n_cpus = o->n_cpus;
     for (size_t i = 0; i < o->n_cpus; i++)
         out->cpus[i] = (int)o->cpus[i];
-    out->n_kernels = o->n_kernels;
-    memcpy(out->kernels, o->kernels, sizeof(out->kernels));
-    out->n_active = o->n_active;
-    memcpy(out->active, o->active, sizeof(out->active));
-    out->corunner_same = o->corunner_same;
-    out->corunner = o->corunner;
-    out->siblings = o->siblings;
-    out->runs = o->runs.given ? (unsigned)o->runs.value : 0;
-    out->period_us = o->period_us.given ? o->period_us.value : 0;
-    out->warmup_us = o->warmup_us.given ? o->warmup_us.value : 0;
-    out->observe_us = o->observe_us.given ? o->observe_us.value : 0;
-    out->seed = o->seed;
-    out->fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0;
+    out->runs = (unsigned)o->runs.value;
+    out->period_us = o->period_us.value;
+    out->warmup_us = o->warmup_us.value;
+    out->observe_us = o->observe_us.value;
+    out->fixed_ghz = o->fixed_ghz.value;
     out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
-    out->brief = o->brief;
 }
 
 /* Cores and siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never

@@ -39,13 +39,10 @@ static void put_host(json_t *o)
         put_hash(o, "host_name_hash", name.nodename, strlen(name.nodename));
     free(id);
     char *cpuinfo = read_system_file("/proc/cpuinfo", NULL);
-    char *microcode = cpuinfo != NULL ? strstr(cpuinfo, "microcode") : NULL;
-    if (microcode != NULL && strchr(microcode, ':') != NULL) {
-        microcode = strchr(microcode, ':') + 1;
-        microcode += strspn(microcode, " \t");
-        microcode[strcspn(microcode, "\n")] = '\0';
+    const char *line = cpuinfo != NULL ? strstr(cpuinfo, "microcode") : NULL;
+    char microcode[80];
+    if (line != NULL && sscanf(line, "microcode : %79[^\n]", microcode) == 1)
         json_object_set_new(o, "microcode", json_string(microcode));
-    }
     free(cpuinfo);
 }
 
@@ -101,20 +98,20 @@ static json_t *number_list(const unsigned *values, size_t n)
 static json_t *options_object(const struct options *o)
 {
     json_t *kernels = json_array();
-    for (size_t i = 0; i < o->n_kernels; i++)
-        json_array_append_new(kernels, json_string(o->kernels[i].name));
-    const char *corunner = o->corunner_same ? "same" : o->corunner_given ? o->corunner.name : "64add";
+    for (size_t i = 0; i < o->tables.n_kernels; i++)
+        json_array_append_new(kernels, json_string(o->tables.kernels[i].name));
+    const char *corunner = o->tables.corunner_same ? "same" : o->corunner_given ? o->tables.corunner.name : "64add";
     const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
     char seed[24];
-    snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
+    snprintf(seed, sizeof(seed), "%" PRIu64, o->tables.seed);
     int event = o->n_events > 0 ? (int)event_code_select(o->events[0].code) : 0;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels",
                      kernels, "--cpus", number_list(o->cpus, o->n_cpus), "--active-cores",
-                     number_list(o->active, o->n_active), "--cpu", run_identity_number(&o->cpu), "--runs",
+                     number_list(o->tables.active, o->tables.n_active), "--cpu", run_identity_number(&o->cpu), "--runs",
                      run_identity_number(&o->runs), "--period", run_identity_number(&o->period_us), "--warmup",
                      run_identity_number(&o->warmup_us), "--observe", run_identity_number(&o->observe_us),
-                     "--companion", corunner, "--siblings", o->siblings ? "busy" : "idle", "--seed", seed, "--brief",
-                     (int)o->brief, "--event", event, "--turbo", turbo, "--fixed-frequency",
+                     "--companion", corunner, "--siblings", o->tables.siblings ? "busy" : "idle", "--seed", seed,
+                     "--brief", (int)o->tables.brief, "--event", event, "--turbo", turbo, "--fixed-frequency",
                      run_identity_number(&o->fixed_ghz));
 }
 
@@ -132,8 +129,9 @@ static void run_identity_show(const json_t *v, char *out, size_t size)
     free(text);
 }
 
-static int differing(const char *key, const json_t *here, const json_t *there, char *why, size_t size)
+static int differing_member(const char *key, const json_t *a, const json_t *b, char *why, size_t size)
 {
+    const json_t *here = json_object_get(a, key), *there = json_object_get(b, key);
     char mine[100], theirs[100];
     if (here != NULL && there != NULL && json_equal(here, there))
         return 0;
@@ -149,12 +147,12 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
     json_t *v;
     json_object_foreach((json_t *)here, key, v)
     {
-        if (differing(key, v, json_object_get(there, key), why, size))
+        if (differing_member(key, here, there, why, size))
             return 1;
     }
     json_object_foreach((json_t *)there, key, v)
     {
-        if (differing(key, json_object_get(here, key), v, why, size))
+        if (differing_member(key, here, there, why, size))
             return 1;
     }
     return 0;
@@ -162,8 +160,7 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
 
 int run_identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
 {
-    return differing("format", json_object_get(here, "format"), json_object_get(there, "format"), why, size) ||
-           differing("version", json_object_get(here, "version"), json_object_get(there, "version"), why, size) ||
+    return differing_member("format", here, there, why, size) || differing_member("version", here, there, why, size) ||
            differing_members(json_object_get(here, "machine"), json_object_get(there, "machine"), why, size) ||
            differing_members(json_object_get(here, "options"), json_object_get(there, "options"), why, size);
 }

@@ -23,12 +23,9 @@ enum characterize_status library_fail(struct characterize_error *error, const st
 enum characterize_status library_refuse(struct characterize_error *error, enum characterize_status status,
                                         const char *text)
 {
-    if (error != NULL) {
-        error->status = status;
-        error->remedy[0] = '\0';
-        snprintf(error->text, sizeof(error->text), "%s", text);
-    }
-    return status;
+    struct machine_error e;
+    machine_fail(&e, (enum machine_status)status, "", "%s", text);
+    return library_fail(error, &e);
 }
 
 enum characterize_status library_refuse_null(struct characterize_error *error)

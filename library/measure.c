@@ -9,6 +9,7 @@
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/phases.h"
 #include "trace/discarded.h"
+#include "util/text_list.h"
 
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
 static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
@@ -21,15 +22,13 @@ static int measure_out_of_memory(struct machine_error *err)
 /* The names of kernels that need no more than `features`, of as many as fit. */
 static void runnable_kernels(unsigned features, char *out, size_t size)
 {
-    size_t count, used = 0;
+    size_t count;
     const struct kernel *kernels = kernel_registry(&count);
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(kernels[i].name);
         bool usual = !kernels[i].latency_bound && !kernels[i].chained_adds;
-        if ((kernels[i].features & ~features) != 0 || !usual || used + length + 2 > size)
-            continue;
-        used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? " " : "", kernels[i].name);
+        if ((kernels[i].features & ~features) == 0 && usual && strlen(out) + strlen(kernels[i].name) + 2 <= size)
+            text_list_add(out, size, " ", "%s", kernels[i].name);
     }
 }
 

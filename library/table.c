@@ -5,6 +5,7 @@
 
 #include "library/library.h"
 #include "library/measure.h"
+#include "util/text_list.h"
 
 struct characterize_table {
     struct table table;
@@ -88,9 +89,9 @@ static enum characterize_status library_table_options(const characterize_machine
 static enum characterize_status library_refuse_table(const char *name, struct characterize_error *error)
 {
     char text[600];
-    int used = snprintf(text, sizeof(text), "no table '%.60s'; tables:", name);
-    for (size_t i = 0; characterize_table_name(i) != NULL && used < (int)sizeof(text); i++)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, " %s", characterize_table_name(i));
+    snprintf(text, sizeof(text), "no table '%.60s'; tables:", name);
+    for (size_t i = 0; characterize_table_name(i) != NULL; i++)
+        text_list_add(text, sizeof(text), " ", "%s", characterize_table_name(i));
     return library_refuse(error, CHARACTERIZE_BAD_INPUT, text);
 }
 

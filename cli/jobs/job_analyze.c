@@ -11,6 +11,7 @@
 #include "cli/stop.h"
 #include "library/measure.h"
 #include "util/path.h"
+#include "util/text_list.h"
 
 static bool is_stdin(const char *name)
 {
@@ -88,13 +89,12 @@ static void job_analyze_tell_missing(const struct trace *t, char *out, size_t si
         const char *name;
     } wanted[] = {
         {TRACE_FREQ, "frequency"}, {TRACE_IPC, "IPC"}, {TRACE_VOLTS, "core voltage"}, {TRACE_LVL0, "license counters"}};
-    size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
         if (t->channel[wanted[i].channel] == NULL)
-            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", wanted[i].name);
-    if (used > 0)
-        snprintf(out + used, size - used, " (not in the trace)");
+            text_list_add(out, size, ", ", "%s", wanted[i].name);
+    if (out[0] != '\0')
+        text_list_add(out, size, " ", "(not in the trace)");
 }
 
 static int show_and_write(const struct options *o, const struct trace *t, struct outputs *out)

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/export/export_header.h"
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 #include "output/export/schedule.h"
 #include "cli/collect.h"
 #include "cli/files.h"
@@ -13,35 +12,14 @@
 
 enum { EXPORT_BYTES = 1000000, WHY_SIZE = 1000 };
 
-struct exported {
-    const struct schedule *schedule;
-    bool header;
-    char why[WHY_SIZE];
-};
-
-static int print_export(FILE *out, const void *data)
-{
-    struct exported *e = *(struct exported *const *)data;
-    return e->header ? export_header(e->schedule, out, e->why, sizeof(e->why))
-                     : export_json(e->schedule, out, e->why, sizeof(e->why));
-}
-
 /* Into memory first: what contradicts itself must not reach a file. */
 static int write_export(const struct options *o, const struct schedule *s)
 {
-    struct exported e = {.schedule = s, .header = strcmp(o->job_argument, "header") == 0};
-    const struct exported *data = &e;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    int bad = memory == NULL || print_export(memory, &data) != 0;
-    if (memory != NULL && fclose(memory) != 0)
-        bad = 1;
-    int status = FAILED;
-    if (bad)
-        complain("nothing was exported: %s", e.why[0] != '\0' ? e.why : "out of memory");
-    else
-        status = file_write(o->file != NULL ? o->file : "-", file_print_text, text);
+    char why[WHY_SIZE];
+    char *text = strcmp(o->job_argument, "header") == 0 ? export_to_header(s, why, sizeof(why))
+                                                        : export_to_json(s, why, sizeof(why));
+    int status = text != NULL ? file_write(o->file != NULL ? o->file : "-", file_print_text, text)
+                              : refuse(FAILED, "nothing was exported: %s", why);
     free(text);
     return status;
 }

@@ -129,14 +129,9 @@ static int list_tables(void)
 
 int job_list(const struct options *o)
 {
-    switch (o->list) {
-    case LIST_KERNELS:
-        return job_list_kernels();
-    case LIST_MACHINES:
-        return list_machines();
-    case LIST_SKUS:
-        return list_skus();
-    default:
-        return list_tables();
-    }
+    static int (*const lists[])(void) = {[LIST_KERNELS] = job_list_kernels,
+                                         [LIST_MACHINES] = list_machines,
+                                         [LIST_SKUS] = list_skus,
+                                         [LIST_TABLES] = list_tables};
+    return lists[o->list]();
 }

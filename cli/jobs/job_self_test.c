@@ -8,8 +8,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "output/self_test/bundle.h"
-#include "output/self_test/self_test_text.h"
+#include "output/self_test/self_test_output.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
 
@@ -27,7 +26,7 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
     struct second_opinion opinions[OPINIONS];
     char told[1000] = "";
     const struct self_test_setup setup = {
-        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->seed, .stop = asked_to_stop};
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .seed = o->tables.seed, .stop = asked_to_stop};
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &machine, told, sizeof(told), &error) !=
         MACHINE_OK)
         return complain_of_machine("", &error);

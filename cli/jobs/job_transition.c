@@ -10,6 +10,7 @@
 #include "cli/stop.h"
 #include "drivers/machine.h"
 #include "library/measure.h"
+#include "util/text_list.h"
 
 static void apply_options(const struct options *o, struct transition_setup *s)
 {
@@ -24,10 +25,10 @@ static void apply_options(const struct options *o, struct transition_setup *s)
         s->observe_us = o->observe_us.value;
     if (o->cpu.given)
         s->machine.cpu = (int)o->cpu.value;
-    if (o->n_active > 0)
-        s->machine.active_cores = o->active[0];
+    if (o->tables.n_active > 0)
+        s->machine.active_cores = o->tables.active[0];
     if (o->seed_given)
-        s->machine.seed = o->seed;
+        s->machine.seed = o->tables.seed;
     s->n_events = o->n_events; /* which ones, resolve_events() finds out from the machine */
 }
 
@@ -66,12 +67,11 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
 /* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
 static void job_transition_tell_missing(const char *volts, const char *counters, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = '\0';
     if (volts[0] != '\0')
-        used = (size_t)snprintf(out, size, "core voltage (%s)", volts);
-    if (counters[0] != '\0' && used < size)
-        snprintf(out + used, size - used, "%slicense counters (%s)", used > 0 ? "; " : "", counters);
+        text_list_add(out, size, "", "core voltage (%s)", volts);
+    if (counters[0] != '\0')
+        text_list_add(out, size, "; ", "license counters (%s)", counters);
 }
 
 static void why_no_counters(const struct machine *m, char *out, size_t size)

@@ -6,6 +6,7 @@
 
 #include "cli/files.h"
 #include "cli/messages.h"
+#include "util/text_list.h"
 
 /* The jobs by name, for messages. */
 static const struct {
@@ -22,13 +23,11 @@ static const struct {
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
     char names[200] = "";
-    size_t used = 0;
     if ((with & 1u << o->job) != 0)
         return 0;
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
         if ((with & jobs[i].job) != 0)
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? " or " : "",
-                                     jobs[i].example);
+            text_list_add(names, sizeof(names), " or ", "%s", jobs[i].example);
     if (o->job == JOB_NONE)
         return refuse(BAD_USAGE, "--%s without a job: add %s", option, names);
     if ((WITH_MEASURING & 1u << o->job) == 0 && with != WITH_TABLES && (with & WITH_MEASURING) == with)
@@ -60,7 +59,7 @@ static int check_machine(const struct options *o)
 /* What has one meaning for a transition and another for tables. */
 static int check_forms(const struct options *o)
 {
-    if (o->job == JOB_TRANSITION && o->n_active > 1)
+    if (o->job == JOB_TRANSITION && o->tables.n_active > 1)
         return refuse(BAD_USAGE, "--active-cores: --transition takes one number; --table and --all take a list");
     for (size_t i = 0; i < o->n_events; i++) {
         if (o->job == JOB_TRANSITION && o->events[i].select_only)
@@ -92,8 +91,8 @@ static int check_table(const struct options *o)
         const char *name;
     } options[TABLES_CHOICES] = {[CHOICE_WARMUP] = {o->warmup_us.given, "--warmup"},
                                  [CHOICE_OBSERVE] = {o->observe_us.given, "--observe"},
-                                 [CHOICE_SIBLINGS] = {o->siblings, "--siblings busy"},
-                                 [CHOICE_CORUNNER] = {o->corunner_given && !o->corunner_same, "--companion"}};
+                                 [CHOICE_SIBLINGS] = {o->tables.siblings, "--siblings busy"},
+                                 [CHOICE_CORUNNER] = {o->corunner_given && !o->tables.corunner_same, "--companion"}};
     if (o->job != JOB_TABLE)
         return 0;
     for (size_t i = 0; i < TABLES_CHOICES; i++)
@@ -105,10 +104,9 @@ static int check_table(const struct options *o)
     char names[200] = "";
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
-    for (size_t i = 0, used = 0; i < n && used < sizeof(names); i++)
+    for (size_t i = 0; i < n; i++)
         if (kinds[i]->takes_event)
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s--table %s", used > 0 ? " or " : "",
-                                     kinds[i]->name);
+            text_list_add(names, sizeof(names), " or ", "--table %s", kinds[i]->name);
     return refuse(BAD_USAGE, "--event cannot be combined with --table %s; use it with %s", o->table->name, names);
 }
 

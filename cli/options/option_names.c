@@ -46,13 +46,12 @@ static const char *nearest_option(const struct argp_option *table, const char *n
 static int unknown_option(const struct argp_option *table, const char *argument, size_t length)
 {
     const char *nearest = length > 2 ? nearest_option(table, argument + 2, length - 2) : NULL;
-    complain("unknown option '%s'%s%s; --help lists them", argument, nearest != NULL ? ", perhaps --" : "",
-             nearest != NULL ? nearest : "");
-    return -1;
+    return refuse(BAD_USAGE, "unknown option '%s'%s%s; --help lists them", argument,
+                  nearest != NULL ? ", perhaps --" : "", nearest != NULL ? nearest : "");
 }
 
-/* One argument that begins with two dashes. Returns how many arguments it takes up, or -1. */
-static int check_long_option(const struct argp_option *table, const char *argument, const char *next)
+/* One argument that begins with two dashes; *taken: how many arguments it takes up. 0, or BAD_USAGE after a line. */
+static int check_long_option(const struct argp_option *table, const char *argument, const char *next, int *taken)
 {
     const struct argp_option *option = NULL;
     const char *name = argument + 2;
@@ -60,36 +59,26 @@ static int check_long_option(const struct argp_option *table, const char *argume
     int matches = options_like(table, name, length, &option) + options_like(added_by_argp, name, length, &option);
     if (matches == 0)
         return unknown_option(table, argument, length + 2);
-    if (matches > 1) {
-        complain("'%s' is ambiguous: more than one option begins like that; --help lists them", argument);
-        return -1;
-    }
-    if (option->arg == NULL && name[length] == '=') {
-        complain("--%s takes no value", option->name);
-        return -1;
-    }
-    if (option->arg != NULL && name[length] != '=' && next == NULL) {
-        complain("--%s needs a value: --%s %s", option->name, option->name, option->arg);
-        return -1;
-    }
-    return option->arg != NULL && name[length] != '=' ? 2 : 1;
+    if (matches > 1)
+        return refuse(BAD_USAGE, "'%s' is ambiguous: more than one option begins like that; --help lists them",
+                      argument);
+    if (option->arg == NULL && name[length] == '=')
+        return refuse(BAD_USAGE, "--%s takes no value", option->name);
+    if (option->arg != NULL && name[length] != '=' && next == NULL)
+        return refuse(BAD_USAGE, "--%s needs a value: --%s %s", option->name, option->name, option->arg);
+    *taken = option->arg != NULL && name[length] != '=' ? 2 : 1;
+    return 0;
 }
 
-/*
- * The names of all options, before argp sees them: what argp says of a wrong one takes two lines and does not tell what
- * was meant.
- */
 int option_names_check(const struct argp_option *table, int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0;) {
-        int taken = 1;
+    int status = 0;
+    for (int i = 1, taken = 1; i < argc && status == 0 && strcmp(argv[i], "--") != 0; i += taken) {
+        taken = 1;
         if (strncmp(argv[i], "--", 2) == 0)
-            taken = check_long_option(table, argv[i], argv[i + 1]);
+            status = check_long_option(table, argv[i], argv[i + 1], &taken);
         else if (argv[i][0] == '-' && argv[i][1] != '\0' && strcmp(argv[i], "-?") != 0 && strcmp(argv[i], "-V") != 0)
-            taken = unknown_option(table, argv[i], 0);
-        if (taken < 0)
-            return -1;
-        i += taken;
+            status = unknown_option(table, argv[i], 0);
     }
-    return 0;
+    return status;
 }

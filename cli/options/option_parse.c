@@ -12,6 +12,7 @@
 #include "cli/options/option_parts.h"
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
+#include "util/text_list.h"
 
 const char *argp_program_version = "characterize " VERSION;
 
@@ -42,8 +43,7 @@ static int find_name(const struct option_row *p, const char *const *names, const
     for (int i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], name) == 0)
             return i;
-        strncat(all, i == 0 ? "" : ", ", sizeof(all) - strlen(all) - 1);
-        strncat(all, names[i], sizeof(all) - strlen(all) - 1);
+        text_list_add(all, sizeof(all), ", ", "%s", names[i]);
     }
     complain("--%s: unknown '%s'; one of: %s", p->name, name, all);
     return -1;
@@ -155,7 +155,7 @@ static int take_export(const struct option_row *p, const char *text, struct opti
 
 static int take_active(const struct option_row *p, const char *text, struct options *o)
 {
-    return option_numbers(p->name, text, 0, 4096, true, o->active, TABLES_CORES_MAX, &o->n_active);
+    return option_numbers(p->name, text, 0, 4096, true, o->tables.active, TABLES_CORES_MAX, &o->tables.n_active);
 }
 
 static int take_cpus(const struct option_row *p, const char *text, struct options *o)
@@ -165,12 +165,12 @@ static int take_cpus(const struct option_row *p, const char *text, struct option
 
 static int take_kernels(const struct option_row *p, const char *text, struct options *o)
 {
-    return option_kernels(p->name, text, o->kernels, TABLES_KERNELS_MAX, &o->n_kernels);
+    return option_kernels(p->name, text, o->tables.kernels, TABLES_KERNELS_MAX, &o->tables.n_kernels);
 }
 
 static int take_seed(const struct option_row *p, const char *text, struct options *o)
 {
-    const char *wrong = option_whole(text, 0, UINT64_MAX, &o->seed);
+    const char *wrong = option_whole(text, 0, UINT64_MAX, &o->tables.seed);
     o->seed_given = wrong == NULL;
     return wrong == NULL ? 0 : bad_value(p, text, wrong, "0 to 18446744073709551615");
 }
@@ -207,16 +207,16 @@ static int take_corunner(const struct option_row *p, const char *text, struct op
 {
     char why[400];
     o->corunner_given = true;
-    o->corunner_same = strcmp(text, "same") == 0;
-    if (!o->corunner_same && kernel_parse(text, &o->corunner, why, sizeof(why)) != 0)
+    o->tables.corunner_same = strcmp(text, "same") == 0;
+    if (!o->tables.corunner_same && kernel_parse(text, &o->tables.corunner, why, sizeof(why)) != 0)
         return refuse(BAD_USAGE, "--%s: %s; 'same' works, too", p->name, why);
     return 0;
 }
 
 static int take_siblings(const struct option_row *p, const char *text, struct options *o)
 {
-    o->siblings = strcmp(text, "busy") == 0;
-    return o->siblings || strcmp(text, "idle") == 0 ? 0 : bad_value(p, text, "is neither", "idle, busy");
+    o->tables.siblings = strcmp(text, "busy") == 0;
+    return o->tables.siblings || strcmp(text, "idle") == 0 ? 0 : bad_value(p, text, "is neither", "idle, busy");
 }
 
 static int take_plot(const struct option_row *p, const char *text, struct options *o)
@@ -287,7 +287,7 @@ static const struct option_row option_table[] = {
      .take = take_corunner},
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
-     AT(brief)},
+     AT(tables.brief)},
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace or the table; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE, .take = take_file, AT(csv)},

@@ -27,14 +27,14 @@ enum {
 
 /*
  * option_names.c. The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
- * does not tell what was meant. 0, or -1 after a line.
+ * does not tell what was meant. 0, or BAD_USAGE after a line.
  */
 int option_names_check(const struct argp_option *table, int argc, char **argv);
 
 /*
- * option_values.c. Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong with
- * the text ("is not a whole number"). Blanks, units, hexadecimal, "nan" and "inf" are not numbers here; option_whole
- * also refuses signs, fractions and exponents.
+ * option_values.c. Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
+ * with the text ("is not a whole number"). Blanks, units, hexadecimal, "nan" and "inf" are not numbers here;
+ * option_whole also refuses signs, fractions and exponents.
  */
 const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
 const char *option_number(const char *text, double lo, double hi, double *out);
@@ -49,7 +49,7 @@ int option_numbers(const char *option, const char *text, unsigned lo, unsigned h
 /* Names of kernels, separated by commas, none twice. 0, or BAD_USAGE after a line. */
 int option_kernels(const char *option, const char *text, struct payload *out, size_t max, size_t *n);
 
-/* option_conflicts.c. Whether this option goes with the job, and what was given with it. 0, or BAD_USAGE after a line. */
+/* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
 

@@ -33,7 +33,7 @@ struct given_event {
 };
 enum { EVENTS_GIVEN_MAX = 4 };
 
-/* A number that may or may not have been given. */
+/* A number that may or may not have been given; 0 where it was not. */
 struct given_number {
     bool given;
     double value;
@@ -48,24 +48,19 @@ struct options {
 
     const char *machine; /* NULL: auto */
     struct given_number runs, period_us, warmup_us, observe_us, cpu;
-    size_t n_active; /* --active-cores; 0 in it = all */
-    unsigned active[TABLES_CORES_MAX];
     bool turbo_given, turbo_on;    /* --turbo */
     struct given_number fixed_ghz; /* --fixed-frequency */
-    bool seed_given;
-    uint64_t seed;
+    bool seed_given, corunner_given;
     struct given_event events[EVENTS_GIVEN_MAX];
     size_t n_events;
 
     /* tables */
     const struct table_kind *table; /* JOB_TABLE */
-    size_t n_kernels, n_cpus;
-    struct payload kernels[TABLES_KERNELS_MAX];
+    /* --active-cores, --kernels, --companion, --siblings, --seed and --brief, also where there is no table */
+    struct tables_options tables;
+    size_t n_cpus;
     unsigned cpus[TABLES_CORES_MAX];
-    bool corunner_given, corunner_same;
-    struct payload corunner;
-    bool siblings; /* true: busy */
-    bool brief, resume;
+    bool resume;
     const char *input;  /* --input */
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/export/export_header.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/export/export_json.h"
+#include "output/export/export.h"
+#include "util/error.h"
 #include "util/sha256.h"
 #include "util/template.h"
 
@@ -264,25 +263,27 @@ static void export_header_values(const struct hashed *h, struct template_values 
     }
 }
 
-int export_header(const struct schedule *s, FILE *out, char *why, size_t why_size)
+char *export_to_header(const struct schedule *s, char *why, size_t why_size)
 {
     struct hashed h = {.schedule = s};
     struct template_values values = {.n = 0};
-    char *json = export_to_json(s, why, why_size);
-    struct template_file header = {NULL, NULL};
-    int status = json ? template_read(&header, "export", "header", ".h.in", why, why_size) : -1;
-    if (status == 0) {
+    char *json = export_to_json(s, why, why_size), *text = NULL;
+    struct template_file file = {NULL, NULL};
+    int status = json ? template_read(&file, "export", "header", ".h.in", why, why_size) : -1;
+    size_t size = 0;
+    FILE *out = status == 0 ? open_memstream(&text, &size) : NULL;
+    if (out) {
         sha256_hex(json, strlen(json), h.sha256);
         export_header_values(&h, &values);
-        errno = 0;
-        status = template_fill(&header, &values, out, why, why_size);
+        status = template_fill(&file, &values, out, why, why_size);
     }
-    if (status == 0 && (fflush(out) != 0 || ferror(out))) {
-        snprintf(why, why_size, "cannot be written: %s", strerror(errno));
-        status = -1;
-    }
+    if ((status == 0 && !out) || (out && fclose(out) != 0))
+        status = error_line(why, why_size, "out of memory");
     template_values_free(&values);
-    template_file_free(&header);
+    template_file_free(&file);
     free(json);
-    return status;
+    if (status == 0)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/json_lines.h"
@@ -206,17 +204,4 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size)
     if (!text)
         snprintf(why, why_size, "out of memory");
     return text;
-}
-
-int export_json(const struct schedule *s, FILE *out, char *why, size_t why_size)
-{
-    char *text = export_to_json(s, why, why_size);
-    if (!text)
-        return -1;
-    errno = 0;
-    int status = fputs(text, out) < 0 || fflush(out) != 0 ? -1 : 0;
-    if (status != 0)
-        snprintf(why, why_size, "cannot be written: %s", strerror(errno));
-    free(text);
-    return status;
 }

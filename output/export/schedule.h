@@ -149,9 +149,9 @@ int schedule_check_rows(const struct table *const *tables, size_t n, char *why, 
 /*
  * Reads the parameters out of n finished tables, those whose kinds name a part (enum tables_export); others are passed
  * over. The tables must outlive the parameters. A table that is not there leaves its parameters absent. What the two
- * checks above refuse is refused.
- * What lacks limits, or what other rows contradict, is left out; and where the table frequency was measured and has no
- * two levels that the frequency tells apart (estimates_levels), all costs and waits are.
+ * checks above refuse is refused. What lacks limits, or what other rows contradict, is left out; and where the table
+ * frequency was measured and has no two levels that the frequency tells apart (estimates_levels), all costs and waits
+ * are.
  * Returns 0, or -1 with one line in `why`, which has the reason of each section where nothing can be used; *out is then
  * empty. schedule_free in any case.
  */

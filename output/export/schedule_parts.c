@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the readers of the single tables share: numbers of rows, what is added, what is left out. */
 #include "output/export/schedule_parts.h"
+#include "tables/table/estimates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,10 +70,8 @@ struct schedule_number schedule_round(double value, double lo, double hi, double
 
 struct schedule_number schedule_field(const struct table *t, size_t row, const char *column, double unit)
 {
-    char lo[80], hi[80];
-    snprintf(lo, sizeof lo, "%s_lo", column);
-    snprintf(hi, sizeof hi, "%s_hi", column);
-    return schedule_round(table_number(t, row, column), table_number(t, row, lo), table_number(t, row, hi), unit);
+    struct estimate e = estimates_of_table(t, row, column);
+    return schedule_round(e.value, e.lo, e.hi, unit);
 }
 
 int schedule_whole_field(const struct table *t, size_t row, const char *column, int least, int most, int absent)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What all kinds of panels write into gnuplot's script: labels, boxes, axes, in pixels of the picture. */
+/* What all kinds of panels write into gnuplot's script: labels, boxes, axes, colours, in pixels of the picture. */
 #ifndef CHARACTERIZE_CHART_CANVAS_H
 #define CHARACTERIZE_CHART_CANVAS_H
 
@@ -51,5 +51,10 @@ void chart_x_label(const struct canvas *k, const char *text);
 size_t chart_characters(const char *text);
 /* The longest name, in characters. */
 size_t chart_longest(const struct chart_names *names);
+
+/* 1, 2 and 5 times powers of ten from lo to hi (lo > 0), at most `max` of them; returns how many. */
+size_t chart_log_tics(double lo, double hi, double *out, size_t max);
+/* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether text on it is to be black. */
+unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
 
 #endif

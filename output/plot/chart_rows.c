@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "output/plot/chart_scale.h"
+#include "output/plot/chart_canvas.h"
 #include "output/plot/gnuplot.h"
 
 enum { ROW = 22, LANE = 15, SIDE_MIN = 33, SIDE_MAX = 84, CELL_HEIGHT = 30, KEY_STEPS = 48 };

@@ -27,82 +27,62 @@ int plot_possible(void)
     return command_installed("gnuplot");
 }
 
-/* Lets gnuplot draw into a memory file, which is returned; -1 with a line in `why`. */
-static int plot_image(const struct chart *c, enum plot_form form, char *why, size_t why_size)
+/* What gnuplot draws, malloc'ed, with a NUL behind its *size bytes; NULL with a line in `why`. */
+static char *plot_image(const struct chart *c, enum plot_form form, size_t *size, char *why, size_t why_size)
 {
-    char *script = NULL;
-    size_t size = 0;
-    if (!plot_possible())
-        return error_line(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
-    FILE *out = open_memstream(&script, &size);
-    int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
-    if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0) {
-        snprintf(why, why_size, "out of memory for the plot");
-        drawn = -1;
+    char *script = NULL, *bytes = NULL;
+    size_t length = 0;
+    if (!plot_possible()) {
+        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
+        return NULL;
     }
-    if (drawn == 0)
-        drawn = gnuplot_run(script, size, image, why, why_size);
+    FILE *out = open_memstream(&script, &length);
+    int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
+    if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0)
+        snprintf(why, why_size, "out of memory for the plot");
+    else if (gnuplot_run(script, length, image, why, why_size) == 0) {
+        off_t end = lseek(image, 0, SEEK_END);
+        *size = end > 0 ? (size_t)end : 0;
+        bytes = *size > 0 ? calloc(1, *size + 1) : NULL;
+        if (bytes == NULL || pread(image, bytes, *size, 0) != (ssize_t)*size) {
+            snprintf(why, why_size, "gnuplot drew nothing");
+            free(bytes);
+            bytes = NULL;
+        }
+    }
     free(script);
-    if (drawn == 0)
-        return image;
     if (image >= 0)
         close(image);
-    return -1;
+    return bytes;
 }
 
-/* Copies a whole file into a stream. gnuplot itself does not notice a full disk; this does, when it is committed. */
-static int plot_copy(int from, FILE *to)
-{
-    char block[1 << 16];
-    off_t at = 0;
-    ssize_t n;
-    while ((n = pread(from, block, sizeof(block), at)) > 0) {
-        if (fwrite(block, 1, (size_t)n, to) != (size_t)n)
-            return -1;
-        at += n;
-    }
-    return n == 0 && at > 0 ? 0 : -1;
-}
-
-static int save_image(int image, const char *path, char *why, size_t why_size)
+/* A full disk is noticed at the latest when it is committed. */
+static int save_image(const char *image, size_t size, const char *path, char *why, size_t why_size)
 {
     struct atomic_file file;
     if (atomic_open(&file, path, why, why_size) != 0)
         return -1;
-    errno = 0;
-    if (plot_copy(image, file.stream) != 0) {
-        snprintf(why, why_size, "cannot write %s: %s", path, errno != 0 ? strerror(errno) : "gnuplot drew nothing");
-        atomic_abandon(&file);
-        return -1;
-    }
-    return atomic_commit(&file, why, why_size);
+    if (fwrite(image, 1, size, file.stream) == size)
+        return atomic_commit(&file, why, why_size);
+    snprintf(why, why_size, "cannot write %s: %s", path, strerror(errno));
+    atomic_abandon(&file);
+    return -1;
 }
 
 int plot_write(const struct chart *c, const char *path, char *why, size_t why_size)
 {
     enum plot_form form;
+    size_t size;
     if (plot_form_of(path, &form) != 0)
         return error_line(why, why_size, "%s: plots are drawn as .svg or .png", path);
-    int image = plot_image(c, form, why, why_size);
-    if (image < 0)
-        return -1;
-    int status = save_image(image, path, why, why_size);
-    close(image);
-    return status == 0 ? 0 : -2;
+    char *image = plot_image(c, form, &size, why, why_size);
+    int status = image == NULL ? -1 : save_image(image, size, path, why, why_size) == 0 ? 0 : -2;
+    free(image);
+    return status;
 }
 
 char *plot_svg(const struct chart *c, char *why, size_t why_size)
 {
-    int image = plot_image(c, PLOT_SVG, why, why_size);
-    if (image < 0)
-        return NULL;
-    off_t size = lseek(image, 0, SEEK_END);
-    char *text = size > 0 ? calloc(1, (size_t)size + 1) : NULL;
-    if (text == NULL || pread(image, text, (size_t)size, 0) != (ssize_t)size) {
-        snprintf(why, why_size, "gnuplot drew nothing");
-        free(text);
-        text = NULL;
-    }
-    close(image);
-    return text;
+    size_t size;
+    return plot_image(c, PLOT_SVG, &size, why, why_size);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the description of a picture (trace_chart.h, table_chart.h) to the picture, by gnuplot. */
+/* From the description of a picture (charts.h) to the picture, by gnuplot. */
 #ifndef CHARACTERIZE_PLOT_H
 #define CHARACTERIZE_PLOT_H
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/table_chart.h"
+#include "output/plot/charts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "tables/table/tables.h"
 #include "util/error.h"
+#include "util/text_list.h"
 
 static void subtitle(const struct table *t, char *out, size_t size)
 {
     static const char *const keys[] = {"cpu", "machine", "date"};
-    size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const char *value = table_meta(t, keys[i]);
-        if (value && used < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", value);
+        if (value)
+            text_list_add(out, size, ", ", "%s", value);
     }
 }
 

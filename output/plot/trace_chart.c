@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/trace_chart.h"
+#include "output/plot/charts.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 #include "output/plot/plot_series.h"
 #include "util/error.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 /* Points of the faint lines in all panels together, and bins of the time axis: bounds the file's size. */
 enum { FAINT_BUDGET = 160000, BINS = 2000 };
@@ -212,13 +213,12 @@ static void put_titles(struct traced *l)
         snprintf(c->title, sizeof c->title, "Phases of a recording on %.100s", or_else(p->cpu, "an unknown CPU"));
     }
     const char *cores = trace_get(l->t, "active_cores");
-    int used = snprintf(c->subtitle, size, "machine: %.150s", or_else(p->machine, "not stated"));
+    snprintf(c->subtitle, size, "machine: %.150s", or_else(p->machine, "not stated"));
     if (cores != NULL)
-        used += snprintf(c->subtitle + used, size - (size_t)used, " \xC2\xB7 active cores: %.20s", cores);
-    used += snprintf(c->subtitle + used, size - (size_t)used, " \xC2\xB7 %zu of %zu repetitions used", p->runs_used,
-                     p->runs);
+        text_list_add(c->subtitle, size, " \xC2\xB7 ", "active cores: %.20s", cores);
+    text_list_add(c->subtitle, size, " \xC2\xB7 ", "%zu of %zu repetitions used", p->runs_used, p->runs);
     if (l->faint_runs < p->runs_used)
-        snprintf(c->subtitle + used, size - (size_t)used, ", %zu drawn", l->faint_runs);
+        text_list_add(c->subtitle, size, ", ", "%zu drawn", l->faint_runs);
     snprintf(c->note, sizeof c->note, "%s%s",
              p->runs_used < 2                 ? "one repetition"
              : clock_reading_of(l->t).instant ? "thin: single repetitions, in steps of the clock; thick: all together"

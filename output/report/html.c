@@ -10,27 +10,14 @@
 
 static void escaped(FILE *out, const char *plain)
 {
+    static const char special[] = "&<>\"'";
+    static const char *const references[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (const char *c = plain; *c; c++) {
-        switch (*c) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\'':
-            fputs("&#39;", out);
-            break;
-        default:
+        const char *found = strchr(special, *c);
+        if (found)
+            fputs(references[found - special], out);
+        else
             putc(*c, out);
-            break;
-        }
     }
 }
 

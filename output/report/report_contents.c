@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "output/plot/plot.h"
-#include "output/plot/table_chart.h"
+#include "output/plot/charts.h"
 
 char *report_contents_findings(const struct table_kind *k, const struct table *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page of the report, from its head to its foot. */
-#include "output/report/report_html.h"
+#include "output/report/report.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "output/report/report.h"
-#include "output/report/report_words.h"
 
 /* report_section.c. One table: heading, findings, picture, rows, settings, files (data/report/table.html.in). */
 const char *report_section_title(const struct report_part *p);
@@ -30,5 +29,15 @@ void report_table_missing_name(FILE *out, const struct report_words *w, const st
 /* report_missing.c. What could not be measured: the items of a list, each reason once with all that it kept from being
  * measured. */
 void report_missing(FILE *out, const struct report_words *w, const struct report_part *parts, size_t n);
+
+/*
+ * svg_inline.c. Writes a picture made by gnuplot as an <svg> element for an HTML page: without prologue, name spaces,
+ * size and gnuplot's titles; its ids and references prefixed with `prefix`, so that several may stand in one page,
+ * colours as variables, `title` (escaped here) as its accessible name. Returns 0, or -1 with nothing written: it is no
+ * picture by gnuplot, or holds what could run or fetch something.
+ */
+int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title);
+/* Whether it would. */
+bool svg_inline_possible(const char *svg);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
-#include "output/report/svg_inline.h"
 #include "tables/table/tables.h"
 #include "util/template.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/report/svg_inline.h"
+#include "output/report/report_parts.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

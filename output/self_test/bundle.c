@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/self_test/bundle.h"
+#include "output/self_test/self_test_output.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/table/estimates.h"
 #include "util/plain_text.h"
 
 static const struct table_column columns[] = {
@@ -183,13 +184,11 @@ static void decide(const struct sku_figure *f, struct seen *s)
 
 static struct seen validate_look(const struct sku_figure *f, const struct table *t, size_t row)
 {
-    char lo[SKU_NAME_MAX + 4], hi[SKU_NAME_MAX + 4];
-    snprintf(lo, sizeof lo, "%s_lo", f->column);
-    snprintf(hi, sizeof hi, "%s_hi", f->column);
+    struct estimate e = estimates_of_table(t, row, f->column);
     return (struct seen){.verdict = NOT_MEASURED,
-                         .value = table_number(t, row, f->column),
-                         .lo = table_number(t, row, lo),
-                         .hi = table_number(t, row, hi),
+                         .value = e.value,
+                         .lo = e.lo,
+                         .hi = e.hi,
                          .detectable = NAN,
                          .note = table_text(t, row, "note")};
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 
 /* Upper ends that depend on the file. */
 enum { A_CLASS = -1, A_LEVEL = -2 };

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "output/plot/chart_script.h"
-#include "output/plot/table_chart.h"
+#include "output/plot/charts.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"

@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "output/export/export_header.h"
-#include "output/export/export_json.h"
+#include "output/export/export.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/schedule_tables.h"
 
@@ -383,15 +382,11 @@ static void test_events_of_few_kernels(void **state)
 static char *header_of(const struct table *const *tables, size_t n)
 {
     struct schedule s;
-    char *text = NULL;
-    size_t size = 0;
     if (schedule_from_tables(tables, n, &s, why, sizeof why) != 0)
         fail_msg("%s", why);
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    if (export_header(&s, out, why, sizeof why) != 0)
+    char *text = export_to_header(&s, why, sizeof why);
+    if (!text)
         fail_msg("%s", why);
-    fclose(out);
     schedule_free(&s);
     return text;
 }

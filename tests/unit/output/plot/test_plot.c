@@ -18,7 +18,7 @@
 #include "output/plot/chart_script.h"
 #include "output/plot/chart_spans.h"
 #include "output/plot/plot.h"
-#include "output/plot/trace_chart.h"
+#include "output/plot/charts.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/folder.h"
 

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "output/plot/chart_scale.h"
+#include "output/plot/chart_canvas.h"
 #include "output/plot/chart_script.h"
 #include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
-#include "output/plot/table_chart.h"
+#include "output/plot/charts.h"
 #include "tests/support/sample_tables.h"
 
 static char *script_of(const struct table *t, const char *title)

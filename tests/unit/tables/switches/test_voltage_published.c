@@ -17,7 +17,7 @@
 
 #include "analysis/phases/phases.h"
 #include "output/plot/chart_script.h"
-#include "output/plot/trace_chart.h"
+#include "output/plot/charts.h"
 #include "output/plot/plot_series.h"
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a stranger sends back: the self-test, the readings it rests on and facts about the computer, in one .tar.gz. */
-#ifndef CHARACTERIZE_BUNDLE_H
-#define CHARACTERIZE_BUNDLE_H
+/* How a self-test leaves: as lines for a person, and as what a stranger sends back. */
+#ifndef CHARACTERIZE_SELF_TEST_OUTPUT_H
+#define CHARACTERIZE_SELF_TEST_OUTPUT_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -10,7 +10,17 @@
 #include "tables/self_test/self_test.h"
 #include "util/archive.h"
 
-/* self-test.json, readings.json and host.json. */
+/*
+ * self_test_text.c. The lines of a self-test. `replayed`: judged from a bundle. others: those of other programs; may be
+ * NULL.
+ */
+void self_test_text_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,
+                          const struct self_test_lines *others, bool replayed);
+
+/*
+ * bundle.c. The self-test, the readings it rests on and facts about the computer, in one .tar.gz: self-test.json,
+ * readings.json and host.json.
+ */
 struct bundle {
     struct archive_member member[ARCHIVE_MEMBERS_MAX];
     size_t n;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is to be drawn: descriptions of pictures. chart_free in any case. */
+#ifndef CHARACTERIZE_CHARTS_H
+#define CHARACTERIZE_CHARTS_H
+
+#include <stddef.h>
+
+#include "analysis/phases/phases.h"
+#include "tables/table/chart.h"
+#include "tables/table/table.h"
+#include "trace/trace.h"
+
+/*
+ * trace_chart.c. A trace and its phases: panels of frequency, IPC, voltage and license shares (those that were
+ * measured) over one time axis, all repetitions faint, their median strong, the phases shaded and named. Needs a trace
+ * with samples and at least one measured channel. Returns 0, or -1 with one line in `why`.
+ */
+int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, char *why, size_t why_size);
+
+/*
+ * table_chart.c. A table of results, as its kind describes it (the hook `plot`), with this title (NULL: the table's
+ * name). Tables may have more columns than their kind, and lack those of limits. Returns 0, or -1 with one line in
+ * `why`: no rows, no values, no plot for a table of this name, out of memory.
+ */
+int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size);
+
+#endif
