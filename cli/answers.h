@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is shown and written of an answer: of a trace with its phases, and of a table. */
-#ifndef CHARACTERIZE_CLI_ANSWERS_H
-#define CHARACTERIZE_CLI_ANSWERS_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "cli/outputs.h"
@@ -23,5 +22,3 @@ void answers_show_table(FILE *out, bool colour, const struct table_kind *k, cons
 int answers_write_table(const struct outputs *out, const struct table_kind *k, const struct table *t, FILE *screen);
 /* DIRECTORY/NAME.csv, .json and .txt of it, and the directory. DONE, or an exit status after a line. */
 int answers_write_all_forms(const char *directory, const struct table_kind *k, const struct table *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Settings of the machine that --turbo and --fixed-frequency change for the time of a measurement. */
-#ifndef CHARACTERIZE_CLI_CHANGED_SETTINGS_H
-#define CHARACTERIZE_CLI_CHANGED_SETTINGS_H
+#pragma once
 
 #include "cli/options/options.h"
 #include "drivers/settings/settings.h"
@@ -14,5 +13,3 @@
 int changed_settings_begin(const struct options *o, struct settings **out);
 /* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */
 int changed_settings_end(struct settings *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finished tables for jobs that work on several: read from a directory of --all, or measured. */
-#ifndef CHARACTERIZE_CLI_COLLECT_H
-#define CHARACTERIZE_CLI_COLLECT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ struct collected {
  */
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
 void collect_free(struct collected *c);
-
-#endif

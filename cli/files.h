@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files and directories that jobs write, with one line said about what does not work. */
-#ifndef CHARACTERIZE_CLI_FILES_H
-#define CHARACTERIZE_CLI_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ void directories_tidy(struct directories *made);
 
 /* DIRECTORY/NAME ENDING; NULL: out of memory. */
 char *file_in(const char *directory, const char *name, const char *ending);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the options to measured tables: the machine, the settings changed for it, progress, interruption. */
-#ifndef CHARACTERIZE_CLI_MEASURING_H
-#define CHARACTERIZE_CLI_MEASURING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,3 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
                     struct table *out);
 /* Puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */
 int measuring_close(struct measuring *m);
-
-#endif

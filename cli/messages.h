@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the program says beside its results: on standard error, one line each. */
-#ifndef CHARACTERIZE_CLI_MESSAGES_H
-#define CHARACTERIZE_CLI_MESSAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,5 +25,3 @@ int complain_of_machine(const char *about, const struct machine_error *e);
 
 /* Whether to use colour on a stream: a terminal that can, and NO_COLOR (no-color.org) not set or empty. */
 bool messages_colour(FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which files a job writes, whether they can be written, and writing them. */
-#ifndef CHARACTERIZE_CLI_OUTPUTS_H
-#define CHARACTERIZE_CLI_OUTPUTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void outputs_free(struct outputs *out);
 
 /* A file name without ending from two kernel names or other text: "128fma_512fma@1-8". `to` may be NULL. */
 void outputs_stem(const char *from, const char *to, char *stem, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One line that is rewritten while a measurement runs: what is done and the time left. On a terminal only. */
-#ifndef CHARACTERIZE_CLI_PROGRESS_H
-#define CHARACTERIZE_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ double progress_due(struct progress *p);
 void progress_show(double left, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Removes the line. */
 void progress_end(const struct progress *p);
-
-#endif

@@ -3,8 +3,7 @@
  * The directory of --all. run.json says which machine and which options it belongs to; each finished cell is a file
  * under cells/, there whole or not at all, so that a run that was cut off at any point goes on with the next cell.
  */
-#ifndef CHARACTERIZE_CLI_RUN_DIRECTORY_H
-#define CHARACTERIZE_CLI_RUN_DIRECTORY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ int run_directory_check(const struct run_directory *d);
 struct tables_store run_directory_store(struct run_directory *d);
 /* May be called with one that was never opened, with fd -1 and the rest zero. */
 void run_directory_close(struct run_directory *d);
-
-#endif

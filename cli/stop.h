@@ -6,8 +6,7 @@
  * calculation) it is ended all the same, after what must be put back. Nothing half-written is left in any case: output
  * files have no name before they are complete.
  */
-#ifndef CHARACTERIZE_CLI_STOP_H
-#define CHARACTERIZE_CLI_STOP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ void stop_says(const char *line);
  */
 void stop_hold(void);
 void stop_release(void (*put_back)(void *), void *data);
-
-#endif

@@ -3,8 +3,7 @@
  * What `auto` asks the system before it chooses a machine, apart from the choice itself, so that every answer can be
  * tried without the system that gives it.
  */
-#ifndef CHARACTERIZE_CHOICES_H
-#define CHARACTERIZE_CHOICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct choice_openers {
  */
 int open_from_choices(const char *name, struct machine_choice *c, size_t n, const struct choice_openers *how,
                       struct machine *out, char *told, size_t told_size, struct machine_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * kernel, and which machines work. Nothing that tells who or where it is: no names of hosts or users, no serial
  * numbers.
  */
-#ifndef CHARACTERIZE_HOST_FACTS_H
-#define CHARACTERIZE_HOST_FACTS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -16,5 +15,3 @@
  * memory. What cannot be read is left out.
  */
 json_t *host_facts_json(const char *sys, const char *proc);
-
-#endif

@@ -3,8 +3,7 @@
  * A machine: who executes kernels, and what can be read meanwhile. Probes see only this; whether a real core or a
  * model is behind it they cannot tell. A machine never interprets what it reads: counters are cumulative and raw.
  */
-#ifndef CHARACTERIZE_MACHINE_H
-#define CHARACTERIZE_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ size_t machine_choices(struct machine_choice *out, size_t max);
  */
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
                  struct machine_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * What a machine hands over: raw readings of its counters, and how they are read by those who understand them. Counters
  * are cumulative; only differences mean anything.
  */
-#ifndef CHARACTERIZE_RECORDING_H
-#define CHARACTERIZE_RECORDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ double recording_time_us(const struct recording *r, uint64_t tsc, double tsc_hz)
 
 /* What the machine itself knows to have disturbed the repetition, a few words that always live; NULL: nothing. */
 const char *recording_disturbed(const struct recording *r);
-
-#endif

@@ -5,8 +5,7 @@
  * A kernel is a block of unrolled instructions of one width and operation, assembled from NASM macros. The registry
  * (kernels/registry.c) is the only list of them; everything else asks it. Nothing here measures, allocates or prints.
  */
-#ifndef CHARACTERIZE_KERNELS_H
-#define CHARACTERIZE_KERNELS_H
+#pragma once
 
 #ifdef __KERNEL__ /* the Linux module */
 #include <linux/types.h>
@@ -106,5 +105,3 @@ enum { CHAIN_SHORT_ADDS = 40, CHAIN_LONG_ADDS = 200, CHAIN_LONGEST_ADDS = 600 };
 uint64_t kernel_chain_short(uint64_t *begin);
 uint64_t kernel_chain_long(uint64_t *begin);
 uint64_t kernel_chain_longest(uint64_t *begin);
-
-#endif

@@ -3,8 +3,7 @@
  * A fingerprint of the registry, so that a program and a kernel module that were built apart can tell that they mean
  * the same kernels by the same numbers.
  */
-#ifndef CHARACTERIZE_REGISTRY_HASH_H
-#define CHARACTERIZE_REGISTRY_HASH_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -32,5 +31,3 @@ static inline uint64_t kernel_registry_hash(void)
     }
     return hash;
 }
-
-#endif

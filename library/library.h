@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the functions of include/characterize/ share. */
-#ifndef CHARACTERIZE_LIBRARY_H
-#define CHARACTERIZE_LIBRARY_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,5 +26,3 @@ enum characterize_status library_check(const struct characterize_options *o, str
 
 /* What `print` writes, as text to be freed; NULL: out of memory. */
 char *library_text(int (*print)(FILE *out, const void *data), const void *data);
-
-#endif

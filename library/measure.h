@@ -3,8 +3,7 @@
  * What the program and the functions of include/characterize/ do alike: the checks of requests that need the
  * machine, and the steps from a switch or a recorded trace to its phases.
  */
-#ifndef CHARACTERIZE_LIBRARY_MEASURE_H
-#define CHARACTERIZE_LIBRARY_MEASURE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -38,5 +37,3 @@ int measure_switch(const struct guard *g, const struct transition_setup *s, stru
 int measure_read_trace(FILE *in, struct trace *t, struct machine_error *err);
 /* The phases of a recorded trace, as the measurement itself has found them. MACHINE_OK, or *err and its status. */
 int measure_recorded(const struct trace *t, struct phases *out, struct machine_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The energy experiment: the energy of the package while a kernel runs, and while a PAUSE loop does, in turns, so that
  * what drifts slowly (temperature, fans) is in both.
  */
-#ifndef CHARACTERIZE_PROBE_ENERGY_H
-#define CHARACTERIZE_PROBE_ENERGY_H
+#pragma once
 
 #include "probes/repetitions.h"
 
@@ -62,5 +61,3 @@ void energy_result_free(struct energy_result *r);
 
 /* Whether energy can be read at all: MACHINE_OK or MACHINE_CANNOT. */
 int energy_can(struct machine *m, struct machine_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * settled, the first one for so short a while that nothing is taken back, then it again. What is slow there is the
  * switch itself (analysis/phases/checks/switch_cost.h).
  */
-#ifndef CHARACTERIZE_PROBE_GRANTED_SWITCH_H
-#define CHARACTERIZE_PROBE_GRANTED_SWITCH_H
+#pragma once
 
 #include "probes/transition.h"
 
@@ -28,5 +27,3 @@ struct granted_switch {
 int granted_switch_record(struct machine *m, const struct transition_setup *s, double settle_us, double until_us,
                           repetitions_progress *progress, void *data, struct granted_switch *out,
                           struct machine_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * What other programs that read counters print: pure functions from their text to figures. Nothing is guessed: a line
  * that is not as documented makes the text be refused.
  */
-#ifndef CHARACTERIZE_OTHER_PROGRAMS_H
-#define CHARACTERIZE_OTHER_PROGRAMS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int other_likwid(const char *text, struct other_counts *out, char *why, size_t s
 int other_turbostat(const char *text, int cpu, struct other_counts *out, char *why, size_t size);
 /* rdmsr -c: 0x and hexadecimal digits. */
 int other_rdmsr(const char *text, uint64_t *value, char *why, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * work. Up: the kernel that needs the lower level, then the other, observed until the core has come back up. What the
  * curves say, tables/overhead/overhead_fit.h finds out.
  */
-#ifndef CHARACTERIZE_PROBE_OVERHEAD_H
-#define CHARACTERIZE_PROBE_OVERHEAD_H
+#pragma once
 
 #include "drivers/machine.h"
 
@@ -56,5 +55,3 @@ int overhead_run(struct machine *m, const struct overhead_setup *s, overhead_sin
  */
 bool overhead_curve(const struct recording *rec, const struct counter_spec *counters, size_t n_counters, double tsc_hz,
                     double reading_us, struct work_curve *out);
-
-#endif

@@ -3,8 +3,7 @@
  * The protocol that all experiments share which make a trace: a machine is prepared, kernels run one after the other
  * again and again, the last ones sampled, and what the machine knows to be invalid is left out and counted.
  */
-#ifndef CHARACTERIZE_PROBE_REPETITIONS_H
-#define CHARACTERIZE_PROBE_REPETITIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -81,5 +80,3 @@ double repetitions_run_in_us(double period_us);
 /* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or
  * -1: out of memory. */
 int repetitions_note_clock(struct trace *t, const struct machine_info *info);
-
-#endif

@@ -3,8 +3,7 @@
  * The same from other programs: perf stat, likwid-perfctr, turbostat and rdmsr, where they are installed, are asked
  * while a process of its own runs the chain of adds on the CPU.
  */
-#ifndef CHARACTERIZE_PROBE_SECOND_OPINION_H
-#define CHARACTERIZE_PROBE_SECOND_OPINION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ struct second_opinion {
  * without a shell, and for 10 s at most. Registers are read through the machine: it must not be prepared.
  */
 void second_opinions_ask(struct machine *m, int cpu, struct second_opinion out[OPINIONS]);
-
-#endif

@@ -3,8 +3,7 @@
  * First contact: kernels of which it is known what counters must say of them, each recorded with every counter that a
  * machine offers. What was read is kept as it is; what it tells, tables/self_test/self_test.h says.
  */
-#ifndef CHARACTERIZE_PROBE_SELF_TEST_H
-#define CHARACTERIZE_PROBE_SELF_TEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ void self_test_free(struct self_test_readings *r);
 
 /* Appends a recording with room for `n` readings of `stride` words; NULL: out of memory. */
 struct self_test_recording *self_test_append(struct self_test_stretch *s, size_t n, size_t stride);
-
-#endif

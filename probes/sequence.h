@@ -4,8 +4,7 @@
  * last of them sampled. Which sequence comes next may depend on what the one before showed, so it is run one repetition
  * at a time between begin and end.
  */
-#ifndef CHARACTERIZE_PROBE_SEQUENCE_H
-#define CHARACTERIZE_PROBE_SEQUENCE_H
+#pragma once
 
 #include "probes/repetitions.h"
 
@@ -47,5 +46,3 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
                     struct sequence_run *out, struct machine_error *err);
 /* Hands the machine back. */
 void sequence_end(struct sequence *s);
-
-#endif

@@ -3,8 +3,7 @@
  * The steady experiment: one kernel for so long that the core has settled at its frequency, then samples of it, in
  * several repetitions. Halts and frequency changes of the first milliseconds are not in it.
  */
-#ifndef CHARACTERIZE_PROBE_STEADY_H
-#define CHARACTERIZE_PROBE_STEADY_H
+#pragma once
 
 #include "probes/repetitions.h"
 
@@ -42,5 +41,3 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel);
  * repetitions_free().
  */
 int steady_run(struct machine *m, const struct steady_setup *s, struct repetitions *out, struct machine_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The transition experiment: N repetitions of one kernel, then another, sampled throughout.
  */
-#ifndef CHARACTERIZE_PROBE_TRANSITION_H
-#define CHARACTERIZE_PROBE_TRANSITION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
  */
 int core_voltage_read(struct machine *m, const struct transition_setup *s, unsigned readings,
                       repetitions_progress *progress, void *data, struct repetitions *out, struct machine_error *err);
-
-#endif

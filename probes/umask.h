@@ -4,8 +4,7 @@
  * and back to it, and once more after that kernel when all that it requests is already held
  * (analysis/phases/checks/switch_cost.h): what is slow there, too, is not throttled.
  */
-#ifndef CHARACTERIZE_PROBE_UMASK_H
-#define CHARACTERIZE_PROBE_UMASK_H
+#pragma once
 
 #include "probes/steady.h"
 
@@ -40,5 +39,3 @@ void umask_defaults(struct umask_setup *s, const struct payload *kernel, const s
  */
 int umask_run(struct machine *m, const struct umask_setup *s, struct repetitions out[UMASK_EXPERIMENTS],
               struct machine_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The only list of tables, in the order in which --all measures them: X(NAME) for each, whose struct table_kind is
  * table_NAME. A new table is a room of its own and one line here.
  */
-#ifndef CHARACTERIZE_TABLES_REGISTRY_H
-#define CHARACTERIZE_TABLES_REGISTRY_H
+#pragma once
 
 #include "tables/table/tables.h"
 
@@ -23,5 +22,3 @@
 
 #define TABLE_KIND_DECLARED(name) extern const struct table_kind table_##name;
 TABLE_KINDS(TABLE_KIND_DECLARED)
-
-#endif

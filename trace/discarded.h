@@ -3,8 +3,7 @@
  * Repetitions that were invalid while they were recorded: not in the trace, but counted. They travel in the trace's
  * metadata, under the key `discarded`, so that a recorded trace gives the same answer as the measurement did.
  */
-#ifndef CHARACTERIZE_DISCARDED_H
-#define CHARACTERIZE_DISCARDED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int discarded_next(struct discarded_list *l);
  * not; 1 it names a repetition of which there are samples, *run; 2 it names one twice; -1 out of memory.
  */
 int discarded_contradicts(const struct trace *t, uint32_t *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The one conversion of a machine's raw recording into samples of a trace: the seam. */
-#ifndef CHARACTERIZE_FROM_RECORDING_H
-#define CHARACTERIZE_FROM_RECORDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
 
 /* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
 bool from_recording_reading_lost(double ticks, double usual, double tsc_hz);
-
-#endif

@@ -3,8 +3,7 @@
  * A trace: what was seen, sample by sample, and nothing of how. The seam between measuring and understanding: it
  * includes nothing of either side. The CSV form is described in doc/formats.md.
  */
-#ifndef CHARACTERIZE_TRACE_H
-#define CHARACTERIZE_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,5 +133,3 @@ int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err);
 int trace_write_csv(FILE *out, const struct trace *t);
 /* A text as a field of CSV (RFC 4180): in quotes where it needs them. */
 void trace_write_csv_text(FILE *out, const char *text);
-
-#endif

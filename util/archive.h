@@ -3,8 +3,7 @@
  * A few texts in one .tar.gz (POSIX.1-2008, pax, "ustar Interchange Format"; RFC 1952): regular files in no folder, of
  * nobody, without dates, so that the same contents make the same bytes. What is read may come from anybody.
  */
-#ifndef CHARACTERIZE_ARCHIVE_H
-#define CHARACTERIZE_ARCHIVE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -30,5 +29,3 @@ int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], s
 /* The file of this name; NULL: there is none. */
 const struct archive_member *archive_find(const struct archive_member *members, size_t n, const char *name);
 void archive_free(struct archive_member *members, size_t n);
-
-#endif

@@ -5,8 +5,7 @@
  * process ends, however it ends. Where a path leads to is as util/path.h says: the directory is opened once, and
  * everything is done in it.
  */
-#ifndef CHARACTERIZE_ATOMIC_FILE_H
-#define CHARACTERIZE_ATOMIC_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ int atomic_check(const char *path, uint64_t bytes, char *why, size_t why_size);
  * any file with NULL. Only for those in which nobody else is writing. Returns how many were removed.
  */
 size_t atomic_sweep(int directory, const char *base);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Other programs, started without a shell. */
-#ifndef CHARACTERIZE_UTIL_CHILD_H
-#define CHARACTERIZE_UTIL_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -14,5 +13,3 @@
  */
 int child_start(const char *path, char *const argv[], char *const environment[], int in, int out, int err,
                 bool own_group, pid_t *pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Other programs: found in PATH, run without a shell for a bounded time, and what they print. */
-#ifndef CHARACTERIZE_COMMAND_H
-#define CHARACTERIZE_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ bool command_find(const char *name, char *path, size_t size);
  * or the time limit, its exit status and the first line of what it said.
  */
 int command_run(const char *const *argv, double seconds, struct command_output *out, char *why, size_t size);
-
-#endif

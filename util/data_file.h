@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the shipped data lie, and files there that are chosen by name: models, published figures of SKUs. */
-#ifndef CHARACTERIZE_DATA_FILE_H
-#define CHARACTERIZE_DATA_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
 
 /* All of an open file with a NUL behind it, to be freed; NULL, as there, after filling *err. path: for messages. */
 char *data_file_contents(FILE *in, const char *path, size_t *length, struct machine_error *err);
-
-#endif

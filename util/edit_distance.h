@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far a mistyped name is from one that exists. */
-#ifndef CHARACTERIZE_EDIT_DISTANCE_H
-#define CHARACTERIZE_EDIT_DISTANCE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ enum { EDIT_NAME_MAX = 64 };
  * ignored (optimal string alignment; Damerau, CACM 7(3), 1964). Of b no more than EDIT_NAME_MAX - 1 characters count.
  */
 unsigned edit_distance(const char *a, size_t length, const char *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The one error of the library: what whoever opens, reads or runs something reports when it cannot. */
-#ifndef CHARACTERIZE_ERROR_H
-#define CHARACTERIZE_ERROR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ __attribute__((format(printf, 4, 5))) int machine_fail(struct machine_error *err
 
 /* One line of why it is not done, where there is neither status nor remedy (as printf does). Returns -1. */
 __attribute__((format(printf, 3, 4))) int error_line(char *why, size_t size, const char *format, ...);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* JSON of ours: numbers and texts as our files have them, short enough to read, easy to diff. */
-#ifndef CHARACTERIZE_JSON_LINES_H
-#define CHARACTERIZE_JSON_LINES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ json_t *json_lines_text(const char *text);
  * memory, also where `failed` says so.
  */
 char *json_lines_dump(json_t *root, bool failed);
-
-#endif

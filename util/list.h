@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lists that grow by one element at a time. */
-#ifndef CHARACTERIZE_LIST_H
-#define CHARACTERIZE_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@
  * of memory, and the list is as it was.
  */
 bool list_room(void *list, size_t n, size_t size);
-
-#endif

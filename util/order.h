@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Comparisons and order statistics. */
-#ifndef CHARACTERIZE_ORDER_H
-#define CHARACTERIZE_ORDER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ struct order_key {
     size_t index;
 };
 int order_by_key(const void *a, const void *b);
-
-#endif

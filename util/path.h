@@ -10,8 +10,7 @@
  *
  * All functions but the first return 0 (or a descriptor), or -1 with errno and one clause in `why`, without the path.
  */
-#ifndef CHARACTERIZE_UTIL_PATH_H
-#define CHARACTERIZE_UTIL_PATH_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ int path_read_listed(const char *path, FILE **in, char *why, size_t size);
 
 /* Opens for reading what the program itself looks for in a directory: a regular file, no link. ENOENT: not there. */
 int path_read_found(const char *path, FILE **in, char *why, size_t size);
-
-#endif

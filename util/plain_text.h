@@ -3,8 +3,7 @@
  * Text of unknown origin made safe to show. A trace may come from anybody: its metadata can hold any bytes, also
  * terminal escapes and what is not UTF-8. And numbers made ready to show.
  */
-#ifndef CHARACTERIZE_PLAIN_TEXT_H
-#define CHARACTERIZE_PLAIN_TEXT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ char *plain_text_copy(const char *in);
 /* The value to print with so many decimals ("%.*f"): 0 instead of what would read "-0.0". Others are returned as they
  * are, NaN and infinities too. */
 double plain_number(double value, int decimals);
-
-#endif

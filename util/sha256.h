@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* SHA-256 (FIPS 180-4, section 6.2): tells whether two exports come from the same measurement. */
-#ifndef CHARACTERIZE_SHA256_H
-#define CHARACTERIZE_SHA256_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@ enum { SHA256_HEX_SIZE = 65 };
 
 /* The digest of `length` bytes (less than 2^61) as 64 lower-case hexadecimal digits and a NUL. */
 void sha256_hex(const void *data, size_t length, char out[SHA256_HEX_SIZE]);
-
-#endif

@@ -9,8 +9,7 @@
  * It knows lines, sections, sources and what was given twice; which sections and keys there are its callers know. All
  * that is refused is reported as FILE:LINE: KEY: what is wrong, what would work.
  */
-#ifndef CHARACTERIZE_SOURCED_INI_H
-#define CHARACTERIZE_SOURCED_INI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ int sourced_ini_fail(struct sourced_ini *r, unsigned line, const char *key, cons
 char *sourced_ini_trim(char *text);
 /* Splits at blanks, in place; returns the number of words, at most max, or max + 1 when there are more. */
 size_t sourced_ini_words(char *text, char *words[], size_t max);
-
-#endif

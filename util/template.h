@@ -5,8 +5,7 @@
  * paragraph, the lines up to the next empty one: it is written only where there is a value; with @NAME!@ only where
  * there is none. Lines that begin with "@#" are comments of the template.
  */
-#ifndef CHARACTERIZE_TEMPLATE_H
-#define CHARACTERIZE_TEMPLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ int template_fill(const struct template_file *t, const struct template_values *v
 int template_read(struct template_file *t, const char *folder, const char *name, const char *suffix, char *why,
                   size_t why_size);
 void template_file_free(struct template_file *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A line of text that grows by items. */
-#ifndef CHARACTERIZE_TEXT_LIST_H
-#define CHARACTERIZE_TEXT_LIST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
  * fit is truncated; an empty item adds nothing. */
 __attribute__((format(printf, 4, 5))) void text_list_add(char *list, size_t size, const char *separator,
                                                          const char *item, ...);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The steps from segmented repetitions to phases, in the order in which phases_find() takes them (private to
  * analysis/). */
-#ifndef CHARACTERIZE_FINDINGS_H
-#define CHARACTERIZE_FINDINGS_H
+#pragma once
 
 #include "analysis/phases/segments/segmentation.h"
 #include "analysis/phases/phases.h"
@@ -71,5 +70,3 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
 
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int volts_find(const struct trace *t, struct phases *out);
-
-#endif

@@ -3,8 +3,7 @@
  * The answer: phases, levels and transitions found in a trace (the phases file of doc/formats.md, as a struct).
  * A number that was not measured is NaN, and null in JSON.
  */
-#ifndef CHARACTERIZE_PHASES_H
-#define CHARACTERIZE_PHASES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ int volts_gather(const struct trace *t, struct trace *out);
 
 /* The phases file (doc/formats.md) as JSON text, allocated with malloc, ending in a newline; NULL: out of memory. */
 char *phases_to_json(const struct phases *p);
-
-#endif

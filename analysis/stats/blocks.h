@@ -3,8 +3,7 @@
  * Repetitions in order of time, cut into blocks of neighbours. What moves slowly is alike in neighbours, so that limits
  * that take all repetitions for independent are too narrow; the blocks' means scatter as much as it moves.
  */
-#ifndef CHARACTERIZE_ANALYSIS_BLOCKS_H
-#define CHARACTERIZE_ANALYSIS_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ void blocks_widen(const struct blocks *b, struct estimate *e);
 
 /* Whether the means differ by more than `most`, and by more than chance lets them once in ten thousand times. */
 bool blocks_disagree(const struct blocks *b, double most);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef CHARACTERIZE_ESTIMATE_H
-#define CHARACTERIZE_ESTIMATE_H
+#pragma once
 
 #include <math.h>
 
@@ -28,5 +27,3 @@ static inline struct estimate estimate_around(double value, double half)
 {
     return (struct estimate){value, value - half, value + half};
 }
-
-#endif

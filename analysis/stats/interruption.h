@@ -3,10 +3,7 @@
  * From which lost time on something else ran: time that a piece of code took beyond what it takes at its usual rate. No
  * interrupt handler, and no other thread, takes less.
  */
-#ifndef CHARACTERIZE_INTERRUPTION_H
-#define CHARACTERIZE_INTERRUPTION_H
+#pragma once
 
 #define INTERRUPTION_US 1.0      /* in a repetition: it was interrupted; shorter hiccups make a sample invalid */
 #define INTERRUPTION_SEEN_US 0.6 /* in one sample, where an interruption may have begun a wait anew */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Order statistics and intervals that a few outliers do not move. Missing values (NaN) are left out. */
-#ifndef CHARACTERIZE_ROBUST_H
-#define CHARACTERIZE_ROBUST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ size_t robust_modes(const double *x, size_t n, double gap, size_t least, struct 
  */
 #define TWO_MODES_D 5.0
 size_t robust_two_modes(const double *x, size_t n, double apart, size_t least, struct value_mode out[2]);
-
-#endif

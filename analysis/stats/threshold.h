@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From which value on an answer is yes: sharp, or scattered around a median. */
-#ifndef CHARACTERIZE_THRESHOLD_H
-#define CHARACTERIZE_THRESHOLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void threshold_fit(const struct threshold_trial *trial, size_t n, struct thresho
 
 /* How many of n trials said yes, as a share with 95 % limits (Clopper and Pearson 1934). n = 0: all NaN. */
 struct estimate threshold_share(size_t yes, size_t n);
-
-#endif

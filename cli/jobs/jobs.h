@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The jobs of the program. Each returns an exit status and has said one line if that is not DONE. */
-#ifndef CHARACTERIZE_CLI_JOBS_H
-#define CHARACTERIZE_CLI_JOBS_H
+#pragma once
 
 #include "cli/options/options.h"
 
@@ -14,5 +13,3 @@ int job_all(const struct options *o);
 int job_validate(const struct options *o);
 int job_export(const struct options *o);
 int job_self_test(const struct options *o);
-
-#endif

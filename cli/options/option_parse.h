@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line read into struct options. */
-#ifndef CHARACTERIZE_CLI_OPTION_PARSE_H
-#define CHARACTERIZE_CLI_OPTION_PARSE_H
+#pragma once
 
 #include "cli/options/options.h"
 
@@ -13,5 +12,3 @@ int option_parse(int argc, char **argv, struct options *o);
 
 /* The few lines for a call without arguments, on standard error. */
 void option_parse_short_usage(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What option_parse.c is made of: the spelling of options, their values, and which go together. */
-#ifndef CHARACTERIZE_CLI_OPTION_PARTS_H
-#define CHARACTERIZE_CLI_OPTION_PARTS_H
+#pragma once
 
 #include <argp.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ int option_kernels(const char *option, const char *text, struct payload *out, si
 /* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
-
-#endif

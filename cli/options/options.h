@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line: what is requested, checked as far as possible without touching the machine. */
-#ifndef CHARACTERIZE_CLI_OPTIONS_H
-#define CHARACTERIZE_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ struct options {
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;
 };
-
-#endif

@@ -3,8 +3,7 @@
  * Which CPU this is, which of its logical CPUs may be used, and which of them share a core. Everything that is read
  * from the system comes in through a struct or a root folder, so that other machines can be tried on this one.
  */
-#ifndef CHARACTERIZE_CPU_H
-#define CHARACTERIZE_CPU_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -147,5 +146,3 @@ int cpu_read_text(const char *root, const char *path, char *out, size_t size);
 __attribute__((format(printf, 3, 4))) long cpu_read_number(const char *root, long otherwise, const char *path, ...);
 /* The CPUs that it lists, in the kernel's form. Returns false, and none, where there is no such list. */
 __attribute__((format(printf, 3, 4))) bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...);
-
-#endif

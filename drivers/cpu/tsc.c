@@ -147,7 +147,7 @@ void tsc_decide(double declared_hz, const char *declared_origin, double measured
                 struct tsc_rate *out)
 {
     out->note[0] = '\0';
-    double difference = declared_hz > 0 ? fabs(declared_hz / measured_hz - 1) : 0;
+    double difference = fabs(declared_hz / measured_hz - 1);
     if (declared_hz > 0 && difference <= TSC_TOLERANCE) {
         out->hz = declared_hz;
         out->error = difference + measured_error;

@@ -2,8 +2,7 @@
 /*
  * The time-stamp counter: whether it can serve as a clock, and how fast it ticks.
  */
-#ifndef CHARACTERIZE_TSC_H
-#define CHARACTERIZE_TSC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ struct tsc_rate {
 /* Decides between what CPUID declares (0 = nothing) and what was measured. */
 void tsc_decide(double declared_hz, const char *declared_origin, double measured_hz, double measured_error,
                 struct tsc_rate *out);
-
-#endif

@@ -5,8 +5,7 @@
  * Monitoring"); of AMD's processors the select's upper four bits are 35:32 (AMD APM vol. 2, "Performance Event-Select
  * Registers"; Linux, AMD64_EVENTSEL_EVENT). The other bits (privilege, interrupt, enable) are never set.
  */
-#ifndef CHARACTERIZE_EVENT_CODE_H
-#define CHARACTERIZE_EVENT_CODE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void event_code_format(uint64_t code, char *out, size_t size);
 
 /* The name of its column in a trace: event_28_08, event_a3_04_cmask4, event_0e_01_cmask1_inv, event_1c7_08. */
 void event_code_column(uint64_t code, char out[EVENT_COLUMN_MAX]);
-
-#endif

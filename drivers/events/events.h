@@ -3,8 +3,7 @@
  * Tables of events, one text file for each kind of core (data/events/, doc/event-format.md), and finding the one that
  * belongs to a CPU.
  */
-#ifndef CHARACTERIZE_EVENTS_H
-#define CHARACTERIZE_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ const struct events_entry *events_by_name(const struct events_table *t, const ch
 
 /* The events of a table with this event select (event_code_select()): at most `max`. Returns how many were written. */
 size_t events_by_select(const struct events_table *t, uint32_t select, struct machine_event *out, size_t max);
-
-#endif

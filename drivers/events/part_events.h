@@ -3,8 +3,7 @@
  * The events of the part that is measured: their names, and which of its license events may be offered. Shared by the
  * machines that count.
  */
-#ifndef CHARACTERIZE_PART_EVENTS_H
-#define CHARACTERIZE_PART_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ uint64_t part_events_code(const struct part_events *p, const struct counter_spec
  * what the frequency needs (0), what was requested by name (1), and what is left goes to the license events (2). */
 enum { PART_EVENTS_TURNS = 3 };
 int part_events_turn(enum counter_id id);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The machine `helper`: repetitions run in the kernel, with interrupts masked, by the module in drivers/helper/kmod/.
  */
-#ifndef CHARACTERIZE_HELPER_H
-#define CHARACTERIZE_HELPER_H
+#pragma once
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/helper/helper_device.h"
@@ -20,5 +19,3 @@ struct helper_place {
     double tsc_step;                 /* ticks by which the TSC advances; 0 = measured */
 };
 int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err);
-
-#endif

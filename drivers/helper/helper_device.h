@@ -3,8 +3,7 @@
  * The device of the kernel helper (drivers/helper/kmod/): opened, asked whether it fits this program, and its reasons
  * in words. The system calls come in through a struct, so that a made-up device can stand behind them.
  */
-#ifndef CHARACTERIZE_HELPER_DEVICE_H
-#define CHARACTERIZE_HELPER_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ int helper_connect(const struct helper_io *io, const char *path, struct helper_a
 
 /* The words for a reason of enum characterize_reason: the module's, or this program's where it gives none. */
 void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *out, size_t size);
-
-#endif

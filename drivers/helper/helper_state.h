@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The state of the machine `helper`, which its parts share, and what they ask of it. Inside drivers/helper/. */
-#ifndef CHARACTERIZE_HELPER_STATE_H
-#define CHARACTERIZE_HELPER_STATE_H
+#pragma once
 
 #include "drivers/events/part_events.h"
 #include "drivers/helper/helper_device.h"
@@ -70,5 +69,3 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir);
 int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
 int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                         struct machine_error *err);
-
-#endif

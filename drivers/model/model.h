@@ -7,8 +7,7 @@
  * Words: a license *class* is what the power control tells apart (narrow, light256, heavy256, ...), in the order of
  * their demand; each class belongs to a frequency *level*. Running code *needs* a class; the core *holds* one.
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_H
-#define CHARACTERIZE_DRIVERS_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -322,5 +321,3 @@ double model_power_joules(const struct model *m, double cycles, double instructi
 /* A machine on an already parsed model, which is copied.
  * `name`: as in machine_info.name. MACHINE_OK or MACHINE_FAILED. */
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err);
-
-#endif

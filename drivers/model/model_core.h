@@ -4,8 +4,7 @@
  * since the start of the repetition. It knows nothing of sampling or time stamps: drivers/model/model_machine.c does
  * those. Its state, which its parts share, and what they offer.
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_CORE_H
-#define CHARACTERIZE_DRIVERS_MODEL_CORE_H
+#pragma once
 
 #include "drivers/model/model.h"
 #include "drivers/model/model_random.h"
@@ -214,5 +213,3 @@ double model_world_chain(const struct model_core *c);
 double model_world_clock(const struct model_core *c);
 /* Whether a system management interrupt has the core: no time passes for counters and the operating system. */
 bool model_world_frozen(const struct model_core *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The state of the machine of a modelled CPU, and its parts. Inside drivers/model/. */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_MACHINE_H
-#define CHARACTERIZE_DRIVERS_MODEL_MACHINE_H
+#pragma once
 
 #include "drivers/model/model.h"
 #include "drivers/model/model_core.h"
@@ -82,5 +81,3 @@ double model_steady_watts(const struct model *m, const struct payload *p, unsign
                           double volts);
 /* The voltage of such a core; with its boosts where the model file says so. NaN as above. */
 double model_steady_volts(const struct model *m, const struct payload *p, unsigned cores, double fixed_ghz);
-
-#endif

@@ -4,8 +4,7 @@
  * (model_values.c), which keys there are (model_keys.c), and what must hold between them
  * (model_check.c).
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_PARSER_H
-#define CHARACTERIZE_DRIVERS_MODEL_PARSER_H
+#pragma once
 
 #include "drivers/model/model.h"
 #include "util/sourced_ini.h"
@@ -107,5 +106,3 @@ int model_store_key(struct model_parser *p, const struct model_key *k, const cha
 
 /* What must hold between the values of a whole file. */
 int model_check(struct model_parser *p);
-
-#endif

@@ -3,8 +3,7 @@
  * Random numbers of the modelled CPU. The same (seed, repetition, stream) gives the same numbers on every machine:
  * only exact arithmetic is used, no mathematical library.
  */
-#ifndef CHARACTERIZE_DRIVERS_MODEL_RANDOM_H
-#define CHARACTERIZE_DRIVERS_MODEL_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ double model_random_normal(struct model_random *r);
 double model_random_exponential(struct model_random *r);
 /* exp(-x) for x >= 0, in the same exact arithmetic: relative error below 1e-12. */
 double model_decay(double x);
-
-#endif

@@ -4,8 +4,7 @@
  * refused, never 0. Registers and fields: Intel SDM vol. 4 (MSRs) and vol. 3B chapter 15 (thermal, RAPL), where nothing
  * else is said; which parts have which: Linux 6.12, tools/power/x86/turbostat/turbostat.c, struct platform_features.
  */
-#ifndef CHARACTERIZE_MSR_DECODE_H
-#define CHARACTERIZE_MSR_DECODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,5 +129,3 @@ uint32_t msr_energy_steps(uint64_t before, uint64_t after);
 /* A P-state of C0010064H.. in GHz: families 17H, 19H (200 MHz * FID / DID) and 1AH (5 MHz * FID). Linux, cpupower,
  * helpers/amd.c. False where it is not enabled or the family not known. */
 bool msr_amd_pstate_ghz(const struct msr_part *p, uint64_t value, double *ghz);
-
-#endif

@@ -4,8 +4,7 @@
  * arch/x86/kernel/msr.c). Reads only: writing is done in settings_msr.c, for one bit. A read takes about a microsecond
  * on the CPU itself and an interrupt of the other one when it is requested from elsewhere.
  */
-#ifndef CHARACTERIZE_MSR_DEVICE_H
-#define CHARACTERIZE_MSR_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct msr_trouble {
 void msr_trouble_read(const char *sys, const char *proc, struct msr_trouble *out);
 /* MACHINE_OK where nothing did; or MACHINE_CANNOT with a clause each: why not, and what would help (may be ""). */
 int msr_trouble_tell(const struct msr_trouble *t, struct machine_error *err);
-
-#endif

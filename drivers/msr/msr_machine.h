@@ -3,8 +3,7 @@
  * A machine with registers: another machine runs and samples; this one adds the model-specific registers of the CPU
  * that is measured. It can stand around any machine that measures real hardware.
  */
-#ifndef CHARACTERIZE_MSR_MACHINE_H
-#define CHARACTERIZE_MSR_MACHINE_H
+#pragma once
 
 #include "drivers/machine.h"
 #include "drivers/msr/msr_decode.h"
@@ -23,7 +22,8 @@ struct msr_access {
 
 /*
  * Wraps *inner, which then belongs to *out (it may be the same) and is closed with it. It is called "msr" around the
- * timing machine, else "INNER+msr". Returns MACHINE_OK, or MACHINE_FAILED when out of memory (then *inner is untouched).
+ * timing machine, else "INNER+msr". Returns MACHINE_OK, or MACHINE_FAILED when out of memory (then *inner is
+ * untouched).
  *
  * prepare() fails with MACHINE_CANNOT where the registers of the CPU cannot be opened. read_register() reads a register
  * of the CPU chosen by prepare(), and fails with MACHINE_CANNOT and the reason where that one cannot be read.
@@ -36,5 +36,3 @@ int msr_machine_add(struct machine *m, struct machine_error *err);
 
 /* The machine "msr": the timing machine with the registers of this system. */
 int machine_open_msr(struct machine *out, struct machine_error *err);
-
-#endif

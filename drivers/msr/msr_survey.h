@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which of the documented registers a CPU answers, and what they say at the moment. */
-#ifndef CHARACTERIZE_MSR_SURVEY_H
-#define CHARACTERIZE_MSR_SURVEY_H
+#pragma once
 
 #include "drivers/msr/msr_decode.h"
 #include "drivers/msr/msr_device.h"
@@ -20,5 +19,3 @@ void msr_survey(struct msr_device *d, const struct msr_part *p, struct msr_surve
 
 /* Why register `reg` cannot be read, in words: `error` is what msr_device.read returned. */
 void msr_read_error_text(uint32_t reg, int cpu, int error, bool guest, char *out, size_t size);
-
-#endif

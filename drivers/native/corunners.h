@@ -2,8 +2,7 @@
 /*
  * Threads that keep other cores busy with a kernel, so that a core is measured at a given number of active cores.
  */
-#ifndef CHARACTERIZE_CORUNNERS_H
-#define CHARACTERIZE_CORUNNERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ uint64_t corunners_slices(const struct corunners *c, size_t i);
 
 /* Stops them and waits for their end. NULL is allowed. */
 void corunners_stop(struct corunners *c);
-
-#endif

@@ -4,8 +4,7 @@
  * the sampling loop runs, what keeps the other cores busy, how fast each payload runs, and the checks of what is asked
  * for.
  */
-#ifndef CHARACTERIZE_NATIVE_H
-#define CHARACTERIZE_NATIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ void native_relax(void);
  * The leads are a guess that follows what is seen.
  */
 void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane);
-
-#endif

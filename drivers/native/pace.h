@@ -11,8 +11,7 @@
  * payload that is throttled to a quarter of its rate from its first instruction on takes one period and not four. Where
  * throttling begins later, one sample may take up to four periods.
  */
-#ifndef CHARACTERIZE_PACE_H
-#define CHARACTERIZE_PACE_H
+#pragma once
 
 #ifdef __KERNEL__
 #include <linux/types.h>
@@ -217,5 +216,3 @@ static inline __attribute__((always_inline)) size_t pace_sample(struct pace_lane
     grid->turn = turn;
     return i;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Where the sampling loop runs and what can disturb it there.
  */
-#ifndef CHARACTERIZE_PINNING_H
-#define CHARACTERIZE_PINNING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void pinning_end(struct pinning *p, double us);
 
 /* Reads code as data, so that its pages are mapped and its lines are cached before it runs for the first time. */
 void pinning_touch(const struct payload *p);
-
-#endif

@@ -3,8 +3,7 @@
  * A repetition on real hardware, stretch by stretch: which payload runs until when, where the sample grid lies, where
  * time 0 is. What a reading is, the machine says.
  */
-#ifndef CHARACTERIZE_PLAN_H
-#define CHARACTERIZE_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct plan_reader {
 size_t plan_readings_needed(const struct plan *p);
 /* Runs a plan from start to end. No system call, no allocation. */
 void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_log *log);
-
-#endif

@@ -3,8 +3,7 @@
  * Parts of the perf machine: the sampling loop, the counters, the test of the license events, and the seam through
  * which a made PMU can drive all of it.
  */
-#ifndef CHARACTERIZE_PERF_H
-#define CHARACTERIZE_PERF_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -161,5 +160,3 @@ int perf_license_measure(const struct perf_system *system, const struct perf_pmu
 
 /* Opens the perf machine on a system, of which it keeps a copy. */
 int perf_open_at(const struct perf_system *system, struct machine *out, struct machine_error *err);
-
-#endif

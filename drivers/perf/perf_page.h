@@ -6,8 +6,7 @@
  *
  * RDPMC is a parameter, a constant function that is inlined: nothing is called, and tests can make pages and counts.
  */
-#ifndef CHARACTERIZE_PERF_PAGE_H
-#define CHARACTERIZE_PERF_PAGE_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ static inline __attribute__((always_inline)) uint64_t perf_page_count(const vola
     }
     return COUNTER_MISSING;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * of 606H; AMD C001029BH in units of C0010299H). RAPL: Intel SDM vol. 3B, section 15.10; the counters have 32 bits,
  * wrap after minutes of high power, and move about once a millisecond.
  */
-#ifndef CHARACTERIZE_ENERGY_SOURCE_H
-#define CHARACTERIZE_ENERGY_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ struct energy {
  * MACHINE_OK; or MACHINE_CANNOT with why none of the ways is open, and the remedy.
  */
 int energy_read(struct energy *e, int cpu, struct energy_reading *out, const char **source, struct machine_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * (5.2.2: src/frequency_cpu.c, src/access_client.c). So every question is put to it in a child process whose output
  * goes nowhere and whose end, however it comes, is only an answer.
  */
-#ifndef CHARACTERIZE_LIKWID_BRIDGE_H
-#define CHARACTERIZE_LIKWID_BRIDGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ int likwid_set_frequency(likwid_loader *load, int cpu, uint64_t min_khz, uint64_
 enum likwid_domain { LIKWID_PACKAGE = 0, LIKWID_CORES = 1, LIKWID_DRAM = 3 };
 int likwid_read_energy(likwid_loader *load, int cpu, enum likwid_domain domain, uint32_t *steps, double *joules,
                        char *why, size_t size);
-
-#endif

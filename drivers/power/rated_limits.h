@@ -3,8 +3,7 @@
  * The frequency limits for which a processor is rated: of code without AVX in registers (1ADH and others), of each
  * class of code where Intel Speed Select reports them. They are what the vendor allows, not what is reached.
  */
-#ifndef CHARACTERIZE_RATED_LIMITS_H
-#define CHARACTERIZE_RATED_LIMITS_H
+#pragma once
 
 #include "drivers/machine.h"
 #include "drivers/msr/msr_decode.h"
@@ -41,5 +40,3 @@ void rated_read(struct machine *m, struct rated_limits *out);
 
 /* "1-2: 3.7, 3-4: 3.5", GHz; "" for an empty table. */
 void rated_text(const struct rated_table *t, char *out, size_t size);
-
-#endif

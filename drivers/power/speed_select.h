@@ -5,8 +5,7 @@
  * since Granite Rapids registers that the kernel reads (TPMI). After Linux, include/uapi/linux/isst_if.h, drivers/
  * platform/x86/intel/speed_select_if/ and tools/power/x86/intel-speed-select/.
  */
-#ifndef CHARACTERIZE_SPEED_SELECT_H
-#define CHARACTERIZE_SPEED_SELECT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -40,5 +39,3 @@ struct speed_select_cpu {
  */
 int speed_select_read(struct speed_select *d, const struct speed_select_cpu *c, struct rated_limits *out,
                       struct machine_error *err);
-
-#endif

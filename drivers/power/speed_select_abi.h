@@ -3,8 +3,7 @@
  * What passes through /dev/isst_interface, as include/uapi/linux/isst_if.h of Linux 6.12 lays it out. It stands here
  * again because the header of older distributions lacks the second half.
  */
-#ifndef CHARACTERIZE_SPEED_SELECT_ABI_H
-#define CHARACTERIZE_SPEED_SELECT_ABI_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -55,5 +54,3 @@ struct isst_level_info {
 
 /* Mailbox: the command CONFIG_TDP and its sub-commands that read. */
 enum { ISST_CONFIG_TDP = 0x7f, ISST_GET_LEVELS = 0x00, ISST_GET_TURBO_RATIOS = 0x07, ISST_GET_BASES = 0x0a };
-
-#endif

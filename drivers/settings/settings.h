@@ -8,8 +8,7 @@
  * intel_pstate.rst, cpufreq.rst, amd-pstate.rst), bit 38 of MSR 1A0H of every CPU (Intel SDM vol. 4: IDA disable).
  * Frequency: scaling_min_freq and scaling_max_freq of every policy, by liblikwid where they are not writable.
  */
-#ifndef CHARACTERIZE_SETTINGS_H
-#define CHARACTERIZE_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ int settings_restore(struct settings *s, struct machine_error *err);
  * settings (then *lives is set); "" for nothing. Returns MACHINE_OK, or MACHINE_CANNOT where this user may not.
  */
 int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parts of the settings: what a change is, the file that remembers changes, and how a wish becomes changes. */
-#ifndef CHARACTERIZE_SETTINGS_PARTS_H
-#define CHARACTERIZE_SETTINGS_PARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -56,5 +55,3 @@ int settings_state_open(const struct settings_roots *r, bool create, int *fd, en
 int settings_state_write(int fd, const struct changes *c);
 /* Everything is as it was: removes the file and closes it. */
 void settings_state_remove(const struct settings_roots *r, int fd);
-
-#endif

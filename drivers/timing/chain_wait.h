@@ -3,8 +3,7 @@
  * What comes before each chain of adds that measures the frequency, and how a reading is written down. The kernel
  * module takes its chains in the same way, so that nothing here needs a library or a floating-point or vector register.
  */
-#ifndef CHARACTERIZE_CHAIN_WAIT_H
-#define CHARACTERIZE_CHAIN_WAIT_H
+#pragma once
 
 #include "drivers/native/pace.h"
 
@@ -74,5 +73,3 @@ static inline uint64_t chain_wait(uint64_t word)
 {
     return word >> CHAIN_BLOCKS_BITS;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The timing machine: machine_open_timing() (drivers/machine.h), and it with another system around it. */
-#ifndef CHARACTERIZE_TIMING_H
-#define CHARACTERIZE_TIMING_H
+#pragma once
 
 #include "drivers/machine.h"
 
@@ -10,5 +9,3 @@
  * as soon as they are taken: any machine then measures as one with such a clock does. 0: as they are.
  */
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err);
-
-#endif

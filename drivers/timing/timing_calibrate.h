@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What must be known of chains and of a payload before it is sampled with them, and what its readings then say. */
-#ifndef CHARACTERIZE_TIMING_CALIBRATE_H
-#define CHARACTERIZE_TIMING_CALIBRATE_H
+#pragma once
 
 #include "drivers/recording.h"
 #include "drivers/timing/timing_sample.h"
@@ -69,5 +68,3 @@ struct timing_sums {
 void timing_words(const struct timing_raw *raw, const struct timing_chains *chains, double cost, uint64_t instructions,
                   unsigned per_block, const struct counter_spec *counters, size_t n, struct timing_sums *sums,
                   uint64_t *words);
-
-#endif

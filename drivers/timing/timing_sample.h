@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The sampling loop of the timing machine, and the chains that its readings are made of. */
-#ifndef CHARACTERIZE_TIMING_SAMPLE_H
-#define CHARACTERIZE_TIMING_SAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ struct timing_log {
 };
 /* plan_record() with chains for readings. */
 void timing_record(const struct plan *p, struct timing_log *log);
-
-#endif

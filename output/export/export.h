@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scheduler parameters as a C header without dependencies and as JSON, characterize-export/1 (doc/export-format.md). */
-#ifndef CHARACTERIZE_EXPORT_H
-#define CHARACTERIZE_EXPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size);
  * their JSON.
  */
 char *export_to_header(const struct schedule *s, char *why, size_t why_size);
-
-#endif

@@ -6,8 +6,7 @@
  * Everything is a whole number in a stated unit, with its 95 % limits where the table has them, and is either measured
  * or absent: absence is distinguished from 0 everywhere.
  */
-#ifndef CHARACTERIZE_SCHEDULE_H
-#define CHARACTERIZE_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ void schedule_free(struct schedule *s);
  * wait that are more than a whole, a processor or machine without a name. Returns 0, or -1 with one line in `why`.
  */
 int schedule_check_consistent(const struct schedule *s, char *why, size_t why_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the readers of the single tables share, and the readers (private to output/export/schedule_*.c). */
-#ifndef CHARACTERIZE_SCHEDULE_PARTS_H
-#define CHARACTERIZE_SCHEDULE_PARTS_H
+#pragma once
 
 #include "output/export/schedule.h"
 #include "tables/table/tables.h"
@@ -65,5 +64,3 @@ bool schedule_choose_waits(struct schedule_relaxation **list, size_t *n);
 
 /* schedule_events.c. level_event from the table umask. */
 void schedule_put_events(struct schedule *s, const struct table *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What all kinds of panels write into gnuplot's script: labels, boxes, axes, colours, in pixels of the picture. */
-#ifndef CHARACTERIZE_CHART_CANVAS_H
-#define CHARACTERIZE_CHART_CANVAS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -56,5 +55,3 @@ size_t chart_longest(const struct chart_names *names);
 size_t chart_log_tics(double lo, double hi, double *out, size_t max);
 /* The colour of a value between lo and hi as 0xRRGGBB, light for small ones, and whether text on it is to be black. */
 unsigned chart_heat(double value, double lo, double hi, bool log_scale, bool *black_text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The three kinds of panels; heights are pixels of the plotting area. */
-#ifndef CHARACTERIZE_CHART_PANELS_H
-#define CHARACTERIZE_CHART_PANELS_H
+#pragma once
 
 #include "output/plot/chart_canvas.h"
 
@@ -17,5 +16,3 @@ int chart_cells_above(const struct chart_panel *p);
 int chart_cells_side(const struct chart_panel *p, int width);
 int chart_cells_height(const struct chart_panel *p);
 void chart_cells_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the description of a picture to gnuplot's script. */
-#ifndef CHARACTERIZE_CHART_SCRIPT_H
-#define CHARACTERIZE_CHART_SCRIPT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -11,5 +10,3 @@
 /* Writes the script, data included; gnuplot's image goes to its standard output. Panels without values are left out.
  * Returns 0, or -1: no panel has a value, or out of memory. */
 int chart_script(const struct chart *c, enum plot_form form, FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stretches of a common x axis: shaded in all panels, named above the first one, explained below the last one. */
-#ifndef CHARACTERIZE_CHART_SPANS_H
-#define CHARACTERIZE_CHART_SPANS_H
+#pragma once
 
 #include "output/plot/chart_canvas.h"
 
@@ -37,5 +36,3 @@ void chart_spans_draw_labels(const struct canvas *k, const struct chart_span_lab
 void chart_spans_draw_foot(const struct canvas *k, const struct place *at);
 /* The data block $spans of a panel. */
 void chart_spans_data(const struct canvas *k, const struct place *at);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is to be drawn: descriptions of pictures. chart_free in any case. */
-#ifndef CHARACTERIZE_CHARTS_H
-#define CHARACTERIZE_CHARTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
  * `why`: no rows, no values, no plot for a table of this name, out of memory.
  */
 int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size);
-
-#endif

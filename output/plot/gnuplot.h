@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs gnuplot: found in PATH, started without a shell, its script on standard input, its image to an open file. */
-#ifndef CHARACTERIZE_GNUPLOT_H
-#define CHARACTERIZE_GNUPLOT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ void gnuplot_text(FILE *out, const char *text, size_t most);
  * Returns 0, or -1 with one line in `why`: what gnuplot said, or why it could not be started.
  */
 int gnuplot_run(const char *script, size_t size, int image_fd, char *why, size_t why_size);
-
-#endif

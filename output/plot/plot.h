@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the description of a picture (charts.h) to the picture, by gnuplot. */
-#ifndef CHARACTERIZE_PLOT_H
-#define CHARACTERIZE_PLOT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ int plot_write(const struct chart *c, const char *path, char *why, size_t why_si
 /* The picture as SVG text on a white background, from malloc; NULL with one line in `why`, also where gnuplot is not
  * installed (it then says how to get it). */
 char *plot_svg(const struct chart *c, char *why, size_t why_size);
-
-#endif

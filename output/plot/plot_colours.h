@@ -4,8 +4,7 @@
  * the plain colour; in a page it has the style sheet's variable (data/report/style.css). Series: for readers who do not
  * tell red from green (after M. Okabe and K. Ito, Color Universal Design, 2008; darkened where white is behind them).
  */
-#ifndef CHARACTERIZE_PLOT_COLOURS_H
-#define CHARACTERIZE_PLOT_COLOURS_H
+#pragma once
 
 #include "tables/table/chart.h"
 
@@ -16,5 +15,3 @@ struct plot_colour {
 enum plot_colour_name { PLOT_INK, PLOT_MUTED, PLOT_GRID, PLOT_PAPER, PLOT_HATCH, PLOT_WARNING, PLOT_SERIES };
 enum { PLOT_N_SERIES = CHART_COLOURS, PLOT_N_COLOURS = PLOT_SERIES + PLOT_N_SERIES };
 extern const struct plot_colour plot_colours[PLOT_N_COLOURS];
-
-#endif

@@ -3,8 +3,7 @@
  * What a plot draws of a trace: the median over the repetitions on a common time grid, each repetition thinned to what
  * can be seen, and the range of the values. Pure functions.
  */
-#ifndef CHARACTERIZE_PLOT_SERIES_H
-#define CHARACTERIZE_PLOT_SERIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ size_t plot_series_faint(const struct trace *t, const struct series_grid *g, enu
  */
 size_t plot_series_range(const struct trace *t, const struct series_grid *g, enum trace_channel channel, double share,
                          double *lo, double *hi);
-
-#endif

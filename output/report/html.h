@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Text of unknown origin put into an HTML page. */
-#ifndef CHARACTERIZE_HTML_H
-#define CHARACTERIZE_HTML_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ void html_file_name(FILE *out, const char *name);
 
 /* A link to such a file, which shows its name. */
 void html_link(FILE *out, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * The report of a whole measurement as one page: report.html, with its style and its pictures inside, without scripts
  * and without anything fetched from elsewhere. Pure: it prints finished tables and the texts that it is given.
  */
-#ifndef CHARACTERIZE_REPORT_H
-#define CHARACTERIZE_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ struct report_part {
  */
 int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
                 const struct report_part *parts, size_t n, char *why, size_t why_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From finished tables to what the report prints: the head from their metadata, a part of each with its picture. */
-#ifndef CHARACTERIZE_REPORT_CONTENTS_H
-#define CHARACTERIZE_REPORT_CONTENTS_H
+#pragma once
 
 #include "output/report/report.h"
 #include "tables/table/tables.h"
@@ -36,5 +35,3 @@ struct report_contents *report_contents_new(const struct table *tables, size_t n
 const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
                                               const struct table *t);
 void report_contents_free(struct report_contents *c);
-
-#endif

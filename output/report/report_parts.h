@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the page of the report is made of (private to output/report/). */
-#ifndef CHARACTERIZE_REPORT_PARTS_H
-#define CHARACTERIZE_REPORT_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void report_missing(FILE *out, const struct report_words *w, const struct report
 int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title);
 /* Whether it would. */
 bool svg_inline_possible(const char *svg);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The words and the look of the report, read from the data folder: data/report/. */
-#ifndef CHARACTERIZE_REPORT_WORDS_H
-#define CHARACTERIZE_REPORT_WORDS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ void report_words_column(const struct report_words *w, const struct table_column
 
 /* Whether a text cites a source: its letter as a word of its own, with a section ("G 3.2.2") or alone ("K)", "K,"). */
 bool report_words_cites(const char *text, char letter);
-
-#endif

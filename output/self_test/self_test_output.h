@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How a self-test leaves: as lines for a person, and as what a stranger sends back. */
-#ifndef CHARACTERIZE_SELF_TEST_OUTPUT_H
-#define CHARACTERIZE_SELF_TEST_OUTPUT_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void bundle_free(struct bundle *b);
 int bundle_print(FILE *out, const struct bundle *b);
 /* The readings of a bundle, which may come from anybody. Returns 0 (self_test_free), or -1 with one clause in `why`. */
 int bundle_read(const char *path, struct self_test_readings *out, char *why, size_t why_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was found in a trace, for a person, on one page of 100 columns. */
-#ifndef CHARACTERIZE_PHASES_TEXT_H
-#define CHARACTERIZE_PHASES_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,5 +10,3 @@
 
 /* `missing`: what was not measured and why, one line; NULL or "": nothing. */
 void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing);
-
-#endif

@@ -18,8 +18,7 @@
  * The lower limit then is p + d - (hi - lo) or more, which is above p + u from d = u + (hi - lo) on. Of a range the
  * same from its middle, of counted columns 1; with several rows in whichever it is, so with the widest limits.
  */
-#ifndef CHARACTERIZE_VALIDATE_H
-#define CHARACTERIZE_VALIDATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -51,5 +50,3 @@ void validate_print(FILE *out, bool colour, const struct table *verdicts);
 /* The same without the head: the print() of a table_kind. */
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts);
 #define VALIDATE_TITLE "Measured versus published"
-
-#endif

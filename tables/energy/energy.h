@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the table energy: what code costs above a loop that does nothing, from the energy of the package with
  * either; its words and its plot. */
-#ifndef CHARACTERIZE_TABLES_ENERGY_H
-#define CHARACTERIZE_TABLES_ENERGY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ table_print_rows energy_print;
 void energy_findings(FILE *out, const struct table *t);
 /* A bar for each row. */
 void energy_plot(const struct table *t, struct chart *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parts of the table of frequencies. */
-#ifndef CHARACTERIZE_TABLE_FREQUENCY_H
-#define CHARACTERIZE_TABLE_FREQUENCY_H
+#pragma once
 
 #include "tables/frequency/frequency_levels.h"
 #include "tables/table/tables.h"
@@ -46,5 +45,3 @@ void frequency_findings(FILE *out, const struct table *t);
 
 /* tables/frequency/frequency_plot.c */
 void frequency_plot(const struct table *t, struct chart *c);
-
-#endif

@@ -4,8 +4,7 @@
  * code share a license level, and which numbers of active cores share a frequency. Knows nothing of kernels or CPUs but
  * their numbers.
  */
-#ifndef CHARACTERIZE_FREQUENCY_LEVELS_H
-#define CHARACTERIZE_FREQUENCY_LEVELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ struct frequency_levels {
 int frequency_analyse(struct frequency_point *points, size_t n, const struct frequency_again *again, size_t n_again,
                       struct frequency_levels *out);
 void frequency_levels_free(struct frequency_levels *l);
-
-#endif

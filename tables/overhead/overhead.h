@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the table overhead: one cell, what a switch down costs and what the change back up does; its words and
  * its plot. */
-#ifndef CHARACTERIZE_TABLES_OVERHEAD_H
-#define CHARACTERIZE_TABLES_OVERHEAD_H
+#pragma once
 
 #include "probes/overhead.h"
 #include "tables/overhead/overhead_fit.h"
@@ -65,5 +64,3 @@ void overhead_findings(FILE *out, const struct table *t);
 
 /* overhead_plot.c: costs and break-even times, over the active cores where there are several. */
 void overhead_plot(const struct table *t, struct chart *c);
-
-#endif

@@ -3,8 +3,7 @@
  * What a change of the frequency costs, in time, and after which time it has paid (Gottschlag's dissertation, "AVX
  * Overhead Mitigation", sections 5.2.1 to 5.2.3). Pure functions on curves of work done against time.
  */
-#ifndef CHARACTERIZE_OVERHEAD_FIT_H
-#define CHARACTERIZE_OVERHEAD_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,5 +96,3 @@ bool overhead_levels_differ(const struct estimate *high, const struct estimate *
  */
 #define OVERHEAD_RESOLUTION_US 0.3
 bool overhead_is_cost(struct estimate *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Published figures of the processor that is measured, to stand beside the measured ones on the screen. */
-#ifndef CHARACTERIZE_TABLES_PUBLISHED_H
-#define CHARACTERIZE_TABLES_PUBLISHED_H
+#pragma once
 
 #include "tables/published/sku.h"
 #include "tables/table/table.h"
@@ -17,5 +16,3 @@ int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, stru
 /* Puts those of table `t` into its detail "published", if there are any. What cannot be read is left out, as
  * the figures are for display alone, and the setting "published_figures" says why. */
 void tables_note_published(struct table *t, const char *data_dir);
-
-#endif

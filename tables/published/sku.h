@@ -3,8 +3,7 @@
  * What was published about a processor, figure by figure, each with its source (doc/sku-format.md, data/skus/).
  * Published figures are there to compare measurements with, never to fill them in.
  */
-#ifndef CHARACTERIZE_SKU_H
-#define CHARACTERIZE_SKU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void sku_free(struct sku *s);
 int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err);
 /* The names of the shipped ones, as data_file_list. */
 int sku_list(const char *data_dir, char ***names, size_t *n);
-
-#endif

@@ -4,8 +4,7 @@
  * distribution is what is asked for, and where the rise takes its time by the shape that all of them have. Pure: from
  * traces of sequences that end in plain code.
  */
-#ifndef CHARACTERIZE_RELAXATION_FIT_H
-#define CHARACTERIZE_RELAXATION_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -148,5 +147,3 @@ int relaxation_rearmed(double at_us, double done_us, double wait_us);
 /* Whether most cases are of a kind, by the 95 % limits of their share: "yes", "no", or "undecided" where a half lies
  * within them. */
 const char *relaxation_verdict(const struct estimate *share);
-
-#endif

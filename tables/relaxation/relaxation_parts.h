@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the relaxation table (private to tables/). */
-#ifndef CHARACTERIZE_RELAXATION_PARTS_H
-#define CHARACTERIZE_RELAXATION_PARTS_H
+#pragma once
 
 #include "tables/table/estimates.h"
 #include "probes/sequence.h"
@@ -49,5 +48,3 @@ void relaxation_findings(FILE *out, const struct table *t);
 
 /* tables/relaxation/relaxation_plot.c */
 void relaxation_plot(const struct table *t, struct chart *c);
-
-#endif

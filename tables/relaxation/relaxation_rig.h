@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the cells of the table relaxation share: recording repetitions, and the rows that they come to. */
-#ifndef CHARACTERIZE_RELAXATION_RIG_H
-#define CHARACTERIZE_RELAXATION_RIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ int relaxation_measure_rearm(struct relaxation_rig *r, const struct payload *by,
                              struct machine_error *err);
 /* duty_us: plain code between two stretches of wide code. */
 int relaxation_measure_toggle(struct relaxation_rig *r, double duty_us, size_t runs, struct machine_error *err);
-
-#endif

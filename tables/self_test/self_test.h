@@ -3,8 +3,7 @@
  * What the readings of a first contact tell: a line for each thing that was tested, with its figure and the bounds in
  * which it must lie. A pure function of the readings, so that those that somebody else took are judged alike.
  */
-#ifndef CHARACTERIZE_TABLES_SELF_TEST_H
-#define CHARACTERIZE_TABLES_SELF_TEST_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ json_t *self_test_readings_json(const struct self_test_readings *r);
  * the wrong kind, or holds what no machine can have read.
  */
 int self_test_readings_read(const json_t *from, struct self_test_readings *out, char *why, size_t size);
-
-#endif

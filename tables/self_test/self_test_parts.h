@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files that judge, write and read the readings of a first contact; for nobody else. */
-#ifndef CHARACTERIZE_TABLES_SELF_TEST_PARTS_H
-#define CHARACTERIZE_TABLES_SELF_TEST_PARTS_H
+#pragma once
 
 #include "tables/self_test/self_test.h"
 
@@ -63,5 +62,3 @@ void self_test_judge_counts(const struct self_test_readings *r, struct self_test
 void self_test_judge_levels(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_event(const struct self_test_readings *r, struct self_test_lines *out);
 void self_test_judge_power(const struct self_test_readings *r, struct self_test_lines *out);
-
-#endif

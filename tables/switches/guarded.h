@@ -3,8 +3,7 @@
  * The one way to measure a switch from one kernel to another, of --transition and of the tables of switches: from a
  * first kernel that has come to rest at its own frequency until the second has, and only what stands.
  */
-#ifndef CHARACTERIZE_TABLES_GUARDED_H
-#define CHARACTERIZE_TABLES_GUARDED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ struct switches_seen {
 int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err);
 void switches_free(struct switches_seen *s);
-
-#endif

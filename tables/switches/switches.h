@@ -3,8 +3,7 @@
  * What the tables about switches from one kernel to another share: transitions, throttle and voltage. A cell is one
  * ordered pair of kernels at one number of active cores.
  */
-#ifndef CHARACTERIZE_TABLES_SWITCHES_H
-#define CHARACTERIZE_TABLES_SWITCHES_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
@@ -47,5 +46,3 @@ unsigned switches_cores(const struct table *t, size_t row);
 
 /* The different numbers of active cores of the rows, ascending. Returns how many, at most `max`. */
 size_t switches_core_counts(const struct table *t, unsigned *out, size_t max);
-
-#endif

@@ -3,8 +3,7 @@
  * What the phases of a switch from one kernel to another come to in one line: whether anything happened, how long it
  * took, what it cost, from which frequency to which. Pure, like all of the analysis.
  */
-#ifndef CHARACTERIZE_TRANSITION_SUMMARY_H
-#define CHARACTERIZE_TRANSITION_SUMMARY_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "trace/trace.h"
@@ -71,5 +70,3 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
 
 /* "1/4" where that is what it is within 2 %, else "0.37". */
 void transition_ratio_text(double ratio, char *out, size_t size);
-
-#endif

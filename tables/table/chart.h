@@ -3,8 +3,7 @@
  * A picture before it is drawn: panels one below the other, each with lines, horizontal bars, or a matrix of coloured
  * cells. A table's room describes its own (the hook `plot` of struct table_kind); output/plot draws it.
  */
-#ifndef CHARACTERIZE_CHART_H
-#define CHARACTERIZE_CHART_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ bool chart_panel_empty(const struct chart_panel *p);
 
 /* A number in at most four characters or so: 9.1, 27, 670, 1.3k. */
 void chart_number(double value, char *out, size_t size);
-
-#endif

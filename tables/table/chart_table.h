@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the plots of the tables share: how rows become series, bars and names of a chart. Pure. */
-#ifndef CHARACTERIZE_CHART_TABLE_H
-#define CHARACTERIZE_CHART_TABLE_H
+#pragma once
 
 #include "tables/table/chart.h"
 #include "tables/table/estimates.h"
@@ -30,5 +29,3 @@ void chart_add_row(struct chart *c, struct chart_panel *p, const char *category,
                    struct chart_bar look, const char *text);
 /* Tells in the panel's note that `shown` are drawn and p->omitted are not; nothing where that is none. */
 void chart_tell_omitted(struct chart_panel *p, size_t shown, const char *what);
-
-#endif

@@ -3,8 +3,7 @@
  * What the rows of tables can carry: whether a value has limits, whether two values agree within theirs, whether there
  * are levels at all. Findings and exports tell nothing that does not pass these. Pure.
  */
-#ifndef CHARACTERIZE_ESTIMATES_H
-#define CHARACTERIZE_ESTIMATES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ enum estimates_wait_support {
  * longer than the wait that was found before it was chosen. *against: the row that contradicts.
  */
 enum estimates_wait_support estimates_wait_support(const struct table *t, size_t row, size_t *against);
-
-#endif

@@ -7,8 +7,7 @@
  * A pivot is filled line by line, a line from left to right. Rows that are shown as they stand in a table are described
  * instead (struct pivot_list).
  */
-#ifndef CHARACTERIZE_TABLES_PIVOT_H
-#define CHARACTERIZE_TABLES_PIVOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
 
 /* Prints a line, in several where it is longer than PIVOT_WIDTH: further ones begin with `indent` blanks. */
 __attribute__((format(printf, 3, 4))) void pivot_note(FILE *out, size_t indent, const char *text, ...);
-
-#endif

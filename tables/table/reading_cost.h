@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a reading takes from the code that is measured. */
-#ifndef CHARACTERIZE_TABLES_READING_COST_H
-#define CHARACTERIZE_TABLES_READING_COST_H
+#pragma once
 
 #include "drivers/machine.h"
 
@@ -13,5 +12,3 @@
  */
 int reading_cost(struct machine *m, const struct machine_setup *setup, const struct payload *code, double warmup_us,
                  double *us, struct machine_error *err);
-
-#endif

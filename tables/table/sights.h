@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How a core ran in a window of one repetition. Pure: from traces of sequences of kernels. */
-#ifndef CHARACTERIZE_SIGHTS_H
-#define CHARACTERIZE_SIGHTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct sight {
  * its level meanwhile.
  */
 const char *sights_look(const struct trace *t, struct sights_span s, double from_us, double to_us, struct sight *out);
-
-#endif

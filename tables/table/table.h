@@ -7,8 +7,7 @@
  * A table holds what its file holds: nine significant digits of a real number, plain text (util/plain_text.h). So what
  * is concluded from rows, or written, is the same whether they were measured now or read back.
  */
-#ifndef CHARACTERIZE_TABLE_H
-#define CHARACTERIZE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -155,5 +154,3 @@ typedef void table_print_rows(FILE *out, bool colour, const struct table *t);
 void table_print(FILE *out, bool colour, const struct table *t, const char *title, table_print_rows *rows);
 /* The head alone: title (NULL: the table's name), CPU; "modelled, not measured" where it is. */
 void table_print_head(FILE *out, bool colour, const struct table *t, const char *title);
-
-#endif

@@ -8,8 +8,7 @@
  * So a cell must depend on nothing but the machine, the options and its own identity: not on other cells, not on their
  * order. What needs several cells (levels, groups, readings, break-even times) belongs into conclude(), which is pure.
  */
-#ifndef CHARACTERIZE_TABLES_H
-#define CHARACTERIZE_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -196,5 +195,3 @@ int tables_plan(const struct table_kind *k, struct machine *m, const struct tabl
 int tables_measure(const struct table_kind *k, struct machine *m, const struct tables_options *o,
                    const struct tables_store *store, const struct tables_watch *watch, struct table *out,
                    struct machine_error *err);
-
-#endif

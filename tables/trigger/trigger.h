@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of the trigger table (private to tables/). */
-#ifndef CHARACTERIZE_TABLES_TRIGGER_H
-#define CHARACTERIZE_TABLES_TRIGGER_H
+#pragma once
 
 #include "analysis/stats/threshold.h"
 #include "tables/trigger/trigger_fit.h"
@@ -143,5 +142,3 @@ void trigger_findings(FILE *out, const struct table *t);
 
 /* tables/trigger/trigger_plot.c */
 void trigger_plot(const struct table *t, struct chart *c);
-
-#endif

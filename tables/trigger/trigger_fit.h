@@ -3,8 +3,7 @@
  * Whether a burst of code has requested a license level, read from what the core does after it and in it. Pure: from
  * traces of sequences "plain code, burst, plain code".
  */
-#ifndef CHARACTERIZE_TRIGGER_FIT_H
-#define CHARACTERIZE_TRIGGER_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,5 +96,3 @@ void trigger_pilot(const struct trigger_course *c, size_t n, const struct sight 
 
 /* Whether two sights are of one level: by the counters where both have them, else of frequencies within 1 %. */
 bool trigger_same_level(const struct sight *a, const struct sight *b);
-
-#endif

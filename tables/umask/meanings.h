@@ -4,8 +4,7 @@
  * anything else reads "heavy 256". Nothing that was published goes into a reading; what is documented can then be held
  * against it. Kinds of code are told by width and weight, as license analysts do (Skylake-SP dissertation, 3.2.1).
  */
-#ifndef CHARACTERIZE_MEANINGS_H
-#define CHARACTERIZE_MEANINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ enum meaning_document meaning_document_of(const char *event);
 const char *meaning_document_text(enum meaning_document d);
 /* How measurement and documentation disagree: "heavy 256 is counted; heavy 512 is not"; "" where they do not. */
 void meaning_disagreement(const struct meaning_input *r, enum meaning_document d, char out[READINGS_TEXT_MAX]);
-
-#endif

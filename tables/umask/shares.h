@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shares of core cycles: those in which an event counted, and those in which the code ran slower than it can. */
-#ifndef CHARACTERIZE_SHARES_H
-#define CHARACTERIZE_SHARES_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "trace/trace.h"
@@ -31,5 +30,3 @@ struct estimate shares_slow(const struct trace *t, double full_ipc, double part,
 double shares_slow_below(const struct trace *t);
 /* The IPC of all samples from from_us on, their median: payload instructions per core cycle. NaN: none. */
 double shares_ipc(const struct trace *t, double from_us);
-
-#endif

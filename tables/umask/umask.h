@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table umask for a person: shares by kernel and umask, what each umask counts, what is documented. */
-#ifndef CHARACTERIZE_TABLES_UMASK_H
-#define CHARACTERIZE_TABLES_UMASK_H
+#pragma once
 
 #include "tables/table/chart.h"
 #include "tables/table/table.h"
@@ -14,5 +13,3 @@ table_print_rows umask_print;
 void umask_findings(FILE *out, const struct table *t);
 /* Shares of cycles, by unit mask and kernel. */
 void umask_plot(const struct table *t, struct chart *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A machine with one fault: another machine's recordings, of which one thing is changed. */
-#ifndef CHARACTERIZE_TESTS_BROKEN_MACHINE_H
-#define CHARACTERIZE_TESTS_BROKEN_MACHINE_H
+#pragma once
 
 #include "drivers/machine.h"
 
@@ -38,5 +37,3 @@ struct broken {
 
 /* Wraps b->inner. `b` must live as long as *out. */
 void broken_open(struct broken *b, struct machine *out);
-
-#endif

@@ -3,8 +3,7 @@
  * Modelled processors without counters, seen through a TSC that advances in steps: what one thing that a switch may do
  * looks like to the timing machine. Shared by unit tests and bench.
  */
-#ifndef CHARACTERIZE_TESTS_CLOCK_MODELS_H
-#define CHARACTERIZE_TESTS_CLOCK_MODELS_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "drivers/model/model.h"
@@ -32,5 +31,3 @@ bool clock_found(const struct phases *p, enum clock_event e);
 bool clock_anything(const struct phases *p);
 /* The mean frequency of the phases that have one, by how long they last. */
 double clock_mean_ghz(const struct phases *p);
-
-#endif

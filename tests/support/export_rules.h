@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rules of characterize-export/1, as doc/export-format.md has them, for what was written. */
-#ifndef CHARACTERIZE_TESTS_EXPORT_RULES_H
-#define CHARACTERIZE_TESTS_EXPORT_RULES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ int export_rules_check(const char *text, size_t length, char *why, size_t why_si
 
 /* The parameters as JSON, to be freed; fails the test where they are refused, or the text breaks a rule. */
 char *export_rules_json(const struct schedule *s);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * A made-up device in the place of the kernel helper: it keeps what it was asked and answers as it was told to.
  */
-#ifndef CHARACTERIZE_FAKE_HELPER_H
-#define CHARACTERIZE_FAKE_HELPER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ extern const struct helper_io fake_helper_io;
 
 /* A module that fits this program, on a CPU with everything. */
 void fake_helper_reset(void);
-
-#endif

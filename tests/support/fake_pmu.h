@@ -3,8 +3,7 @@
  * A made PMU for the perf machine: pages, counts that follow the TSC, and whatever the kernel may do to the pages while
  * they are read. There is one, as there is one RDPMC.
  */
-#ifndef CHARACTERIZE_TESTS_FAKE_PMU_H
-#define CHARACTERIZE_TESTS_FAKE_PMU_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ struct fake_event *fake_pmu_find(uint64_t config);
 /* Cycles for so many ticks: the made core runs at 5/4 of the TSC. */
 uint64_t fake_pmu_cycles(uint64_t ticks);
 uint64_t fake_pmu_rdpmc(uint32_t counter);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A folder of a test's own, and files in it: trees that look like /sys, /proc or data/. */
-#ifndef CHARACTERIZE_TESTS_FOLDER_H
-#define CHARACTERIZE_TESTS_FOLDER_H
+#pragma once
 
 enum { FOLDER_PATH_MAX = 64 };
 
@@ -13,5 +12,3 @@ void folder_remove(const char *path);
 void folder_put(const char *folder, const char *name, const char *text);
 /* The same with a line end behind the text. */
 void folder_put_line(const char *folder, const char *name, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The independent measure of the frequency: slices of 100 us of dependent adds, one a cycle, against the TSC. */
-#ifndef CHARACTERIZE_TESTS_LONG_CHAIN_H
-#define CHARACTERIZE_TESTS_LONG_CHAIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct long_chain {
 int long_chain(int cpu, double tsc_hz, struct long_chain *out);
 /* Whether a frequency lies in the range of two of them, widened by half a per cent. */
 int long_chain_holds(const struct long_chain *a, const struct long_chain *b, double ghz);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tests of the modelled CPU share: models without noise, short runs, and a look at recordings. */
-#ifndef CHARACTERIZE_TESTS_MODEL_RIG_H
-#define CHARACTERIZE_TESTS_MODEL_RIG_H
+#pragma once
 
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
@@ -38,5 +37,3 @@ struct rig_sample rig_sample(const struct rig *r, const struct recording *rec, s
  * the first difference.
  */
 int rig_compare(const struct rig *r, const struct recording *rec, const struct model_truth *truth);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef CHARACTERIZE_MODEL_TRUTH_H
-#define CHARACTERIZE_MODEL_TRUTH_H
+#pragma once
 
 #include "drivers/model/model.h"
 
@@ -57,5 +56,3 @@ int model_truth(const struct model *m, const struct payload *from, const struct 
 double model_phase_cycles(const struct model_phase *p, double begin, double end);
 /* The voltage at a time after the switch, V. */
 double model_truth_volts(const struct model_truth *t, double us);
-
-#endif

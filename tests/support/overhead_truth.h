@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a change of the frequency costs on a modelled CPU: a calculation from the parameters, without measuring. */
-#ifndef CHARACTERIZE_TESTS_OVERHEAD_TRUTH_H
-#define CHARACTERIZE_TESTS_OVERHEAD_TRUTH_H
+#pragma once
 
 #include "drivers/model/model.h"
 
@@ -18,5 +17,3 @@ struct overhead_truth {
  */
 void overhead_truth(const struct model *m, const char *from, const char *to, unsigned cores,
                     struct overhead_truth *out);
-
-#endif

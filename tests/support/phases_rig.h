@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What tests of phases share: a look at them. */
-#ifndef CHARACTERIZE_TESTS_PHASES_RIG_H
-#define CHARACTERIZE_TESTS_PHASES_RIG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
 void rig_show_phases(const struct phases *p);
 /* Whether a warning holds this text. */
 bool rig_warned(const struct phases *p, const char *of);
-
-#endif

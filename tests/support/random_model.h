@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Processors that do not exist: model files whose parameters are drawn at random. */
-#ifndef CHARACTERIZE_TESTS_RANDOM_MODEL_H
-#define CHARACTERIZE_TESTS_RANDOM_MODEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ void wild_model(struct model *out, uint64_t seed);
  */
 void world_model_text(char out[RANDOM_MODEL_TEXT], uint64_t seed);
 void world_model(struct model *out, uint64_t seed);
-
-#endif

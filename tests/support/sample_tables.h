@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables as they come out of a measurement, for the tests of plots and of the report; none of them was measured. */
-#ifndef CHARACTERIZE_SAMPLE_TABLES_H
-#define CHARACTERIZE_SAMPLE_TABLES_H
+#pragma once
 
 #include "tables/table/table.h"
 
@@ -19,5 +18,3 @@ void sample_table_empty(struct table *t, const char *name);
 
 /* Text that breaks what does not escape: markup, quotes, control characters, bytes that are not UTF-8. */
 extern const char sample_nasty[];
-
-#endif

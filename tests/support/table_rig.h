@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tests of the tables share: a table measured on a model. */
-#ifndef CHARACTERIZE_TESTS_TABLE_RIG_H
-#define CHARACTERIZE_TESTS_TABLE_RIG_H
+#pragma once
 
 #include "drivers/model/model.h"
 #include "tables/registry.h"
@@ -18,5 +17,3 @@ char *rig_printed(const struct table_kind *k, const struct table *t);
 
 /* A model whose mean values describe it: waits are not doubled or begun anew, counts of instructions do not scatter. */
 void rig_load_plain(const char *name, struct model *m);
-
-#endif

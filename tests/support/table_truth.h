@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cells of measured tables against what the parameters of the model say. */
-#ifndef CHARACTERIZE_TESTS_TABLE_TRUTH_H
-#define CHARACTERIZE_TESTS_TABLE_TRUTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void truth_check(const struct table_kind *kind, const struct model *m, unsigned 
 struct column_score truth_sum(const struct table_scores *s, const char *table);
 /* One line for each column, each table, and all. */
 void truth_print(FILE *out, const struct table_scores *s);
-
-#endif

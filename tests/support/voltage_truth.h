@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The voltage around a switch by a model's parameters, with what repetitions carry over. */
-#ifndef CHARACTERIZE_TESTS_VOLTAGE_TRUTH_H
-#define CHARACTERIZE_TESTS_VOLTAGE_TRUTH_H
+#pragma once
 
 #include "drivers/model/model.h"
 #include "tests/support/model_truth.h"
@@ -15,5 +14,3 @@
  */
 void voltage_range(const struct model *m, const char *from, const char *to, unsigned cores, const struct model_truth *t,
                    double time_us, double reach_us, double *lo, double *hi);
-
-#endif

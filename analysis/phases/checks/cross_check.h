@@ -4,8 +4,7 @@
  * alone. A drifting core, a sibling hyper-thread and other guests of the host cause steps that all repetitions taken
  * together seem to show; these are not in both halves, or not between the kernels.
  */
-#ifndef CHARACTERIZE_CROSS_CHECK_H
-#define CHARACTERIZE_CROSS_CHECK_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "analysis/phases/repetitions/settling.h"
@@ -34,5 +33,3 @@ int cross_check(const struct trace *t, const struct kernel_alone *from, const st
 int cross_check_note(struct trace *t, const struct kernel_alone *from, const struct kernel_alone *to, bool waits,
                      const char *unsettled);
 int cross_check_recorded(const struct trace *t, struct phases *p);
-
-#endif

@@ -5,8 +5,7 @@
  * the second kernel, then the first for much less than the wait for a higher frequency, then the second again, still
  * holds the license that this requests: nothing is throttled then, and whatever is slow nevertheless is the switch.
  */
-#ifndef CHARACTERIZE_SWITCH_COST_H
-#define CHARACTERIZE_SWITCH_COST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -50,5 +49,3 @@ int switch_cost_judge(const struct switch_cost *c, struct phases *p);
  * switch_cost_recorded() judges by it, and does nothing where it is missing. 0, or -1: out of memory. */
 int switch_cost_note(struct trace *t, const struct switch_cost *c);
 int switch_cost_recorded(const struct trace *t, struct phases *p);
-
-#endif

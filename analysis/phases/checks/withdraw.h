@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Findings that do not stand are withdrawn: phases become unknown with a reason, transitions go (private to
  * analysis/). */
-#ifndef CHARACTERIZE_WITHDRAW_H
-#define CHARACTERIZE_WITHDRAW_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 
@@ -31,5 +30,3 @@ void withdraw_all(struct phases *p, const char *why);
  * warning where there are several. 0, or -1: out of memory.
  */
 int implausible_withdraw(struct phases *p);
-
-#endif

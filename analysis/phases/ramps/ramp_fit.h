@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exponential approaches of the frequency, fitted to a curve or to repetitions (private to analysis/ and tables/). */
-#ifndef CHARACTERIZE_RAMP_FIT_H
-#define CHARACTERIZE_RAMP_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *fit, double 
  */
 enum { LEVELS_MOST = 32 };
 double ramp_steps_rss(const struct ramp_readings *s, size_t levels, const double *edge, double *ghz);
-
-#endif

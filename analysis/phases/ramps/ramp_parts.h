@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the two searches for ramps share: what they put into segmentations (private to analysis/). */
-#ifndef CHARACTERIZE_RAMP_PARTS_H
-#define CHARACTERIZE_RAMP_PARTS_H
+#pragma once
 
 #include "analysis/phases/findings.h"
 #include "analysis/phases/ramps/ramp_fit.h"
@@ -42,5 +41,3 @@ int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, 
  */
 int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases *out, size_t p, size_t q, size_t *past,
                      bool *doubt);
-
-#endif

@@ -9,8 +9,7 @@
  * the median is still one of a few values, and time stamps that scatter by a fraction s of a sample's length bias the
  * mean quotient by s^2. So times are averaged there, too.
  */
-#ifndef CHARACTERIZE_ANALYSIS_CLOCK_H
-#define CHARACTERIZE_ANALYSIS_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ double clock_middle(const struct clock_reading *r, enum trace_channel c, double 
  * NaN: there are none. scratch: of twice as many. */
 double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
                             double to, double *scratch);
-
-#endif

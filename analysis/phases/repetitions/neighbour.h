@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The effect of the sibling hyper-thread on a recording (private to analysis/). */
-#ifndef CHARACTERIZE_NEIGHBOUR_H
-#define CHARACTERIZE_NEIGHBOUR_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "analysis/phases/repetitions/runs.h"
@@ -46,5 +45,3 @@ int neighbour_mark(const struct trace *t, bool *marked, double *doubt);
 int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out);
 /* Makes throttling unknown that a thread in step with the repetitions may have caused. */
 void neighbour_withdraw(const struct neighbour *n, struct phases *out);
-
-#endif

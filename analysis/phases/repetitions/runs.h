@@ -7,8 +7,7 @@
  * low. An interruption of a program whose counters run in user mode only looks the same; what distinguishes them is the
  * frequency on both sides and whether it comes back at the same place in other repetitions.
  */
-#ifndef CHARACTERIZE_RUNS_H
-#define CHARACTERIZE_RUNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ bool runs_straddles(const struct runs *r, size_t i, double switch_us);
 
 /* Whether gap g is a halt: the level changes across it, or other repetitions lose time at the same place. */
 bool runs_gap_is_halt(const struct runs *r, const struct gap *g);
-
-#endif

@@ -4,8 +4,7 @@
  * second one's at the end. What is still going on when a recording ends looks like the final state: a throttled rate
  * like the full one, the frequency during a wait like the final one.
  */
-#ifndef CHARACTERIZE_SETTLING_H
-#define CHARACTERIZE_SETTLING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ struct settling {
  */
 int settling_judge(const struct trace *t, const struct phases *p, const struct kernel_alone *own, bool waits,
                    struct settling *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The mean of a trace of a steady state: one value for each repetition, and from these the mean with its limits. */
-#ifndef CHARACTERIZE_STEADY_H
-#define CHARACTERIZE_STEADY_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "trace/trace.h"
@@ -20,5 +19,3 @@ struct steady_value {
  * measured. Returns 0, or -1: out of memory. Repetitions must lie one behind the other in the trace.
  */
 int steady_mean(const struct trace *t, enum trace_channel c, double slack, struct steady_value *out);
-
-#endif

@@ -11,8 +11,7 @@
  * must be sharp: visible within a few samples, not only as the difference of long means, so that a drift is no step.
  * Cost: O(n) time, 16 bytes a sample while it runs.
  */
-#ifndef CHARACTERIZE_CHANGE_POINTS_H
-#define CHARACTERIZE_CHANGE_POINTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ size_t change_points_find(const float *value, const uint8_t *skip, size_t first,
 
 /* The standard deviation of the noise of one sample, from differences of neighbours; 0 if there are too few. */
 double change_points_noise(const float *value, size_t n, bool logarithm);
-
-#endif

@@ -185,8 +185,6 @@ double edges_own_step(const struct runs *r, size_t run, int c, double lo, double
         return NAN;
     size_t a = sample_after(r, s, lo) + 1, b = sample_after(r, s, hi), at = sample_after(r, s, t); /* at holds both */
     size_t from = at > a && at - a > side ? at - side : a, to = b > at + 1 && b - at - 1 > side ? at + 1 + side : b;
-    if (from >= at || at + 1 >= to)
-        return NAN;
     return side_mean(r, c, at + 1, to) - side_mean(r, c, from, at);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where one repetition goes from one piece to the next (private to analysis/). */
-#ifndef CHARACTERIZE_EDGES_H
-#define CHARACTERIZE_EDGES_H
+#pragma once
 
 #include "analysis/phases/segments/segmentation.h"
 
@@ -23,5 +22,3 @@ double edges_own_step(const struct runs *r, size_t run, int c, double lo, double
  * does not. `search`: anywhere in between, not only near the guess. */
 double edges_place(const struct runs *r, size_t run, const struct piece *before, const struct piece *after,
                    const struct edge_kind *kind, double lo, double hi, double guess, bool search);
-
-#endif

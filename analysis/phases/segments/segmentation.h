@@ -3,8 +3,7 @@
  * The segmentation of a recording: its pieces (stretches of one state, and halts) and, for every repetition, where one
  * ends and the next begins (private to analysis/).
  */
-#ifndef CHARACTERIZE_SEGMENTATION_H
-#define CHARACTERIZE_SEGMENTATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ size_t segmentation_seen_by(const struct segmentation *o, size_t e);
 void segmentation_forget_edge(struct segmentation *o, size_t e);
 /* Forgets the halt that is piece p: its two edges become one, in the middle. */
 void segmentation_forget_halt(struct segmentation *o, size_t p);
-
-#endif

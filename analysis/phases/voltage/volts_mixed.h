@@ -6,8 +6,7 @@
  * time belong to repetitions before and after the change: they alternate between two voltages, and any few of one
  * look like a state. What most readings of a neighbourhood agree upon is kept; where no clear majority does, nothing.
  */
-#ifndef CHARACTERIZE_VOLTS_MIXED_H
-#define CHARACTERIZE_VOLTS_MIXED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -32,5 +31,3 @@ int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out);
 
 /* The stretch that holds this time; NULL: none does. */
 const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, double time_us);
-
-#endif

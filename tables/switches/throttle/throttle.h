@@ -3,8 +3,7 @@
  * The table throttle: up to how many instructions behind a wide one scalar code is throttled, from the rates of code
  * that holds one wide instruction in every N; the rows for a person, and as a plot. Pure.
  */
-#ifndef CHARACTERIZE_TABLES_THROTTLE_H
-#define CHARACTERIZE_TABLES_THROTTLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
 void throttle_print(FILE *out, bool colour, const struct table *t);
 void throttle_findings(FILE *out, const struct table *t);
 void throttle_plot(const struct table *t, struct chart *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table transitions: which of its rows may be told, in words, and as matrices for a person. */
-#ifndef CHARACTERIZE_TABLES_TRANSITIONS_H
-#define CHARACTERIZE_TABLES_TRANSITIONS_H
+#pragma once
 
 #include "tables/switches/transition_summary.h"
 #include "tables/table/table.h"
@@ -50,5 +49,3 @@ void transition_findings(FILE *out, const struct table *t);
  * phases of what was found, and what would have been found where nothing was.
  */
 void transition_matrix_print(FILE *out, bool colour, const struct table *t, unsigned cores);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The core voltage over time, from readings of which each repetition gives one. Pure. */
-#ifndef CHARACTERIZE_VOLT_POINTS_H
-#define CHARACTERIZE_VOLT_POINTS_H
+#pragma once
 
 #include "analysis/phases/phases.h"
 #include "trace/trace.h"
@@ -25,5 +24,3 @@ struct volt_point {
  */
 int volt_points_find(const struct trace *t, const struct phases *p, double bin_us, struct volt_point **out, size_t *n,
                      size_t *readings);
-
-#endif

@@ -39,7 +39,7 @@ struct line {
 static void blank(struct line *line)
 {
     *line = (struct line){.s = NULL};
-    line->s = chart_series(&line->chart, chart_add_panel(&line->chart, CHART_LINES, ""), "line");
+    line->s = chart_series(&line->chart, chart_add_panel(&line->chart, CHART_LINES, "", "", ""), "line");
     assert_non_null(line->s);
 }
 

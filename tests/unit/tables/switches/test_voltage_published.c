@@ -155,7 +155,7 @@ static void the_plot_shows_it(void **state)
     assert_non_null(strstr(text, "MODELLED")); /* whose voltage it is */
     free(text);
     assert_int_equal(plot_series_grid_find(&m.trace, NULL, 0, &grid), 0);
-    struct chart_series *line = chart_series(&drawn, chart_add_panel(&drawn, CHART_LINES, ""), "median");
+    struct chart_series *line = chart_series(&drawn, chart_add_panel(&drawn, CHART_LINES, "", "", ""), "median");
     plot_series_median(&m.trace, &grid, TRACE_VOLTS, 10000, &drawn, line);
     assert_false(drawn.failed);
     assert_true(line->n > 300);
