@@ -26,6 +26,8 @@
 #define FOLDER "tests/golden"
 #define ALIKE 1e-6
 
+enum { DETAILS_MOST = 2 }; /* of a table: phases, distributions; all of them are megabytes */
+
 /* ---- comparing ---- */
 
 /* What lies behind a number that begins at `at` in `text`, sign included; NULL: none does. *unit: of its last digit. */
@@ -123,6 +125,8 @@ static char *rows_and_plot(const struct table_kind *k, struct machine *m, const 
     assert_non_null(out);
     write_plan(out, k, m);
     assert_int_equal(table_write_csv(out, t), 0);
+    for (size_t i = 0; i < t->n_details && i < DETAILS_MOST; i++)
+        fprintf(out, "# %s: %s\n", t->details[i].key, t->details[i].value);
     if (table_chart(t, NULL, &chart, why, sizeof why) == 0)
         assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
     else
