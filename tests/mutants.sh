@@ -7,8 +7,7 @@
 # Whether the unit tests see faults: changes one operator, number or truth value of analysis/, drivers/, probes/ or
 # tables/ at a time, N of them drawn with the seed, in a copy of the tree; rebuilds that object; and runs the tests that
 # can see it until one fails, the fastest first; those of its room may take 4 times as long as those of other rooms and
-# those that name the file 16 times; test_golden, which sees most of them, counts as one of the
-# file.
+# those that name the file 16 times, as may test_golden, which sees most.
 # How long each takes is measured once and kept in BUILD/mutants.times. What fails without the change as well does not
 # count.
 # BUILD must hold the unit tests (make unit). As root the copies run where /sys and /proc/sys cannot be written.

@@ -158,8 +158,9 @@ static bool table_is_golden(const char *model, struct machine *m, const struct t
     return same;
 }
 
-/* The tests of each table run with the sanitizers; that would take minutes here. */
-static void tables_are_golden(const char *name, const struct model *model)
+/* only: the tables that such a model makes another matter, NULL: all. The tests of each table run with the sanitizers;
+ * that would take minutes here. */
+static void tables_are_golden(const char *name, const struct model *model, const char *only)
 {
     if (getenv("SANITIZED")) {
         print_message("skipped: numbers are compared in the ordinary build\n");
@@ -173,22 +174,20 @@ static void tables_are_golden(const char *name, const struct model *model)
     if (machine_open_parsed_model(model, "model:test", &machine, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < n; i++)
-        same &= table_is_golden(name, &machine, kinds[i]);
+        if (!only || strstr(only, kinds[i]->name))
+            same &= table_is_golden(name, &machine, kinds[i]);
     machine.ops->close(&machine);
     if (!same)
         fail_msg("if the change is intended, run make golden");
 }
 
-/* Three levels, each change with a halt; two, and no halts. */
-static void shipped_models(void **state)
+/* Three levels, each change with throttling and a halt. */
+static void a_shipped_model(void **state)
 {
     (void)state;
-    static const char *const names[] = {"xeon-gold-6130", "core-i5-1035g4"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct model model;
-        rig_load(names[i], &model);
-        tables_are_golden(names[i], &model);
-    }
+    struct model model;
+    rig_load("xeon-gold-6130", &model);
+    tables_are_golden("xeon-gold-6130", &model, NULL);
 }
 
 /* All that comes between: interrupts, also ones that restart waits, firmware, a sibling, a power limit. */
@@ -213,7 +212,23 @@ static void a_disturbed_machine(void **state)
     struct model model;
     rig_load("xeon-gold-6130", &model);
     disturb(&model);
-    tables_are_golden("disturbed", &model);
+    tables_are_golden("disturbed", &model, "frequency transitions throttle trigger relaxation overhead");
+}
+
+/* Each change of the frequency by a ramp of 25 us, without halts; the first part of the way with throttling. */
+static void ramps(void **state)
+{
+    (void)state;
+    struct model m;
+    rig_load("xeon-gold-6130", &m);
+    m.halt_us = m.halt_sigma_us = 0;
+    m.release_tau_us = 25;
+    for (unsigned from = 0; from < m.n_classes; from++)
+        for (unsigned to = from + 1; to < m.n_classes; to++)
+            for (size_t k = 0; k < m.transitions[from][to].n_steps; k++)
+                if (m.transitions[from][to].steps[k].kind == MODEL_STEP_GRANT)
+                    m.transitions[from][to].steps[k].tau_us = 25;
+    tables_are_golden("ramps", &m, "transitions relaxation overhead");
 }
 
 /* The frequency from chains of adds, by a TSC that advances in steps of 10 ns. */
@@ -223,14 +238,15 @@ static void a_coarse_clock(void **state)
     struct model model;
     rig_load("xeon-gold-6130", &model);
     clock_model(&model, CLOCK_HALT, 10);
-    tables_are_golden("coarse-clock", &model);
+    tables_are_golden("coarse-clock", &model, "frequency transitions throttle trigger relaxation overhead");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_models),
+        cmocka_unit_test(a_shipped_model),
         cmocka_unit_test(a_disturbed_machine),
+        cmocka_unit_test(ramps),
         cmocka_unit_test(a_coarse_clock),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);

@@ -72,6 +72,10 @@ static void wild_and_missing_values_are_left_out(void **state)
     assert_false(blocks_disagree(&b, 0));
     blocks_widen(&b, &e);
     assert_true(e.lo == 1 && e.hi == 3);
+    /* F = (4 / 3) / (4 / 12) with 3 and 12 degrees of freedom: the incomplete beta function at 1/2 with 6 and 3/2 */
+    const double apart[16] = {0, 1, 0, 1, 1, 2, 1, 2, 0, 1, 0, 1, 1, 2, 1, 2};
+    blocks_cut(apart, 16, 1, 10, &b);
+    assert_float_equal(b.disagree, 0.0345904, 1e-6);
     /* all alike */
     double same[16] = {0};
     blocks_cut(same, 16, 0, 1, &b);
