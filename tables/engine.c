@@ -6,6 +6,7 @@
 
 #include "tables/published/published.h"
 #include "tables/table/tables.h"
+#include "util/text_list.h"
 
 enum { DATE_SIZE = 40 };
 
@@ -158,7 +159,7 @@ static void widen_dates(struct run *r, const struct table *rows)
     if (date && strcmp(date, r->last) > 0)
         snprintf(r->last, sizeof r->last, "%s", date);
     size_t used = strlen(r->cpus);
-    if (cpu && *cpu && !sku_is_among(cpu, r->cpus) && used + strlen(cpu) + 2 < sizeof r->cpus)
+    if (cpu && *cpu && !text_list_has(r->cpus, cpu) && used + strlen(cpu) + 2 < sizeof r->cpus)
         snprintf(r->cpus + used, sizeof r->cpus - used, "%s%s", used ? "," : "", cpu);
 }
 

@@ -17,3 +17,15 @@ void text_list_add(char *list, size_t size, const char *separator, const char *i
     if (used > 0 && length > 0)
         memcpy(list + used, separator, begin - used);
 }
+
+bool text_list_has(const char *words, const char *text)
+{
+    size_t n = strlen(text);
+    for (const char *at = words; *at;) {
+        size_t length = strcspn(at, ",");
+        if (length == n && strncmp(at, text, n) == 0)
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}

@@ -8,6 +8,7 @@
 
 #include "tables/table/estimates.h"
 #include "util/plain_text.h"
+#include "util/text_list.h"
 
 static const struct table_column columns[] = {
     {"table", "", TABLE_TEXT, true, 0},          {"figure", "", TABLE_TEXT, true, 0},
@@ -79,7 +80,7 @@ static double deviation_to_find(const struct sku_figure *f)
 static bool validate_fits(const struct sku_key *k, const char *text, double number)
 {
     if (text)
-        return sku_is_among(text, k->text);
+        return text_list_has(k->text, text);
     return k->is_number && number >= k->lo && number <= k->hi; /* false for NaN */
 }
 

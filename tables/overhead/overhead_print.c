@@ -7,6 +7,7 @@
 
 #include "tables/published/sku.h"
 #include "tables/table/pivot.h"
+#include "util/text_list.h"
 
 #define NOTHING_US 0.5 /* less than this is not worth a finding */
 
@@ -34,7 +35,7 @@ static double published_figure(const json_t *figures, const struct table *t, siz
         if (json_unpack(figure, "{s:{s:s, s:s, s?o}, s:s, s:F}", "keys", "from", &from, "to", &to_any, "active_cores",
                         &with, "column", &of, "value", &value) == 0 &&
             strcmp(of, column) == 0 && json_number_value(with) == cores && table_says(t, row, "from", from) && to &&
-            sku_is_among(to, to_any))
+            text_list_has(to_any, to))
             found = value;
     }
     return found;

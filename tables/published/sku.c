@@ -301,18 +301,6 @@ int sku_parse(const char *text, size_t length, const char *file, struct sku *out
     return (int)err->status;
 }
 
-bool sku_is_among(const char *text, const char *words)
-{
-    size_t n = strlen(text);
-    for (const char *at = words; *at;) {
-        size_t length = strcspn(at, ",");
-        if (length == n && strncmp(at, text, n) == 0)
-            return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
-}
-
 size_t sku_published(const struct sku *s)
 {
     size_t n = 0;

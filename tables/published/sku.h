@@ -49,8 +49,6 @@ struct sku {
  * case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
-/* Whether `text` is one of the comma separated words. */
-bool sku_is_among(const char *text, const char *words);
 /* How many figures were published; the others stand in the file to say that they were looked for. */
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);

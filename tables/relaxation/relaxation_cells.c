@@ -31,7 +31,6 @@
 #define REMEDY "stop other programs, or choose another CPU with --cpu"
 enum { PILOTS = 8, PILOT_TRIES = 3, AGREE_LEAST = 3 };
 
-const char *const relaxation_what[] = {"wait", "rearm", "toggle"};
 const char *const relaxation_rearming[] = {"512or", "256fma", "256or", "128or", "64add"};
 const size_t relaxation_n_rearming = sizeof relaxation_rearming / sizeof relaxation_rearming[0];
 

@@ -12,6 +12,8 @@
 #define GRID_PERIODS 0.05 /* of a wait: its beginning and its end are looked for some twenty times a sample */
 enum { INVALID_MOST = 3 };
 
+const char *const relaxation_what[] = {"wait", "rearm", "toggle"};
+
 static int relaxation_rig_forget(struct relaxation_rig *r)
 {
     trace_free(&r->trace);

@@ -46,11 +46,21 @@ static void test_full(void **state)
     }
 }
 
+static void test_has(void **state)
+{
+    (void)state;
+    const char *const words = "64add,128or,512fma";
+    assert_true(text_list_has(words, "64add") && text_list_has(words, "128or") && text_list_has(words, "512fma"));
+    assert_false(text_list_has(words, "64") || text_list_has(words, "512fma-lat") || text_list_has(words, ""));
+    assert_false(text_list_has("", "64add"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_full),
+        cmocka_unit_test(test_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
