@@ -109,7 +109,7 @@ char *file_read(FILE *in, size_t *length)
     size_t n = text != NULL ? fread(text, 1, FILE_BYTES_MAX + 1, in) : 0;
     int error = text == NULL ? ENOMEM : ferror(in) != 0 ? EIO : n > FILE_BYTES_MAX ? EFBIG : 0;
     (void)fclose(in);
-    if (error != 0) {
+    if (text == NULL || error != 0) {
         free(text);
         errno = error;
         return NULL;
