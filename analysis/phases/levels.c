@@ -137,9 +137,13 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
     struct order_key *order = malloc((out->n_phases + 1) * sizeof *order); /* the longest first */
     size_t n = 0, m = 0;
     double limits = limits_for(out->n_phases);
-    int bad = !l || !order;
     *merged = false;
-    for (size_t p = 0; p < out->n_phases && !bad; p++) {
+    if (!l || !order) {
+        free(l);
+        free(order);
+        return -1;
+    }
+    for (size_t p = 0; p < out->n_phases; p++) {
         const struct phase *ph = &out->phases[p];
         if (ph->kind != PHASE_HALT && !on_ramp(ph) && ph->kind != PHASE_UNKNOWN && !isnan(ph->freq_ghz.value))
             order[m++] = (struct order_key){-fmax(ph->duration_us.value, 1e-3), p};
@@ -157,7 +161,7 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
     }
     if (n)
         qsort(l, n, sizeof *l, order_double_descending);
-    bad = bad || publish(l, n, out);
+    int bad = publish(l, n, out);
     for (size_t p = 0; p < out->n_phases && !bad; p++)
         out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||
                                        isnan(out->phases[p].freq_ghz.value)

@@ -362,7 +362,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     struct helper *h = calloc(1, sizeof *h);
     int status = h != NULL ? native_open(&h->native, "helper", place->sys, place->leaves, err)
                            : machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    if (status != MACHINE_OK) {
+    if (h == NULL || status != MACHINE_OK) {
         io->close(fd);
         free(h);
         return status;
