@@ -114,7 +114,7 @@ int answers_write_table(const struct outputs *out, const struct table_kind *k, c
 
 int answers_write_all_forms(const char *directory, const struct table_kind *k, const struct table *t)
 {
-    static const char *const endings[] = {".csv", ".json", ".txt"};
+    static const char *const endings[] = {[OUTPUT_CSV] = ".csv", [OUTPUT_JSON] = ".json", [OUTPUT_TEXT] = ".txt"};
     const struct answered_table a = {k, t};
     int status = directories_make(directory, "--output", NULL);
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]) && status == DONE; i++) {

@@ -103,6 +103,20 @@ static void ramps_linearise(struct stretch *s)
     }
 }
 
+/* The sum of what is filled among repetitions k to last_k and bins b to last_b (behind the last); *n is set. */
+static double sum_filled(const struct stretch *s, size_t k, size_t last_k, size_t b, size_t last_b, size_t *n)
+{
+    double sum = 0;
+    *n = 0;
+    for (; k < last_k; k++)
+        for (size_t i = b; i < last_b; i++)
+            if (filled(s, k, i)) {
+                sum += s->value[k * s->n_bins + i];
+                ++*n;
+            }
+    return sum;
+}
+
 /* Means of the bins, and all repetitions at one mean. */
 static void level_out(struct stretch *s)
 {
@@ -117,13 +131,8 @@ static void level_out(struct stretch *s)
     all /= fmax(1, (double)s->n_values);
     double squares = 0;
     for (size_t k = 0; k < s->n_runs; k++) {
-        double sum = 0;
-        size_t n = 0;
-        for (size_t b = 0; b < s->n_bins; b++)
-            if (filled(s, k, b)) {
-                sum += s->value[k * s->n_bins + b];
-                n++;
-            }
+        size_t n;
+        double sum = sum_filled(s, k, k + 1, 0, s->n_bins, &n);
         for (size_t b = 0; n && b < s->n_bins; b++)
             s->value[k * s->n_bins + b] += all - sum / (double)n;
         squares += n ? pow(all - sum / (double)n, 2) : 0;
@@ -152,13 +161,8 @@ static int ramps_gather(const struct runs *r, const struct segmentation *o, doub
         ramps_linearise(s);
     level_out(s);
     for (size_t b = 0; b < s->n_bins; b++) {
-        double sum = 0;
-        size_t n = 0;
-        for (size_t k = 0; k < s->n_runs; k++)
-            if (filled(s, k, b)) {
-                sum += s->value[k * s->n_bins + b];
-                n++;
-            }
+        size_t n;
+        double sum = sum_filled(s, 0, s->n_runs, b, b + 1, &n);
         if (!n)
             continue;
         s->t[s->n_points] = at(s, b);
