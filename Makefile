@@ -25,7 +25,7 @@ NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
 # every room with those in it; what the Linux module is made of is built by the kernel
-ROOMS    := util kernels trace drivers probes analysis tables output library
+ROOMS    := util kernels trace drivers probes analysis tables output schedulers library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
 LIB_SRC  := $(call sources,$(ROOMS))
 CLI_SRC  := $(call sources,cli)
