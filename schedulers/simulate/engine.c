@@ -103,18 +103,13 @@ static void set_working(struct engine *e, struct engine_core *c, bool was, bool 
     }
 }
 
-/* When work of a class that is requested after a count of instructions demands its level. */
-static void set_trigger(const struct engine *e, struct engine_cpu *u)
+int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int64_t amount)
 {
-    double count = e->trigger[u->class];
-    u->trigger_left = -1;
-    u->demand = u->level;
-    if (u->level == 0 || count == 0 || u->ipc == 0)
-        return;
-    double after = floor(count / (u->ipc / 1000.0) * 1e7 + 0.5);
-    u->demand = 0;
-    if (after < (double)u->left)
-        u->trigger_left = u->left - (int64_t)after;
+    double count = e->trigger[class];
+    if (e->class_level[class] == 0 || count == 0 || ipc == 0)
+        return amount;
+    double after = floor(count / (ipc / 1000.0) * 1e7 + 0.5);
+    return after < (double)amount ? amount - (int64_t)after : -1;
 }
 
 static void cpu_begin(struct engine *e, struct engine_cpu *u, const struct engine_segment *s)
@@ -126,7 +121,10 @@ static void cpu_begin(struct engine *e, struct engine_cpu *u, const struct engin
     u->level = e->class_level[u->class];
     u->remote = u->level == 0;
     u->left = s->amount;
-    set_trigger(e, u);
+    u->trigger_left = engine_trigger(e, u->class, u->ipc, u->left);
+    u->demand = u->trigger_left == u->left ? u->level : 0;
+    if (u->trigger_left == u->left)
+        u->trigger_left = -1;
     u->due = s->task == SIM_IDLE ? e->now + s->amount : SIM_FOREVER;
 }
 
@@ -413,8 +411,6 @@ static bool instant(struct engine *e)
     while (e->n_interrupted > 0)
         for (unsigned i = (e->n_interrupted = 0); i < e->n_touched; i++)
             core_rows(e, e->touched[i]);
-    if (e->n_playing == 0 && e->wake_at == SIM_FOREVER)
-        return false;
     count_active(e);
     if (e->n_touched > 1)
         qsort(e->touched, e->n_touched, sizeof(e->touched[0]), by_number);
@@ -428,7 +424,7 @@ static bool instant(struct engine *e)
         core_speeds(e, e->touched[i]);
     }
     e->n_touched = 0;
-    return true;
+    return e->n_playing > 0 || e->wake_at != SIM_FOREVER;
 }
 
 int engine_run(struct engine *e, struct machine_error *err)

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Goes up at once if and only if that pays, for it sees the rows to come (dissertation, section 5.3). */
-#include "schedulers/simulate/engine.h"
-
 #include <math.h>
+
+#include "schedulers/simulate/engine.h"
 
 enum { HORIZON = 16 }; /* break-even times of work */
 
 /* A CPU that is played into the future. */
 struct future_cpu {
-    double left; /* of the present piece: work, or idle time */
-    double done; /* work */
+    int64_t left;          /* work, or idle time */
+    int64_t trigger_left;  /* as in struct engine_cpu */
+    size_t next;           /* row to come */
+    double worked, gained; /* ps at level v; ps that level j would have saved */
+    unsigned stall, level, demand;
+    uint8_t class;
     bool working, ended;
-    unsigned stall;
-    unsigned demand; /* now */
-    bool trigger;    /* `left` leads up to the point where it demands `after` */
-    unsigned after;
-    double behind; /* work that is left after it */
-    size_t next;   /* row to come */
-    double gained; /* time, had it been done at the faster level */
 };
 
 struct future {
@@ -27,108 +24,87 @@ struct future {
     struct future_cpu cpu[SIM_CORE_CPUS_MAX];
 };
 
-/* Work that begins, with the point at which it demands its level. */
-static void future_work(const struct engine *e, struct future_cpu *f, unsigned class, unsigned ipc, double left,
-                        bool begins)
-{
-    unsigned level = e->class_level[class];
-    double count = level > 0 && ipc > 0 ? e->trigger[class] : 0;
-    f->working = true;
-    f->trigger = false;
-    f->left = left;
-    f->demand = level;
-    if (count == 0 || !begins)
-        return;
-    double after = floor(count / (ipc / 1000.0) * 1e7 + 0.5);
-    f->demand = 0;
-    if (after < left) {
-        f->trigger = true;
-        f->after = level;
-        f->left = after;
-        f->behind = left - after;
-    }
-}
-
-static void future_next(struct future *u, unsigned i)
+static void future_row(struct future *u, unsigned i)
 {
     struct engine *e = u->e;
     struct future_cpu *f = &u->cpu[i];
-    if (f->trigger) {
-        f->trigger = false;
-        f->demand = f->after;
-        f->left = f->behind;
-        return;
-    }
     const struct sim_row *row;
     do
         row = e->feed.peek(e->feed.self, e->member[u->first + i], f->next++);
     while (row != NULL && row->ps == 0);
-    if (row == NULL || row->task == SIM_IDLE) {
-        f->working = false;
-        f->ended = row == NULL;
-        f->demand = 0;
-        f->left = row == NULL ? INFINITY : (double)row->ps;
+    f->trigger_left = -1;
+    f->ended = row == NULL;
+    f->working = row != NULL && row->task != SIM_IDLE;
+    f->demand = 0;
+    f->left = row == NULL ? SIM_FOREVER : row->ps;
+    if (!f->working)
         return;
-    }
+    f->left *= e->workload->recorded;
     f->stall = row->stall;
-    future_work(e, f, row->class, row->ipc, (double)row->ps * e->workload->recorded, true);
+    f->class = row->class;
+    f->level = e->class_level[row->class];
+    f->trigger_left = engine_trigger(e, row->class, row->ipc, f->left);
+    f->demand = f->trigger_left == f->left ? f->level : 0;
+    if (f->trigger_left == f->left)
+        f->trigger_left = -1;
 }
 
 static void future_begin(struct future *u, unsigned i)
 {
     const struct engine_cpu *now = &u->e->cpu[u->e->member[u->first + i]];
-    struct future_cpu *f = &u->cpu[i];
-    *f = (struct future_cpu){.working = now->task != SIM_IDLE, .ended = !now->playing, .stall = now->stall};
-    if (!f->working) {
-        f->left = now->due == SIM_FOREVER ? INFINITY : (double)(now->due - u->e->now);
-        return;
-    }
-    f->left = (double)now->left;
-    f->demand = now->demand;
-    if (now->trigger_left >= 0) {
-        f->trigger = true;
-        f->after = now->level;
-        f->left = (double)(now->left - now->trigger_left);
-        f->behind = (double)now->trigger_left;
-    }
+    u->cpu[i] = (struct future_cpu){.working = now->task != SIM_IDLE,
+                                    .ended = !now->playing,
+                                    .stall = now->stall,
+                                    .class = now->class,
+                                    .level = now->level,
+                                    .demand = now->demand,
+                                    .trigger_left = now->trigger_left,
+                                    .left = now->task != SIM_IDLE     ? now->left
+                                            : now->due == SIM_FOREVER ? SIM_FOREVER
+                                                                      : now->due - u->e->now};
 }
 
-static unsigned future_demand(const struct future *u)
+static unsigned future_demand(const struct future *u, enum sim_class *class)
 {
     unsigned demand = 0;
     for (unsigned i = 0; i < u->n; i++)
-        demand = u->cpu[i].demand > demand ? u->cpu[i].demand : demand;
+        if (u->cpu[i].demand > demand) {
+            demand = u->cpu[i].demand;
+            *class = (enum sim_class)u->cpu[i].class;
+        }
     return demand;
 }
 
-/* What is left of a CPU's piece, in ps at level v. */
-static double future_due(const struct future *u, const struct future_cpu *f)
+/* When something happens on a CPU next, in ps from now on. */
+static int64_t future_due(const struct future *u, const struct future_cpu *f)
 {
-    return f->working ? f->left / engine_speed(u->e, u->v, f->stall) : f->left;
+    if (!f->working)
+        return f->left;
+    int64_t speed = engine_speed(u->e, u->v, f->stall);
+    return (f->left - (f->trigger_left >= 0 ? f->trigger_left : 0) + speed - 1) / speed;
 }
 
-/* All CPUs go on for dt ps. */
-static void future_advance(struct future *u, double dt, double *gained, double *worked)
+/* A CPU goes on for dt ps, at most to where something happens. */
+static void future_advance(struct future *u, unsigned i, int64_t dt)
 {
-    *gained = *worked = 0;
-    for (unsigned i = 0; i < u->n; i++) {
-        struct future_cpu *f = &u->cpu[i];
-        double due = future_due(u, f);
-        double slow = engine_speed(u->e, u->v, f->stall), fast = engine_speed(u->e, u->j, f->stall);
-        if (f->working) {
-            double done = due <= dt ? f->left : dt * slow;
-            f->left = due <= dt ? 0 : f->left - done;
-            f->done += done / slow;
-            f->gained += done * (1 / slow - 1 / fast);
-        } else if (!f->ended) {
-            f->left = due <= dt ? 0 : f->left - dt;
-        }
-        *gained += f->gained;
-        *worked = fmax(*worked, f->done);
+    struct future_cpu *f = &u->cpu[i];
+    if (!f->working) {
+        f->left -= f->ended ? 0 : dt;
+        if (f->left == 0)
+            future_row(u, i);
+        return;
     }
-    for (unsigned i = 0; i < u->n; i++)
-        while (u->cpu[i].left <= 0)
-            future_next(u, i);
+    uint32_t slow = engine_speed(u->e, u->v, f->stall), fast = engine_speed(u->e, u->j, f->stall);
+    int64_t done = dt * slow < f->left ? dt * slow : f->left;
+    f->left -= done;
+    f->worked += (double)dt;
+    f->gained += (double)done * (1.0 / slow - 1.0 / fast);
+    if (f->left == 0) {
+        future_row(u, i);
+    } else if (f->left <= f->trigger_left) {
+        f->trigger_left = -1;
+        f->demand = f->level;
+    }
 }
 
 static unsigned future_working(const struct future *u)
@@ -139,58 +115,65 @@ static unsigned future_working(const struct future *u)
     return n;
 }
 
-static double down_ps(struct engine *e, unsigned from, unsigned to)
+static double down_ps(struct engine *e, unsigned from, unsigned to, enum sim_class class)
 {
-    const struct sim_change *change = to > from ? sim_params_down(e->params, from, to, SIM_NONE, e->n_active, NULL)
-                                                : NULL;
+    const struct sim_change *change = to > from ? sim_params_down(e->params, from, to, class, e->n_active, NULL) : NULL;
     return change != NULL ? change->total_ps : 0;
 }
 
-/* The most that it can cost to come down again from the level. */
+/* The most that it can cost to come down again from a level. */
 static double worst_down(struct engine *e, unsigned from)
 {
     double worst = 0;
-    for (unsigned to = from + 1; to < e->n_levels; to++)
-        worst = fmax(worst, down_ps(e, from, to));
+    for (int c = 0; c < SIM_CLASSES; c++)
+        if (e->workload->class_used[c])
+            worst = fmax(worst, down_ps(e, from, e->class_level[c], (enum sim_class)c));
     return worst;
 }
 
-static bool pays(struct future *u, unsigned core)
+static bool pays(struct future *u)
 {
     struct engine *e = u->e;
-    double gained = 0, worked = 0, up = (double)sim_params_up(e->params, u->v, u->j, e->n_active, NULL);
+    double up = (double)sim_params_up(e->params, u->v, u->j, e->n_active, NULL);
     int64_t breakeven = policy_breakeven(e, u->j, u->v);
     double enough = u->n * (up + worst_down(e, u->j)), horizon = HORIZON * (double)breakeven;
+    enum sim_class class = SIM_NONE;
     if (breakeven == SIM_FOREVER)
         return false;
-    u->first = e->core[core].first;
     for (unsigned i = 0; i < u->n; i++)
         future_begin(u, i);
     double lost = future_working(u) * up;
-    while (future_demand(u) <= u->j) {
-        double next = INFINITY;
-        for (unsigned i = 0; i < u->n; i++)
-            next = fmin(next, future_due(u, &u->cpu[i]));
-        if (next == INFINITY)
+    for (;;) {
+        double gained = 0, worked = 0;
+        int64_t next = SIM_FOREVER;
+        unsigned demand = future_demand(u, &class);
+        for (unsigned i = 0; i < u->n; i++) {
+            int64_t due = future_due(u, &u->cpu[i]);
+            gained += u->cpu[i].gained;
+            worked = fmax(worked, u->cpu[i].worked);
+            next = due < next ? due : next;
+        }
+        if (demand > u->j)
+            return gained >
+                   lost + future_working(u) * (down_ps(e, u->j, demand, class) - down_ps(e, u->v, demand, class));
+        if (next == SIM_FOREVER)
             return gained > lost;
-        future_advance(u, next, &gained, &worked);
         if (gained > enough)
             return true;
         if (worked > horizon)
             return false;
+        for (unsigned i = 0; i < u->n; i++)
+            future_advance(u, i, next);
     }
-    unsigned d = future_demand(u);
-    lost += future_working(u) * (down_ps(e, u->j, d) - down_ps(e, u->v, d));
-    return gained > lost;
 }
 
 unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b)
 {
-    struct future u = {.e = e, .n = e->core[core].n_cpus, .v = v};
+    struct future u = {.e = e, .first = e->core[core].first, .n = e->core[core].n_cpus, .v = v};
     for (unsigned i = 0; i < u.n; i++) /* what they have done until now */
-        engine_left(e, e->member[e->core[core].first + i]);
+        engine_left(e, e->member[u.first + i]);
     for (u.j = b; u.j < v; u.j++)
-        if (pays(&u, core))
+        if (pays(&u))
             return u.j;
     return v;
 }
