@@ -14,10 +14,10 @@
 
 enum {
     SIM_LEVELS_MAX = 8,
-    SIM_PHASES_MAX = 8,            /* throttle phases and the halt of one change */
-    SIM_UNITS_PER_MHZ = 10,        /* speeds are whole 0.1 MHz */
-    SIM_CORES_MAX = 4096,          /* active cores of one processor */
-    SIM_CORE_CPUS_MAX = 8,         /* hyper-threads of one core */
+    SIM_PHASES_MAX = 8,     /* throttle phases and the halt of one change */
+    SIM_UNITS_PER_MHZ = 10, /* speeds are whole 0.1 MHz */
+    SIM_CORES_MAX = 4096,   /* active cores of one processor */
+    SIM_CORE_CPUS_MAX = 8,  /* hyper-threads of one core */
 };
 
 #define SIM_PS_PER_US INT64_C(1000000)
@@ -66,7 +66,7 @@ int sim_params_demand(const struct sim_params *p, enum sim_class c);
 double sim_params_trigger(const struct sim_params *p, enum sim_class c);
 
 /* The speed at a level with n active cores (1 to sim_params_cores; 0 counts as 1), in 0.1 MHz. */
-uint32_t sim_params_speed(const struct sim_params *p, unsigned level, unsigned n);
+uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n);
 /*
  * The speed of code that waits for memory in a share of its cycles at `recorded` speed (0.1 MHz), in thousandths
  * (0 to 1000). Dissertation, eq. 4.3.

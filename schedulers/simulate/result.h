@@ -24,7 +24,7 @@ struct sim_result {
     size_t n_tasks, n_cores;
     struct sim_times all;
     struct sim_times *tasks; /* by task */
-    uint64_t transitions;    /* of all cores, down and up */
+    uint64_t transitions, down, up; /* changes of level that have begun, on all cores */
     uint64_t rows;           /* that were played */
     /* schedulers; 0 without one */
     uint64_t switches, migrations, core_changes;
@@ -38,5 +38,4 @@ double sim_times_remote_delay(const struct sim_times *t);
 /* Adds b to a; the end is the later one. */
 void sim_times_add(struct sim_times *a, const struct sim_times *b);
 
-/* Times and counts of `into` become those of both (runs of several seeds); same policy, scheduler, tasks. */
 void sim_result_free(struct sim_result *r);

@@ -31,8 +31,8 @@ struct sim_options {
     enum sim_policy policy;
     enum sim_scheduler scheduler;
     uint64_t seed;
-    int64_t timeout_ps;                   /* policy timeout; 0: the break-even time */
-    const struct sim_observer *observer;  /* NULL: nobody looks */
+    int64_t timeout_ps;                  /* policy timeout; 0: the break-even time */
+    const struct sim_observer *observer; /* NULL: nobody looks */
 };
 
 /*

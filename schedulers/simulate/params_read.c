@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads characterize-export/1 (doc/export-format.md). */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedulers/simulate/params_parts.h"
+#include "util/list.h"
+#include "util/path.h"
+
+enum { NS = 1000 /* ps */ };
+
+/* An element of a list of the file, for messages. */
+struct params_row {
+    const char *path, *list;
+    size_t index;
+    json_t *json;
+    struct machine_error *err;
+};
+
+static int row_wrong(const struct params_row *r, const char *key, const char *what)
+{
+    return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: %s[%zu]: '%s' %s", r->path, r->list, r->index, key, what);
+}
+
+/* A whole number within limits. *out stays as it is where there is none and none is required. */
+static int row_number(const struct params_row *r, const char *key, bool required, double lo, double hi, double *out)
+{
+    json_t *value = json_object_get(r->json, key);
+    if (value == NULL)
+        return required ? row_wrong(r, key, "is missing") : MACHINE_OK;
+    if (!json_is_integer(value) || (double)json_integer_value(value) < lo || (double)json_integer_value(value) > hi)
+        return row_wrong(r, key, "is not a whole number in its range (doc/export-format.md)");
+    *out = (double)json_integer_value(value);
+    return MACHINE_OK;
+}
+
+static int row_index(const struct params_row *r, const char *key, unsigned below, unsigned *out)
+{
+    double value = 0;
+    int status = row_number(r, key, true, 0, below == 0 ? 0 : below - 1.0, &value);
+    *out = (unsigned)value;
+    return status;
+}
+
+static int row_cores(const struct params_row *r, unsigned *out)
+{
+    double value = 0;
+    int status = row_number(r, "active_cores", true, 1, SIM_CORES_MAX, &value);
+    *out = (unsigned)value;
+    return status;
+}
+
+static int no_memory(struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+}
+
+/* ---- the lists ---- */
+
+static int read_class(const struct params_row *r, struct sim_params *p)
+{
+    struct sim_export_class c = {.level = -1};
+    double width = 0, level = -1;
+    json_t *heavy = json_object_get(r->json, "heavy");
+    if (row_number(r, "width", true, 1, 1e6, &width) != MACHINE_OK ||
+        row_number(r, "level", false, 0, p->levels - 1.0, &level) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    if (!json_is_boolean(heavy))
+        return row_wrong(r, "heavy", "is neither true nor false");
+    c.width = (unsigned)width;
+    c.heavy = json_is_true(heavy);
+    c.level = (int)level;
+    if (!list_room(&p->classes, p->n_classes, sizeof(c)))
+        return no_memory(r->err);
+    p->classes[p->n_classes++] = c;
+    return MACHINE_OK;
+}
+
+static int read_trigger(const struct params_row *r, struct sim_params *p)
+{
+    unsigned class = 0;
+    double one_in = 0, count = 0, first = 0;
+    if (row_index(r, "class", (unsigned)p->n_classes, &class) != MACHINE_OK ||
+        row_number(r, "one_in", true, 1, 1e9, &one_in) != MACHINE_OK ||
+        row_number(r, "count", false, 0, 1e15, &count) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    first = count;
+    if (row_number(r, "count_lo", false, 0, 1e15, &first) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    /* the shortest burst that was tried requests it already: at once */
+    if (one_in == 1)
+        p->classes[class].trigger = first > 1 ? count : 0;
+    return MACHINE_OK;
+}
+
+static int read_frequency(const struct params_row *r, struct sim_params *p)
+{
+    struct sim_frequency f = {0};
+    double cpu = 0;
+    if (row_number(r, "cpu", true, 0, 1e6, &cpu) != MACHINE_OK || row_cores(r, &f.n) != MACHINE_OK ||
+        row_index(r, "level", p->levels, &f.level) != MACHINE_OK ||
+        row_number(r, "mhz", true, 250, 16000, &f.mhz) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    if (r->index == 0)
+        p->frequency_cpu = cpu;
+    if (cpu != p->frequency_cpu) /* rows ascend by CPU */
+        return MACHINE_OK;
+    if (!list_room(&p->frequencies, p->n_frequencies, sizeof(f)))
+        return no_memory(r->err);
+    p->frequencies[p->n_frequencies++] = f;
+    if (f.n > p->cores)
+        p->cores = f.n;
+    return MACHINE_OK;
+}
+
+static int read_cost(const struct params_row *r, unsigned below, struct sim_cost **list, size_t *n)
+{
+    struct sim_cost c = {.down = SIM_ABSENT, .up = SIM_ABSENT, .breakeven = SIM_ABSENT};
+    if (row_index(r, "from", below, &c.from) != MACHINE_OK || row_index(r, "to", below, &c.to) != MACHINE_OK ||
+        row_cores(r, &c.n) != MACHINE_OK || row_number(r, "down_ns", false, -1e12, 1e12, &c.down) != MACHINE_OK ||
+        row_number(r, "up_ns", false, -1e12, 1e12, &c.up) != MACHINE_OK ||
+        row_number(r, "breakeven_ns", false, -1e12, 1e12, &c.breakeven) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    double *const values[] = {&c.down, &c.up, &c.breakeven};
+    const char *const keys[] = {"down_ns", "up_ns", "breakeven_ns"};
+    for (size_t i = 0; i < 3; i++)
+        if (json_object_get(r->json, keys[i]) != NULL)
+            *values[i] = fmax(0, *values[i]) * NS;
+    if (!list_room(list, *n, sizeof(c)))
+        return no_memory(r->err);
+    (*list)[(*n)++] = c;
+    return MACHINE_OK;
+}
+
+static int read_class_cost(const struct params_row *r, struct sim_params *p)
+{
+    return read_cost(r, (unsigned)p->n_classes, &p->costs, &p->n_costs);
+}
+
+static int read_level_cost(const struct params_row *r, struct sim_params *p)
+{
+    return read_cost(r, p->levels, &p->level_costs, &p->n_level_costs);
+}
+
+static int read_relaxation(const struct params_row *r, struct sim_params *p)
+{
+    struct sim_relaxation x = {.share = SIM_ABSENT};
+    double mode = 0;
+    if (row_index(r, "from", p->levels, &x.from) != MACHINE_OK || row_index(r, "to", p->levels, &x.to) != MACHINE_OK ||
+        row_number(r, "mode", true, 1, 2, &mode) != MACHINE_OK ||
+        row_number(r, "wait_ns", true, 0, 1e12, &x.wait) != MACHINE_OK ||
+        row_number(r, "share_permille", false, 0, 1000, &x.share) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    x.mode = (unsigned)mode;
+    x.wait *= NS;
+    if (x.share != SIM_ABSENT)
+        x.share /= 1000;
+    if (!list_room(&p->relaxations, p->n_relaxations, sizeof(x)))
+        return no_memory(r->err);
+    p->relaxations[p->n_relaxations++] = x;
+    return MACHINE_OK;
+}
+
+static int read_throttle(const struct params_row *r, struct sim_params *p)
+{
+    struct sim_throttle t = {.ratio = SIM_ABSENT};
+    double phase = 0;
+    if (row_index(r, "from", (unsigned)p->n_classes, &t.from) != MACHINE_OK ||
+        row_index(r, "to", (unsigned)p->n_classes, &t.to) != MACHINE_OK || row_cores(r, &t.n) != MACHINE_OK ||
+        row_number(r, "phase", true, 1, 1000, &phase) != MACHINE_OK ||
+        row_number(r, "duration_ns", true, 0, 1e12, &t.ps) != MACHINE_OK ||
+        row_number(r, "ratio_permille", false, 0, 1e6, &t.ratio) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    t.phase = (unsigned)phase;
+    t.ps *= NS;
+    if (!list_room(&p->throttles, p->n_throttles, sizeof(t)))
+        return no_memory(r->err);
+    p->throttles[p->n_throttles++] = t;
+    return MACHINE_OK;
+}
+
+/* in an order in which what a row refers to has been read */
+static const struct {
+    const char *name;
+    int (*read)(const struct params_row *r, struct sim_params *p);
+} export_lists[] = {{"classes", read_class},          {"triggers", read_trigger},
+                    {"frequencies", read_frequency},  {"costs", read_class_cost},
+                    {"level_costs", read_level_cost}, {"level_relaxations", read_relaxation},
+                    {"throttles", read_throttle}};
+
+static int read_lists(const char *path, struct sim_params *p, struct machine_error *err)
+{
+    for (size_t i = 0; i < sizeof(export_lists) / sizeof(export_lists[0]); i++) {
+        json_t *list = json_object_get(p->root, export_lists[i].name);
+        if (!json_is_array(list))
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: there is no list '%s'", path, export_lists[i].name);
+        struct params_row row = {.path = path, .list = export_lists[i].name, .err = err};
+        for (row.index = 0; row.index < json_array_size(list); row.index++) {
+            row.json = json_array_get(list, row.index);
+            int status = export_lists[i].read(&row, p);
+            if (status != MACHINE_OK)
+                return status;
+        }
+    }
+    return MACHINE_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Why a table gave nothing, as the file says; "" where it does not. */
+static const char *missing_reason(const json_t *root, const char *table)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(root, "missing"), i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "table"));
+        const char *why = json_string_value(json_object_get(row, "why"));
+        if (name != NULL && why != NULL && strcmp(name, table) == 0)
+            return why;
+    }
+    return "";
+}
+
+static int lacks(const char *path, const struct sim_params *p, const char *what, struct machine_error *err)
+{
+    const char *why = missing_reason(p->root, "frequency");
+    return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: the export has no %s%s%.300s", path, what,
+                        why[0] != '\0' ? ": " : "; measure the table frequency and export again", why);
+}
+
+/* Every level has a frequency with as many active cores as any. */
+static int check_frequencies(const char *path, const struct sim_params *p, struct machine_error *err)
+{
+    if (p->n_frequencies == 0)
+        return lacks(path, p, "frequencies", err);
+    for (unsigned level = 0; level < p->levels; level++) {
+        bool there = false;
+        for (size_t i = 0; i < p->n_frequencies; i++)
+            there = there || (p->frequencies[i].level == level && p->frequencies[i].n == p->cores);
+        if (!there)
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: frequencies: level %u is missing with %u active cores",
+                                path, level, p->cores);
+    }
+    return MACHINE_OK;
+}
+
+static int read_root(const char *path, struct sim_params *p, struct machine_error *err)
+{
+    const char *format = json_string_value(json_object_get(p->root, "format"));
+    const char *cpu = json_string_value(json_object_get(p->root, "cpu"));
+    const char *source = json_string_value(json_object_get(p->root, "source"));
+    json_t *levels = json_object_get(p->root, "levels"), *modelled = json_object_get(p->root, "modelled");
+    if (format == NULL || strcmp(format, "characterize-export/1") != 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "%s: 'format' is not characterize-export/1; --export json FILE writes such files", path);
+    if (cpu == NULL || !json_is_boolean(modelled))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: '%s' is missing", path, cpu == NULL ? "cpu" : "modelled");
+    if (!json_is_integer(levels) || json_integer_value(levels) < 0 || json_integer_value(levels) > SIM_LEVELS_MAX)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: 'levels' is not a whole number from 0 to %d", path,
+                            SIM_LEVELS_MAX);
+    p->levels = (unsigned)json_integer_value(levels);
+    p->modelled = json_is_true(modelled);
+    p->cpu = strdup(cpu);
+    p->source = strdup(source != NULL ? source : "");
+    if (p->cpu == NULL || p->source == NULL)
+        return no_memory(err);
+    if (p->levels == 0)
+        return lacks(path, p, "license levels", err);
+    int status = read_lists(path, p, err);
+    return status == MACHINE_OK ? check_frequencies(path, p, err) : status;
+}
+
+int sim_params_read(const char *path, struct sim_params **out, struct machine_error *err)
+{
+    char why[400];
+    FILE *in;
+    json_error_t error;
+    *out = NULL;
+    if (path_read_named(path, &in, why, sizeof(why)) != 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "cannot read %s: %s", path, why);
+    struct sim_params *p = calloc(1, sizeof(*p));
+    json_t *root = p != NULL ? json_loadf(in, JSON_REJECT_DUPLICATES, &error) : NULL;
+    fclose(in);
+    if (p == NULL)
+        return no_memory(err);
+    p->factors = (struct sim_factors){1, 1, 1};
+    p->root = root;
+    int status = root == NULL ? machine_fail(err, MACHINE_BAD_INPUT, "", "%s:%d:%d: not JSON: %s", path, error.line,
+                                             error.column, error.text)
+                              : read_root(path, p, err);
+    json_decref(root);
+    p->root = NULL;
+    if (status == MACHINE_OK)
+        status = sim_params_prepare(p) ? MACHINE_OK : no_memory(err);
+    if (status != MACHINE_OK) {
+        sim_params_free(p);
+        return status;
+    }
+    *out = p;
+    return MACHINE_OK;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long a core holds a level that it does not need any more: doc/simulation.md, "Frequency policies". */
+#include "schedulers/simulate/engine.h"
+
+const char *const sim_policy_names[SIM_POLICIES] = {"stock", "timeout", "oracle", "software", "learned", "never"};
+
+/* The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+static int64_t stock_wait(struct engine *e, unsigned core, unsigned a, unsigned b)
+{
+    struct sim_wait *w = &e->wait[a][b];
+    if (!e->wait_known[a][b])
+        e->failed = sim_params_wait(e->params, a, b, w, NULL) != 0 || e->failed;
+    e->wait_known[a][b] = true;
+    uint64_t z = mix(e->options->seed ^ mix(((uint64_t)core << 32) + e->core[core].falls++));
+    return (double)(z >> 11) * 0x1p-53 < w->long_share ? w->long_ps : w->usual_ps;
+}
+
+int64_t policy_breakeven(struct engine *e, unsigned fast, unsigned slow)
+{
+    int64_t *known = &e->breakeven[((size_t)fast * e->n_levels + slow) * (e->n_max + 1) + e->n_active];
+    if (*known < 0)
+        *known = sim_params_breakeven(e->params, fast, slow, e->n_active, NULL);
+    e->failed = e->failed || *known < 0;
+    return *known;
+}
+
+/* The core's time with work to do. */
+static int64_t busy_time(const struct engine *e, const struct engine_core *c)
+{
+    return c->busy_ps + (c->n_working > 0 ? e->now - c->busy_since : 0);
+}
+
+static int64_t learned_wait(struct engine *e, struct engine_core *c, unsigned a, unsigned b, uint32_t task)
+{
+    c->fell_task = task;
+    c->fell_at = busy_time(e, c);
+    c->fell_from = a;
+    c->fell_to = b;
+    return task == SIM_IDLE ? 0 : learned_hold(&e->learned[task], policy_breakeven(e, b, a));
+}
+
+void policy_rose(struct engine *e, unsigned core, unsigned to)
+{
+    struct engine_core *c = &e->core[core];
+    if (e->learned == NULL || c->fell_task == SIM_IDLE || to <= c->fell_to)
+        return;
+    learned_gap(&e->learned[c->fell_task], busy_time(e, c) - c->fell_at, policy_breakeven(e, c->fell_to, c->fell_from));
+    c->fell_task = SIM_IDLE;
+}
+
+static void oracle_fell(struct engine *e, unsigned core, unsigned b)
+{
+    struct engine_core *c = &e->core[core];
+    unsigned v = c->phase != 0 ? c->target : c->level, j = v > b ? oracle_target(e, core, v, b) : b;
+    for (unsigned k = b + 1; k < e->n_levels; k++)
+        c->hold[k] = k > j ? e->now : SIM_FOREVER;
+}
+
+void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b, uint32_t task)
+{
+    struct engine_core *c = &e->core[core];
+    int64_t until = SIM_FOREVER;
+    switch (e->options->policy) {
+    case SIM_STOCK:
+        until = engine_later(e->now, stock_wait(e, core, a, b));
+        break;
+    case SIM_TIMEOUT:
+        until = engine_later(e->now, e->options->timeout_ps > 0 ? e->options->timeout_ps : policy_breakeven(e, b, a));
+        break;
+    case SIM_SOFTWARE:
+        until = software_hold(c, e->now);
+        break;
+    case SIM_LEARNED:
+        until = engine_later(e->now, learned_wait(e, c, a, b, task));
+        break;
+    case SIM_ORACLE:
+        oracle_fell(e, core, b);
+        return;
+    case SIM_NEVER:
+    case SIM_POLICIES:
+        break;
+    }
+    for (unsigned k = b + 1; k <= a; k++)
+        c->hold[k] = until;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schedulers/simulate/simulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedulers/simulate/engine.h"
+#include "schedulers/simulate/playlist.h"
+
+const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
+                                                         "fair-attribute", "core", "specialize"};
+
+/* ---- whether it can be done ---- */
+
+static int check_classes(const struct sim_params *p, const struct sim_workload *w, char *why, size_t size)
+{
+    for (int c = 0; c < SIM_CLASSES; c++)
+        if (w->class_used[c] && sim_params_demand(p, (enum sim_class)c) < 0)
+            return error_line(why, size, "the export gives no level for class %s, which %s uses", sim_class_names[c],
+                              w->name);
+    return 0;
+}
+
+static int check_cores(const struct sim_params *p, const struct sim_workload *w, char *why, size_t size)
+{
+    unsigned n = w->active_cores != 0 ? w->active_cores : w->n_cores;
+    if (n > sim_params_cores(p))
+        return error_line(why, size, "the export has frequencies for up to %u active cores; %s needs %u",
+                          sim_params_cores(p), w->name, n);
+    if (w->active_cores != 0 && w->active_cores < w->n_cores)
+        return error_line(why, size, "%u active cores are fewer than the %u cores of %s", w->active_cores, w->n_cores,
+                          w->name);
+    return 0;
+}
+
+/* What changes between two levels need; software knows no classes. */
+static int check_changes(struct sim_params *p, const struct sim_options *o, unsigned fast, unsigned slow,
+                         const char **why)
+{
+    struct sim_wait wait;
+    if (sim_params_down(p, fast, slow, SIM_NONE, 1, why) == NULL)
+        return -1;
+    if (o->policy != SIM_NEVER && sim_params_up(p, slow, fast, 1, why) < 0)
+        return -1;
+    return o->policy == SIM_STOCK ? sim_params_wait(p, slow, fast, &wait, why) : 0;
+}
+
+int sim_check(struct sim_params *p, const struct sim_workload *w, const struct sim_options *o, char *why,
+              size_t why_size)
+{
+    bool demanded[SIM_LEVELS_MAX] = {true};
+    const char *missing;
+    if (check_classes(p, w, why, why_size) != 0 || check_cores(p, w, why, why_size) != 0)
+        return -1;
+    if (o->policy == SIM_SOFTWARE && !w->has_ipc)
+        return error_line(why, why_size, "policy software needs the column ipc, which %s does not have", w->name);
+    if (o->policy == SIM_ORACLE && o->scheduler != SIM_RECORDED)
+        return error_line(why, why_size,
+                          "policy oracle needs to know what each CPU will run, which a scheduler has not decided yet");
+    for (int c = 0; c < SIM_CLASSES; c++)
+        if (w->class_used[c])
+            demanded[sim_params_demand(p, (enum sim_class)c)] = true;
+    for (unsigned slow = 1; slow < sim_params_levels(p); slow++)
+        for (unsigned fast = 0; fast < slow; fast++)
+            if ((demanded[slow] && demanded[fast]) || o->policy == SIM_SOFTWARE)
+                if (check_changes(p, o, fast, slow, &missing) != 0)
+                    return error_line(why, why_size, "%s", missing);
+    return 0;
+}
+
+/* ---- doing it ---- */
+
+static void make_result(struct engine *e, struct sim_result *out)
+{
+    *out = (struct sim_result){.policy = sim_policy_names[e->options->policy],
+                               .scheduler = sim_scheduler_names[e->options->scheduler],
+                               .n_tasks = e->workload->n_tasks,
+                               .n_cores = e->n_cores,
+                               .tasks = e->tasks,
+                               .rows = e->rows};
+    e->tasks = NULL; /* the result's from now on */
+    for (size_t i = 0; i < out->n_tasks; i++)
+        sim_times_add(&out->all, &out->tasks[i]);
+    for (unsigned core = 0; core < e->n_cores; core++) {
+        out->down += e->core[core].n_down;
+        out->up += e->core[core].n_up;
+    }
+    out->transitions = out->down + out->up;
+}
+
+/* Tasks where and when they were recorded. */
+static int run_recorded(struct sim_params *p, struct sim_workload *w, const struct sim_options *o,
+                        struct sim_result *out, struct machine_error *err)
+{
+    struct engine e;
+    struct playlist list;
+    struct engine_feed feed = {.next = playlist_next, .peek = playlist_peek, .self = &list};
+    int status = MACHINE_FAILED;
+    if (playlist_init(&list, w) && engine_init(&e, p, w, o, &feed) == MACHINE_OK)
+        status = engine_run(&e, err);
+    else
+        machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    const char *unread = w->cpus.error != NULL ? w->cpus.error(w->cpus.self) : NULL;
+    if (status == MACHINE_OK && (unread != NULL || list.failed))
+        status = machine_fail(err, MACHINE_FAILED, "", "%s: %s", w->name, unread != NULL ? unread : "out of memory");
+    if (status == MACHINE_OK)
+        make_result(&e, out);
+    engine_free(&e);
+    playlist_free(&list);
+    return status;
+}
+
+int sim_run(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_result *out,
+            struct machine_error *err)
+{
+    char why[400];
+    memset(out, 0, sizeof(*out));
+    if (sim_check(p, w, o, why, sizeof(why)) != 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
+    w->cpus.rewind(w->cpus.self);
+    return run_recorded(p, w, o, out, err);
+}
