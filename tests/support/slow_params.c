@@ -128,10 +128,20 @@ uint32_t slow_params_speed(const struct slow_params *p, unsigned level, unsigned
 
 unsigned slow_params_cores(const struct slow_params *p)
 {
-    for (unsigned n = 1;; n++)
-        for (unsigned level = 0; level < p->levels; level++)
-            if (!slow_params_speed(p, level, n))
-                return n - 1;
+    unsigned most = 0;
+    for (unsigned level = 0; level < p->levels; level++)
+        while (slow_params_speed(p, level, most + 1))
+            most++;
+    return most;
+}
+
+bool slow_params_usable(const struct slow_params *p)
+{
+    unsigned most = slow_params_cores(p);
+    for (unsigned level = 0; level < p->levels; level++)
+        if (!slow_params_speed(p, level, most))
+            return false;
+    return most > 0;
 }
 
 uint32_t slow_stalled_speed(uint32_t speed, uint32_t recorded, unsigned stall_permille)
@@ -173,7 +183,7 @@ int64_t slow_params_trigger(const struct slow_params *p, enum sim_class c)
 {
     for (size_t i = 0; c != SIM_NONE && i < p->triggers.n; i++) {
         const struct export_row *r = &p->triggers.row[i];
-        if (r->class == class_number(p, c) && r->one_in == 1 && r->count != ABSENT && r->count_lo > 1)
+        if (r->class == class_number(p, c) && r->one_in == 1 && (r->count_lo == ABSENT ? r->count : r->count_lo) > 1)
             return r->count;
     }
     return 0;
@@ -196,7 +206,7 @@ static bool says_up(const struct export_row *r)
 
 static bool says_throttle(const struct export_row *r)
 {
-    return r->duration != ABSENT && r->ratio != ABSENT;
+    return r->duration != ABSENT;
 }
 
 /* Of the rows between two that say it: those at n, else at the next higher, else at the highest; the first of them. */
@@ -262,7 +272,7 @@ bool slow_params_down(const struct slow_params *p, unsigned from, unsigned to, e
         double scale = sum > out->total_ps ? out->total_ps / sum : 1;
         for (size_t i = 0; first && i < p->throttles.n; i++) {
             const struct export_row *r = &p->throttles.row[i];
-            if (r->from != first->from || r->to != first->to || r->cores != first->cores || !says_throttle(r))
+            if (r->from != first->from || r->to != first->to || r->cores != first->cores || r->ratio == ABSENT)
                 continue;
             double duration = (double)ps_of_ns(r->duration);
             if (pass == 0)
@@ -324,16 +334,16 @@ bool slow_params_wait(const struct slow_params *p, unsigned from, unsigned to, s
 
 int64_t slow_params_breakeven(const struct slow_params *p, unsigned fast, unsigned slow, unsigned n)
 {
-    for (size_t i = 0; i < p->level_costs.n; i++) {
-        const struct export_row *r = &p->level_costs.row[i];
-        if (r->from == fast && r->to == slow && r->cores == n && r->breakeven != ABSENT)
-            return ps_of_ns(r->breakeven);
-    }
     double a = slow_params_speed(p, fast, n), b = slow_params_speed(p, slow, n);
     struct sim_change down;
     int64_t up = slow_params_up(p, slow, fast, n);
     if (a <= b)
         return SIM_FOREVER;
+    for (size_t i = 0; i < p->level_costs.n; i++) {
+        const struct export_row *r = &p->level_costs.row[i];
+        if (r->from == fast && r->to == slow && r->cores == n && r->breakeven != ABSENT)
+            return ps_of_ns(r->breakeven);
+    }
     if (up < 0 || !slow_params_down(p, fast, slow, SIM_NONE, n, &down))
         return -1;
     return whole(a * (down.total_ps + (double)up) / (a - b));

@@ -18,7 +18,9 @@ struct slow_params *slow_params_read(const char *path);
 void slow_params_free(struct slow_params *p);
 
 unsigned slow_params_levels(const struct slow_params *p);
-unsigned slow_params_cores(const struct slow_params *p); /* up to which all levels have a frequency */
+unsigned slow_params_cores(const struct slow_params *p); /* the most for which there is a frequency */
+/* Whether all levels have one there; else the export is refused. */
+bool slow_params_usable(const struct slow_params *p);
 
 int slow_params_demand(const struct slow_params *p, enum sim_class c);      /* -1: not known */
 int64_t slow_params_trigger(const struct slow_params *p, enum sim_class c); /* instructions; 0: at once */
