@@ -99,7 +99,7 @@ static void for_others(const struct sim_report *r, FILE *out, const char *schedu
     fputs(any ? ".\n" : "", out);
 }
 
-void sim_figure_conclude(const struct sim_report *r, FILE *out)
+void sim_conclude(const struct sim_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->n_results; i++) {
         const char *scheduler = sim_figure_scheduler(r, i);
@@ -120,17 +120,43 @@ void sim_figure_conclude(const struct sim_report *r, FILE *out)
     }
 }
 
-void sim_figure_conclude_what_if(const struct sim_report *r, FILE *out)
+/* The row that leaves least to lose for work that is not wide; NULL: there is no such work. */
+static const struct sim_what_if_row *least_remote(const struct sim_what_if *w)
+{
+    const struct sim_what_if_row *best = NULL;
+    for (size_t i = 0; i < w->n; i++)
+        if (isfinite(w->row[i].remote) && (!best || w->row[i].remote < best->remote))
+            best = &w->row[i];
+    return best;
+}
+
+void sim_conclude_what_if(const struct sim_report *r, FILE *out)
 {
     const struct sim_what_if *w = &r->what_if;
-    const struct sim_what_if_row *best = &w->row[0];
-    double points = w->n ? 100 * (w->now.overhead - best->overhead) : NAN;
+    const struct sim_what_if_row *best = &w->row[0], *remote = least_remote(w);
+    double points = 100 * (w->now.overhead - best->overhead);
     if (w->n == 0)
         return;
-    if (!(points >= NO_POINTS)) {
+    if (!(points >= NO_POINTS))
         fprintf(out, "None of these changes would lower the overhead of %.2f %%.\n", 100 * w->now.overhead);
-        return;
+    else
+        fprintf(out, "What would help most: %s times %g, overhead %.2f %% instead of %.2f %%, %.2f points less.\n",
+                best->parameter, best->factor, plain_number(100 * best->overhead, 2), 100 * w->now.overhead, points);
+    if (remote && remote != best && 100 * (w->now.remote - remote->remote) >= NO_POINTS)
+        fprintf(out, "What would help work that is not wide most: %s times %g, %.2f %% instead of %.2f %%.\n",
+                remote->parameter, remote->factor, plain_number(100 * remote->remote, 2), 100 * w->now.remote);
+}
+
+void sim_conclude_bounds(const struct sim_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->n_bounds; i++) {
+        const struct sim_bound *b = &r->bounds[i];
+        fprintf(out, "%s: %g %s, between %g and %g: %s\n", b->what, b->value, b->unit, b->lo, b->hi, b->why);
     }
-    fprintf(out, "What would help most: %s times %g, overhead %.2f %% instead of %.2f %%, %.2f points less.\n",
-            best->parameter, best->factor, plain_number(100 * best->overhead, 2), 100 * w->now.overhead, points);
+}
+
+void sim_conclude_refused(const struct sim_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->n_refused; i++)
+        fprintf(out, "%s, scheduler %s: %s\n", r->refused[i].policy, r->refused[i].scheduler, r->refused[i].why);
 }

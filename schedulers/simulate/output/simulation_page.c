@@ -80,17 +80,19 @@ static void place_cpu(FILE *out, const void *page)
     html_text(out, report_of(page)->head.cpu);
 }
 
-/* Lines, each as an item of a list. */
-static void place_items(FILE *out, const struct sim_report *r, void (*print)(const struct sim_report *r, FILE *out))
+/* Lines of text; each as an item of a list, or as they are. */
+static void place_lines(FILE *out, const void *page, bool items,
+                        void (*conclude)(const struct sim_report *r, FILE *out))
 {
     char *text = NULL, *line;
     size_t size = 0;
     FILE *lines = open_memstream(&text, &size);
-    if (!lines)
-        return;
-    print(r, lines);
-    char *rest = fclose(lines) == 0 ? text : NULL;
-    while (rest && (line = strsep(&rest, "\n")) != NULL)
+    if (lines)
+        conclude(report_of(page), lines);
+    char *rest = lines && fclose(lines) == 0 ? text : NULL;
+    if (!items)
+        html_lines(out, rest);
+    while (items && rest && (line = strsep(&rest, "\n")) != NULL)
         if (*line)
             html_print(out, "<li>%s</li>\n", line);
     free(text);
@@ -98,7 +100,22 @@ static void place_items(FILE *out, const struct sim_report *r, void (*print)(con
 
 static void place_findings(FILE *out, const void *page)
 {
-    place_items(out, report_of(page), sim_figure_conclude);
+    place_lines(out, page, true, sim_conclude);
+}
+
+static void place_what_if_finding(FILE *out, const void *page)
+{
+    place_lines(out, page, false, sim_conclude_what_if);
+}
+
+static void place_bounds(FILE *out, const void *page)
+{
+    place_lines(out, page, true, sim_conclude_bounds);
+}
+
+static void place_refused(FILE *out, const void *page)
+{
+    place_lines(out, page, true, sim_conclude_refused);
 }
 
 static void place_fact(FILE *out, const char *name, const char *value)
@@ -166,19 +183,6 @@ static void place_what_if(FILE *out, const void *page)
     place_table(out, page, &t, "Policy stock on other processors", "caption-what-if");
 }
 
-static void place_what_if_finding(FILE *out, const void *page)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *lines = open_memstream(&text, &size);
-    if (!lines)
-        return;
-    sim_figure_conclude_what_if(report_of(page), lines);
-    if (fclose(lines) == 0)
-        html_lines(out, text);
-    free(text);
-}
-
 static void place_tasks(FILE *out, const void *page)
 {
     const struct sim_report *r = report_of(page);
@@ -195,21 +199,6 @@ static void place_tasks(FILE *out, const void *page)
         sim_table_tasks(r, scheduler, SIZE_MAX, &t);
         place_table(out, page, &t, caption, id);
     }
-}
-
-static void place_bounds(FILE *out, const void *page)
-{
-    struct table t;
-    sim_table_bounds(report_of(page), &t);
-    place_table(out, page, &t, "Parameters that were bounded", "caption-bounds");
-}
-
-static void place_refused(FILE *out, const void *page)
-{
-    const struct sim_report *r = report_of(page);
-    for (size_t i = 0; i < r->n_refused; i++)
-        html_print(out, "<li>%s, scheduler %s: %s</li>\n", r->refused[i].policy, r->refused[i].scheduler,
-                   r->refused[i].why);
 }
 
 static void place_foot(FILE *out, const void *page)

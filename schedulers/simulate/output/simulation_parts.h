@@ -50,10 +50,15 @@ const struct sim_report_result *sim_figure_result(const struct sim_report *r, co
 const char *sim_figure_scheduler(const struct sim_report *r, size_t i);
 /* Whether there is more than one scheduler, or one that is not "recorded". */
 bool sim_figure_schedulers(const struct sim_report *r);
-/* Lines: what follows from the figures. */
-void sim_figure_conclude(const struct sim_report *r, FILE *out);
-/* The same of what-if; nothing where there are no rows. */
-void sim_figure_conclude_what_if(const struct sim_report *r, FILE *out);
+
+/* ---- simulation_conclude.c: lines of text; each function prints nothing where there is nothing to tell ---- */
+
+/* What follows from the figures, and from what-if. */
+void sim_conclude(const struct sim_report *r, FILE *out);
+void sim_conclude_what_if(const struct sim_report *r, FILE *out);
+/* What was bounded, and what was refused. */
+void sim_conclude_bounds(const struct sim_report *r, FILE *out);
+void sim_conclude_refused(const struct sim_report *r, FILE *out);
 
 /* ---- simulation_tables.c: what is shown as rows, in percent; table_free in any case ---- */
 
@@ -61,7 +66,6 @@ void sim_table_results(const struct sim_report *r, struct table *t);
 /* Tasks that worked, by what they lost under the first policy of a scheduler, the most first, at most `most`. */
 void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t most, struct table *t);
 void sim_table_what_if(const struct sim_report *r, struct table *t);
-void sim_table_bounds(const struct sim_report *r, struct table *t);
 
 /* ---- simulation_charts.c; as sim_report_chart ---- */
 

@@ -29,55 +29,63 @@ static void put_percent_limits(struct table *t, const char *column, struct estim
 
 /* ---- results ---- */
 
-static void results_row(const struct sim_report *r, const struct sim_report_result *result, struct table *t)
+static void results_row(const struct sim_report *r, const struct sim_report_result *result, bool scheduled,
+                        struct table *t)
 {
     double time = sim_figure_of(result, SIM_TIME, SIM_TOTAL).value;
+    double slowed = sim_figure_of(result, SIM_THROTTLED, SIM_TOTAL).value +
+                    sim_figure_of(result, SIM_HALTED, SIM_TOTAL).value;
     table_add_row(t);
     table_put_text(t, "policy", result->runs->policy);
-    table_put_text(t, "scheduler", result->runs->scheduler);
     put_percent_limits(t, "overhead", sim_figure_of(result, SIM_OVERHEAD, SIM_TOTAL));
     put_percent_limits(t, "remote_overhead", sim_figure_of(result, SIM_REMOTE, SIM_TOTAL));
     put_percent(t, "remote_delay", sim_figure_of(result, SIM_REMOTE_DELAY, SIM_TOTAL).value);
     put_percent(t, "remote_smt", sim_figure_of(result, SIM_REMOTE_SMT, SIM_TOTAL).value);
-    table_put_number(t, "changes_per_s", sim_figure_changes_per_s(result));
     for (unsigned level = 0; level < r->head.levels; level++) {
         char column[20];
         snprintf(column, sizeof column, "level_%u", level);
         put_percent(t, column, sim_figure_level_us(result, level, SIM_TOTAL) / time);
     }
-    put_percent(
-        t, "slowed",
-        (sim_figure_of(result, SIM_THROTTLED, SIM_TOTAL).value + sim_figure_of(result, SIM_HALTED, SIM_TOTAL).value) /
-            time);
+    put_percent(t, "slowed", slowed / time);
+    table_put_number(t, "changes_per_s", sim_figure_changes_per_s(result));
+    if (!scheduled)
+        return;
+    table_put_text(t, "scheduler", result->runs->scheduler);
     table_put_number(t, "switches", sim_figure_of(result, SIM_SWITCHES, SIM_TOTAL).value);
     table_put_number(t, "migrations", sim_figure_of(result, SIM_MIGRATIONS, SIM_TOTAL).value);
 }
 
 void sim_table_results(const struct sim_report *r, struct table *t)
 {
-    static const struct table_column before[] = {{"policy", "", TABLE_TEXT, true, 0},
-                                                 {"scheduler", "", TABLE_TEXT, false, 0},
-                                                 TABLE_LIMITS("overhead", "%", 2),
-                                                 TABLE_LIMITS("remote_overhead", "%", 2),
-                                                 {"remote_delay", "%", TABLE_REAL, false, 2},
-                                                 {"remote_smt", "%", TABLE_REAL, false, 2},
-                                                 {"changes_per_s", "1/s", TABLE_REAL, false, 0}};
-    static const struct table_column after[] = {{"slowed", "%", TABLE_REAL, false, 2},
-                                                {"switches", "", TABLE_REAL, false, 0},
-                                                {"migrations", "", TABLE_REAL, false, 0}};
-    enum { BEFORE = sizeof before / sizeof *before, AFTER = sizeof after / sizeof *after };
-    struct table_column columns[BEFORE + SIM_LEVELS_MAX + AFTER];
+    static const struct table_column policy = {"policy", "", TABLE_TEXT, true, 0};
+    static const struct table_column scheduler = {"scheduler", "", TABLE_TEXT, true, 0};
+    static const struct table_column overheads[] = {TABLE_LIMITS("overhead", "%", 2),
+                                                    TABLE_LIMITS("remote_overhead", "%", 2),
+                                                    {"remote_delay", "%", TABLE_REAL, false, 2},
+                                                    {"remote_smt", "%", TABLE_REAL, false, 2}};
+    static const struct table_column changes[] = {{"slowed", "%", TABLE_REAL, false, 2},
+                                                  {"changes_per_s", "1/s", TABLE_REAL, false, 0}};
+    static const struct table_column counts[] = {{"switches", "", TABLE_REAL, false, 0},
+                                                 {"migrations", "", TABLE_REAL, false, 0}};
+    struct table_column columns[TABLE_COLUMNS_MAX];
     char names[SIM_LEVELS_MAX][20];
-    size_t n = BEFORE;
-    memcpy(columns, before, sizeof before);
+    size_t n = 0;
+    bool scheduled = sim_figure_schedulers(r);
+    columns[n++] = policy;
+    if (scheduled)
+        columns[n++] = scheduler;
+    memcpy(columns + n, overheads, sizeof overheads);
+    n += sizeof overheads / sizeof *overheads;
     for (unsigned level = 0; level < r->head.levels; level++) {
         snprintf(names[level], sizeof names[level], "level_%u", level);
         columns[n++] = (struct table_column){names[level], "%", TABLE_REAL, false, 1};
     }
-    memcpy(columns + n, after, sizeof after);
-    simulation_columns(t, "simulation", r, columns, n + AFTER);
+    memcpy(columns + n, changes, sizeof changes);
+    n += sizeof changes / sizeof *changes;
+    memcpy(columns + n, counts, sizeof counts);
+    simulation_columns(t, "simulation", r, columns, scheduled ? n + sizeof counts / sizeof *counts : n);
     for (size_t i = 0; i < r->n_results; i++)
-        results_row(r, &r->results[i], t);
+        results_row(r, &r->results[i], scheduled, t);
 }
 
 /* ---- tasks ---- */
@@ -161,23 +169,4 @@ void sim_table_what_if(const struct sim_report *r, struct table *t)
         what_if_row(&r->what_if.now, &r->what_if.now, t);
     for (size_t i = 0; i < r->what_if.n; i++)
         what_if_row(&r->what_if.row[i], &r->what_if.now, t);
-}
-
-void sim_table_bounds(const struct sim_report *r, struct table *t)
-{
-    static const struct table_column columns[] = {
-        {"parameter", "", TABLE_TEXT, true, 0}, {"taken", "", TABLE_REAL, false, 2},
-        {"least", "", TABLE_REAL, false, 2},    {"most", "", TABLE_REAL, false, 2},
-        {"unit", "", TABLE_TEXT, false, 0},     {"why", "", TABLE_TEXT, false, 0}};
-    simulation_columns(t, "bounds", r, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < r->n_bounds; i++) {
-        const struct sim_bound *b = &r->bounds[i];
-        table_add_row(t);
-        table_put_text(t, "parameter", b->what);
-        table_put_number(t, "taken", b->value);
-        table_put_number(t, "least", b->lo);
-        table_put_number(t, "most", b->hi);
-        table_put_text(t, "unit", b->unit);
-        table_put_text(t, "why", b->why);
-    }
 }

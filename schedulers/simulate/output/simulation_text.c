@@ -65,7 +65,7 @@ static void text_results(FILE *out, bool colour, const struct sim_report *r)
     static const struct pivot_field overhead[] = {{"all work", "overhead", PIVOT_PLAIN, NULL},
                                                   {"remote: not wide", "remote_overhead", PIVOT_PLAIN, NULL},
                                                   {"by delay", "remote_delay", PIVOT_PLAIN, NULL},
-                                                  {"by hyper-threading", "remote_smt", PIVOT_PLAIN, NULL}};
+                                                  {"by SMT", "remote_smt", PIVOT_PLAIN, NULL}};
     static const struct pivot_field rest[] = {{"slowed", "slowed", PIVOT_PLAIN, NULL},
                                               {"changes/s", "changes_per_s", PIVOT_PLAIN, NULL},
                                               {"switches", "switches", PIVOT_PLAIN, NULL},
@@ -133,49 +133,24 @@ static void text_what_if(FILE *out, bool colour, const struct sim_report *r)
     table_free(&t);
 }
 
-static void text_heading(FILE *out, bool colour, const char *heading)
-{
-    fprintf(out, "\n%s%s%s\n", text_bold(colour), heading, text_plain(colour));
-}
-
-static void text_bounds(FILE *out, bool colour, const struct sim_report *r)
-{
-    if (r->n_bounds)
-        text_heading(out, colour, "Not in the export as it is needed, and bounded");
-    for (size_t i = 0; i < r->n_bounds && i < BOUNDS_SHOWN; i++) {
-        const struct sim_bound *b = &r->bounds[i];
-        pivot_note(out, 4, "  %s: %g %s, between %g and %g: %s", b->what, b->value, b->unit, b->lo, b->hi, b->why);
-    }
-    if (r->n_bounds > BOUNDS_SHOWN)
-        fprintf(out, "  ... and %zu more\n", r->n_bounds - BOUNDS_SHOWN);
-}
-
-static void text_refused(FILE *out, bool colour, const struct sim_report *r)
-{
-    if (r->n_refused)
-        text_heading(out, colour, "Not simulated");
-    for (size_t i = 0; i < r->n_refused; i++) {
-        const struct sim_report_refused *f = &r->refused[i];
-        pivot_note(out, 4, "  %s, scheduler %s: %s", f->policy, f->scheduler, f->why);
-    }
-}
-
-/* Sentences, a line each. */
-static void text_sentences(FILE *out, const struct sim_report *r,
+/* Sentences, a line each, the first `most` of them, below a heading (NULL: none). */
+static void text_sentences(FILE *out, bool colour, const struct sim_report *r, const char *heading, size_t most,
                            void (*conclude)(const struct sim_report *r, FILE *out))
 {
-    char *text = NULL, *rest, *line;
-    size_t size = 0;
+    char *text = NULL, *line;
+    size_t size = 0, n = 0;
     FILE *lines = open_memstream(&text, &size);
-    if (lines) {
+    if (lines)
         conclude(r, lines);
-        if (fclose(lines) != 0)
-            fputs("out of memory\n", out);
+    char *rest = lines && fclose(lines) == 0 ? text : NULL;
+    for (; rest && (line = strsep(&rest, "\n")) != NULL && *line; n++) {
+        if (n == 0 && heading)
+            fprintf(out, "\n%s%s%s\n", text_bold(colour), heading, text_plain(colour));
+        if (n < most)
+            pivot_note(out, heading ? 4 : 2, "%s%s", heading ? "  " : "", line);
     }
-    rest = text;
-    while (rest && (line = strsep(&rest, "\n")) != NULL)
-        if (*line)
-            pivot_note(out, 2, "%s", line);
+    if (n > most)
+        fprintf(out, "  ... and %zu more\n", n - most);
     free(text);
 }
 
@@ -185,12 +160,11 @@ void sim_report_print(FILE *out, bool colour, const struct sim_report *r)
     text_results(out, colour, r);
     text_tasks(out, colour, r);
     text_what_if(out, colour, r);
-    if (r->what_if.n)
-        text_sentences(out, r, sim_figure_conclude_what_if);
-    text_bounds(out, colour, r);
-    text_refused(out, colour, r);
+    text_sentences(out, colour, r, NULL, SIZE_MAX, sim_conclude_what_if);
+    text_sentences(out, colour, r, "Not in the export as it is needed, and bounded", BOUNDS_SHOWN, sim_conclude_bounds);
+    text_sentences(out, colour, r, "Not simulated", SIZE_MAX, sim_conclude_refused);
+    putc('\n', out);
     for (size_t i = 0; i < r->n_warnings; i++)
         pivot_note(out, 2, "Note: %s", r->warnings[i]);
-    putc('\n', out);
-    text_sentences(out, r, sim_figure_conclude);
+    text_sentences(out, colour, r, NULL, SIZE_MAX, sim_conclude);
 }
