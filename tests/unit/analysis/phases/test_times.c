@@ -148,6 +148,16 @@ static void slow_code_beside_a_halt_widens_the_limits(void **state)
     expect_half(&r, &o, 2, hypot(hypot(either, 0.05), 2 * 0.25));
     expect_half(&r, &o, 3, hypot(hypot(either, 0.05), 0.25));
     expect_half(&r, &o, 4, hypot(both, 0.25));
+    /* what came before tells no full rate */
+    piece[2].value[TRACE_FREQ] = 2.5;
+    piece[5].value[TRACE_FREQ] = 1.8;
+    expect_half(&r, &o, 4, hypot(both, 0.2 * 0.25));
+    piece[0].slow_chain = true;
+    piece[0].value[TRACE_FREQ] = 1;
+    expect_half(&r, &o, 0, hypot(other, 1.5 * 0.25));
+    edge[1].forced = true;
+    expect_half(&r, &o, 0, other);
+    edge[1].forced = false;
     piece[3].value[TRACE_FREQ] = 0;
     expect_half(&r, &o, 4, both);
     /* where cycles are counted they tell, too */
