@@ -85,7 +85,8 @@ static void write_chain(uint64_t *out, uint64_t i, uint64_t ended, uint64_t bloc
     uint64_t begin = ended + 2 * (CHAIN_WAIT_ADDS + chain_next_wait(&dither, s->dither));
 
     out[0] = stepped(begin + 2 * (adds[coarse][is_long] + 30));
-    out[1] = (unsigned)fake_helper.runs <= fake_helper.bad_chains ? out[0] : stepped(begin);
+    unsigned run = (unsigned)fake_helper.runs;
+    out[1] = run >= fake_helper.bad_from && run <= fake_helper.bad_to ? out[0] : stepped(begin);
     out[2] = chain_word(blocks, is_long, out[1] - stepped(ended));
 }
 

@@ -17,8 +17,8 @@ struct fake_helper {
     unsigned try_reason;
     int prepare_errno, run_errno;
     unsigned prepare_reason, run_reason;
-    int no_sibling;      /* nothing to park: refused where that is asked for */
-    unsigned bad_chains; /* repetitions whose chains take no time, before those that tell something */
+    int no_sibling;            /* nothing to park: refused where that is asked for */
+    unsigned bad_from, bad_to; /* repetitions whose chains take no time, from 1 on; 0: none */
     int map_fails;
     unsigned nmis_in_first; /* repetitions with an NMI in them, before those without */
     uint64_t masked_ticks;  /* how long interrupts are masked in the next repetition */

@@ -142,6 +142,9 @@ static void slow_code_beside_a_halt_widens_the_limits(void **state)
     expect_half(&r, &o, 3, hypot(either, 0.05));
     expect_half(&r, &o, 4, both);
     expect_half(&r, &o, 5, hypot(halt, hypot(0.03, hypot(0.05, 0.08))));
+    o.n_pieces = 6; /* to the end of the recording */
+    expect_half(&r, &o, 5, other);
+    o.n_pieces = PIECES;
     /* a chain that is slow, too: readings take as much longer, on either side of the halt */
     piece[2].slow_chain = piece[3].slow_chain = true;
     expect_half(&r, &o, 1, hypot(both, 2 * 0.25));
@@ -165,21 +168,24 @@ static void slow_code_beside_a_halt_widens_the_limits(void **state)
     expect_half(&r, &o, 1, both);
 }
 
+static double period_us = 1;
+
 /* A piece that ends after these times, and what follows until 10 ms. */
 static struct phase first_phase(const double *end, size_t n)
 {
-    double time[32];
-    struct runs r = {.period = 1};
+    double time[80];
+    struct runs r = {.period = period_us};
     struct piece piece[2] = {{.halt = false}};
     struct edge_kind edge = {.forced = false};
     struct segmentation o = {.n_pieces = 2, .piece = piece, .edge = &edge, .n_runs = n, .time = time, .end = 10000};
     struct phase phase[2] = {{.kind = PHASE_STEADY}, {.kind = PHASE_STEADY}};
     struct phases out = {.phases = phase};
-    assert_true(n <= 32);
+    assert_true(n <= 80);
     memcpy(time, end, n * sizeof *time);
     assert_int_equal(times_find(&r, &o, &out), 0);
     assert_close(phase[1].start_us, phase[0].duration_us.value, 1e-9);
     assert_close(phase[1].duration_us.value, 10000 - phase[1].start_us, 1e-9);
+    assert_int_equal(phase[1].n_modes, 0); /* it lasts as long as the recording */
     return phase[0];
 }
 
@@ -210,11 +216,22 @@ static void modes_of_a_duration(void **state)
     expect_modes((double[]){100, 200, 100, 100, 100, 100, 100}, 7, 100, 6 / 7.0, 200);
     expect_one_mode((double[]){100, 200, 100, 100, 100, 100, 100, 100}, 8, 7);
     expect_modes((double[]){100, 200, 100, 100, 100, 200, 100, 100}, 8, 100, 0.75, 200);
+    /* of more than 50, one in 25 */
+    double many[75] = {200, 200};
+    for (size_t i = 2; i < 75; i++)
+        many[i] = 100;
+    expect_one_mode(many, 75, 73);
+    many[74] = 200;
+    expect_modes(many, 75, 100, 0.96, 200);
     /* the phase lasts as long as the most frequent one */
     assert_close(first_phase((double[]){100, 200, 100}, 3).duration_us.value, 100, 1e-9);
     /* more than 4 periods apart, and more than 5 % */
     expect_one_mode((double[]){20, 20, 20, 20, 23.9}, 5, 4);
     expect_modes((double[]){20, 20, 20, 20, 24.1}, 5, 20, 0.8, 24.1);
+    period_us = 2;
+    expect_one_mode((double[]){20, 20, 20, 20, 27.9}, 5, 4);
+    expect_modes((double[]){20, 20, 20, 20, 28.1}, 5, 20, 0.8, 28.1);
+    period_us = 1;
     expect_one_mode((double[]){100, 100, 100, 100, 104.9}, 5, 4);
     expect_modes((double[]){100, 100, 100, 100, 105.1}, 5, 100, 0.8, 105.1);
     /* of those that scatter by 1.4826 * 2: more than three times that, 8.9 */

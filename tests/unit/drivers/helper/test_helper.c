@@ -430,7 +430,7 @@ static void test_chain_where_there_is_nothing(void **state)
     clock_step = 0;
 }
 
-static int prepare_chain(double step, unsigned bad)
+static int prepare_chain(double step, unsigned bad_from, unsigned bad_to)
 {
     static const struct counter_spec wanted[] = {{COUNTER_CHAIN_TICKS, 0}};
     static const struct machine_setup s = {
@@ -440,7 +440,8 @@ static int prepare_chain(double step, unsigned bad)
     fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
     fake_helper.hello.can = 0;
     fake_helper.tsc_step = (uint64_t)step;
-    fake_helper.bad_chains = bad;
+    fake_helper.bad_from = bad_from;
+    fake_helper.bad_to = bad_to;
     clock_step = step;
     assert_int_equal(open_it(), MACHINE_OK);
     int status = machine.ops->prepare(&machine, &s, &error);
@@ -455,14 +456,19 @@ static void test_a_chain_is_calibrated_until_it_tells_something(void **state)
     for (unsigned rounds = 1; rounds <= 4; rounds += 3) {
         double step = rounds == 1 ? 1 : 50;
         for (unsigned bad = 0; bad < 3; bad++) {
-            assert_int_equal(prepare_chain(step, bad * rounds), MACHINE_OK);
+            assert_int_equal(prepare_chain(step, 1, bad * rounds), MACHINE_OK);
             assert_int_equal(fake_helper.runs, (bad + 1) * rounds + 1);
         }
-        assert_int_equal(prepare_chain(step, 3 * rounds), MACHINE_FAILED);
+        assert_int_equal(prepare_chain(step, 1, 3 * rounds), MACHINE_FAILED);
         refused_with(MACHINE_FAILED, "the chain of adds cannot be calibrated");
         assert_int_equal(fake_helper.runs, 3 * rounds);
         assert_int_equal(fake_helper.prepared, 1);
         assert_int_equal(fake_helper.mapped, 0);
+    }
+    /* with a coarse clock each of the four tells, even alone */
+    for (unsigned good = 1; good <= 4; good++) {
+        assert_int_equal(prepare_chain(50, good == 1 ? 2 : 1, good == 1 ? 4 : good - 1), MACHINE_OK);
+        assert_int_equal(fake_helper.runs, 5);
     }
     const struct characterize_run *r = &fake_helper.first_run;
     struct machine_info info;

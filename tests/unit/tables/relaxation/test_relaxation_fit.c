@@ -29,7 +29,7 @@ static void add_reading(struct trace *t, unsigned run, double time_us, double gh
 /* ---- the levels of several repetitions ---- */
 
 /* Five repetitions of 300 us, each of which rises at `rise` from 2.4 GHz to a level of its own. */
-static const char *levels_of(double rise, const double to_ghz[5], struct relaxation_levels *out)
+static const char *levels_until(double rise, const double to_ghz[5], double to_us, struct relaxation_levels *out)
 {
     struct trace t;
     struct sights_span span[5];
@@ -39,9 +39,14 @@ static const char *levels_of(double rise, const double to_ghz[5], struct relaxat
             add_reading(&t, run, 2 * i, 2 * i > rise ? to_ghz[run] : 2.4);
     for (unsigned run = 0; run < 5; run++)
         span[run] = sights_span(&t, run);
-    const char *why = relaxation_levels(&t, span, 5, 0, 300, out);
+    const char *why = relaxation_levels(&t, span, 5, 0, to_us, out);
     trace_free(&t);
     return why;
+}
+
+static const char *levels_of(double rise, const double to_ghz[5], struct relaxation_levels *out)
+{
+    return levels_until(rise, to_ghz, 300, out);
 }
 
 static void the_fast_level_is_that_of_two_repetitions(void **state)
@@ -58,6 +63,12 @@ static void the_fast_level_is_that_of_two_repetitions(void **state)
     assert_close(l.fast, 2.8, 1e-6);
     assert_null(levels_of(150, (double[]){2.8, 2.4, 2.81, 2.4, 2.4}, &l));
     assert_close(l.fast, 2.805, 1e-6);
+    assert_null(levels_of(150, (double[]){2.8, 2.8, 2.8, 2.8, 2.8}, &l));
+    assert_int_equal(l.rose, 5);
+    assert_non_null(strstr(levels_of(150, (double[]){2.6, 2.4, 2.8, 2.42, 2.5}, &l), "by less than 1 %"));
+    assert_close(l.fast, 2.41, 1e-6);
+    /* no samples at one of the ends */
+    assert_string_equal(levels_until(150, (double[]){2.8, 2.8, 2.8, 2.8, 2.8}, 600, &l), "too few samples");
     /* one alone tells nothing; nor does less than 1 % */
     assert_string_equal(levels_of(150, (double[]){2.4, 2.4, 2.4, 2.4, 2.8}, &l), "the frequency does not rise");
     assert_false(l.slight);
@@ -85,6 +96,9 @@ static void levels_of_early_and_late_rises(void **state)
     /* the middle of 5 to 20 us */
     assert_string_equal(levels_of(10, to, &l), "the frequency does not rise");
     assert_null(levels_of(14, to, &l));
+    /* less than 1 % between the two is no early rise */
+    levels_of(18, (double[]){2.42, 2.42, 2.42, 2.42, 2.42}, &l);
+    assert_close(l.slow, 2.42, 1e-6);
 }
 
 /* ---- noise ---- */
@@ -130,7 +144,7 @@ static void make_ramp(struct made *m, double tau, bool instant, bool by_rate)
 {
     m->w = (struct relaxation_window){SAMPLES, m->begin, m->end, m->rate, m->freq, m->weight, m->scratch};
     m->ramp = (struct relaxation_ramp){
-        .tau_us = {tau, tau, tau}, .instant = instant, .by_rate = by_rate, .gain = 0.2, .noise = 0.01, .left = 1};
+        .tau_us = {tau, tau, tau}, .instant = instant, .by_rate = by_rate, .gain = 0.2, .noise = 0.02, .left = 1};
     for (size_t i = 0; i < SAMPLES; i++) {
         m->begin[i] = 2 * (double)i;
         m->end[i] = m->begin[i] + 2;
@@ -158,10 +172,10 @@ static void a_known_ramp_is_found_where_it_begins(void **state)
         assert_close(left_of_ramp(&m, 0.02), 0, 1e-4);
         /* neighbours a standard deviation apart on either side: a mean square of 1 */
         for (size_t i = 0; i < SAMPLES; i++) {
-            m.freq[i] += 2.4 * 0.01 * (i % 2 ? 1 : -1);
-            m.rate[i] += 4.8 * 0.01 * (i % 2 ? 1 : -1);
+            m.freq[i] += 2.4 * 0.02 * (i % 2 ? 1 : -1);
+            m.rate[i] += 4.8 * 0.02 * (i % 2 ? 1 : -1);
         }
-        assert_close(left_of_ramp(&m, 0.3), 1, 0.03);
+        assert_close(left_of_ramp(&m, 0.5), 1, 0.03);
     }
 }
 
@@ -173,8 +187,8 @@ static void wild_samples_hardly_move_a_ramp(void **state)
     double left[3];
     for (int k = 0; k < 3; k++) {
         make_ramp(&m, 30, false, false);
-        m.freq[128] += 2.4 * (k == 0 ? 0.03 : k == 1 ? 0.041 : 0.5);
-        left[k] = left_of_ramp(&m, 0.2);
+        m.freq[128] += 2.4 * (k == 0 ? 0.06 : k == 1 ? 0.082 : 0.5);
+        left[k] = left_of_ramp(&m, 0.4);
     }
     assert_true(left[0] > 0.1 && left[0] < 1);
     assert_close(left[1] / left[0], 16 / 9.0, 0.02);
