@@ -13,8 +13,8 @@
 
 enum { RUNS = 10, SAMPLES = 60, HALTED = 30 };
 
-/* Samples of 1 us, two of three give or take `wobble`, in repetitions at 3.0 GHz; each of the first `halts` of them has a
- * halt in sample HALTED, which lasts 5 us and has a mean of 0.6 GHz, and goes on at 2.7 GHz. The first `off` of these
+/* Samples of 1 us, two of three give or take `wobble`, in repetitions at 3.0 GHz; each of the first `halts` of them has
+ * a halt in sample HALTED, which lasts 5 us and has a mean of 0.6 GHz, and goes on at 2.7 GHz. The first `off` of these
  * samples are longer by `by` us, and the first `cut` are followed by one of `next` us. */
 static double unit = 1; /* us, instead of all that is said here of microseconds */
 struct halted {

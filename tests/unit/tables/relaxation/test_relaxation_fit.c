@@ -179,7 +179,7 @@ static void a_known_ramp_is_found_where_it_begins(void **state)
     }
 }
 
-/* No sample counts for more than four standard deviations; one of no weight, or with an interrupt in it, for nothing. */
+/* No sample counts for more than four standard deviations; one of no weight, or with an interrupt, for nothing. */
 static void wild_samples_hardly_move_a_ramp(void **state)
 {
     (void)state;
