@@ -203,6 +203,21 @@ static void wild_samples_hardly_move_a_ramp(void **state)
     assert_close(left_of_ramp(&m, 0.02), 0, 1e-4);
 }
 
+/* Of a long ramp as much is looked at as noise makes necessary: 150 us of this one, or 50 samples where there is little
+ * noise. */
+static void as_much_of_a_ramp_tells_as_noise_requires(void **state)
+{
+    (void)state;
+    struct made m;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        make_ramp(&m, 100, false, false);
+        m.ramp.noise = noisy ? 0.02 : 0.002;
+        m.freq[180] = 9; /* 160 us behind the beginning, of which 36 are where it may lie */
+        double left = left_of_ramp(&m, 2);
+        assert_true(noisy ? left > 0.1 : left < 0.01);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +226,7 @@ int main(void)
         cmocka_unit_test(noise_is_that_of_neighbours_or_of_the_clock),
         cmocka_unit_test(a_known_ramp_is_found_where_it_begins),
         cmocka_unit_test(wild_samples_hardly_move_a_ramp),
+        cmocka_unit_test(as_much_of_a_ramp_tells_as_noise_requires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
