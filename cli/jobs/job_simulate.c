@@ -21,7 +21,7 @@ struct simulating {
     enum sim_scheduler scheduler[SIM_SCHEDULERS];
     size_t n_policies, n_schedulers;
     struct sim_params *params;
-    struct sim_workload *workload;
+    struct sim_workload *workload; /* with the first seed */
     struct sim_report report;
     char *page, *json, *plot; /* where they go; NULL: they are not written */
     struct directories directories;
@@ -63,7 +63,7 @@ static int choose_files(struct simulating *s)
     return status;
 }
 
-static int open_workload(struct simulating *s, uint64_t seed)
+static int open_workload(const struct simulating *s, uint64_t seed, struct sim_workload **out)
 {
     const struct options *o = s->o;
     const struct simulate_given *g = &o->simulate;
@@ -81,9 +81,7 @@ static int open_workload(struct simulating *s, uint64_t seed)
         .stamps_class = g->stamps_class,
         .seed = seed,
     };
-    sim_workload_free(s->workload);
-    s->workload = NULL;
-    int status = sim_workload_open(o->job_argument, &options, &s->workload, &error);
+    int status = sim_workload_open(o->job_argument, &options, out, &error);
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
@@ -111,7 +109,7 @@ static void drop_refused(struct simulating *s, size_t scheduler, bool *possible)
 }
 
 /* All policies and schedulers with one seed. */
-static int simulate_seed(struct simulating *s, uint64_t seed, bool possible[][SIM_POLICIES])
+static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t seed, bool possible[][SIM_POLICIES])
 {
     struct machine_error error;
     struct sim_result run;
@@ -120,7 +118,7 @@ static int simulate_seed(struct simulating *s, uint64_t seed, bool possible[][SI
             struct sim_options options = options_of(s, i, k, seed);
             if (!possible[k][i])
                 continue;
-            int status = sim_run(s->params, s->workload, &options, &run, &error);
+            int status = sim_run(s->params, w, &options, &run, &error);
             if (status != MACHINE_OK)
                 return complain_of_machine("", &error);
             sim_report_add(&s->report, &run);
@@ -142,8 +140,11 @@ static int simulate_all(struct simulating *s)
         drop_refused(s, k, possible[k]);
     for (unsigned run = 0; run < runs; run++) {
         uint64_t seed = s->o->tables.seed + run;
-        int status = run > 0 && drawn ? open_workload(s, seed) : DONE;
-        status = status == DONE ? simulate_seed(s, seed, possible) : status;
+        struct sim_workload *again = NULL;
+        int status = run > 0 && drawn ? open_workload(s, seed, &again) : DONE;
+        if (status == DONE)
+            status = simulate_seed(s, again != NULL ? again : s->workload, seed, possible);
+        sim_workload_free(again);
         if (status != DONE)
             return status;
     }
@@ -221,7 +222,7 @@ static int simulate(struct simulating *s)
     if (status == DONE && sim_params_read(s->o->simulate.params, &s->params, &error) != MACHINE_OK)
         status = complain_of_machine("", &error);
     if (status == DONE)
-        status = open_workload(s, s->o->tables.seed);
+        status = open_workload(s, s->o->tables.seed, &s->workload);
     if (status == DONE)
         status = simulate_all(s);
     if (status == DONE)

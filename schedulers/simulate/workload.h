@@ -81,7 +81,8 @@ struct sim_workload_options {
 };
 
 /*
- * Opens a workload: CSV, text of perf script, or a drawn one (doc/simulation.md); which, its first line tells. Returns
+ * Opens a workload (doc/simulation.md): CSV, text of perf script, or a description; which, its first line tells. A path
+ * without a slash and a dot is the name of a shipped description. Returns
  * MACHINE_OK, or MACHINE_BAD_INPUT (what is wrong with the file, and where) or MACHINE_FAILED (out of memory, no room
  * for its rows in $TMPDIR) after filling *err. sim_workload_free if it returned MACHINE_OK.
  */

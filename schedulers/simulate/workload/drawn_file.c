@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedulers/simulate/workload/values.h"
 #include "util/sourced_ini.h"
 #include "util/text_list.h"
 
@@ -42,11 +43,11 @@ struct drawn_section {
 
 static int drawn_number(struct drawn_parser *p, const char *key, const char *text, double lo, double hi, double *out)
 {
-    size_t digits = strspn(text, "0123456789"), point = text[digits] == '.';
-    size_t more = point ? strspn(text + digits + 1, "0123456789") : 0;
-    if (digits == 0 || point != (more > 0) || text[digits + point + more])
-        return drawn_wrong(p, key, "'%.40s' is not a number; a decimal number from %g to %g would work", text, lo, hi);
-    *out = strtod(text, NULL);
+    int64_t thousandths;
+    if (!sim_value_decimal(text, 3, false, &thousandths))
+        return drawn_wrong(p, key, "'%.40s' is not a number; %g to %g with at most three decimals would work", text, lo,
+                           hi);
+    *out = (double)thousandths / 1000;
     if (*out < lo || *out > hi)
         return drawn_wrong(p, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
     return 0;
@@ -55,13 +56,9 @@ static int drawn_number(struct drawn_parser *p, const char *key, const char *tex
 static int drawn_whole(struct drawn_parser *p, const char *key, const char *text, unsigned lo, unsigned hi,
                        unsigned *out)
 {
-    double value = 0;
-    if (text[strspn(text, "0123456789")])
-        return drawn_wrong(p, key, "'%.40s' is not a whole number; %u to %u would work", text, lo, hi);
-    if (drawn_number(p, key, text, lo, hi, &value) != 0)
-        return -1;
-    *out = (unsigned)value;
-    return 0;
+    if (sim_value_number(text, hi, out) && *out >= lo)
+        return 0;
+    return drawn_wrong(p, key, "'%.40s' is not allowed; %u to %u would work", text, lo, hi);
 }
 
 static int drawn_name(struct drawn_parser *p, const char *key, const char *text, char out[DRAWN_NAME_SIZE])
@@ -120,12 +117,16 @@ static int take_threads_per_core(struct drawn_parser *p, const char *key, char *
 
 static int take_recorded(struct drawn_parser *p, const char *key, char *value)
 {
-    return drawn_number(p, key, value, 0.1, 16, &p->file->ghz);
+    if (sim_parse_recorded(value, &p->file->recorded))
+        return 0;
+    return drawn_wrong(p, key, "'%.40s' is not allowed; " SIM_RECORDED_ALLOWED " would work", value);
 }
 
 static int take_active_cores(struct drawn_parser *p, const char *key, char *value)
 {
-    return drawn_whole(p, key, value, 1, SIM_CORES_MAX, &p->file->active_cores);
+    if (sim_parse_active_cores(value, &p->file->active_cores))
+        return 0;
+    return drawn_wrong(p, key, "'%.40s' is not allowed; " SIM_ACTIVE_CORES_ALLOWED " would work", value);
 }
 
 static int take_duration(struct drawn_parser *p, const char *key, char *value)
@@ -209,19 +210,13 @@ static int enter_phase(struct drawn_parser *p, char *words[])
 
 static int take_class(struct drawn_parser *p, const char *key, char *value)
 {
-    char known[100] = "";
-    if (strcmp(value, "blocked") == 0) {
-        p->phase->row.task = SIM_IDLE;
-        return 0;
-    }
-    for (unsigned c = 0; c < SIM_CLASSES; c++) {
-        if (strcmp(value, sim_class_names[c]) == 0) {
-            p->phase->row.class = c & 7;
-            return 0;
-        }
-        text_list_add(known, sizeof known, ", ", "%s", sim_class_names[c]);
-    }
-    return drawn_wrong(p, key, "'%.40s' is not a class; %s or blocked would work", value, known);
+    enum sim_class class = SIM_NONE;
+    bool blocked = strcmp(value, "blocked") == 0;
+    if (!blocked && !sim_parse_class(value, &class))
+        return drawn_wrong(p, key, "'%.40s' is not a class; " SIM_CLASSES_ALLOWED " or blocked would work", value);
+    p->phase->row.class = class & 7;
+    p->phase->row.task = blocked ? SIM_IDLE : 0;
+    return 0;
 }
 
 static int take_us(struct drawn_parser *p, const char *key, char *value)

@@ -45,7 +45,8 @@ struct drawn_task {
 
 struct drawn_file {
     unsigned cores, threads_per_core, active_cores; /* active_cores 0: not given */
-    double ghz, duration_s;
+    uint32_t recorded;                              /* 0.1 MHz */
+    double duration_s;
     struct drawn_length slice;
     unsigned n_tasks, n_threads;
     struct drawn_task tasks[DRAWN_TASKS_MAX];

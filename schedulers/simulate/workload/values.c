@@ -15,9 +15,11 @@ bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_
     const int64_t most = SIM_VALUE_MOST;
     int64_t value = 0;
     unsigned digits = 0;
-    for (; is_digit(*text); text++, digits++)
-        if (value > most / 10 || (value = 10 * value + (*text - '0')) > most)
+    for (; is_digit(*text); text++, digits++) {
+        if (value > most / 10)
             return false;
+        value = 10 * value + (*text - '0');
+    }
     bool up = false;
     unsigned behind = 0;
     if (*text == '.')
@@ -37,7 +39,7 @@ bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_
         value *= 10;
     }
     *out = value + up;
-    return !*text && digits;
+    return !*text && digits && value <= most;
 }
 
 bool sim_value_number(const char *text, uint32_t most, uint32_t *out)

@@ -44,7 +44,7 @@ static void everything_is_read(void **state)
     assert_int_equal(f.cores, 3);
     assert_int_equal(f.threads_per_core, 2);
     assert_int_equal(f.active_cores, 7);
-    assert_true(f.ghz == 2.85 && f.duration_s == 0.25);
+    assert_true(f.recorded == 28500 && f.duration_s == 0.25);
     assert_true(f.slice.shape == DRAWN_UNIFORM && f.slice.a == 3000 && f.slice.b == 4000.5);
     assert_true(f.n_tasks == 2 && f.n_threads == 8192);
     assert_true(f.has_ipc && f.has_stall && f.has_cookie && f.has_syscall);
@@ -105,22 +105,25 @@ static void what_is_wrong_is_named(void **state)
                                                    "threads_per_core recorded_ghz active_cores duration_s slice_us"},
         {HEAD "[machine]\ncores = 4 # a\ncores = 4 # a\n", "F:4: cores: given twice, first in line 3; remove one"},
         {HEAD "[machine]\ncores = 4\n", "F:3: cores: has no source; add '# document, section' or '# assumed: why'"},
-        {HEAD "[machine]\ncores = four # a\n", "F:3: cores: 'four' is not a whole number; 1 to 4096 would work"},
-        {HEAD "[machine]\ncores = 4.5 # a\n", "F:3: cores: '4.5' is not a whole number; 1 to 4096 would work"},
-        {HEAD "[machine]\ncores = -4 # a\n", "F:3: cores: '-4' is not a whole number; 1 to 4096 would work"},
-        {HEAD "[machine]\ncores = 0 # a\n", "F:3: cores: 0 is out of range; 1 to 4096 would work"},
+        {HEAD "[machine]\ncores = four # a\n", "F:3: cores: 'four' is not allowed; 1 to 4096 would work"},
+        {HEAD "[machine]\ncores = 4.5 # a\n", "F:3: cores: '4.5' is not allowed; 1 to 4096 would work"},
+        {HEAD "[machine]\ncores = -4 # a\n", "F:3: cores: '-4' is not allowed; 1 to 4096 would work"},
+        {HEAD "[machine]\ncores = 0 # a\n", "F:3: cores: '0' is not allowed; 1 to 4096 would work"},
         {HEAD "[machine]\ncores = 99999999999999999999 # a\n",
-         "F:3: cores: 99999999999999999999 is out of range; 1 to 4096 would work"},
-        {HEAD "[machine]\nthreads_per_core = 9 # a\n", "F:3: threads_per_core: 9 is out of range; 1 to 8 would work"},
+         "F:3: cores: '99999999999999999999' is not allowed; 1 to 4096 would work"},
+        {HEAD "[machine]\nthreads_per_core = 9 # a\n", "F:3: threads_per_core: '9' is not allowed; 1 to 8 would work"},
         {HEAD "[machine]\nduration_s = 0 # a\n", "F:3: duration_s: 0 is out of range; 0.001 to 100000 would work"},
         {HEAD "[machine]\nduration_s = 1e3 # a\n",
-         "F:3: duration_s: '1e3' is not a number; a decimal number from 0.001 to 100000 would work"},
-        {HEAD "[machine]\nduration_s = 1. # a\n",
-         "F:3: duration_s: '1.' is not a number; a decimal number from 0.001 to 100000 would work"},
-        {HEAD "[machine]\nduration_s = .5 # a\n",
-         "F:3: duration_s: '.5' is not a number; a decimal number from 0.001 to 100000 would work"},
+         "F:3: duration_s: '1e3' is not a number; 0.001 to 100000 with at most three decimals would work"},
+        {HEAD "[machine]\nduration_s = -1 # a\n",
+         "F:3: duration_s: '-1' is not a number; 0.001 to 100000 with at most three decimals would work"},
+        {HEAD "[machine]\nduration_s = 0.1234 # a\n",
+         "F:3: duration_s: '0.1234' is not a number; 0.001 to 100000 with at most three decimals would work"},
+        {HEAD "[machine]\nrecorded_ghz = 17 # a\n",
+         "F:3: recorded_ghz: '17' is not allowed; 0.1 to 16 (GHz), at most four decimals would work"},
+        {HEAD "[machine]\nactive_cores = 0 # a\n", "F:3: active_cores: '0' is not allowed; 1 to 4096 would work"},
         {HEAD "[machine]\nduration_s = nan # a\n",
-         "F:3: duration_s: 'nan' is not a number; a decimal number from 0.001 to 100000 would work"},
+         "F:3: duration_s: 'nan' is not a number; 0.001 to 100000 with at most three decimals would work"},
 #define LENGTH                                                                                                         \
     "not a length; fixed US, uniform FROM TO, exponential MEAN or lognormal MEAN SIGMA would work (us; SIGMA: of the " \
     "natural logarithm)"
