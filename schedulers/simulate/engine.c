@@ -140,7 +140,7 @@ static void cpu_next(struct engine *e, unsigned cpu)
     struct engine_cpu *u = &e->cpu[cpu];
     struct engine_core *c = &e->core[u->core];
     bool was = u->task != SIM_IDLE;
-    unsigned demanded = u->demand;
+    unsigned demanded = u->demand, class = u->class;
     struct engine_segment s;
     bool some;
     if (was)
@@ -155,7 +155,7 @@ static void cpu_next(struct engine *e, unsigned cpu)
         u->due = SIM_FOREVER;
     set_working(e, c, was, u->task != SIM_IDLE);
     u->stale = true;
-    if (demanded != u->demand || e->options->policy == SIM_SOFTWARE)
+    if (demanded != u->demand || (e->options->policy == SIM_SOFTWARE && class != u->class))
         c->demand_stale = true;
 }
 
