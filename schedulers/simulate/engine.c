@@ -551,6 +551,8 @@ static bool make_cores(struct engine *e)
         e->winner[e->leaves + i] = i;
         e->key[i] = SIM_FOREVER;
     }
+    for (unsigned i = e->leaves - 1; i > 0; i--) /* also where no core lies below, which nobody updates */
+        e->winner[i] = e->winner[2 * i];
     return true;
 }
 
