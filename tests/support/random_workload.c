@@ -14,7 +14,7 @@ struct random_shape random_shape(struct rng *r)
 {
     struct random_shape s = {.in_turn = rng_chance(r, 0.3)};
     int ways = rng_chance(r, 0.45) ? 1 : rng_chance(r, 0.7) ? 2 : 4;
-    s.cores = (unsigned)rng_int(r, 1, ways == 1 ? 4 : ways == 2 ? 3 : 2);
+    s.cores = (unsigned)rng_int(r, 1, ways == 1 ? 6 : ways == 2 ? 3 : 2);
     s.cpus = s.cores * (unsigned)ways;
     if (ways > 1 && rng_chance(r, 0.2)) /* one core has a CPU less than the others */
         s.cpus--;
@@ -25,10 +25,10 @@ static struct rows_style draw_style(struct rng *r)
 {
     static const int64_t units[] = {1, 1000, SIM_PS_PER_US, 10 * SIM_PS_PER_US, 50 * SIM_PS_PER_US};
     struct rows_style s = {.unit = units[rng_int(r, 0, 4)], .moving = rng_chance(r, 0.5)};
-    s.shortest = rng_log(r, 1e3, 1e8);
-    s.longest = s.shortest * rng_log(r, 2, 1e5);
-    if (s.longest > 1e9)
-        s.longest = 1e9;
+    s.shortest = rng_chance(r, 0.7) ? rng_log(r, 1e6, 1e8) : rng_log(r, 1e3, 1e6);
+    s.longest = s.shortest * rng_log(r, 2, 1e4);
+    if (s.longest > 3e9)
+        s.longest = 3e9;
     s.idle = rng_chance(r, 0.3) ? 0 : rng_range(r, 0, 0.6);
     s.wide = rng_log(r, 0.02, 0.9);
     s.none = rng_chance(r, 0.5) ? 0 : 0.1;
@@ -68,7 +68,7 @@ void random_workload(struct memory_workload *m, struct rng *r, struct random_sha
     if (rng_chance(r, 0.3))
         m->w.active_cores = (unsigned)rng_int(r, (int)shape.cores, (int)slow_params_cores(p));
     for (unsigned cpu = 0; cpu < shape.cpus; cpu++) {
-        size_t n = rng_chance(r, 0.1) ? 0 : (size_t)rng_log(r, 1, 200);
+        size_t n = rng_chance(r, 0.05) ? 0 : (size_t)(rng_chance(r, 0.4) ? rng_log(r, 1, 200) : rng_int(r, 50, 200));
         bool again = alike && cpu > 0 && rng_chance(r, 0.8);
         for (size_t i = 0; i < (again ? m->stream[0].n : n); i++) {
             struct sim_row row = draw_row(r, &style, &m->w, cpu, plain);

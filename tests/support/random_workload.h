@@ -6,7 +6,7 @@
 #include "tests/support/random_numbers.h"
 #include "tests/support/slow_params.h"
 
-/* CPUs and how they share cores; 1 to 4 cores of 1 to 4 CPUs, 8 CPUs at most. */
+/* CPUs and how they share cores; 1 to 6 cores of 1 to 4 CPUs, 8 CPUs at most. */
 struct random_shape {
     unsigned cpus, cores;
     bool in_turn;

@@ -20,7 +20,7 @@
 #include "tests/support/random_workload.h"
 #include "tests/support/slow_simulator.h"
 
-enum { WORKLOADS = 2000, PLAIN_WORKLOADS = 120 };
+enum { WORKLOADS = 2000, PLAIN_WORKLOADS = 300 };
 
 /* One workload on one processor, and what became of all of them. */
 struct rig {
