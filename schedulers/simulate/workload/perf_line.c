@@ -67,18 +67,31 @@ static bool take_time(const char **at, int64_t *ns)
     return true;
 }
 
-/* "[003]", up to two words that -F adds, and the time. */
+/* To the event's name: past a period, if -F adds one. */
+static void take_period(const char **at)
+{
+    uint32_t period;
+    const char *p = *at;
+    take_blanks(&p);
+    *at = p;
+    if (take_number(&p, UINT32_MAX, &period) && take_blanks(&p))
+        *at = p;
+}
+
+/* "[003]", up to two words that -F adds, and the time; to the event's name. Where another "[003]" is in place of one of
+ * these, this one was part of a name. */
 static bool take_place(const char **at, struct sim_perf_line *out)
 {
     const char *p = *at + 1;
     uint32_t cpu;
     if (!take_number(&p, SIM_CPU_NUMBERS - 1, &cpu) || *p++ != ']')
         return false;
-    for (int words = 0; words < 3 && take_blanks(&p); words++) {
+    for (int words = 0; words < 3 && take_blanks(&p) && *p != '['; words++) {
         if (take_time(&p, &out->ns)) {
+            take_period(&p);
             out->cpu = cpu;
             *at = p;
-            return true;
+            return *p != '[';
         }
         p += strcspn(p, " \t");
     }
@@ -211,17 +224,12 @@ static bool take_lost(const char *line, struct sim_perf_line *out)
     return true;
 }
 
-static void take_event(const char *p, struct sim_perf_line *out)
+static void take_event(const char *word, struct sim_perf_line *out)
 {
-    uint32_t period, lost;
-    const char *word = p;
-    take_blanks(&word);
-    p = word;
-    if (take_number(&p, UINT32_MAX, &period) && take_blanks(&p))
-        word = p;
+    uint32_t lost;
     size_t length = strcspn(word, " \t");
-    p = word + length;
-    take_blanks(&p);
+    const char *p = word + length;
+    p += *p == ' '; /* another may belong to a name */
     out->event = SIM_PERF_OTHER;
     if (!strncmp(word, "PERF_RECORD_LOST", 16)) {
         if (take_text(&p, "lost ") && take_number(&p, UINT32_MAX, &lost)) {

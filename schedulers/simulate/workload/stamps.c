@@ -39,12 +39,15 @@ struct sim_stamps {
 static size_t stamps_fields(struct sim_stamps *s)
 {
     size_t n = 0;
-    for (char *at = s->in.line; *(at += strspn(at, " \t")) && n < STAMPS_FIELDS_MAX; n++) {
+    char *at = s->in.line + strspn(s->in.line, " \t");
+    for (bool comma = false; (*at || comma) && n < STAMPS_FIELDS_MAX; n++) {
         s->field[n] = at;
         at += strcspn(at, ", \t");
         char *end = at;
         at += strspn(at, " \t");
-        at += *at == ',';
+        comma = *at == ',';
+        at += comma;
+        at += strspn(at, " \t");
         *end = '\0';
     }
     return n;
