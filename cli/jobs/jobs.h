@@ -13,3 +13,4 @@ int job_all(const struct options *o);
 int job_validate(const struct options *o);
 int job_export(const struct options *o);
 int job_self_test(const struct options *o);
+int job_simulate(const struct options *o);

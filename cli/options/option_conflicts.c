@@ -18,7 +18,8 @@ static const struct {
             {WITH_VALIDATE, "--validate SKU"},
             {WITH_EXPORT, "--export header"},
             {WITH_ANALYZE, "--analyze FILE"},
-            {WITH_SELF_TEST, "--self-test"}};
+            {WITH_SELF_TEST, "--self-test"},
+            {WITH_SIMULATE, "--simulate WORKLOAD"}};
 
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
@@ -53,6 +54,17 @@ static int check_machine(const struct options *o)
     if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0])
         return refuse(BAD_USAGE, "--cpu %u is not the first of --cpus, which is the CPU measured; leave --cpu out",
                       (unsigned)o->cpu.value);
+    return 0;
+}
+
+static int check_simulate(const struct options *o)
+{
+    if (o->job != JOB_SIMULATE)
+        return 0;
+    if (o->simulate.params == NULL)
+        return refuse(BAD_USAGE, "--simulate needs a processor: add --params EXPORT.json, which --export json writes");
+    if (o->tables.n_active > 1 || (o->tables.n_active == 1 && o->tables.active[0] == 0))
+        return refuse(BAD_USAGE, "--active-cores: --simulate takes one number");
     return 0;
 }
 
@@ -124,7 +136,7 @@ int option_conflicts_check(const struct options *o)
         return refuse(
             BAD_USAGE,
             "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
-    return check_machine(o) != 0 || check_forms(o) != 0 || check_table(o) != 0 || option_conflicts_check_names(o) != 0
+    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || check_table(o) != 0 || option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

@@ -219,6 +219,45 @@ static int take_siblings(const struct option_row *p, const char *text, struct op
     return o->tables.siblings || strcmp(text, "idle") == 0 ? 0 : bad_value(p, text, "is neither", "idle, busy");
 }
 
+static int take_simulate(const struct option_row *p, const char *text, struct options *o)
+{
+    return text[0] == '\0' ? refuse(BAD_USAGE, "--simulate: the name is empty") : take_job(p, text, o);
+}
+
+static int take_policies(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_policies(p->name, text, &o->simulate);
+}
+
+static int take_schedulers(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_schedulers(p->name, text, &o->simulate);
+}
+
+static int take_mark(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_mark(p->name, text, &o->simulate);
+}
+
+static int take_stamps(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_stamps(p->name, text, &o->simulate);
+}
+
+static int take_smt(const struct option_row *p, const char *text, struct options *o)
+{
+    o->simulate.smt_on = strcmp(text, "on") == 0;
+    o->simulate.smt_given = o->simulate.smt_on || strcmp(text, "off") == 0;
+    return o->simulate.smt_given ? 0 : bad_value(p, text, "is neither", "on, off");
+}
+
+static int take_recorded(const struct option_row *p, const char *text, struct options *o)
+{
+    return sim_parse_recorded(text, &o->simulate.recorded)
+               ? 0
+               : bad_value(p, text, "is not a frequency in GHz", SIM_RECORDED_ALLOWED);
+}
+
 static int take_plot(const struct option_row *p, const char *text, struct options *o)
 {
     enum plot_form form;
@@ -247,6 +286,10 @@ static const struct option_row option_table[] = {
      WITH_ANY, .take = take_export, JOB_EXPORT},
     {"analyze", "FILE", "Find the phases of a recorded trace; - is standard input", WITH_ANY, .take = take_analyze,
      JOB_ANALYZE},
+    {"simulate", "WORKLOAD",
+     "Replay a workload (CSV, text of perf script, or a drawn one by name) on a processor with exported parameters, "
+     "under several frequency policies and schedulers",
+     WITH_ANY, .take = take_simulate, JOB_SIMULATE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
     {"list", "WHAT", "List kernels, machines, skus or tables", WITH_ANY, .take = take_list, JOB_LIST},
@@ -258,9 +301,12 @@ static const struct option_row option_table[] = {
     {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING, .take = option_take_whole,
      AT(cpu), 0, 8191, "0 to 8191"},
     {"active-cores", "N",
-     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all", WITH_SETTING,
+     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with --simulate: "
+     "active at all times (default: counted)",
+     WITH_SETTING | WITH_SIMULATE,
      .take = take_active},
-    {"runs", "N", "Repetitions (default: 100; each table has its own)", WITH_SETTING, .take = option_take_whole,
+    {"runs", "N", "Repetitions (default: 100; each table has its own; with --simulate, of drawn workloads: 20)",
+     WITH_SETTING | WITH_SIMULATE, .take = option_take_whole,
      AT(runs), 1, 100000, "1 to 100000"},
     {"period", "US", "Sampling period in microseconds (default: 1)", WITH_SETTING, .take = option_take_number,
      AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds"},
@@ -272,8 +318,8 @@ static const struct option_row option_table[] = {
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
      WITH_TRANSITION | WITH_TABLE | WITH_ALL, .take = take_event},
-    {"seed", "N", "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze",
-     WITH_MEASURING | WITH_ANALYZE, .take = take_seed},
+    {"seed", "N", "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze, --simulate",
+     WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE, .take = take_seed},
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_turbo},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
      .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
@@ -288,17 +334,42 @@ static const struct option_row option_table[] = {
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
      AT(tables.brief)},
+    {.about = "What --simulate plays, and how:"},
+    {"params", "EXPORT.json", "The processor, as --export json wrote it (required)", WITH_SIMULATE, .take = take_file,
+     AT(simulate.params)},
+    {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
+     .take = take_policies},
+    {"scheduler", "LIST",
+     "Of fair,fair-subtract,fair-attribute,core,specialize: tasks are scheduled anew (default: they run where they were "
+     "recorded)",
+     WITH_SIMULATE, .take = take_schedulers},
+    {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE, .take = take_smt},
+    {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
+     .take = take_recorded},
+    {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3", WITH_SIMULATE, .take = take_file,
+     AT(simulate.siblings)},
+    {"wide", "WHO=CLASS",
+     "Tasks of perf script text that run wide code: a name with * and ?, a thread or process number; of class 256light, "
+     "256heavy, 512light or 512heavy; may be repeated",
+     WITH_SIMULATE, .take = take_mark},
+    {"stamps", "FILE[=CLASS]", "Begin and end of the wide phases of each thread of perf script text", WITH_SIMULATE,
+     .take = take_stamps},
+    {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
+     .take = option_take_number, AT(timeout_us), 0.001, 1e9, "0.001 to 1000000000 microseconds"},
+    {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
+     .take = take_flag, AT(simulate.what_if)},
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace or the table; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE, .take = take_file, AT(csv)},
-    {"json", "FILE", "Write the phases or the table; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST, .take = take_file, AT(json)},
-    {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)", WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE,
+    {"json", "FILE", "Write the phases, the table or the simulation; - is standard output",
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE, .take = take_file, AT(json)},
+    {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
+     WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE,
      .take = take_plot},
     {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_ANALYZE, .take = take_file, AT(output)},
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_ANALYZE | WITH_SIMULATE, .take = take_file, AT(output)},
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
     {"input", "DIR",
@@ -324,6 +395,7 @@ static const char doc_text[] =
     "  characterize --validate xeon-gold-6130 --input results\n"
     "  characterize --export header avx.h --input results\n"
     "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
+    "  characterize --simulate web-server --params avx.json --policy stock,timeout,oracle\n"
     "  characterize --self-test --bundle self-test.tar.gz\n"
     "  characterize --list kernels\n"
     "\n"
@@ -364,6 +436,7 @@ void option_parse_short_usage(void)
     fputs("Usage: characterize --transition FROM:TO [--machine NAME] [--output DIR]\n"
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
           "       characterize --analyze TRACE.csv\n"
+          "       characterize --simulate WORKLOAD --params EXPORT.json\n"
           "       characterize --list kernels|machines|skus|tables\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",

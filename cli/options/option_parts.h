@@ -18,6 +18,7 @@ enum {
     WITH_VALIDATE = 1u << JOB_VALIDATE,
     WITH_EXPORT = 1u << JOB_EXPORT,
     WITH_SELF_TEST = 1u << JOB_SELF_TEST,
+    WITH_SIMULATE = 1u << JOB_SIMULATE,
     WITH_TABLES = WITH_TABLE | WITH_ALL | WITH_VALIDATE | WITH_EXPORT,
     WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* what is measured, and how, may be chosen */
     WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST,
@@ -47,6 +48,15 @@ int option_numbers(const char *option, const char *text, unsigned lo, unsigned h
                    size_t max, size_t *n);
 /* Names of kernels, separated by commas, none twice. 0, or BAD_USAGE after a line. */
 int option_kernels(const char *option, const char *text, struct payload *out, size_t max, size_t *n);
+
+/*
+ * option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by
+ * commas, none twice; WHO=CLASS; FILE or FILE=CLASS. 0, or BAD_USAGE after a line that names the option.
+ */
+int option_policies(const char *option, const char *text, struct simulate_given *out);
+int option_schedulers(const char *option, const char *text, struct simulate_given *out);
+int option_mark(const char *option, const char *text, struct simulate_given *out);
+int option_stamps(const char *option, const char *text, struct simulate_given *out);
 
 /* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);

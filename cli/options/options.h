@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "kernels/kernels.h"
+#include "schedulers/simulate/simulate.h"
+#include "schedulers/simulate/workload.h"
 #include "tables/table/tables.h"
 
 enum job {
@@ -19,7 +21,8 @@ enum job {
     JOB_ALL,
     JOB_VALIDATE,
     JOB_EXPORT,
-    JOB_SELF_TEST
+    JOB_SELF_TEST,
+    JOB_SIMULATE
 };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
 
@@ -31,6 +34,21 @@ struct given_event {
     uint64_t code;    /* drivers/events/event_code.h */
 };
 enum { EVENTS_GIVEN_MAX = 4 };
+
+enum { MARKS_GIVEN_MAX = 64 };
+
+/* What only --simulate takes. */
+struct simulate_given {
+    const char *params, *siblings, *stamps; /* files, and a text; NULL: not given */
+    enum sim_policy policy[SIM_POLICIES];   /* in the order given */
+    enum sim_scheduler scheduler[SIM_SCHEDULERS];
+    size_t n_policies, n_schedulers; /* 0: not given */
+    bool smt_given, smt_on, what_if;
+    uint32_t recorded; /* 0.1 MHz; 0: not given */
+    enum sim_class stamps_class;
+    struct sim_mark mark[MARKS_GIVEN_MAX];
+    size_t n_marks;
+};
 
 /* A number that may or may not have been given; 0 where it was not. */
 struct given_number {
@@ -46,7 +64,7 @@ struct options {
     enum list list;           /* JOB_LIST */
 
     const char *machine; /* NULL: auto */
-    struct given_number runs, period_us, warmup_us, observe_us, cpu;
+    struct given_number runs, period_us, warmup_us, observe_us, cpu, timeout_us;
     bool turbo_given, turbo_on;    /* --turbo */
     struct given_number fixed_ghz; /* --fixed-frequency */
     bool seed_given, corunner_given;
@@ -63,6 +81,8 @@ struct options {
     const char *input;  /* --input */
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */
+
+    struct simulate_given simulate;
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/model/model_random.h"
 
-/* splitmix64 (Vigna), the seeding that the authors of xoshiro256** recommend. */
-static uint64_t splitmix(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+#include "util/splitmix64.h"
 
 static uint64_t model_random_rotated(uint64_t x, int k)
 {
@@ -31,11 +24,10 @@ static uint64_t next(struct model_random *r)
 
 void model_random_init(struct model_random *r, uint64_t seed, uint64_t repetition, uint64_t stream)
 {
-    uint64_t state = seed;
-    state = splitmix(&state) ^ repetition;
-    state = splitmix(&state) ^ stream;
-    for (int i = 0; i < 4; i++)
-        r->s[i] = splitmix(&state);
+    /* seeded as the authors of xoshiro256** recommend */
+    uint64_t state = splitmix64(splitmix64(seed) ^ repetition) ^ stream;
+    for (int i = 0; i < 4; i++, state += SPLITMIX64_STEP)
+        r->s[i] = splitmix64(state);
 }
 
 double model_random_uniform(struct model_random *r)

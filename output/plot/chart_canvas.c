@@ -35,7 +35,8 @@ void chart_box(const struct canvas *k, double left, double top, double right, do
 
 const char *chart_colour(int number)
 {
-    return plot_colours[number < 0 ? PLOT_MUTED : PLOT_SERIES + number % PLOT_N_SERIES].plain;
+    static const int others[] = {PLOT_MUTED, PLOT_INK, PLOT_GRID};
+    return plot_colours[number < 0 ? others[CHART_MUTED - number] : PLOT_SERIES + number % PLOT_N_SERIES].plain;
 }
 
 unsigned chart_colour_value(int number)

@@ -37,7 +37,7 @@ void chart_label(const struct canvas *k, const char *text, size_t most, double x
 void chart_plot(const struct canvas *k, size_t *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A filled box without border. */
 void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour);
-/* The colour of a series (-1: muted) as "#rrggbb", and as a number. */
+/* The colour of a series, or CHART_MUTED and the like, as "#rrggbb", and as a number. */
 const char *chart_colour(int number);
 unsigned chart_colour_value(int number);
 /* gnuplot's point type of a mark. */

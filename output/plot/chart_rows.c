@@ -36,10 +36,15 @@ int chart_bars_height(const struct chart_panel *p)
     return (int)p->categories.n * (lanes > 1 ? lanes * LANE + 8 : ROW) + 8;
 }
 
-static void bars_range(const struct chart_panel *p, double *lo, double *hi)
+static void bars_range(const struct chart *c, const struct chart_panel *p, double *lo, double *hi)
 {
     *lo = p->log_x ? INFINITY : 0;
     *hi = -INFINITY;
+    if (c->one_axis) {
+        *lo = c->x_lo;
+        *hi = c->x_hi;
+        return;
+    }
     for (size_t i = 0; i < p->n_bars; i++) {
         const struct chart_bar *b = &p->bars[i];
         const double values[] = {b->to, b->lo, b->hi};
@@ -65,19 +70,43 @@ static double bar_middle(const struct chart_bar *b)
     return (double)b->category + ((double)b->lane - (lanes - 1) / 2.0) * 0.8 / lanes;
 }
 
+enum bar_look { BAR_FULL, BAR_HATCHED, BAR_DOT };
+
+static enum bar_look look_of(const struct chart_bar *b)
+{
+    return b->dot ? BAR_DOT : b->hatched ? BAR_HATCHED : BAR_FULL;
+}
+
+static bool any_bar(const struct chart_panel *p, enum bar_look look)
+{
+    for (size_t i = 0; i < p->n_bars; i++)
+        if (look_of(&p->bars[i]) == look)
+            return true;
+    return false;
+}
+
+static void boxes_data(const struct canvas *k, const struct chart_panel *p, enum bar_look look, const char *name,
+                       double low)
+{
+    fprintf(k->out, "$%s << END\n", name);
+    for (size_t i = 0; i < p->n_bars; i++) {
+        const struct chart_bar *b = &p->bars[i];
+        double y = bar_middle(b), half = 0.36 / (b->lanes > 1 ? b->lanes : 1);
+        if (look_of(b) == look)
+            fprintf(k->out, "%.10g %.10g %.10g %.10g %.10g %.10g %u\n", b->to, y, fmax(b->from, low), b->to, y - half,
+                    y + half, chart_colour_value(b->colour));
+    }
+    fputs("END\n", k->out);
+}
+
 /* Returns how many bars have limits that can be drawn. */
 static size_t bars_data(const struct canvas *k, const struct chart_panel *p, double low)
 {
     size_t limits = 0;
-    fputs("$bars << END\n", k->out);
-    for (size_t i = 0; i < p->n_bars; i++) {
-        const struct chart_bar *b = &p->bars[i];
-        double y = bar_middle(b), half = 0.36 / (b->lanes > 1 ? b->lanes : 1);
-        if (!b->dot)
-            fprintf(k->out, "%.10g %.10g %.10g %.10g %.10g %.10g %u\n", b->to, y, fmax(b->from, low), b->to, y - half,
-                    y + half, chart_colour_value(b->colour));
-    }
-    fputs("END\n$dots << END\n", k->out);
+    boxes_data(k, p, BAR_FULL, "bars", low);
+    if (any_bar(p, BAR_HATCHED))
+        boxes_data(k, p, BAR_HATCHED, "hatched", low);
+    fputs("$dots << END\n", k->out);
     for (size_t i = 0; i < p->n_bars; i++)
         if (p->bars[i].dot)
             fprintf(k->out, "%.10g %.10g %u\n", p->bars[i].to, bar_middle(&p->bars[i]),
@@ -112,31 +141,27 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
     }
 }
 
-static bool any_bar(const struct chart_panel *p, bool dot)
-{
-    for (size_t i = 0; i < p->n_bars; i++)
-        if (p->bars[i].dot == dot)
-            return true;
-    return false;
-}
-
 void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     double lo, hi;
     size_t n = 0;
-    bars_range(p, &lo, &hi);
+    bars_range(k->chart, p, &lo, &hi);
     size_t limits = bars_data(k, p, p->log_x ? lo : -INFINITY);
     chart_axis(k, 'x', lo, hi, p->log_x);
+    if (k->chart->one_axis)
+        fprintf(k->out, "set format x '%s'\n", at->axis ? "% h" : "");
     names_at_rows(k, &p->categories);
     fputs("set grid noytics\n", k->out);
-    chart_x_label(k, p->x_label);
+    chart_x_label(k, at->axis ? p->x_label : "");
     bar_texts(k, p, (at->right - at->left) / (hi - lo));
-    if (any_bar(p, false))
+    if (any_bar(p, BAR_FULL))
         chart_plot(k, &n, "$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder");
+    if (any_bar(p, BAR_HATCHED))
+        chart_plot(k, &n, "$hatched using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs pattern 4 noborder");
     if (limits)
         chart_plot(k, &n, "$limits using 3:2:($4-$3):(0) with vectors nohead lw 1.6 lc rgb '%s'",
                    plot_colours[PLOT_INK].plain);
-    if (any_bar(p, true))
+    if (any_bar(p, BAR_DOT))
         chart_plot(k, &n, "$dots using 1:2:3 with points pt 7 ps 0.9 lc rgb variable");
     fputs("\nset grid ytics\nset ytics scale 0.5\n", k->out);
 }

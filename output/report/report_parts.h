@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the page of the report is made of (private to output/report/). */
+/* What the pages of reports are made of. */
 #pragma once
 
 #include <stdbool.h>

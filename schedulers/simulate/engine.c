@@ -28,9 +28,14 @@ static const uint32_t *stalled_speeds(struct engine *e, unsigned stall)
     return e->stalled[stall] = made;
 }
 
-uint32_t engine_speed(struct engine *e, unsigned level, unsigned stall)
+static inline uint32_t speed_of(struct engine *e, unsigned level, unsigned stall)
 {
     return (stall == 0 ? e->speed : stalled_speeds(e, stall))[speed_index(e, level)];
+}
+
+uint32_t engine_speed(struct engine *e, unsigned level, unsigned stall)
+{
+    return speed_of(e, level, stall);
 }
 
 /* ---- what has been done ---- */
@@ -339,7 +344,7 @@ static void cpu_speed(struct engine *e, struct engine_cpu *u)
     u->stale = false;
     if (u->task == SIM_IDLE)
         return;
-    u->speed = engine_speed(e, c->level, u->stall);
+    u->speed = speed_of(e, c->level, u->stall);
     u->halted = c->permille == 0;
     u->throttled = c->phase != 0 && !u->halted;
     if (u->throttled) {
@@ -349,7 +354,7 @@ static void cpu_speed(struct engine *e, struct engine_cpu *u)
     if (u->halted)
         u->speed = 0;
     u->ideal_rate = c->phase == 0 && u->stall == 0 ? e->rate[speed_index(e, c->level)]
-                                                   : (double)u->speed / engine_speed(e, 0, u->stall);
+                                                   : (double)u->speed / speed_of(e, 0, u->stall);
     u->smt_rate = lost_to_sibling(e, c, u);
     int64_t until = u->left - (u->trigger_left >= 0 ? u->trigger_left : 0);
     u->due = u->halted ? SIM_FOREVER : e->now + (int64_t)(((uint64_t)until + u->speed - 1) / u->speed);
@@ -390,6 +395,21 @@ static void touch_due(struct engine *e, unsigned node)
     touch_due(e, 2 * node + 1);
 }
 
+/* The same, quickly where it is one core alone, as it nearly always is. */
+static void touch_next(struct engine *e)
+{
+    unsigned core = e->winner[1];
+    int64_t second = SIM_FOREVER;
+    for (unsigned node = e->leaves + core; node > 1; node /= 2) {
+        int64_t other = e->key[e->winner[node ^ 1]];
+        second = other < second ? other : second;
+    }
+    if (second <= e->now)
+        touch_due(e, 1);
+    else if (e->key[core] <= e->now)
+        touch(e, core);
+}
+
 /* Where another number of active cores means other frequencies, all cores are concerned. */
 static void count_active(struct engine *e)
 {
@@ -418,7 +438,7 @@ static int by_number(const void *a, const void *b)
 /* doc/simulation.md, "At one instant". False: it was the last. */
 static bool instant(struct engine *e)
 {
-    touch_due(e, 1);
+    touch_next(e);
     if (e->wake_at <= e->now)
         e->feed.wake(e->feed.self, e);
     for (unsigned i = 0; i < e->n_touched; i++) /* more may be touched meanwhile */
@@ -552,6 +572,8 @@ static bool make_cores(struct engine *e)
         e->winner[e->leaves + i] = i;
         e->key[i] = SIM_FOREVER;
     }
+    for (unsigned i = e->leaves - 1; i > 0; i--) /* also where no core lies below, which nobody updates */
+        e->winner[i] = e->winner[2 * i];
     return true;
 }
 

@@ -169,7 +169,7 @@ static int read_throttle(const struct params_row *r, struct sim_params *p)
     double phase = 0;
     if (row_index(r, "from", (unsigned)p->n_classes, &t.from) != MACHINE_OK ||
         row_index(r, "to", (unsigned)p->n_classes, &t.to) != MACHINE_OK || row_cores(r, &t.n) != MACHINE_OK ||
-        row_number(r, "phase", true, 1, 1000, &phase) != MACHINE_OK ||
+        row_number(r, "phase", true, 0, UINT8_MAX, &phase) != MACHINE_OK ||
         row_number(r, "duration_ns", true, 0, 1e12, &t.ps) != MACHINE_OK ||
         row_number(r, "ratio_permille", false, 0, 1e6, &t.ratio) != MACHINE_OK)
         return MACHINE_BAD_INPUT;

@@ -52,9 +52,48 @@ struct sim_workload {
     size_t n_tasks;
     struct sim_task *tasks;
     bool has_ipc, has_stall, has_cookie, has_syscall;
+    char warning[300]; /* what the recording lacks; a line, or "" */
     bool class_used[SIM_CLASSES];
     uint64_t n_rows;         /* 0: not known */
     struct sim_source cpus;  /* streams are CPUs, 0 to n_cpus - 1 */
     struct sim_source works; /* streams are tasks: idle rows are the times that they were blocked; read NULL: there is
                               * none */
 };
+
+/* Whose code is of a class, in a recording that does not say so itself. */
+struct sim_mark {
+    const char *who; /* a name of a thread, in which * ? [...] match as in file names, or a thread or process number */
+    enum sim_class class;
+};
+
+/* What the user has said; it goes before what a file says. */
+struct sim_workload_options {
+    uint32_t recorded;     /* 0.1 MHz; 0: as the file says */
+    unsigned active_cores; /* 0: as the file says */
+    const char *siblings;  /* "0-1,2-3"; NULL: as the file says */
+    bool smt_given, smt;   /* whether cores have several CPUs; not given: where siblings are known */
+    bool works;            /* `works` is needed; else it may be missing */
+    const struct sim_mark *marks;
+    size_t n_marks;              /* the first that fits counts */
+    const char *stamps;          /* a file of begins and ends of wide phases; NULL: none */
+    enum sim_class stamps_class; /* of those without a class of their own; SIM_NONE: they must have one */
+    uint64_t seed;               /* of drawn ones */
+};
+
+/*
+ * Opens a workload (doc/simulation.md): CSV, text of perf script, or a description; which, its first line tells. A path
+ * without a slash and a dot is the name of a shipped description. Returns
+ * MACHINE_OK, or MACHINE_BAD_INPUT (what is wrong with the file, and where) or MACHINE_FAILED (out of memory, no room
+ * for its rows in $TMPDIR) after filling *err. sim_workload_free if it returned MACHINE_OK.
+ */
+int sim_workload_open(const char *path, const struct sim_workload_options *o, struct sim_workload **out,
+                      struct machine_error *err);
+void sim_workload_free(struct sim_workload *w); /* NULL: nothing */
+
+/* Values as files and options give them. False: it is none; what is allowed is said behind it. */
+bool sim_parse_recorded(const char *text, uint32_t *recorded);
+#define SIM_RECORDED_ALLOWED "0.1 to 16 (GHz), at most four decimals"
+bool sim_parse_active_cores(const char *text, unsigned *cores);
+#define SIM_ACTIVE_CORES_ALLOWED "1 to 4096"
+bool sim_parse_class(const char *text, enum sim_class *out);
+#define SIM_CLASSES_ALLOWED "none, 256light, 256heavy, 512light, 512heavy"

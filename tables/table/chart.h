@@ -11,6 +11,9 @@
 enum { CHART_PANELS_MAX = 16, CHART_TEXT_MAX = 16, CHART_NAME_MAX = 160, CHART_COLOURS = 7 /* of series */ };
 enum { CHART_SPAN_TEXT_MAX = 40 };
 
+/* Colours that are none of the series'. */
+enum { CHART_MUTED = -1, CHART_INK = -2, CHART_PALE = -3 };
+
 /* Shape of a panel. */
 enum chart_kind { CHART_LINES, CHART_BARS, CHART_CELLS };
 
@@ -20,7 +23,7 @@ struct chart_point {
 
 struct chart_series {
     char name[CHART_NAME_MAX];
-    int colour; /* below CHART_COLOURS, -1: muted */
+    int colour; /* below CHART_COLOURS, or one of CHART_MUTED, ... */
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
     bool many; /* of many curves that lie over each other: thin and translucent, no limits */
@@ -48,7 +51,8 @@ struct chart_bar {
     int lane, lanes; /* several bars of one category beside each other; lanes 0: 1 */
     double from, to, lo, hi;
     int colour;
-    bool dot;    /* a point at `to` instead of a bar */
+    bool dot; /* a point at `to` instead of a bar */
+    bool hatched;
     bool inside; /* the text stands in the bar, for another one may begin where it ends */
     char text[CHART_TEXT_MAX];
 };
@@ -103,7 +107,7 @@ struct chart {
     char subtitle[300];
     bool modelled;
     bool two_columns; /* panels stand in two columns, row by row */
-    /* All panels are lines over the same x axis, which has its numbers and name below the last one. */
+    /* All panels are lines, or bars, over the same x axis, which has its numbers and name below the last one. */
     bool one_axis, zero_line;
     double x_lo, x_hi;
     char before_zero[80], after_zero[80]; /* what happens on either side of x = 0; "": nothing to tell */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --simulate WORKLOAD: the exported parameters at work. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/files.h"
+#include "cli/jobs/jobs.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+#include "output/plot/plot.h"
+#include "schedulers/simulate/output/simulation.h"
+#include "schedulers/simulate/simulate.h"
+#include "schedulers/simulate/studies.h"
+
+enum { DRAWN_RUNS = 20, SIMULATION_BYTES = 20000000 };
+
+/* What is simulated, in which order. */
+struct simulating {
+    const struct options *o;
+    enum sim_policy policy[SIM_POLICIES];
+    enum sim_scheduler scheduler[SIM_SCHEDULERS];
+    size_t n_policies, n_schedulers;
+    struct sim_params *params;
+    struct sim_workload *workload; /* with the first seed */
+    struct sim_report report;
+    char *page, *json, *plot; /* where they go; NULL: they are not written */
+    struct directories directories;
+};
+
+static void choose_what(struct simulating *s)
+{
+    const struct simulate_given *g = &s->o->simulate;
+    s->n_policies = g->n_policies > 0 ? g->n_policies : SIM_POLICIES;
+    for (size_t i = 0; i < s->n_policies; i++)
+        s->policy[i] = g->n_policies > 0 ? g->policy[i] : (enum sim_policy)i;
+    s->n_schedulers = g->n_schedulers > 0 ? g->n_schedulers : 1;
+    for (size_t i = 0; i < s->n_schedulers; i++)
+        s->scheduler[i] = g->n_schedulers > 0 ? g->scheduler[i] : SIM_RECORDED;
+}
+
+static char *path_or(const char *given, const char *directory, const char *ending)
+{
+    if (given != NULL)
+        return strdup(given);
+    return directory != NULL ? file_in(directory, "simulation", ending) : NULL;
+}
+
+/* Which files are written, and whether they can be. */
+static int choose_files(struct simulating *s)
+{
+    const struct options *o = s->o;
+    int status = o->output != NULL ? directories_make(o->output, "--output", &s->directories) : DONE;
+    if (status != DONE)
+        return status;
+    s->json = path_or(o->json, o->output, ".json");
+    s->page = path_or(NULL, o->output, ".html");
+    s->plot = path_or(o->plot, NULL, NULL);
+    if (o->plot != NULL && !plot_possible())
+        return refuse(CANNOT, "--plot needs gnuplot, which is not installed: apt install gnuplot-nox");
+    const char *const all[] = {s->json, s->page, s->plot};
+    for (size_t i = 0; i < 3 && status == DONE; i++)
+        status = file_check(all[i], SIMULATION_BYTES);
+    return status;
+}
+
+static int open_workload(const struct simulating *s, uint64_t seed, struct sim_workload **out)
+{
+    const struct options *o = s->o;
+    const struct simulate_given *g = &o->simulate;
+    struct machine_error error;
+    const struct sim_workload_options options = {
+        .recorded = g->recorded,
+        .active_cores = o->tables.n_active == 1 ? o->tables.active[0] : 0,
+        .siblings = g->siblings,
+        .smt_given = g->smt_given,
+        .smt = g->smt_on,
+        .works = g->n_schedulers > 0,
+        .marks = g->mark,
+        .n_marks = g->n_marks,
+        .stamps = g->stamps,
+        .stamps_class = g->stamps_class,
+        .seed = seed,
+    };
+    int status = sim_workload_open(o->job_argument, &options, out, &error);
+    return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+static struct sim_options options_of(const struct simulating *s, size_t policy, size_t scheduler, uint64_t seed)
+{
+    return (struct sim_options){.policy = s->policy[policy],
+                                .scheduler = s->scheduler[scheduler],
+                                .seed = seed,
+                                .timeout_ps = (int64_t)(s->o->timeout_us.value * (double)SIM_PS_PER_US + 0.5)};
+}
+
+/* What cannot be simulated leaves the lists, after a line. */
+static void drop_refused(struct simulating *s, size_t scheduler, bool *possible)
+{
+    char why[400];
+    for (size_t i = 0; i < s->n_policies; i++) {
+        struct sim_options options = options_of(s, i, scheduler, 0);
+        possible[i] = sim_check(s->params, s->workload, &options, why, sizeof(why)) == 0;
+        if (possible[i])
+            continue;
+        sim_report_refuse(&s->report, sim_policy_names[options.policy], sim_scheduler_names[options.scheduler], why);
+        if (s->o->simulate.n_policies > 0 || s->n_schedulers > 1)
+            complain("not simulated: %s", why);
+    }
+}
+
+/* All policies and schedulers with one seed. */
+static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t seed, bool possible[][SIM_POLICIES])
+{
+    struct machine_error error;
+    struct sim_result run;
+    for (size_t k = 0; k < s->n_schedulers; k++)
+        for (size_t i = 0; i < s->n_policies; i++) {
+            struct sim_options options = options_of(s, i, k, seed);
+            if (!possible[k][i])
+                continue;
+            int status = sim_run(s->params, w, &options, &run, &error);
+            if (status != MACHINE_OK)
+                return complain_of_machine("", &error);
+            sim_report_add(&s->report, &run);
+        }
+    return DONE;
+}
+
+static int simulate_all(struct simulating *s)
+{
+    bool possible[SIM_SCHEDULERS][SIM_POLICIES];
+    bool drawn = strcmp(s->workload->kind, "drawn") == 0;
+    unsigned runs = s->o->runs.given ? (unsigned)s->o->runs.value : drawn ? DRAWN_RUNS : 1;
+    if (runs > SIM_RUNS_MAX)
+        return refuse(BAD_USAGE, "--runs %u: at most %d of a simulation", runs, SIM_RUNS_MAX);
+    sim_report_begin(&s->report, s->params, s->o->simulate.params, s->workload);
+    s->report.head.seed = s->o->tables.seed;
+    s->report.head.runs = runs;
+    if (s->workload->warning[0] != '\0')
+        sim_report_warn(&s->report, "%s", s->workload->warning);
+    for (size_t k = 0; k < s->n_schedulers; k++)
+        drop_refused(s, k, possible[k]);
+    for (unsigned run = 0; run < runs; run++) {
+        uint64_t seed = s->o->tables.seed + run;
+        struct sim_workload *again = NULL;
+        int status = run > 0 && drawn ? open_workload(s, seed, &again) : DONE;
+        if (status == DONE)
+            status = simulate_seed(s, again != NULL ? again : s->workload, seed, possible);
+        sim_workload_free(again);
+        if (status != DONE)
+            return status;
+    }
+    if (s->report.n_results == 0)
+        return refuse(BAD_USAGE, "nothing can be simulated: %s",
+                      s->report.n_refused > 0 ? s->report.refused[0].why : "no policy is left");
+    return s->report.failed ? complain_out_of_memory() : DONE;
+}
+
+/* What takes further runs: the curve and the time line for the page, and what-if. */
+static int study(struct simulating *s)
+{
+    struct machine_error error;
+    struct sim_options options = options_of(s, 0, 0, s->o->tables.seed);
+    enum sim_policy shown[SIM_POLICIES];
+    size_t n = 0;
+    int status = MACHINE_OK;
+    for (size_t i = 0; i < s->report.n_results; i++)
+        for (size_t k = 0; k < s->n_policies && i < s->n_policies; k++)
+            if (strcmp(s->report.results[i].runs[0].policy, sim_policy_names[s->policy[k]]) == 0)
+                shown[n++] = s->policy[k];
+    if (s->page != NULL && s->scheduler[0] == SIM_RECORDED) {
+        status = sim_curve_find(s->params, s->workload, &options, &s->report.curve, &error);
+        if (status == MACHINE_OK)
+            status = sim_time_line_find(s->params, s->workload, &options, shown, n, &s->report.time_line, &error);
+    }
+    if (status == MACHINE_OK && s->o->simulate.what_if)
+        status = sim_what_if_find(s->params, s->workload, &options, &s->report.what_if, &error);
+    if (status == MACHINE_BAD_INPUT) { /* the policy that it takes cannot be simulated: the rest is shown */
+        sim_report_warn(&s->report, "%s", error.text);
+        return DONE;
+    }
+    return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+static int print_json(FILE *stream, const void *data)
+{
+    return file_print_json(stream, sim_report_json(data));
+}
+
+static int print_page(FILE *stream, const void *data)
+{
+    char why[300] = "";
+    int status = sim_report_html(data, stream, why, sizeof(why));
+    if (status != 0 && why[0] != '\0')
+        complain("%s", why);
+    return status;
+}
+
+static int tell(struct simulating *s)
+{
+    char why[400];
+    FILE *screen = s->json != NULL && file_is_stdout(s->json) ? stderr : stdout;
+    s->report.bounds = sim_params_bounds(s->params, &s->report.n_bounds);
+    stop_only_asks(true); /* files that are begun are finished */
+    sim_report_print(screen, messages_colour(screen), &s->report);
+    int status = s->json != NULL ? file_write(s->json, print_json, &s->report) : DONE;
+    if (status == DONE && s->page != NULL)
+        status = file_write(s->page, print_page, &s->report);
+    if (status == DONE && s->plot != NULL && sim_report_plot(&s->report, s->plot, why, sizeof(why)) != 0)
+        status = refuse(FAILED, "%s", why);
+    if (status != DONE || s->o->quiet)
+        return status;
+    const char *const all[] = {s->json, s->page, s->plot}, *const what[] = {"results", "page", "plot"};
+    for (size_t i = 0; i < 3; i++)
+        if (all[i] != NULL && !file_is_stdout(all[i]))
+            fprintf(screen, "%s %s (%s)\n", "Written     ", all[i], what[i]);
+    return DONE;
+}
+
+static int simulate(struct simulating *s)
+{
+    struct machine_error error;
+    int status = choose_files(s);
+    if (status == DONE && sim_params_read(s->o->simulate.params, &s->params, &error) != MACHINE_OK)
+        status = complain_of_machine("", &error);
+    if (status == DONE)
+        status = open_workload(s, s->o->tables.seed, &s->workload);
+    if (status == DONE)
+        status = simulate_all(s);
+    if (status == DONE)
+        status = study(s);
+    return status == DONE ? tell(s) : status;
+}
+
+int job_simulate(const struct options *o)
+{
+    struct simulating s = {.o = o};
+    choose_what(&s);
+    int status = simulate(&s);
+    sim_report_free(&s.report);
+    sim_workload_free(s.workload);
+    sim_params_free(s.params);
+    free(s.page);
+    free(s.json);
+    free(s.plot);
+    directories_tidy(&s.directories);
+    return status;
+}

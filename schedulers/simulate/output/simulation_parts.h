@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What text, JSON, pictures and page of simulations share (private to schedulers/simulate/output/). */
+#pragma once
+
+#include "analysis/stats/estimate.h"
+#include "schedulers/simulate/output/simulation.h"
+#include "tables/table/table.h"
+
+/* ---- simulation_figures.c ---- */
+
+/* What is told of a result, and some of it of its tasks. */
+enum sim_figure {
+    SIM_OVERHEAD,
+    SIM_REMOTE,
+    SIM_REMOTE_DELAY,
+    SIM_REMOTE_SMT,
+    SIM_TIME,
+    SIM_IDEAL,
+    SIM_END,
+    SIM_THROTTLED,
+    SIM_HALTED,
+    SIM_TRANSITIONS,
+    SIM_SWITCHES,
+    SIM_MIGRATIONS,
+    SIM_FIGURES
+};
+extern const struct sim_figure_kind {
+    const char *name; /* key of JSON */
+    bool limits;      /* ... which has NAME_lo and NAME_hi as well */
+    bool of_total, of_tasks;
+    double (*times)(const struct sim_times *t); /* either of times, */
+    double (*run)(const struct sim_result *r);  /* or of all that a run told */
+} sim_figure_kinds[SIM_FIGURES];
+
+#define SIM_TOTAL SIZE_MAX /* instead of a task */
+
+/* The mean over the runs, of a task or of all. NaN where no run has it; no limits with one run. */
+struct estimate sim_figure_of(const struct sim_report_result *r, enum sim_figure f, size_t task);
+/* CPU time at a level, us. */
+double sim_figure_level_us(const struct sim_report_result *r, unsigned level, size_t task);
+/* Changes per second of the workload, until its last work has ended. */
+double sim_figure_changes_per_s(const struct sim_report_result *r);
+/* The mean of a's less b's, run by run; NaN where they have not as many. */
+struct estimate sim_figure_difference(const struct sim_report_result *a, const struct sim_report_result *b,
+                                      enum sim_figure f);
+/* The first result of a policy and a scheduler; NULL: there is none. */
+const struct sim_report_result *sim_figure_result(const struct sim_report *r, const char *policy,
+                                                  const char *scheduler);
+/* The scheduler of the i-th result if it is the first result under it, else NULL. */
+const char *sim_figure_scheduler(const struct sim_report *r, size_t i);
+/* Whether there is more than one scheduler, or one that is not "recorded". */
+bool sim_figure_schedulers(const struct sim_report *r);
+
+/* ---- simulation_conclude.c: lines of text; each function prints nothing where there is nothing to tell ---- */
+
+/* What follows from the figures, and from what-if. */
+void sim_conclude(const struct sim_report *r, FILE *out);
+void sim_conclude_what_if(const struct sim_report *r, FILE *out);
+/* What was bounded, and what was refused. */
+void sim_conclude_bounds(const struct sim_report *r, FILE *out);
+void sim_conclude_refused(const struct sim_report *r, FILE *out);
+
+/* ---- simulation_tables.c: what is shown as rows, in percent; table_free in any case ---- */
+
+void sim_table_results(const struct sim_report *r, struct table *t);
+/* Tasks that worked, by what they lost under the first policy of a scheduler, the most first, at most `most`. */
+void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t most, struct table *t);
+void sim_table_what_if(const struct sim_report *r, struct table *t);
+
+/* ---- simulation_charts.c; as sim_report_chart ---- */
+
+int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, size_t why_size);
+int sim_chart_curve(const struct sim_report *r, struct chart *c, char *why, size_t why_size);

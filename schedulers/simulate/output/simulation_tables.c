@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The figures as rows for a person, on the screen and on the page: shares in percent. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedulers/simulate/output/simulation_parts.h"
+#include "util/order.h"
+#include "util/plain_text.h"
+
+enum { TASK_NAME_MAX = 48 /* bytes of a task's name; JSON has all */ };
+
+static void simulation_columns(struct table *t, const char *name, const struct sim_report *r,
+                               const struct table_column *columns, size_t n)
+{
+    table_init(t, name, columns, n);
+    table_set_meta(t, "modelled", r->head.modelled ? "yes" : "no");
+}
+
+static void put_percent(struct table *t, const char *column, double fraction)
+{
+    table_put_number(t, column, 100 * fraction);
+}
+
+static void put_percent_limits(struct table *t, const char *column, struct estimate e)
+{
+    table_put_limits(t, column, 100 * e.value, 100 * e.lo, 100 * e.hi);
+}
+
+/* ---- results ---- */
+
+static void results_row(const struct sim_report *r, const struct sim_report_result *result, bool scheduled,
+                        struct table *t)
+{
+    double time = sim_figure_of(result, SIM_TIME, SIM_TOTAL).value;
+    double slowed = sim_figure_of(result, SIM_THROTTLED, SIM_TOTAL).value +
+                    sim_figure_of(result, SIM_HALTED, SIM_TOTAL).value;
+    table_add_row(t);
+    table_put_text(t, "policy", result->runs->policy);
+    put_percent_limits(t, "overhead", sim_figure_of(result, SIM_OVERHEAD, SIM_TOTAL));
+    put_percent_limits(t, "remote_overhead", sim_figure_of(result, SIM_REMOTE, SIM_TOTAL));
+    put_percent(t, "remote_delay", sim_figure_of(result, SIM_REMOTE_DELAY, SIM_TOTAL).value);
+    put_percent(t, "remote_smt", sim_figure_of(result, SIM_REMOTE_SMT, SIM_TOTAL).value);
+    for (unsigned level = 0; level < r->head.levels; level++) {
+        char column[20];
+        snprintf(column, sizeof column, "level_%u", level);
+        put_percent(t, column, sim_figure_level_us(result, level, SIM_TOTAL) / time);
+    }
+    put_percent(t, "slowed", slowed / time);
+    table_put_number(t, "changes_per_s", sim_figure_changes_per_s(result));
+    if (!scheduled)
+        return;
+    table_put_text(t, "scheduler", result->runs->scheduler);
+    table_put_number(t, "switches", sim_figure_of(result, SIM_SWITCHES, SIM_TOTAL).value);
+    table_put_number(t, "migrations", sim_figure_of(result, SIM_MIGRATIONS, SIM_TOTAL).value);
+}
+
+void sim_table_results(const struct sim_report *r, struct table *t)
+{
+    static const struct table_column policy = {"policy", "", TABLE_TEXT, true, 0};
+    static const struct table_column scheduler = {"scheduler", "", TABLE_TEXT, true, 0};
+    static const struct table_column overheads[] = {TABLE_LIMITS("overhead", "%", 2),
+                                                    TABLE_LIMITS("remote_overhead", "%", 2),
+                                                    {"remote_delay", "%", TABLE_REAL, false, 2},
+                                                    {"remote_smt", "%", TABLE_REAL, false, 2}};
+    static const struct table_column changes[] = {{"slowed", "%", TABLE_REAL, false, 2},
+                                                  {"changes_per_s", "1/s", TABLE_REAL, false, 0}};
+    static const struct table_column counts[] = {{"switches", "", TABLE_REAL, false, 0},
+                                                 {"migrations", "", TABLE_REAL, false, 0}};
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    char names[SIM_LEVELS_MAX][20];
+    size_t n = 0;
+    bool scheduled = sim_figure_schedulers(r);
+    columns[n++] = policy;
+    if (scheduled)
+        columns[n++] = scheduler;
+    memcpy(columns + n, overheads, sizeof overheads);
+    n += sizeof overheads / sizeof *overheads;
+    for (unsigned level = 0; level < r->head.levels; level++) {
+        snprintf(names[level], sizeof names[level], "level_%u", level);
+        columns[n++] = (struct table_column){names[level], "%", TABLE_REAL, false, 1};
+    }
+    memcpy(columns + n, changes, sizeof changes);
+    n += sizeof changes / sizeof *changes;
+    memcpy(columns + n, counts, sizeof counts);
+    simulation_columns(t, "simulation", r, columns, scheduled ? n + sizeof counts / sizeof *counts : n);
+    for (size_t i = 0; i < r->n_results; i++)
+        results_row(r, &r->results[i], scheduled, t);
+}
+
+/* ---- tasks ---- */
+
+/* The results under a scheduler, at most one a policy. */
+static size_t results_under(const struct sim_report *r, const char *scheduler,
+                            const struct sim_report_result *out[SIM_POLICIES])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_results && n < SIM_POLICIES; i++)
+        if (strcmp(r->results[i].runs->scheduler, scheduler) == 0)
+            out[n++] = &r->results[i];
+    return n;
+}
+
+static double task_lost_us(const struct sim_report_result *r, size_t task)
+{
+    return sim_figure_of(r, SIM_TIME, task).value - sim_figure_of(r, SIM_IDEAL, task).value;
+}
+
+/* The numbers of those tasks that worked, that which lost most first, and how many; NULL: out of memory. */
+static struct order_key *tasks_by_loss(const struct sim_report *r, const struct sim_report_result *first, size_t *n)
+{
+    struct order_key *key = calloc(r->head.n_tasks + 1, sizeof *key);
+    *n = 0;
+    for (size_t i = 0; key && i < r->head.n_tasks; i++)
+        if (isfinite(sim_figure_of(first, SIM_OVERHEAD, i).value))
+            key[(*n)++] = (struct order_key){-task_lost_us(first, i), i};
+    if (key)
+        qsort(key, *n, sizeof *key, order_by_key);
+    return key;
+}
+
+void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t most, struct table *t)
+{
+    const struct sim_report_result *results[SIM_POLICIES] = {NULL};
+    struct table_column columns[3 + SIM_POLICIES] = {{"task", "", TABLE_TEXT, true, 0},
+                                                     {"time_us", "us", TABLE_REAL, false, 1},
+                                                     {"lost_us", "us", TABLE_REAL, false, 1}};
+    size_t n = results_under(r, scheduler, results), worked = 0;
+    for (size_t i = 0; i < n; i++)
+        columns[3 + i] = (struct table_column){results[i]->runs->policy, "%", TABLE_REAL, false, 2};
+    simulation_columns(t, "tasks", r, columns, 3 + n);
+    struct order_key *order = n ? tasks_by_loss(r, results[0], &worked) : NULL;
+    t->failed = t->failed || (n && !order);
+    for (size_t i = 0; order && i < worked && i < most; i++) {
+        char name[TASK_NAME_MAX];
+        size_t task = order[i].index;
+        plain_text(r->head.tasks[task], name, sizeof name);
+        table_add_row(t);
+        table_put_text(t, "task", name);
+        table_put_number(t, "time_us", sim_figure_of(results[0], SIM_TIME, task).value);
+        table_put_number(t, "lost_us", task_lost_us(results[0], task));
+        for (size_t k = 0; k < n; k++)
+            put_percent(t, results[k]->runs->policy, sim_figure_of(results[k], SIM_OVERHEAD, task).value);
+    }
+    free(order);
+}
+
+/* ---- others ---- */
+
+static void what_if_row(const struct sim_what_if_row *row, const struct sim_what_if_row *now, struct table *t)
+{
+    table_add_row(t);
+    table_put_text(t, "parameter", row->parameter ? row->parameter : "as it is");
+    table_put_number(t, "factor", row->parameter ? row->factor : NAN);
+    put_percent(t, "overhead", row->overhead);
+    put_percent(t, "change", row->parameter ? row->overhead - now->overhead : NAN);
+    put_percent(t, "remote_overhead", row->remote);
+    put_percent(t, "remote_change", row->parameter ? row->remote - now->remote : NAN);
+}
+
+void sim_table_what_if(const struct sim_report *r, struct table *t)
+{
+    static const struct table_column columns[] = {
+        {"parameter", "", TABLE_TEXT, true, 0},         {"factor", "", TABLE_REAL, false, 2},
+        {"overhead", "%", TABLE_REAL, false, 2},        {"change", "points", TABLE_REAL, false, 2},
+        {"remote_overhead", "%", TABLE_REAL, false, 2}, {"remote_change", "points", TABLE_REAL, false, 2}};
+    simulation_columns(t, "what_if", r, columns, sizeof columns / sizeof *columns);
+    if (r->what_if.n)
+        what_if_row(&r->what_if.now, &r->what_if.now, t);
+    for (size_t i = 0; i < r->what_if.n; i++)
+        what_if_row(&r->what_if.row[i], &r->what_if.now, t);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schedulers/simulate/workload/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedulers/simulate/workload/values.h"
+#include "schedulers/simulate/workload/works.h"
+#include "util/order.h"
+
+int sim_recording_open(struct sim_recording *r, const char *path, const struct sim_workload_options *o,
+                       struct machine_error *err)
+{
+    *r = (struct sim_recording){.options = o};
+    if (sim_lines_open(&r->in, path, err))
+        return err->status;
+    r->w = calloc(1, sizeof *r->w);
+    r->rows = sim_spool_new();
+    if (!r->w || !r->rows || !(r->w->name = strdup(path)))
+        return sim_lines_memory(&r->in), err->status;
+    return MACHINE_OK;
+}
+
+void sim_recording_close(struct sim_recording *r)
+{
+    sim_lines_close(&r->in);
+    sim_spool_free(r->rows);
+    sim_spool_free(r->works);
+    sim_workload_free(r->w);
+}
+
+/* "0-1,2-3": which CPUs share a core. */
+static int read_siblings(struct sim_recording *r, const char *text)
+{
+    char shown[SIM_SHOWN_SIZE];
+    const char *what = "siblings";
+    unsigned group = 1, in_group = 0;
+    for (const char *p = text;;) {
+        char digits[6] = "";
+        uint32_t cpu;
+        size_t n = strspn(p, "0123456789");
+        if (n < sizeof digits)
+            memcpy(digits, p, n);
+        if (!sim_value_number(digits, SIM_CPU_NUMBERS - 1, &cpu) || (p[n] && !strchr("-, \t", p[n])))
+            return sim_lines_fail(&r->in, r->siblings_line,
+                                  "%s: '%s' is no map of siblings; allowed: CPUs (0 to %d) joined by '-', cores "
+                                  "separated by ',', as in 0-1,2-3",
+                                  what, sim_lines_shown(text, shown), SIM_CPU_NUMBERS - 1);
+        if (r->group[cpu])
+            return sim_lines_fail(&r->in, r->siblings_line, "%s: CPU %u is there twice", what, cpu);
+        if (++in_group > SIM_CORE_CPUS_MAX)
+            return sim_lines_fail(&r->in, r->siblings_line, "%s: the core of CPU %u has more than %d CPUs", what, cpu,
+                                  SIM_CORE_CPUS_MAX);
+        r->group[cpu] = group;
+        p += n;
+        if (!*p)
+            break;
+        if (*p != '-') {
+            group++;
+            in_group = 0;
+        }
+        p += *p == '-' ? 1 : strspn(p, ", \t");
+    }
+    r->have_siblings = true;
+    return 0;
+}
+
+static char *comment_part(char *from, char *end)
+{
+    while (*from == ' ' || *from == '\t')
+        from++;
+    while (end > from && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *end = '\0';
+    return from;
+}
+
+int sim_recording_comment(struct sim_recording *r)
+{
+    char *line = r->in.line, *colon = strchr(line, ':'), shown[SIM_SHOWN_SIZE];
+    if (!colon)
+        return 0;
+    char *value = comment_part(colon + 1, line + r->in.length), *key = comment_part(line + 1, colon);
+    struct sim_workload *w = r->w;
+    const char *allowed = NULL;
+    bool again = false;
+    if (!strcmp(key, "recorded_ghz")) {
+        again = w->recorded;
+        allowed = sim_parse_recorded(value, &w->recorded) ? NULL : SIM_RECORDED_ALLOWED;
+    } else if (!strcmp(key, "active_cores")) {
+        again = w->active_cores;
+        allowed = sim_parse_active_cores(value, &w->active_cores) ? NULL : SIM_ACTIVE_CORES_ALLOWED;
+    } else if (!strcmp(key, "siblings") && !r->options->siblings) {
+        again = r->have_siblings;
+        r->siblings_line = r->in.number;
+        if (!again && read_siblings(r, value))
+            return -1;
+    }
+    if (again)
+        return sim_lines_fail(&r->in, r->in.number, "%s: given twice", key);
+    if (allowed)
+        return sim_lines_fail(&r->in, r->in.number, "%s: '%s' is not allowed; allowed: %s", key,
+                              sim_lines_shown(value, shown), allowed);
+    return 0;
+}
+
+int sim_recording_settle(struct sim_recording *r)
+{
+    const struct sim_workload_options *o = r->options;
+    struct sim_workload *w = r->w;
+    if (o->recorded)
+        w->recorded = o->recorded;
+    if (o->active_cores)
+        w->active_cores = o->active_cores;
+    if (!w->recorded)
+        return sim_lines_fail(
+            &r->in, 0,
+            "does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the "
+            "rows, or --recorded-ghz GHZ");
+    if (o->siblings && read_siblings(r, o->siblings))
+        return -1;
+    if (o->smt_given && o->smt && !r->have_siblings)
+        return sim_lines_fail(&r->in, 0,
+                              "does not say which CPUs share a core: for --smt on, give '# siblings: 0-1,2-3' ahead of "
+                              "the rows, or --siblings-map 0-1,2-3");
+    return 0;
+}
+
+unsigned sim_recording_stream(struct sim_recording *r, unsigned cpu)
+{
+    if (!r->stream[cpu]) {
+        r->number[r->w->n_cpus] = cpu;
+        r->stream[cpu] = ++r->w->n_cpus;
+    }
+    return r->stream[cpu] - 1;
+}
+
+int sim_recording_row(struct sim_recording *r, unsigned stream, struct sim_row row)
+{
+    if (row.task == SIM_IDLE)
+        row = (struct sim_row){.ps = row.ps, .task = SIM_IDLE};
+    else if (row.ps)
+        r->w->class_used[row.class] = true;
+    return sim_spool_push(r->rows, stream, row, r->in.err) ? -1 : 0;
+}
+
+/* Numbers the cores, in ascending order of their first CPU. */
+static int settle_cores(struct sim_recording *r)
+{
+    struct sim_workload *w = r->w;
+    bool smt = r->have_siblings && (!r->options->smt_given || r->options->smt);
+    if (r->have_siblings)
+        for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS; cpu++)
+            if (r->group[cpu] && !r->stream[cpu])
+                return sim_lines_fail(&r->in, r->siblings_line, "siblings: CPU %u is not in the recording", cpu);
+    unsigned *core_of = calloc(SIM_CPU_NUMBERS + 1, sizeof *core_of); /* group, + 1 */
+    if (!core_of)
+        return sim_lines_memory(&r->in);
+    for (unsigned i = 0; i < w->n_cpus; i++) {
+        unsigned group = smt ? r->group[w->cpu[i]] : 0;
+        if (group && core_of[group]) {
+            w->core[i] = core_of[group] - 1;
+            w->smt = true;
+            continue;
+        }
+        w->core[i] = w->n_cores++;
+        core_of[group] = w->n_cores;
+    }
+    free(core_of);
+    if (r->options->smt_given && r->options->smt && !w->smt)
+        return sim_lines_fail(&r->in, r->siblings_line, "siblings: no CPUs share a core: --smt on has no effect");
+    return 0;
+}
+
+/* The streams in ascending order of their CPUs. */
+static int order_cpus(struct sim_recording *r, unsigned **order)
+{
+    struct sim_workload *w = r->w;
+    w->cpu = malloc(w->n_cpus * sizeof *w->cpu);
+    w->core = malloc(w->n_cpus * sizeof *w->core);
+    *order = malloc(w->n_cpus * sizeof **order);
+    if (!w->cpu || !w->core || !*order)
+        return sim_lines_memory(&r->in);
+    memcpy(w->cpu, r->number, w->n_cpus * sizeof *w->cpu);
+    qsort(w->cpu, w->n_cpus, sizeof *w->cpu, order_unsigned);
+    for (unsigned i = 0; i < w->n_cpus; i++)
+        (*order)[i] = r->stream[w->cpu[i]] - 1;
+    return 0;
+}
+
+int sim_recording_end(struct sim_recording *r)
+{
+    struct sim_workload *w = r->w;
+    unsigned *order = NULL;
+    bool works = false;
+    for (int c = 0; c < SIM_CLASSES; c++)
+        works |= w->class_used[c];
+    if (!works)
+        return sim_lines_fail(&r->in, 0, "holds no work: all CPUs are idle all the time");
+    int bad = order_cpus(r, &order) || settle_cores(r) ||
+              sim_spool_done(r->rows, order, w->n_cpus, &w->cpus, &w->n_rows, r->in.err);
+    free(order);
+    if (bad)
+        return -1;
+    r->rows = NULL;
+    if (r->works) {
+        uint64_t rows;
+        if (sim_spool_done(r->works, NULL, (unsigned)w->n_tasks, &w->works, &rows, r->in.err))
+            return -1;
+        r->works = NULL;
+    } else if (r->options->works) {
+        return sim_works_build(w, r->in.err) ? -1 : 0;
+    }
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schedulers/simulate/workload/values.h"
+
+#include <string.h>
+
+#include "schedulers/simulate/workload.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_t *out)
+{
+    const int64_t most = SIM_VALUE_MOST;
+    int64_t value = 0;
+    unsigned digits = 0;
+    for (; is_digit(*text); text++, digits++) {
+        if (value > most / 10)
+            return false;
+        value = 10 * value + (*text - '0');
+    }
+    bool up = false;
+    unsigned behind = 0;
+    if (*text == '.')
+        for (text++; is_digit(*text); text++, behind++, digits++) {
+            if (behind < decimals && value > most / 10)
+                return false;
+            if (behind < decimals)
+                value = 10 * value + (*text - '0');
+            else if (!rounded)
+                return false;
+            else if (behind == decimals)
+                up = *text >= '5';
+        }
+    for (; behind < decimals; behind++) {
+        if (value > most / 10)
+            return false;
+        value *= 10;
+    }
+    *out = value + up;
+    return !*text && digits && value <= most;
+}
+
+bool sim_value_number(const char *text, uint32_t most, uint32_t *out)
+{
+    int64_t value;
+    if (!is_digit(*text) || !sim_value_decimal(text, 0, false, &value) || strchr(text, '.') || value > most)
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+bool sim_parse_recorded(const char *text, uint32_t *recorded)
+{
+    const int64_t least = 100 * SIM_UNITS_PER_MHZ, most = 16000 * SIM_UNITS_PER_MHZ;
+    int64_t value;
+    if (!sim_value_decimal(text, 4, false, &value) || value < least || value > most)
+        return false;
+    *recorded = (uint32_t)value;
+    return true;
+}
+
+bool sim_parse_active_cores(const char *text, unsigned *cores)
+{
+    return sim_value_number(text, SIM_CORES_MAX, cores) && *cores;
+}
+
+bool sim_parse_class(const char *text, enum sim_class *out)
+{
+    for (int c = 0; c < SIM_CLASSES; c++)
+        if (!strcmp(text, sim_class_names[c])) {
+            *out = (enum sim_class)c;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedulers/simulate/workload.h"
+#include "schedulers/simulate/workload/readers.h"
+#include "schedulers/simulate/workload/workload_drawn.h"
+
+/* The rest of the file, with a NUL behind it, to be freed; NULL after filling the error. */
+static char *rest_of_file(struct sim_recording *r, size_t *length)
+{
+    enum { MOST = 1 << 20 };
+    char *text = malloc(MOST + 1);
+    int got = text ? 1 : sim_lines_memory(&r->in);
+    for (*length = 0; got > 0 && (got = sim_lines_next(&r->in)) > 0; text[(*length)++] = '\n') {
+        if (*length + r->in.length >= MOST) {
+            got = sim_lines_fail(&r->in, 0, "larger than 1 MiB; a description is a few KiB");
+            break;
+        }
+        memcpy(text + *length, r->in.line, r->in.length);
+        *length += r->in.length;
+    }
+    if (got == 0) {
+        text[*length] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+static int read_description(struct sim_recording *r, struct sim_workload **out)
+{
+    size_t length;
+    char *text = rest_of_file(r, &length);
+    int status = text ? sim_drawn_read(text, length, r->in.file, r->in.file, r->options, out, r->in.err)
+                      : (int)r->in.err->status;
+    free(text);
+    return status;
+}
+
+static int read_recording(struct sim_recording *r, const char *line, size_t length)
+{
+    if (!line)
+        return sim_lines_fail(&r->in, 0, "is empty");
+    if (sim_perf_is_line(line, length))
+        return sim_perf_read(r);
+    if (sim_csv_is_header(line, length))
+        return sim_csv_read(r);
+    int got; /* to the line that this was decided by: it may be binary */
+    while ((got = sim_lines_next(&r->in)) > 0 && (*r->in.line == '#' || !r->in.line[strspn(r->in.line, " \t")]))
+        ;
+    if (got < 0)
+        return -1;
+    return sim_lines_fail(&r->in, 0,
+                          "is no workload: neither CSV with a header of cpu,time_us,task,class nor text of perf script "
+                          "nor a description that begins with format = characterize-workload/1");
+}
+
+static int read_workload(struct sim_recording *r, struct sim_workload **out)
+{
+    size_t length = 0;
+    const char *line = sim_lines_peek(&r->in, &length);
+    if (line && sim_drawn_is_line(line, length))
+        return read_description(r, out);
+    if (read_recording(r, line, length) || sim_recording_end(r))
+        return r->in.err->status;
+    *out = r->w;
+    r->w = NULL;
+    return MACHINE_OK;
+}
+
+int sim_workload_open(const char *path, const struct sim_workload_options *o, struct sim_workload **out,
+                      struct machine_error *err)
+{
+    *out = NULL;
+    if (!strpbrk(path, "/."))
+        return sim_drawn_open(path, o, out, err);
+    struct sim_recording *r = malloc(sizeof *r);
+    if (!r)
+        return machine_fail(err, MACHINE_FAILED, "", "%.200s: out of memory", path);
+    int status = sim_recording_open(r, path, o, err);
+    if (status == MACHINE_OK)
+        status = read_workload(r, out);
+    sim_recording_close(r);
+    free(r);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/memory_workload.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static size_t memory_read(void *self, unsigned stream, struct sim_row *out, size_t max)
+{
+    struct memory_workload *m = self;
+    struct memory_stream *s = &m->stream[stream];
+    size_t n = s->n - s->next;
+    if (n > max)
+        n = max;
+    if (m->at_once && n > m->at_once)
+        n = m->at_once;
+    if (n > 0)
+        memcpy(out, s->rows + s->next, n * sizeof *out);
+    s->next += n;
+    return n;
+}
+
+static void memory_rewind(void *self)
+{
+    struct memory_workload *m = self;
+    for (unsigned i = 0; i < m->w.n_cpus; i++)
+        m->stream[i].next = 0;
+}
+
+static const char *memory_error(void *self)
+{
+    (void)self;
+    return NULL;
+}
+
+static void memory_close(void *self)
+{
+    (void)self;
+}
+
+void memory_workload_make(struct memory_workload *m, unsigned n_cpus, unsigned n_cores, bool in_turn, size_t n_tasks,
+                          uint32_t recorded)
+{
+    static char name[] = "in memory";
+    assert_true(n_cpus <= MEMORY_CPUS_MAX && n_cpus % n_cores == 0);
+    *m = (struct memory_workload){.w = {.name = name,
+                                        .kind = "drawn",
+                                        .recorded = recorded,
+                                        .n_cpus = n_cpus,
+                                        .n_cores = n_cores,
+                                        .smt = n_cpus > n_cores,
+                                        .n_tasks = n_tasks,
+                                        .tasks = calloc(n_tasks, sizeof *m->w.tasks),
+                                        .cpus = {memory_read, memory_rewind, memory_error, memory_close, m}}};
+    m->w.cpu = m->cpu;
+    m->w.core = m->core;
+    assert_non_null(m->w.tasks);
+    for (unsigned i = 0; i < n_cpus; i++) {
+        m->cpu[i] = i;
+        m->core[i] = in_turn ? i % n_cores : i / (n_cpus / n_cores);
+    }
+    for (size_t i = 0; i < n_tasks; i++)
+        assert_true(asprintf(&m->w.tasks[i].name, "t%zu", i) > 0);
+}
+
+void memory_workload_add(struct memory_workload *m, unsigned cpu, struct sim_row row)
+{
+    struct memory_stream *s = &m->stream[cpu];
+    s->rows = realloc(s->rows, (s->n + 1) * sizeof *s->rows);
+    assert_non_null(s->rows);
+    s->rows[s->n++] = row;
+    m->w.n_rows++;
+    if (row.task != SIM_IDLE)
+        m->w.class_used[row.class] = true;
+}
+
+void memory_workload_free(struct memory_workload *m)
+{
+    for (unsigned i = 0; i < m->w.n_cpus; i++)
+        free(m->stream[i].rows);
+    for (size_t i = 0; i < m->w.n_tasks; i++)
+        free(m->w.tasks[i].name);
+    free(m->w.tasks);
+}

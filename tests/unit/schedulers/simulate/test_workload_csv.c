@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* schedulers/simulate/workload/workload_csv.c: rows are those of the definition, what is malformed has a line. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "schedulers/simulate/workload.h"
+#include "tests/support/random_numbers.h"
+#include "tests/support/workload_rig.h"
+
+#define HEAD "# recorded_ghz: 2.8\ncpu,time_us,task,class\n"
+static const struct sim_workload_options nothing = {0};
+
+static void the_example_of_the_page(void **state)
+{
+    (void)state;
+    struct sim_workload *w = workload_rig_opened("# recorded_ghz: 2.8\n# siblings: 0-1,2-3\ncpu,time_us,task,class\n"
+                                                 "0,0,nginx,none\n1,10,gcc,256light\n0,812.5,nginx,512heavy\n"
+                                                 "3,1,-,none\n2,0.000001,-,\n0,840,-,none\n1,1000,-,\n",
+                                                 &nothing);
+    workload_rig_check_cpus(w, (const char *const[]){"812.5 nginx none; 27.5 nginx 512heavy; 160 -",
+                                                     "10 -; 990 gcc 256light", "0.000001 -; 999.999999 -", "1 -; 999 -",
+                                                     NULL});
+    assert_null(w->works.read);
+    assert_string_equal(w->kind, "csv");
+    assert_string_equal(w->warning, "");
+    assert_int_equal(w->recorded, 28000);
+    assert_int_equal(w->active_cores, 0);
+    assert_int_equal(w->n_cpus, 4);
+    assert_int_equal(w->n_cores, 2);
+    assert_true(w->smt);
+    assert_int_equal(w->n_tasks, 2);
+    assert_int_equal(w->n_rows, 9);
+    assert_false(w->has_ipc || w->has_stall || w->has_cookie || w->has_syscall);
+    assert_true(w->class_used[SIM_NONE] && w->class_used[SIM_256LIGHT] && w->class_used[SIM_512HEAVY]);
+    assert_false(w->class_used[SIM_256HEAVY] || w->class_used[SIM_512LIGHT]);
+    sim_workload_free(w);
+}
+
+static void all_columns_in_any_order(void **state)
+{
+    (void)state;
+    struct sim_workload *w = workload_rig_opened(
+        "\xef\xbb\xbf# from: a machine\r\n#\r\n# recorded_ghz :\t3.1234 \r\n# active_cores: 16\r\n\r\n"
+        " class , syscall,note,cookie,stall,ipc,task,time_us , cpu\r\n"
+        "512light,1,x,red,0.25,1.5,a b,5,8191\r\n"
+        "none,0,,blue,1,16,#c,5.5,7\r\n"
+        "none,1,,blue,0.0004,0.0005,#c,6.,7\r\n\r\n \r\n"
+        "nonsense,?,,,,,-,7,8191\r\n"
+        "none,0,,,0.9995,15.9996,\td ,.6,0\r\n"
+        "none,1,,red,0,2,a b,9.000000,7",
+        &nothing);
+    workload_rig_check_cpus(w, (const char *const[]){"8.4 d none ipc=16000 stall=1000",
+                                                     "4.9 -; 0.5 #c none ipc=16000 stall=1000; "
+                                                     "3 #c none ipc=1 syscall; 0 a b none ipc=2000 syscall",
+                                                     "4.4 -; 2 a b 512light ipc=1500 stall=250 syscall; 2 -", NULL});
+    assert_int_equal(w->recorded, 31234);
+    assert_int_equal(w->active_cores, 16);
+    assert_int_equal(w->cpu[0], 0);
+    assert_int_equal(w->cpu[1], 7);
+    assert_int_equal(w->cpu[2], 8191);
+    assert_true(w->has_ipc && w->has_stall && w->has_cookie && w->has_syscall);
+    assert_string_equal(w->tasks[0].name, "a b"); /* in the order in which they come */
+    assert_string_equal(w->tasks[1].name, "#c");
+    assert_string_equal(w->tasks[2].name, "d");
+    assert_int_equal(w->tasks[0].cookie, 1);
+    assert_int_equal(w->tasks[1].cookie, 2);
+    assert_int_equal(w->tasks[2].cookie, 3);
+    assert_false(w->smt);
+    assert_int_equal(w->n_cores, 3);
+    sim_workload_free(w);
+}
+
+static void rows_in_their_shortest_form(void **state)
+{
+    (void)state;
+    struct sim_workload *w = workload_rig_opened(HEAD "0,1,a,none\n0,2,a,none\n0,3,b,512heavy\n0,3,a,none\n0,4,-,none\n"
+                                                      "0,5,-,512heavy\n0,100000006,a,256heavy\n0,100000007,-,\n",
+                                                 &nothing);
+    workload_rig_check_cpus(w, (const char *const[]){"3 a none; 50000000 -; 50000000 -; 2 -; 1 a 256heavy", NULL});
+    assert_false(w->class_used[SIM_512HEAVY]); /* for no time */
+    assert_true(w->class_used[SIM_256HEAVY]);
+    sim_workload_free(w);
+    w = workload_rig_opened("cpu,time_us,task,class,syscall\n0,0,a,none,0\n0,1,b,none,1\n0,1,b,none,0\n0,2,b,none,1\n"
+                            "0,2,b,none,1\n0,4,-,,\n",
+                            &(struct sim_workload_options){.recorded = 30000});
+    workload_rig_check_cpus(
+        w, (const char *const[]){"1 a none; 1 b none syscall; 0 b none syscall; 2 b none syscall", NULL});
+    sim_workload_free(w);
+}
+
+static void options_go_before_comments(void **state)
+{
+    (void)state;
+    static const char text[] = "# recorded_ghz: 2.8\n# siblings: 0-1,2\n# active_cores: 2\ncpu,time_us,task,class\n"
+                               "2,0,a,none\n0,0,b,none\n1,0,c,none\n3,5,-,\n";
+    struct sim_workload_options o = {0};
+    struct sim_workload *w = workload_rig_opened(text, &o);
+    assert_int_equal(w->n_cores, 3);
+    assert_int_equal(w->core[0], 0);
+    assert_int_equal(w->core[1], 0);
+    assert_int_equal(w->core[2], 1);
+    assert_int_equal(w->core[3], 2); /* not in the map: a core of its own */
+    sim_workload_free(w);
+
+    o = (struct sim_workload_options){.recorded = 160000, .active_cores = 4096, .siblings = "3-0, 1-2"};
+    w = workload_rig_opened(text, &o);
+    assert_int_equal(w->recorded, 160000);
+    assert_int_equal(w->active_cores, 4096);
+    assert_int_equal(w->n_cores, 2);
+    assert_int_equal(w->core[0], 0);
+    assert_int_equal(w->core[1], 1);
+    assert_int_equal(w->core[2], 1);
+    assert_int_equal(w->core[3], 0);
+    assert_true(w->smt);
+    sim_workload_free(w);
+
+    o.smt_given = true; /* off */
+    w = workload_rig_opened(text, &o);
+    assert_int_equal(w->n_cores, 4);
+    assert_int_equal(w->core[3], 3);
+    assert_false(w->smt);
+    sim_workload_free(w);
+
+    o.smt = true;
+    w = workload_rig_opened(text, &o);
+    assert_int_equal(w->n_cores, 2);
+    sim_workload_free(w);
+    o.siblings = NULL;
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o,
+                         "FILE: does not say which CPUs share a core: for --smt on, give '# siblings: 0-1,2-3' ahead "
+                         "of the rows, or --siblings-map 0-1,2-3");
+    o.siblings = "0";
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o,
+                         "FILE: siblings: no CPUs share a core: --smt on has no effect");
+}
+
+static void tasks_as_work(void **state)
+{
+    (void)state;
+    struct sim_workload_options o = {.works = true};
+    struct sim_workload *w = workload_rig_opened(HEAD "0,10,a,none\n0,15,b,512heavy\n0,18,-,\n0,30,-,\n"
+                                                      "1,0,c,none\n1,15,a,none\n1,16,-,\n1,17,c,none\n1,20,a,256light\n"
+                                                      "1,22,a,none\n",
+                                                 &o);
+    workload_rig_check_works(w, (const char *const[]){"10 -; 6 a none; 4 -; 2 a 256light; 8 a none",
+                                                      "15 -; 3 b 512heavy", "15 c none; 2 -; 3 c none", NULL});
+    workload_rig_check_cpus(w,
+                            (const char *const[]){"10 -; 5 a none; 3 b 512heavy; 12 -",
+                                                  "15 c none; 1 a none; 1 -; 3 c none; 2 a 256light; 8 a none", NULL});
+    sim_workload_free(w);
+    static const char twice[] = HEAD "3,10,a,none\n3,20,-,\n5,10,-,\n5,19.999999,a,none\n5,30,-,\n";
+    sim_workload_free(workload_rig_opened(twice, &nothing));
+    workload_rig_refused(twice, &o,
+                         "FILE: task 'a' runs on CPUs 3 and 5 at once, 9.999999 us after the first row: for a "
+                         "scheduler, each thread needs a name of its own");
+}
+
+/* What is wrong with a line behind the header. */
+static void line_refused(const char *line, const char *expected)
+{
+    char text[300], message[400];
+    snprintf(text, sizeof text,
+             "# recorded_ghz: 2.8\ncpu,time_us,task,class,ipc,stall,cookie,syscall\n0,5,a,none,1,0,x,0\n%s\n", line);
+    snprintf(message, sizeof message, "FILE:4: %s", expected);
+    workload_rig_refused(text, &nothing, message);
+}
+
+static void malformed_rows(void **state)
+{
+    (void)state;
+    line_refused("0,6,a,none,1,0,x", "7 fields; allowed: the 8 of the header");
+    line_refused("0,6,a,none,1,0,x,0,", "9 fields; allowed: the 8 of the header");
+    line_refused("0,6,\"a\",none,1,0,x,0", "a quote (\"): allowed are fields without commas and quotes");
+    line_refused("8192,6,a,none,1,0,x,0", "column cpu: '8192' is no CPU number; allowed: 0 to 8191");
+    line_refused("-1,6,a,none,1,0,x,0", "column cpu: '-1' is no CPU number; allowed: 0 to 8191");
+    line_refused("0.,6,a,none,1,0,x,0", "column cpu: '0.' is no CPU number; allowed: 0 to 8191");
+    line_refused(",6,a,none,1,0,x,0", "column cpu: '' is no CPU number; allowed: 0 to 8191");
+    static const char *const times[] = {"",
+                                        "-1",
+                                        "1e3",
+                                        "0x5",
+                                        "6 7",
+                                        "nan",
+                                        "1.2.3",
+                                        ".",
+                                        "6.0000000",
+                                        "9200000000000.000001",
+                                        "9999999999999",
+                                        "99999999999999999999999999"};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        char line[80], message[160];
+        snprintf(line, sizeof line, "1,%s,a,none,1,0,x,0", times[i]);
+        snprintf(message, sizeof message,
+                 "column time_us: '%s' is no time; allowed: 0 to 9200000000000 with at most six decimals", times[i]);
+        line_refused(line, message);
+    }
+    line_refused("0,4.999999,a,none,1,0,x,0",
+                 "column time_us: '4.999999' is back in time; allowed: 5.000000 or later, as the row of CPU 0 before");
+    line_refused("0,6,,none,1,0,x,0", "column task: '' is empty; allowed: a name, or - for idle time");
+    line_refused("0,6,a,512,1,0,x,0",
+                 "column class: '512' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
+    line_refused("0,6,a,,1,0,x,0",
+                 "column class: '' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
+    line_refused("0,6,a,none,0,0,x,0", "column ipc: '0' is no number of instructions per cycle; allowed: 0.001 to 16");
+    line_refused("0,6,a,none,16.001,0,x,0",
+                 "column ipc: '16.001' is no number of instructions per cycle; allowed: 0.001 to 16");
+    line_refused("0,6,a,none,,0,x,0", "column ipc: '' is no number of instructions per cycle; allowed: 0.001 to 16");
+    line_refused("0,6,a,none,1,1.001,x,0", "column stall: '1.001' is no share; allowed: 0 to 1");
+    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is no share; allowed: 0 to 1");
+    line_refused("0,6,a,none,1,0,y,0",
+                 "column cookie: 'y' is another cookie; allowed: 'x', as in the task's first row");
+    line_refused("0,6,a,none,1,0,x,2",
+                 "column syscall: '2' is neither 0 nor 1; allowed: 1 where the row begins with a system call, else 0");
+    line_refused("0,6,a,none,1,0,x,",
+                 "column syscall: '' is neither 0 nor 1; allowed: 1 where the row begins with a system call, else 0");
+    line_refused("\x1b[31m a name that is longer than forty bytes are,6,a,none,1,0,x,0",
+                 "column cpu: '?[31m a name that is longer than forty b...' is no CPU number; allowed: 0 to 8191");
+}
+
+static void malformed_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "FILE: is empty"},
+        {"\n \n# recorded_ghz: 2.8\n", "FILE: is empty"},
+        {"hello\n",
+         "FILE: is no workload: neither CSV with a header of cpu,time_us,task,class nor text of perf script"},
+        {"0,0,a,none\n", "FILE: is no workload: neither CSV with a header of cpu,time_us,task,class nor text of perf "
+                         "script"},
+        {"cpu,time_us,task\n0,0,a\n", "FILE:1: the header names no column class; needed: cpu, time_us, task, class"},
+        {"cpu,time_us,task,class,cpu\n", "FILE:1: column cpu is there twice"},
+        {"cpu,time_us,task,class\n0,0,a,none\n",
+         "FILE: does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the rows, or "
+         "--recorded-ghz GHZ"},
+        {HEAD, "FILE: has a header but no rows"},
+        {HEAD "0,5,a,none\n1,5,b,none\n", "FILE: all rows are of the same time: the recording has no length"},
+        {HEAD "0,5,-,none\n1,6,-,none\n", "FILE: holds no work: all CPUs are idle all the time"},
+        {HEAD "0,5,-,none\n1,6,b,none\n", "FILE: holds no work: all CPUs are idle all the time"},
+        {"# recorded_ghz: 0.09\n" HEAD,
+         "FILE:1: recorded_ghz: '0.09' is not allowed; allowed: 0.1 to 16 (GHz), at most four decimals"},
+        {"# recorded_ghz: 16.0001\n" HEAD,
+         "FILE:1: recorded_ghz: '16.0001' is not allowed; allowed: 0.1 to 16 (GHz), at most four decimals"},
+        {"#recorded_ghz: 2.80001\n" HEAD,
+         "FILE:1: recorded_ghz: '2.80001' is not allowed; allowed: 0.1 to 16 (GHz), at most four decimals"},
+        {"# recorded_ghz: 2.8 GHz\n" HEAD,
+         "FILE:1: recorded_ghz: '2.8 GHz' is not allowed; allowed: 0.1 to 16 (GHz), at most four decimals"},
+        {"# recorded_ghz: 2.8\n" HEAD, "FILE:2: recorded_ghz: given twice"},
+        {"# active_cores: 0\n" HEAD, "FILE:1: active_cores: '0' is not allowed; allowed: 1 to 4096"},
+        {"# active_cores: 4097\n" HEAD, "FILE:1: active_cores: '4097' is not allowed; allowed: 1 to 4096"},
+        {"# active_cores: 1\n# active_cores: 1\n" HEAD, "FILE:2: active_cores: given twice"},
+        {"# siblings: 0-1\n# siblings: 0-1\n" HEAD, "FILE:2: siblings: given twice"},
+        {"# siblings: 0-1,1-2\n" HEAD, "FILE:1: siblings: CPU 1 is there twice"},
+        {"# siblings: 0-1-2-3-4-5-6-7-8\n" HEAD, "FILE:1: siblings: the core of CPU 8 has more than 8 CPUs"},
+        {"# siblings: 0-8192\n" HEAD, "FILE:1: siblings: '0-8192' is no map of siblings; allowed: CPUs (0 to 8191) "
+                                      "joined by '-', cores separated by "
+                                      "',', as in 0-1,2-3"},
+        {"# siblings: 0-\n" HEAD,
+         "FILE:1: siblings: '0-' is no map of siblings; allowed: CPUs (0 to 8191) joined by '-', cores separated by "
+         "',', as in 0-1,2-3"},
+        {"# siblings: 0-1\n" HEAD "0,0,a,none\n0,1,-,\n", "FILE:1: siblings: CPU 1 is not in the recording"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        workload_rig_refused(cases[i].text, &nothing, cases[i].message);
+    struct sim_mark mark = {"nginx", SIM_512HEAVY};
+    workload_rig_refused(
+        HEAD "0,0,a,none\n0,1,-,\n", &(struct sim_workload_options){.marks = &mark, .n_marks = 1},
+        "FILE: is CSV, whose column class says what is wide: marks and time stamps are for the text of "
+        "perf script");
+}
+
+static void no_text(void **state)
+{
+    (void)state;
+    struct sim_workload *w;
+    struct machine_error err;
+    static const char nul[] = HEAD "0,0,a\0,none\n", perf[] = "PERFILE2h\0\0\0\0\0\0\0";
+    assert_int_equal(workload_rig_open_bytes(nul, sizeof nul - 1, &nothing, &w, &err), MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "FILE:3: NUL byte: not a text file");
+    assert_int_equal(workload_rig_open_bytes(perf, sizeof perf - 1, &nothing, &w, &err), MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "FILE:1: NUL byte: not a text file; perf script -i FILE prints it as one");
+    size_t length = (5 << 20) + sizeof HEAD;
+    char *text = malloc(length);
+    memset(text, 'x', length);
+    assert_int_equal(workload_rig_open_bytes(text, length, &nothing, &w, &err), MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "FILE:1: the line is longer than 1048576 bytes: no workload");
+    memcpy(text, HEAD, sizeof HEAD - 1);
+    assert_int_equal(workload_rig_open_bytes(text, length, &nothing, &w, &err), MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "FILE:3: the line is longer than 1048576 bytes: no workload");
+    free(text);
+    assert_int_equal(sim_workload_open("/tmp", &nothing, &w, &err), MACHINE_BAD_INPUT);
+    assert_null(w);
+    assert_string_equal(err.text, "cannot read /tmp: it is a directory");
+    assert_int_equal(sim_workload_open("/tmp/nonexistent/x.csv", &nothing, &w, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "cannot read /tmp/nonexistent/x.csv: "));
+}
+
+/* A line of just a mebibyte is fine, wherever the buffer ends. */
+static void long_lines(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {1 << 20, (1 << 20) - 1, 700000};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        fputs("# recorded_ghz: 2.8\ncpu,time_us,task,class,note\n", out);
+        for (int i = 0; i < 9; i++) {
+            int used = fprintf(out, "0,%d,%s,none,", i, i % 2 ? "a" : "b");
+            for (size_t n = (size_t)used; n < lengths[k]; n++)
+                putc('x', out);
+            putc('\n', out);
+        }
+        fclose(out);
+        struct sim_workload *w = workload_rig_opened(text, &nothing);
+        workload_rig_check_cpus(w, (const char *const[]){"1 b none; 1 a none; 1 b none; 1 a none; 1 b none; 1 a none; "
+                                                         "1 b none; 1 a none",
+                                                         NULL});
+        sim_workload_free(w);
+        free(text);
+    }
+}
+
+enum { RANDOM_CPUS = 5 };
+
+/* Appends a row to what is expected of a CPU: no two in a row are alike, so that none are merged. */
+static void expect_row(FILE *out, int64_t ps, int kind)
+{
+    char us[40];
+    static const char *const kinds[] = {" -", " a none", " b none", " b 512heavy"};
+    int n = snprintf(us, sizeof us, "%" PRId64 ".%06" PRId64, ps / 1000000, ps % 1000000);
+    while (us[n - 1] == '0')
+        n--;
+    n -= us[n - 1] == '.';
+    fprintf(out, "%s%.*s%s", ftell(out) ? "; " : "", n, us, kinds[kind]);
+}
+
+/* Random CPUs with random rows, those of all in a random order. */
+static void random_recordings(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {"-,none", "a,none", "b,none", "b,512heavy"};
+    unsigned rounds = rng_rounds(90);
+    for (unsigned round = 0; round < rounds; round++) {
+        struct rng r;
+        int64_t at[RANDOM_CPUS], first = INT64_MAX, last = 0;
+        int kind[RANDOM_CPUS];
+        char *want[RANDOM_CPUS + 1] = {NULL}, *text = NULL;
+        size_t size[RANDOM_CPUS], text_size;
+        FILE *rows[RANDOM_CPUS], *out = open_memstream(&text, &text_size);
+        rng_init(&r, round + 1, 1);
+        fputs("# recorded_ghz: 2.8\ntime_us,task,class,cpu\n", out);
+        for (int c = 0; c < RANDOM_CPUS; c++) {
+            at[c] = rng_int(&r, 0, 1000000000);
+            first = at[c] < first ? at[c] : first;
+        }
+        for (int c = 0; c < RANDOM_CPUS; c++) { /* each begins with what cannot be merged with idle time */
+            rows[c] = open_memstream(&want[c], &size[c]);
+            kind[c] = 1;
+            if (at[c] > first)
+                expect_row(rows[c], at[c] - first, 0);
+            fprintf(out, "%" PRId64 ".%06" PRId64 ",%s,%d\n", at[c] / 1000000, at[c] % 1000000, fields[1], 2 * c);
+        }
+        for (int i = rng_int(&r, 50, 400); i > 0 || at[0] < last; i--) { /* CPU 0 has the last row */
+            int c = i > 1 ? rng_int(&r, 0, RANDOM_CPUS - 1) : 0, before = kind[c];
+            int64_t ps = (int64_t)rng_log(&r, 1, 1e12) + (i > 1 ? 0 : last);
+            expect_row(rows[c], ps, before);
+            at[c] += ps;
+            last = at[c] > last ? at[c] : last;
+            kind[c] = (before + rng_int(&r, 1, 3)) % 4;
+            fprintf(out, "%" PRId64 ".%06" PRId64 ",%s,%d\n", at[c] / 1000000, at[c] % 1000000, fields[kind[c]], 2 * c);
+        }
+        for (int c = 0; c < RANDOM_CPUS; c++) {
+            if (at[c] < last)
+                expect_row(rows[c], last - at[c], kind[c]);
+            fclose(rows[c]);
+        }
+        fclose(out);
+        struct sim_workload *w = workload_rig_opened(text, &nothing);
+        workload_rig_check_cpus(w, (const char *const *)want);
+        sim_workload_free(w);
+        for (int c = 0; c < RANDOM_CPUS; c++)
+            free(want[c]);
+        free(text);
+    }
+}
+
+/* As many tasks as threads may have, on two CPUs in turns. */
+static void many_tasks(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    fputs(HEAD, out);
+    for (int i = 0; i <= 200000; i++)
+        fprintf(out, "%d,%d,task%d,none\n", i & 1, i, i % 100000);
+    fclose(out);
+    struct sim_workload *w = workload_rig_opened(text, &nothing);
+    assert_int_equal(w->n_tasks, 100000);
+    assert_int_equal(w->n_rows, 200001); /* CPU 1 is idle at first; the last row has no length */
+    struct sim_row row[4096];
+    uint32_t expected = 0;
+    for (size_t n; (n = w->cpus.read(w->cpus.self, 0, row, 4096));)
+        for (size_t i = 0; i < n; i++, expected = (expected + 2) % 100000)
+            assert_true(row[i].task == expected && row[i].ps == 2 * SIM_PS_PER_US);
+    assert_string_equal(w->tasks[99999].name, "task99999");
+    sim_workload_free(w);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example_of_the_page),
+        cmocka_unit_test(all_columns_in_any_order),
+        cmocka_unit_test(rows_in_their_shortest_form),
+        cmocka_unit_test(options_go_before_comments),
+        cmocka_unit_test(tasks_as_work),
+        cmocka_unit_test(malformed_rows),
+        cmocka_unit_test(malformed_files),
+        cmocka_unit_test(no_text),
+        cmocka_unit_test(long_lines),
+        cmocka_unit_test(random_recordings),
+        cmocka_unit_test(many_tasks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
