@@ -50,8 +50,7 @@ double times_edge_sigma(const struct runs *r, const struct segmentation *o, size
         return 0;
     if (a->halt || b->halt)
         return r->habit == SAMPLER_AT_ONCE ? 0.05 * r->period : r->period / sqrt(12);
-    double noise = effect_snr(r, a, b);
-    return r->period * fmin(2 / fmax(noise, 0.1), 10);
+    return r->period * fmin(2 / effect_snr(r, a, b), 10);
 }
 
 /* How many times slower piece p runs than what comes after it does at most, by channel c. */

@@ -147,7 +147,7 @@ static int calibrate_chain(struct helper *h, struct machine *m, struct machine_e
             status = helper_refused(h, errno, r.reason, "calibrating", err);
             break;
         }
-        n = run % rounds == 1 || rounds == 1 ? 0 : n; /* another attempt */
+        n = (run - 1) % rounds == 0 ? 0 : n; /* another attempt */
         memcpy(raw + n, h->map + CHARACTERIZE_PROBE_ROOM * h->stride, r.n * sizeof *raw);
         n += r.n;
         seen = run % rounds == 0 ? timing_chain_cost(raw, n, &h->chains, h->native.tsc_step, &h->cost) : -1;

@@ -101,7 +101,7 @@ static int check_counters(struct model_state *s, const struct machine *m, const 
             return machine_fail(err, MACHINE_CANNOT, "the only raw event that models count is 28H, with any umask",
                                 "the modelled CPU does not count event %02XH/%02XH", event_code_select(c->event),
                                 event_code_umask(c->event));
-        if (c->id == COUNTER_EVENT && c->event > 0xffff)
+        if (c->id == COUNTER_EVENT && c->event >> 16 != 0)
             return machine_fail(err, MACHINE_CANNOT, "leave the bits above the umask 0",
                                 "the modelled CPU has no cmask, edge or inversion (event code %" PRIX64 "H)", c->event);
         s->counters[i] = *c;

@@ -57,7 +57,7 @@ static void ask_turbo(struct msr_device *d, const struct msr_part *p, struct msr
         if (!msr_survey_ask(d, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], out) && (i == 0 || registers == 2))
             return;
     }
-    size_t n = registers > 0 ? msr_turbo_limits(p, value, row) : 0;
+    size_t n = msr_turbo_limits(p, value, row);
     for (size_t i = 0; i < n; i++) {
         size_t last = i;
         while (last + 1 < n && row[last + 1].ghz == row[i].ghz)

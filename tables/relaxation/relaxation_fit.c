@@ -119,10 +119,11 @@ static double sample_noise(const struct trace *t, const struct relaxation_window
 {
     struct clock_reading clock = clock_reading_of(t);
 
+    if (w->n < 2)
+        return NAN;
     for (size_t i = 1; i < w->n; i++)
         w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
-    double differ = w->n > 1 ? order_median(w->scratch, w->n - 1) : NAN;
-    return w->n > 1 ? fmax(MAD_TO_SIGMA * differ / sqrt(2), slow * clock_noise(&clock)) : NAN;
+    return fmax(MAD_TO_SIGMA * order_median(w->scratch, w->n - 1) / sqrt(2), slow * clock_noise(&clock));
 }
 
 /*

@@ -52,9 +52,14 @@ static int answer(int error)
 
 static int prepare(struct characterize_setup *s)
 {
-    fake_helper.prepared++;
     fake_helper.setup = *s;
+    if (fake_helper.prepared++ == 0)
+        fake_helper.first_setup = *s;
     s->reason = fake_helper.prepare_reason;
+    if (fake_helper.no_sibling && s->flags & CHARACTERIZE_PARK_SIBLING) {
+        s->reason = CHARACTERIZE_REASON_NO_SIBLING;
+        return answer(EOPNOTSUPP);
+    }
     if (fake_helper.prepare_errno != 0)
         return answer(fake_helper.prepare_errno);
     s->stride = s->flags & CHARACTERIZE_CHAIN ? 3 : 2 + s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
@@ -80,7 +85,8 @@ static void write_chain(uint64_t *out, uint64_t i, uint64_t ended, uint64_t bloc
     uint64_t begin = ended + 2 * (CHAIN_WAIT_ADDS + chain_next_wait(&dither, s->dither));
 
     out[0] = stepped(begin + 2 * (adds[coarse][is_long] + 30));
-    out[1] = stepped(begin);
+    unsigned run = (unsigned)fake_helper.runs;
+    out[1] = run >= fake_helper.bad_from && run <= fake_helper.bad_to ? out[0] : stepped(begin);
     out[2] = chain_word(blocks, is_long, out[1] - stepped(ended));
 }
 
@@ -145,8 +151,9 @@ static uint32_t missing_counters(void)
 static int run(struct characterize_run *r)
 {
     uint64_t *readings = buffer + (size_t)CHARACTERIZE_PROBE_ROOM * fake_helper.setup.stride;
-    fake_helper.runs++;
     fake_helper.run = *r;
+    if (fake_helper.runs++ == 0)
+        fake_helper.first_run = *r;
     r->reason = fake_helper.run_reason;
     if (fake_helper.run_errno != 0)
         return answer(fake_helper.run_errno);

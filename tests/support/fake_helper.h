@@ -17,6 +17,8 @@ struct fake_helper {
     unsigned try_reason;
     int prepare_errno, run_errno;
     unsigned prepare_reason, run_reason;
+    int no_sibling;            /* nothing to park: refused where that is asked for */
+    unsigned bad_from, bad_to; /* repetitions whose chains take no time, from 1 on; 0: none */
     int map_fails;
     unsigned nmis_in_first; /* repetitions with an NMI in them, before those without */
     uint64_t masked_ticks;  /* how long interrupts are masked in the next repetition */
@@ -36,6 +38,8 @@ struct fake_helper {
     int opened, closed, prepared, finished, runs, mapped;
     struct characterize_setup setup;
     struct characterize_run run;
+    struct characterize_setup first_setup; /* what was asked at first */
+    struct characterize_run first_run;
 };
 extern struct fake_helper fake_helper;
 extern const struct helper_io fake_helper_io;

@@ -49,13 +49,13 @@ struct clock_reading clock_reading_of(const struct trace *t)
     struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous")};
     if (!r.instant) {
         double step = trace_get(t, "clock_step_ns") ? number_of(t, "clock_step_ns") * 1e-3 / typical_sample_us(t) : 0;
-        r.quantum = step > 0 && step < 1 ? step : 0;
+        r.quantum = step < 1 ? step : 0;
         return r;
     }
     double quantum = number_of(t, "clock_step_ns") / number_of(t, "chain_cycles") * typical_ghz(t);
     double reading = number_of(t, "reading_us");
     double error = number_of(t, "frequency_error");
-    r.quantum = quantum > 0 && quantum < 1 ? quantum : 0;
+    r.quantum = quantum < 1 ? quantum : 0;
     r.error = error < 1 ? error : 0;
     r.reading_us = reading > 0 ? reading : 0;
     return r;

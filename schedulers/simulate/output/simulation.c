@@ -8,31 +8,37 @@
 
 #include "util/list.h"
 
-struct sim_report_head sim_report_head_of(const struct sim_params *p, const char *file, const struct sim_workload *w)
-{
-    return (struct sim_report_head){.workload = w->name,
-                                    .kind = w->kind,
-                                    .params = file,
-                                    .cpu = sim_params_cpu(p),
-                                    .source = sim_params_source(p),
-                                    .version = VERSION,
-                                    .modelled = sim_params_modelled(p),
-                                    .smt = w->smt,
-                                    .levels = sim_params_levels(p),
-                                    .cores = w->n_cores,
-                                    .cpus = w->n_cpus,
-                                    .active_cores = w->active_cores,
-                                    .recorded_ghz = w->recorded / (1000.0 * SIM_UNITS_PER_MHZ),
-                                    .n_tasks = w->n_tasks,
-                                    .tasks = w->tasks};
-}
-
 /* Room for one more in a list of n; false: out of memory. */
 static bool simulation_room(struct sim_report *r, void *list, size_t n, size_t size)
 {
     bool room = list_room(list, n, size);
     r->failed = r->failed || !room;
     return room;
+}
+
+void sim_report_begin(struct sim_report *r, const struct sim_params *p, const char *file, const struct sim_workload *w)
+{
+    r->head = (struct sim_report_head){.workload = strdup(w->name),
+                                       .tasks = calloc(w->n_tasks + 1, sizeof *r->head.tasks),
+                                       .kind = w->kind,
+                                       .params = file,
+                                       .cpu = sim_params_cpu(p),
+                                       .source = sim_params_source(p),
+                                       .version = VERSION,
+                                       .modelled = sim_params_modelled(p),
+                                       .smt = w->smt,
+                                       .levels = sim_params_levels(p),
+                                       .cores = w->n_cores,
+                                       .cpus = w->n_cpus,
+                                       .active_cores = w->active_cores,
+                                       .recorded_ghz = w->recorded / (1000.0 * SIM_UNITS_PER_MHZ)};
+    bool failed = !r->head.workload || !r->head.tasks;
+    for (size_t i = 0; i < w->n_tasks && !failed; i++) {
+        r->head.tasks[i] = strdup(w->tasks[i].name);
+        failed = r->head.tasks[i] == NULL;
+        r->head.n_tasks += !failed;
+    }
+    r->failed = r->failed || failed;
 }
 
 static struct sim_report_result *simulation_result_of(struct sim_report *r, const struct sim_result *run)
@@ -96,6 +102,10 @@ void sim_report_free(struct sim_report *r)
     }
     for (size_t i = 0; i < r->n_warnings; i++)
         free(r->warnings[i]);
+    for (size_t i = 0; i < r->head.n_tasks; i++)
+        free(r->head.tasks[i]);
+    free(r->head.tasks);
+    free(r->head.workload);
     free(r->results);
     free(r->refused);
     free(r->warnings);

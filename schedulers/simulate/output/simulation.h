@@ -18,17 +18,18 @@
 
 enum { SIM_RUNS_MAX = 1000 };
 
-/* What was simulated. Texts and tasks belong to the caller. */
+/* What was simulated. */
 struct sim_report_head {
-    const char *workload, *kind, *params; /* params: the export's file */
-    const char *cpu, *source, *version;   /* source: "" where the export is silent */
+    char *workload;
+    size_t n_tasks;
+    char **tasks;                       /* their names */
+    const char *kind, *params;          /* params: the export's file */
+    const char *cpu, *source, *version; /* source: "" where the export is silent */
     bool modelled, smt;
     unsigned levels, cores, cpus, active_cores; /* active_cores: 0: counted */
     double recorded_ghz;
     uint64_t seed; /* of the first run */
     unsigned runs;
-    size_t n_tasks;
-    const struct sim_task *tasks;
 };
 
 struct sim_report_result {
@@ -57,8 +58,11 @@ struct sim_report {
     bool failed; /* out of memory once */
 };
 
-/* What is known of parameters, the file that they were read from, and a workload. */
-struct sim_report_head sim_report_head_of(const struct sim_params *p, const char *file, const struct sim_workload *w);
+/*
+ * Begins an empty report (all zero) of a workload under parameters that were read from this file: its head but for seed
+ * and runs. Of the workload all is copied; parameters and file must outlive the report.
+ */
+void sim_report_begin(struct sim_report *r, const struct sim_params *p, const char *file, const struct sim_workload *w);
 /* One more run, which belongs to the report from then on: of a new result, or of one that is there. */
 void sim_report_add(struct sim_report *r, const struct sim_result *run);
 /* A policy under a scheduler that cannot be simulated; both names must live as long as the report. */
@@ -80,5 +84,3 @@ int sim_report_plot(const struct sim_report *r, const char *path, char *why, siz
 /* The page (data/report/simulation.html.in), with its pictures inside. 0, or -1 with one line in `why`; with none where
  * the stream failed. */
 int sim_report_html(const struct sim_report *r, FILE *out, char *why, size_t why_size);
-/* The same to a file that is there whole or not at all. */
-int sim_report_page(const struct sim_report *r, const char *path, char *why, size_t why_size);

@@ -87,7 +87,7 @@ static void put_result(json_t *list, const struct sim_report *r, const struct si
     json_t *tasks = json_lines_array(o, "tasks", failed);
     for (size_t i = 0; i < r->head.n_tasks; i++) {
         json_t *task = json_object();
-        put_text(task, "task", r->head.tasks[i].name, failed);
+        put_text(task, "task", r->head.tasks[i], failed);
         put_figures(task, result, i, failed);
         put_levels(task, r, result, i, failed);
         json_lines_push(tasks, task, failed);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A simulation as one page, with its style and its pictures inside. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
 #include "schedulers/simulate/output/simulation_parts.h"
-#include "util/atomic_file.h"
 #include "util/error.h"
 #include "util/template.h"
 
@@ -259,17 +257,4 @@ int sim_report_html(const struct sim_report *r, FILE *out, char *why, size_t why
     template_file_free(&file);
     report_words_free(&page.words);
     return status;
-}
-
-int sim_report_page(const struct sim_report *r, const char *path, char *why, size_t why_size)
-{
-    struct atomic_file file;
-    if (atomic_open(&file, path, why, why_size) != 0)
-        return -1;
-    if (sim_report_html(r, file.stream, why, why_size) == 0)
-        return atomic_commit(&file, why, why_size);
-    if (*why == '\0')
-        snprintf(why, why_size, "cannot write %s: %s", path, strerror(errno));
-    atomic_abandon(&file);
-    return -1;
 }

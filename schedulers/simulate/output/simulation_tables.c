@@ -134,7 +134,7 @@ void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t m
     for (size_t i = 0; order && i < worked && i < most; i++) {
         char name[TASK_NAME_MAX];
         size_t task = order[i].index;
-        plain_text(r->head.tasks[task].name, name, sizeof name);
+        plain_text(r->head.tasks[task], name, sizeof name);
         table_add_row(t);
         table_put_text(t, "task", name);
         table_put_number(t, "time_us", sim_figure_of(results[0], SIM_TIME, task).value);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How well an edge is placed: worked out by hand from the two pieces beside it, the noise and the sampler's habit. */
+/* How well an edge is placed, how long pieces last and in which modes: worked out by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/phases/findings.h"
+#include "tests/support/close_to.h"
 
 /* Three pieces: a fall from 3.0 to 2.7 GHz, a rise of the IPC from 1 to 4. */
 static void sigma_of_an_edge(void **state)
@@ -28,32 +30,244 @@ static void sigma_of_an_edge(void **state)
     r.noise[TRACE_FREQ] = 0.02;
     r.noise[TRACE_IPC] = 0.5;
     /* nothing is measured: ten periods at most */
-    assert_float_equal(times_edge_sigma(&r, &o, 0), 80, 1e-9);
+    assert_close(times_edge_sigma(&r, &o, 0), 80, 1e-9);
     r.has[TRACE_FREQ] = r.has[TRACE_IPC] = true;
-    assert_float_equal(times_edge_sigma(&r, &o, 0), 8 * 2 / (log(3.0 / 2.7) / 0.02), 1e-5);
-    assert_float_equal(times_edge_sigma(&r, &o, 1), 8 * 2 / (log(4.0) / 0.5), 1e-5);
+    assert_close(times_edge_sigma(&r, &o, 0), 8 * 2 / (log(3.0 / 2.7) / 0.02), 1e-5);
+    assert_close(times_edge_sigma(&r, &o, 1), 8 * 2 / (log(4.0) / 0.5), 1e-5);
     /* no noise is less than 0.001 */
     r.noise[TRACE_FREQ] = 0;
-    assert_float_equal(times_edge_sigma(&r, &o, 0), 8 * 2 / (log(3.0 / 2.7) / 1e-3), 1e-5);
+    assert_close(times_edge_sigma(&r, &o, 0), 8 * 2 / (log(3.0 / 2.7) / 1e-3), 1e-5);
     /* either of them a halt */
     piece[1].halt = true;
     for (size_t e = 0; e < 2; e++) {
         r.habit = SAMPLER_AT_ONCE;
-        assert_float_equal(times_edge_sigma(&r, &o, e), 0.4, 1e-6);
+        assert_close(times_edge_sigma(&r, &o, e), 0.4, 1e-6);
         r.habit = SAMPLER_WAITS;
-        assert_float_equal(times_edge_sigma(&r, &o, e), 8 / sqrt(12), 1e-5);
+        assert_close(times_edge_sigma(&r, &o, e), 8 / sqrt(12), 1e-5);
         r.habit = SAMPLER_UNKNOWN;
-        assert_float_equal(times_edge_sigma(&r, &o, e), 8 / sqrt(12), 1e-5);
+        assert_close(times_edge_sigma(&r, &o, e), 8 / sqrt(12), 1e-5);
     }
     /* between two kernels: known */
     edge[1].forced = true;
-    assert_float_equal(times_edge_sigma(&r, &o, 1), 0, 0);
+    assert_close(times_edge_sigma(&r, &o, 1), 0, 0);
+}
+
+/* Of pieces that end at 10, 110, 111, ... us in three repetitions of 2 us a sample. */
+static void expect_half(const struct runs *r, const struct segmentation *o, size_t piece, double half)
+{
+    struct estimate e = times_between(r, o, piece, piece, NULL, NAN);
+    assert_close(estimate_half(&e), half, 1e-6);
+}
+
+static void limits_of_a_time(void **state)
+{
+    (void)state;
+    enum { RUNS = 3, PIECES = 7 };
+    struct runs r = {.period = 2, .habit = SAMPLER_WAITS};
+    struct piece piece[PIECES] = {{.halt = false}};
+    struct edge_kind edge[PIECES - 1] = {{.forced = false}};
+    double time[(PIECES - 1) * RUNS];
+    struct segmentation o = {
+        .n_pieces = PIECES, .piece = piece, .edge = edge, .n_runs = RUNS, .time = time, .end = 900};
+    /* pieces of 100 us, of 99 and of 101 */
+    for (size_t e = 0; e < PIECES - 1; e++)
+        for (size_t k = 0; k < RUNS; k++)
+            time[e * RUNS + k] = 100 * (double)(e + 1) + (double)e * ((double)k - 1);
+    const double scatter = 4.302652730 / sqrt(3), spread = hypot(scatter, 0.03); /* Student's t of 2; 0.015 periods */
+    struct estimate e = times_between(&r, &o, 1, 1, NULL, NAN);
+    assert_close(e.value, 100, 1e-9);
+    assert_close(e.lo, 100 - spread, 1e-6);
+    assert_close(e.hi, 100 + spread, 1e-6);
+    /* of two pieces, or of a value that is known; never below 0 */
+    e = times_between(&r, &o, 1, 2, NULL, NAN);
+    assert_close(e.value, 200, 1e-9);
+    assert_close(e.hi, 200 + hypot(2 * scatter, 0.03), 1e-6);
+    e = times_between(&r, &o, 1, 1, NULL, 2);
+    assert_close(e.value, 2, 1e-9);
+    assert_close(e.lo, 0, 0);
+    assert_close(e.hi, 2 + spread, 1e-6);
+    /* of one repetition: where its edges are seen by nothing each is off by up to ten periods */
+    const bool one[RUNS] = {false, false, true};
+    e = times_between(&r, &o, 1, 1, one, NAN);
+    assert_close(e.value, 101, 1e-9);
+    assert_close(e.hi, 101 + hypot(ESTIMATE_Z95 * hypot(20, 20), 0.03), 1e-6);
+    e = times_between(&r, &o, 0, 0, one, NAN);
+    assert_close(e.hi, 100 + hypot(ESTIMATE_Z95 * 20, 0.03), 1e-6);
+    /* the switch of kernels lags by 0.08 us, where it is one end of the time */
+    edge[0].forced = true;
+    expect_half(&r, &o, 0, hypot(0.03, 0.08));
+    expect_half(&r, &o, 1, hypot(spread, 0.08));
+    expect_half(&r, &o, 2, spread);
+    edge[1].forced = true;
+    expect_half(&r, &o, 1, spread);
+    edge[0].forced = edge[1].forced = false;
+    /* a halt on either side: 0.025 periods, and a quarter where the sampler's habit is not known */
+    piece[2].halt = true;
+    for (size_t p = 1; p <= 3; p++) {
+        r.habit = SAMPLER_WAITS;
+        expect_half(&r, &o, p, hypot(spread, 0.05));
+        r.habit = SAMPLER_UNKNOWN;
+        expect_half(&r, &o, p, hypot(spread, 0.05) + 0.5);
+    }
+    expect_half(&r, &o, 4, spread);
+}
+
+/*
+ * Where a payload alone tells when: four times slower than at full rate behind the halt, which is three times more than
+ * none, of 0.05 periods and 0.03 us. What came before the halt, or comes after the switch of kernels, tells no full
+ * rate, nor do halts.
+ */
+static void slow_code_beside_a_halt_widens_the_limits(void **state)
+{
+    (void)state;
+    enum { PIECES = 7 };
+    static const double ipc[PIECES] = {9, 50, 1, 2, 50, 4, 8}, ghz[PIECES] = {9, 50, 1, 1.5, 50, 3, 8};
+    struct runs r = {.period = 2, .habit = SAMPLER_AT_ONCE, .clock = {.instant = true, .reading_us = 0.25}};
+    struct piece piece[PIECES] = {{.halt = false}};
+    struct edge_kind edge[PIECES - 1] = {[5] = {.forced = true}};
+    double time[PIECES - 1];
+    struct segmentation o = {.n_pieces = PIECES, .piece = piece, .edge = edge, .n_runs = 1, .time = time, .end = 900};
+    for (size_t p = 0; p < PIECES; p++) {
+        piece[p].value[TRACE_IPC] = ipc[p];
+        piece[p].value[TRACE_FREQ] = ghz[p];
+        if (p + 1 < PIECES)
+            time[p] = 100 * (double)(p + 1);
+    }
+    piece[1].halt = piece[4].halt = true;
+    const double halt = ESTIMATE_Z95 * 0.1, other = hypot(hypot(halt, 0.03), 0.05),
+                 both = hypot(hypot(halt * sqrt(2), 0.03), 0.05), either = hypot(ESTIMATE_Z95 * hypot(0.1, 20), 0.03);
+    expect_half(&r, &o, 0, other);
+    expect_half(&r, &o, 1, hypot(both, 3 * 0.13));
+    expect_half(&r, &o, 2, hypot(hypot(either, 0.05), 3 * 0.13));
+    expect_half(&r, &o, 3, hypot(either, 0.05));
+    expect_half(&r, &o, 4, both);
+    expect_half(&r, &o, 5, hypot(halt, hypot(0.03, hypot(0.05, 0.08))));
+    o.n_pieces = 6; /* to the end of the recording */
+    expect_half(&r, &o, 5, other);
+    o.n_pieces = PIECES;
+    /* a chain that is slow, too: readings take as much longer, on either side of the halt */
+    piece[2].slow_chain = piece[3].slow_chain = true;
+    expect_half(&r, &o, 1, hypot(both, 2 * 0.25));
+    expect_half(&r, &o, 2, hypot(hypot(either, 0.05), 2 * 0.25));
+    expect_half(&r, &o, 3, hypot(hypot(either, 0.05), 0.25));
+    expect_half(&r, &o, 4, hypot(both, 0.25));
+    /* what came before tells no full rate */
+    piece[2].value[TRACE_FREQ] = 2.5;
+    piece[5].value[TRACE_FREQ] = 1.8;
+    expect_half(&r, &o, 4, hypot(both, 0.2 * 0.25));
+    piece[0].slow_chain = true;
+    piece[0].value[TRACE_FREQ] = 1;
+    expect_half(&r, &o, 0, hypot(other, 1.5 * 0.25));
+    edge[1].forced = true;
+    expect_half(&r, &o, 0, other);
+    edge[1].forced = false;
+    piece[3].value[TRACE_FREQ] = 0;
+    expect_half(&r, &o, 4, both);
+    /* where cycles are counted they tell, too */
+    r.clock.instant = false;
+    expect_half(&r, &o, 1, both);
+}
+
+static double period_us = 1;
+
+/* A piece that ends after these times, and what follows until 10 ms. */
+static struct phase first_phase(const double *end, size_t n)
+{
+    double time[80];
+    struct runs r = {.period = period_us};
+    struct piece piece[2] = {{.halt = false}};
+    struct edge_kind edge = {.forced = false};
+    struct segmentation o = {.n_pieces = 2, .piece = piece, .edge = &edge, .n_runs = n, .time = time, .end = 10000};
+    struct phase phase[2] = {{.kind = PHASE_STEADY}, {.kind = PHASE_STEADY}};
+    struct phases out = {.phases = phase};
+    assert_true(n <= 80);
+    memcpy(time, end, n * sizeof *time);
+    assert_int_equal(times_find(&r, &o, &out), 0);
+    assert_close(phase[1].start_us, phase[0].duration_us.value, 1e-9);
+    assert_close(phase[1].duration_us.value, 10000 - phase[1].start_us, 1e-9);
+    assert_int_equal(phase[1].n_modes, 0); /* it lasts as long as the recording */
+    return phase[0];
+}
+
+static void expect_one_mode(const double *end, size_t n, size_t agree)
+{
+    struct phase p = first_phase(end, n);
+    assert_int_equal(p.n_modes, 0);
+    assert_int_equal(p.agreeing_runs, agree);
+}
+
+static void expect_modes(const double *end, size_t n, double first, double share, double second)
+{
+    struct phase p = first_phase(end, n);
+    assert_int_equal(p.n_modes, 2);
+    assert_int_equal(p.agreeing_runs, n);
+    assert_close(p.modes[0].duration_us, first, 1e-9);
+    assert_close(p.modes[0].share, share, 1e-9);
+    assert_close(p.modes[1].duration_us, second, 1e-9);
+    assert_close(p.modes[1].share, 1 - share, 1e-9);
+}
+
+static void modes_of_a_duration(void **state)
+{
+    (void)state;
+    /* of fewer than eight repetitions one that differs is a mode, of eight two are */
+    expect_one_mode((double[]){100, 200}, 2, 2);
+    expect_modes((double[]){100, 200, 100}, 3, 100, 2 / 3.0, 200);
+    expect_modes((double[]){100, 200, 100, 100, 100, 100, 100}, 7, 100, 6 / 7.0, 200);
+    expect_one_mode((double[]){100, 200, 100, 100, 100, 100, 100, 100}, 8, 7);
+    expect_modes((double[]){100, 200, 100, 100, 100, 200, 100, 100}, 8, 100, 0.75, 200);
+    /* of more than 50, one in 25 */
+    double many[75] = {200, 200};
+    for (size_t i = 2; i < 75; i++)
+        many[i] = 100;
+    expect_one_mode(many, 75, 73);
+    many[74] = 200;
+    expect_modes(many, 75, 100, 0.96, 200);
+    /* the phase lasts as long as the most frequent one */
+    assert_close(first_phase((double[]){100, 200, 100}, 3).duration_us.value, 100, 1e-9);
+    /* more than 4 periods apart, and more than 5 % */
+    expect_one_mode((double[]){20, 20, 20, 20, 23.9}, 5, 4);
+    expect_modes((double[]){20, 20, 20, 20, 24.1}, 5, 20, 0.8, 24.1);
+    period_us = 2;
+    expect_one_mode((double[]){20, 20, 20, 20, 27.9}, 5, 4);
+    expect_modes((double[]){20, 20, 20, 20, 28.1}, 5, 20, 0.8, 28.1);
+    period_us = 1;
+    expect_one_mode((double[]){100, 100, 100, 100, 104.9}, 5, 4);
+    expect_modes((double[]){100, 100, 100, 100, 105.1}, 5, 100, 0.8, 105.1);
+    /* of those that scatter by 1.4826 * 2: more than three times that, 8.9 */
+    expect_one_mode((double[]){98, 98, 98, 98, 100, 102, 102, 110.8, 110.8}, 9, 9);
+    expect_modes((double[]){98, 98, 98, 98, 100, 102, 102, 111, 111}, 9, 696 / 7.0, 7 / 9.0, 111);
+    /* ... but a quarter of the duration is enough */
+    expect_one_mode((double[]){90, 90, 90, 90, 100, 110, 110, 134.9, 134.9}, 9, 9);
+    expect_modes((double[]){90, 90, 90, 90, 100, 110, 110, 135.1, 135.1}, 9, 680 / 7.0, 7 / 9.0, 135.1);
+}
+
+/* Ten at 98 and 102, ten at `second` and 4 more: the gap is no quarter of the middle, but their means are apart. */
+static void two_modes_that_scatter(void **state)
+{
+    (void)state;
+    double end[20];
+    for (int apart = 0; apart < 2; apart++) {
+        for (size_t i = 0; i < 20; i++)
+            end[i] = (i % 2 ? (apart ? 128 : 126) : 98) + (i / 2 % 2 ? 4 : 0);
+        struct phase p = first_phase(end, 20);
+        assert_int_equal(p.n_modes, apart ? 2 : 0);
+        for (size_t m = 0; m < p.n_modes; m++)
+            assert_close(p.modes[m].share, 0.5, 1e-9);
+    }
+    assert_close(first_phase(end, 20).modes[0].duration_us + first_phase(end, 20).modes[1].duration_us, 230, 1e-9);
+    /* fewer than 20 may do so by chance */
+    assert_int_equal(first_phase(end, 18).n_modes, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sigma_of_an_edge),
+        cmocka_unit_test(limits_of_a_time),
+        cmocka_unit_test(slow_code_beside_a_halt_widens_the_limits),
+        cmocka_unit_test(modes_of_a_duration),
+        cmocka_unit_test(two_modes_that_scatter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "drivers/timing/timing_calibrate.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/fake_pmu.h"
+#include "tests/support/close_to.h"
 
 static struct machine machine;
 static struct machine_error error;
@@ -429,6 +430,60 @@ static void test_chain_where_there_is_nothing(void **state)
     clock_step = 0;
 }
 
+static int prepare_chain(double step, unsigned bad_from, unsigned bad_to)
+{
+    static const struct counter_spec wanted[] = {{COUNTER_CHAIN_TICKS, 0}};
+    static const struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1, .max_samples = 200};
+    close_it(NULL);
+    fake_helper.try_errno = EOPNOTSUPP;
+    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
+    fake_helper.hello.can = 0;
+    fake_helper.tsc_step = (uint64_t)step;
+    fake_helper.bad_from = bad_from;
+    fake_helper.bad_to = bad_to;
+    clock_step = step;
+    assert_int_equal(open_it(), MACHINE_OK);
+    int status = machine.ops->prepare(&machine, &s, &error);
+    clock_step = 0;
+    return status;
+}
+
+/* In one repetition of 5 ms, with a coarse clock in four, at most three times over; then a moment to try it out. */
+static void test_a_chain_is_calibrated_until_it_tells_something(void **state)
+{
+    (void)state;
+    for (unsigned rounds = 1; rounds <= 4; rounds += 3) {
+        double step = rounds == 1 ? 1 : 50;
+        for (unsigned bad = 0; bad < 3; bad += 2) {
+            assert_int_equal(prepare_chain(step, 1, bad * rounds), MACHINE_OK);
+            assert_int_equal(fake_helper.runs, (bad + 1) * rounds + 1);
+        }
+        assert_int_equal(prepare_chain(step, 1, 3 * rounds), MACHINE_FAILED);
+        refused_with(MACHINE_FAILED, "the chain of adds cannot be calibrated");
+        assert_int_equal(fake_helper.runs, 3 * rounds);
+        assert_int_equal(fake_helper.prepared, 1);
+        assert_int_equal(fake_helper.mapped, 0);
+    }
+    /* with a coarse clock each of the four tells, even alone */
+    for (unsigned good = 1; good <= 4; good += 3) {
+        assert_int_equal(prepare_chain(50, good == 1 ? 2 : 1, good == 1 ? 4 : good - 1), MACHINE_OK);
+        assert_int_equal(fake_helper.runs, 5);
+    }
+    const struct characterize_run *r = &fake_helper.first_run;
+    struct machine_info info;
+    machine.ops->info(&machine, &info);
+    assert_int_equal(fake_helper.first_setup.readings, 4096);
+    assert_close(fake_helper.first_setup.period / info.tsc_hz, 1e-6, 1e-9);
+    assert_int_equal(r->n_segments, 2);
+    assert_int_equal(r->zero, 1);
+    assert_close((double)r->segment[0].ticks / info.tsc_hz, 1e-3, 1e-9);
+    assert_int_equal(r->segment[0].sampled, 0);
+    assert_close((double)r->segment[1].ticks / info.tsc_hz, 4e-3, 1e-9);
+    assert_int_equal(r->segment[1].sampled, 1);
+    assert_memory_equal(&r->segment[0].payload, &r->segment[1].payload, sizeof r->segment[0].payload);
+}
+
 static void test_what_cannot_be_run(void **state)
 {
     (void)state;
@@ -441,6 +496,13 @@ static void test_what_cannot_be_run(void **state)
         .cpu = -1, .active_cores = 1, .period_us = 0.1, .counters = wanted, .n_counters = 1, .max_samples = 200};
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_BAD_INPUT);
     refused_with(MACHINE_BAD_INPUT, "0.1 us");
+    /* from 0.25 us to 10 ms, both included */
+    static const double periods[] = {0.249, 0.25, 10000, 10001};
+    for (size_t i = 0; i < 4; i++) {
+        s.period_us = periods[i];
+        assert_int_equal(machine.ops->prepare(&machine, &s, &error), i % 3 ? MACHINE_OK : MACHINE_BAD_INPUT);
+    }
+    fake_helper.runs = 0;
     prepare_with(wanted, 1);
     assert_int_equal(run_it("64or", "64mul", 9950, &rec), MACHINE_BAD_INPUT);
     refused_with(MACHINE_BAD_INPUT, "10 ms");
@@ -469,6 +531,14 @@ static void test_preparing_can_fail(void **state)
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_COUNTER;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
     refused_with(MACHINE_CANNOT, "counter 1 of 1: perf refused the counter");
+    assert_int_equal(fake_helper.prepared, 1);
+    assert_true(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
+    fake_helper.prepare_reason = CHARACTERIZE_REASON_COUNTERS;
+    assert_true(machine.ops->prepare(&machine, &s, &error) != MACHINE_OK);
+    assert_non_null(strstr(error.text, "counter 1 of 1: "));
+    fake_helper.prepare_reason = CHARACTERIZE_REASON_CPU_NUMBER;
+    assert_true(machine.ops->prepare(&machine, &s, &error) != MACHINE_OK);
+    assert_non_null(strstr(error.text, "preparing: "));
     /* no other hyper-thread: asked again without */
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_SIBLING;
     fake_helper.prepared = 0;
@@ -476,6 +546,10 @@ static void test_preparing_can_fail(void **state)
     assert_int_equal(fake_helper.prepared, 2);
     assert_false(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
     fake_helper.prepare_errno = 0;
+    fake_helper.no_sibling = 1;
+    fake_helper.prepared = 0;
+    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_OK);
+    assert_int_equal(fake_helper.prepared, 2);
     fake_helper.map_fails = 1;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_FAILED);
     refused_with(MACHINE_FAILED, "cannot map");
@@ -591,6 +665,7 @@ int main(void)
         HELPER_TEST(test_parts_and_names),
         HELPER_TEST(test_aperf_where_there_are_no_counters),
         HELPER_TEST(test_chain_where_there_is_nothing),
+        HELPER_TEST(test_a_chain_is_calibrated_until_it_tells_something),
         HELPER_TEST(test_what_cannot_be_run),
         HELPER_TEST(test_preparing_can_fail),
         HELPER_TEST(test_disturbed_repetitions),

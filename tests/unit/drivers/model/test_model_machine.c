@@ -344,7 +344,8 @@ static void impossible_setups_are_refused(void **state)
     assert_int_equal(prepared(&m, (struct machine_setup){.period_us = (double)NAN}, &err), MACHINE_BAD_INPUT);
     static const struct counter_spec chain = {COUNTER_CHAIN_CYCLES, 0}, level = {COUNTER_LVL1, 0},
                                      throttle = {COUNTER_THROTTLE, 0}, other = {COUNTER_EVENT, 0x01c0},
-                                     wide = {COUNTER_EVENT, 0x1000728}, known = {COUNTER_EVENT, 0x0728};
+                                     wide[] = {{COUNTER_EVENT, 0x1000728}, {COUNTER_EVENT, 0x10728}},
+                                     known[] = {{COUNTER_EVENT, 0x0728}, {COUNTER_EVENT, 0xff28}};
     struct machine_setup s = {.n_counters = 1, .counters = &chain};
     assert_int_equal(prepared(&m, s, &err), MACHINE_CANNOT);
     s.counters = &level;
@@ -356,10 +357,13 @@ static void impossible_setups_are_refused(void **state)
     s.counters = &other;
     assert_int_equal(prepared(&m, s, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "C0H/01H"));
-    s.counters = &wide;
-    assert_int_equal(prepared(&m, s, &err), MACHINE_CANNOT);
-    s.counters = &known;
-    assert_int_equal(prepared(&m, s, &err), MACHINE_OK);
+    for (size_t i = 0; i < 2; i++) {
+        s.counters = &wide[i];
+        assert_int_equal(prepared(&m, s, &err), MACHINE_CANNOT);
+        assert_non_null(strstr(err.text, i ? "(event code 10728H)" : "(event code 1000728H)"));
+        s.counters = &known[i];
+        assert_int_equal(prepared(&m, s, &err), MACHINE_OK);
+    }
 }
 
 static void lists_of_cpus(void **state)

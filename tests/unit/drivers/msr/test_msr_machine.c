@@ -140,6 +140,16 @@ static void test_survey(void **state)
     assert_string_equal(s.limits, "temperature, power limit, current limit");
     msr_survey(&d, &client, &s);
     assert_string_equal(s.limits, "temperature, power limit, current limit, thermal, PL1, maximum turbo");
+    assert_string_equal(s.found, "100 C, frequency limited by: temperature, power limit, current limit, thermal, PL1, "
+                                 "maximum turbo");
+    /* bits 0 to 15 are what limits now, the log of it above is not */
+    r.set[0].value = 0x80000000 | 100 << 16;
+    for (uint64_t now = 0; now < 2; now++) {
+        r.set[2].value = now | (now ? 0 : 0xffff0000);
+        msr_survey(&d, &client, &s);
+        assert_string_equal(s.limits, now ? "PROCHOT" : "");
+        assert_string_equal(s.found, now ? "0 C, frequency limited by: PROCHOT" : "0 C");
+    }
     /* nothing there */
     r.n = 0;
     msr_survey(&d, &skylake_sp, &s);
@@ -147,7 +157,7 @@ static void test_survey(void **state)
     assert_int_equal(s.answered, 0);
     assert_int_equal(s.read_errno, EIO);
     assert_string_equal(s.found, "");
-    assert_non_null(strstr(s.volts_why, "register 198H of CPU 3 cannot be read (EIO)"));
+    assert_string_equal(s.volts_why, "register 198H of CPU 3 cannot be read (EIO): this processor does not have it");
     /* QEMU: an emulator's constant, the rest reads 0 */
     static const uint32_t zero[] = {MSR_PLATFORM_INFO,      MSR_APERF,          MSR_MPERF,
                                     MSR_TURBO_RATIOS,       MSR_TURBO_RATIOS_1, MSR_THERM_STATUS,
@@ -170,6 +180,50 @@ static void test_survey(void **state)
     msr_survey(&d, &zen, &s);
     assert_false(s.volts);
     assert_string_equal(s.found, "base 3.80 GHz, energy in steps of 15.3 uJ");
+}
+
+/* The turbo limits that registers say, and what answers of all that is asked for. */
+static void expect_turbo(struct registers *r, const struct msr_part *p, const char *turbo, const char *found,
+                         unsigned answered)
+{
+    struct msr_device d;
+    struct msr_survey s;
+    assert_int_equal(open_set(r, 3, &d), 0);
+    msr_survey(&d, p, &s);
+    assert_string_equal(s.turbo, turbo);
+    assert_string_equal(s.found, found);
+    assert_int_equal(s.answered, answered);
+}
+
+static void test_survey_of_turbo_limits(void **state)
+{
+    (void)state;
+    static const struct msr_part haswell_ep = {.intel = true, .family = 6, .model = 0x3f};
+    static const struct msr_part client = {.intel = true, .family = 6, .model = 0x5e};
+    struct registers r = {0};
+    /* neighbours with one limit are one entry */
+    put(&r, MSR_TURBO_RATIOS, 0x22222224);
+    expect_turbo(&r, &client, "1: 3.6, 2-4: 3.4", "non-AVX turbo 3.6 to 3.4 GHz", 1);
+    /* one core */
+    r.n = 0;
+    put(&r, MSR_TURBO_RATIOS, 0x1c);
+    expect_turbo(&r, &client, "1: 2.8", "non-AVX turbo 2.8 to 2.8 GHz", 1);
+    /* Haswell-EP: 8 cores where the other registers are missing, up to 18 where not, nothing without the first */
+    r.n = 0;
+    put(&r, MSR_TURBO_RATIOS, UINT64_C(0x1a1a1a1a1b1c1f21));
+    expect_turbo(&r, &haswell_ep, "1: 3.3, 2: 3.1, 3: 2.8, 4: 2.7, 5-8: 2.6", "non-AVX turbo 3.3 to 2.6 GHz", 1);
+    put(&r, MSR_TURBO_RATIOS + 1, UINT64_C(0x1919191919191a1a));
+    put(&r, MSR_TURBO_RATIOS + 2, 0x1819);
+    expect_turbo(&r, &haswell_ep, "1: 3.3, 2: 3.1, 3: 2.8, 4: 2.7, 5-10: 2.6, 11-17: 2.5, 18: 2.4",
+                 "non-AVX turbo 3.3 to 2.4 GHz", 3);
+    r.set[0].reg = 0;
+    expect_turbo(&r, &haswell_ep, "", "", 0);
+    /* Skylake-SP: ratios without the core counts of their groups mean nothing */
+    r.n = 0;
+    put(&r, MSR_TURBO_RATIOS, 0x2325);
+    expect_turbo(&r, &skylake_sp, "", "", 1);
+    /* a part whose layout is not known is not asked */
+    expect_turbo(&r, &(struct msr_part){.intel = true, .family = 6, .model = 1}, "", "", 0);
 }
 
 /* ---- a machine to wrap ---- */
@@ -506,6 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_are_read_at_the_offset_of_the_register),
         cmocka_unit_test(test_survey),
+        cmocka_unit_test(test_survey_of_turbo_limits),
         cmocka_unit_test(test_wrapping_keeps_what_is_inside),
         cmocka_unit_test(test_registers_that_cannot_be_opened),
         cmocka_unit_test(test_voltage_is_read_at_scattered_times),

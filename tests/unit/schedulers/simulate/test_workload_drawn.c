@@ -124,8 +124,9 @@ static void neural_network_as_its_sources_say(void **state)
         struct sim_workload *w = open_drawn("neural-network", true, seed);
         size_t n = deeds_of(w, "dnn-", d);
         assert_int_equal(n, 32);
-        ESTIMATE("wide share", d, n, 2000 / 2100., t->class_us[SIM_512HEAVY] / t->busy_us);
-        ESTIMATE("busy share", d, n, 2100 / 2300., t->busy_us / t->us);
+        ESTIMATE("busy share", d, n, 2000 / 2200., t->busy_us / t->us);
+        for (size_t i = 0; i < n; i++)
+            assert_true(d[i].busy_us == d[i].class_us[SIM_512HEAVY]); /* all of it (5.3) */
         n = deeds_of(w, "batch-", d);
         assert_int_equal(n, 32);
         ESTIMATE("waits per ms of CPU time", d, n, 1 / 7.4, t->waits / t->busy_us * 1e3);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is asked of a machine so that both kernels of a switch are seen alone before it is recorded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/switches/guarded.h"
+#include "tests/support/close_to.h"
+#include "tests/support/model_rig.h"
+
+/* A modelled machine, and what it was asked to run at first. */
+enum { KEPT = 16 };
+static struct {
+    const struct machine_ops *inner;
+    unsigned runs;
+    struct asked {
+        size_t n;
+        struct segment segment[4];
+    } asked[KEPT];
+} spy;
+
+static int run_spied(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    if (spy.runs < KEPT) {
+        struct asked *a = &spy.asked[spy.runs++];
+        a->n = r->n_segments;
+        memcpy(a->segment, r->segments, (r->n_segments < 4 ? r->n_segments : 4) * sizeof *r->segments);
+    }
+    return spy.inner->run(m, r, out, err);
+}
+
+static void measure_spied(const char *from, const char *to, double period_us)
+{
+    struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct transition_setup s;
+    struct switches_seen seen;
+    struct payload a = rig_payload(from), b = rig_payload(to);
+    const struct guard g = {.machine = &machine};
+    rig_load("xeon-gold-6130", &m);
+    transition_defaults(&s, &a, &b);
+    s.no_volts = true;
+    s.runs = KEPT;
+    s.period_us = period_us;
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    struct machine_ops ops = *machine.ops;
+    spy.inner = machine.ops;
+    spy.runs = 0;
+    ops.run = run_spied;
+    machine.ops = &ops;
+    if (guarded_switch(&g, &s, &seen, &err) == MACHINE_OK)
+        switches_free(&seen);
+    machine.ops->close(&machine);
+    assert_int_equal(spy.runs, KEPT);
+}
+
+static void expect_segment(unsigned run, size_t i, const char *kernel, double us, bool sampled)
+{
+    const struct segment *s = &spy.asked[run].segment[i];
+    assert_string_equal(s->payload.name, kernel);
+    assert_close(s->duration_us, us, 1e-9);
+    assert_int_equal(s->sampled, sampled);
+}
+
+/* For 8 ms, the first half of that in a repetition of its own, three times each; of which the last 40 us are sampled,
+ * or four periods. */
+static void both_kernels_run_alone_first(void **state)
+{
+    (void)state;
+    for (double period = 1; period < 20; period += 14) {
+        measure_spied("128fma", "512fma", period);
+        for (unsigned run = 0; run < 12; run++) {
+            const char *kernel = run < 6 ? "512fma" : "128fma";
+            assert_int_equal(spy.asked[run].n, run % 2 + 1);
+            expect_segment(run, 0, kernel, 4000, false);
+            if (run % 2)
+                expect_segment(run, 1, kernel, period > 10 ? 4 * period : 40, true);
+        }
+    }
+}
+
+/* A repetition of 9.9 ms, with 0.2 for a dirty kernel: 1.8 are sampled where periods are so long. */
+static void long_periods_leave_less_time_alone(void **state)
+{
+    (void)state;
+    measure_spied("128fma", "512fma", 450);
+    expect_segment(0, 0, "512fma", 3950, false);
+    expect_segment(1, 0, "512fma", 3950, false);
+    expect_segment(1, 1, "512fma", 1800, true);
+}
+
+/* What leaves upper halves in use must come before the second kernel, too, and what follows not be interrupted. */
+static void a_dirty_kernel_comes_before_both(void **state)
+{
+    (void)state;
+    measure_spied("256fma-dirty", "128or", 1);
+    for (unsigned run = 0; run < 6; run++) {
+        assert_int_equal(spy.asked[run].n, 3);
+        expect_segment(run, 0, "256fma-dirty", 200, false);
+        expect_segment(run, 1, run < 3 ? "128or" : "256fma-dirty", 8000, false);
+        expect_segment(run, 2, run < 3 ? "128or" : "256fma-dirty", 40, true);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_kernels_run_alone_first),
+        cmocka_unit_test(long_periods_leave_less_time_alone),
+        cmocka_unit_test(a_dirty_kernel_comes_before_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
