@@ -587,5 +587,6 @@ int main(void)
         cmocka_unit_test(page_is_harmless_whatever_names_hold),
         cmocka_unit_test(page_of_nothing_says_so),
     };
+    setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
