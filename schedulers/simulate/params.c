@@ -107,6 +107,12 @@ static const struct sim_frequency *frequency_at(const struct sim_params *p, unsi
     return best;
 }
 
+bool sim_params_measured(const struct sim_params *p, unsigned n)
+{
+    const struct sim_frequency *f = frequency_at(p, 0, n);
+    return f != NULL && f->n == n;
+}
+
 /* That of the greatest measured number of active cores below n. */
 static const struct sim_frequency *frequency_below(const struct sim_params *p, unsigned level, unsigned n)
 {

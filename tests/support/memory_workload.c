@@ -46,7 +46,7 @@ void memory_workload_make(struct memory_workload *m, unsigned n_cpus, unsigned n
                           uint32_t recorded)
 {
     static char name[] = "in memory";
-    assert_true(n_cpus <= MEMORY_CPUS_MAX && n_cpus % n_cores == 0);
+    assert_true(n_cpus <= MEMORY_CPUS_MAX && n_cores <= n_cpus);
     *m = (struct memory_workload){.w = {.name = name,
                                         .kind = "drawn",
                                         .recorded = recorded,
@@ -61,7 +61,7 @@ void memory_workload_make(struct memory_workload *m, unsigned n_cpus, unsigned n
     assert_non_null(m->w.tasks);
     for (unsigned i = 0; i < n_cpus; i++) {
         m->cpu[i] = i;
-        m->core[i] = in_turn ? i % n_cores : i / (n_cpus / n_cores);
+        m->core[i] = in_turn ? i % n_cores : i * n_cores / n_cpus;
     }
     for (size_t i = 0; i < n_tasks; i++)
         assert_true(asprintf(&m->w.tasks[i].name, "t%zu", i) > 0);

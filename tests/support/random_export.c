@@ -132,22 +132,24 @@ static void put_frequencies(struct drawn *d, int least_cores)
     fputs("]", d->f);
 }
 
-/* Costs, or none of a pair, at some numbers of active cores; `needed`: of one row at least. */
+/* Costs, or none of a pair, at some numbers of active cores; `needed`: both ways, at the last number at the latest. */
 static void put_costs_between(struct drawn *d, int from, int to, bool needed)
 {
-    bool said = false;
-    if (chance(d, 0.4) && !(needed && d->whole))
+    bool down = false, up = false;
+    if (is_absent(d, 0.4, needed))
         return;
     for (int n = 1; n <= d->cores + 1; n++) {
-        bool last = needed && n == d->cores + 1 && !said;
-        if (is_absent(d, 0.6, last))
+        bool last = needed && n == d->cores + 1;
+        if (is_absent(d, 0.6, last && !(down && up)))
             continue;
         begin_row(d, "\"from\": %d, \"to\": %d, \"active_cores\": %d", from, to, n);
-        if (!is_absent(d, 0.15, last))
+        if (!is_absent(d, 0.15, last && !down)) {
             put_value(d, "down_ns", chance(d, 0.05) ? -500 : draw_ns(d, 60000));
-        if (!is_absent(d, 0.15, last)) {
+            down = true;
+        }
+        if (!is_absent(d, 0.15, last && !up)) {
             put_value(d, "up_ns", chance(d, 0.05) ? -700 : draw_ns(d, 30000));
-            said = true;
+            up = true;
         }
         if (chance(d, 0.5))
             put_value(d, "breakeven_ns", draw_ns(d, 800000));
@@ -224,7 +226,7 @@ static void put_throttles(struct drawn *d)
 
 void random_export_write(const char *path, struct rng *r, unsigned cores, bool whole)
 {
-    struct drawn d = {.r = r, .f = fopen(path, "w"), .levels = rng_int(r, 1, 4), .whole = whole};
+    struct drawn d = {.r = r, .f = fopen(path, "w"), .levels = rng_chance(r, 0.05) ? 1 : rng_int(r, 2, 4), .whole = whole};
     assert_non_null(d.f);
     fprintf(d.f,
             "{\n  \"format\": \"characterize-export/1\",\n  \"cpu\": \"Drawn\",\n  \"machine\": \"test\",\n"

@@ -195,15 +195,13 @@ static bool play_ended(const struct oracle_play *play)
     return true;
 }
 
-/* Up to the next instant, at most until a CPU has worked for `most`. */
-static void play_on(const struct slow_world *s, struct oracle_play *play, unsigned v, unsigned j, int64_t most)
+/* Up to the next instant. */
+static void play_on(const struct slow_world *s, struct oracle_play *play, unsigned v, unsigned j)
 {
     int64_t dt = SIM_FOREVER;
     for (unsigned i = 0; i < play->n; i++) {
         const struct slow_cpu *c = &play->cpu[i];
         keep_earlier(&dt, until_next(s, c, has_work(c) ? speed_at(s, c->row, v) : 0));
-        if (has_work(c))
-            keep_earlier(&dt, most - play->worked[i]);
     }
     for (unsigned i = 0; i < play->n; i++) {
         struct slow_cpu *c = &play->cpu[i];
@@ -249,9 +247,9 @@ static bool oracle_pays(struct slow_world *s, unsigned core, unsigned v, unsigne
             return play.gained > working * up;
         if (play.gained > play.n * (up + most_down))
             return true;
-        if (longest >= 16 * breakeven)
+        if (longest > 16 * breakeven)
             return false;
-        play_on(s, &play, v, j, 16 * breakeven);
+        play_on(s, &play, v, j);
     }
 }
 
