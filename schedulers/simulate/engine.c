@@ -271,6 +271,8 @@ static void core_change(struct engine *e, unsigned core)
 {
     struct engine_core *c = &e->core[core];
     c->timer = SIM_FOREVER;
+    if (c->level == 0 && c->demand == 0) /* as nearly always: nothing can change */
+        return;
     while (c->phase == 0 && !e->failed) {
         unsigned held = held_level(e, c, &c->timer);
         if (c->demand > c->level)
