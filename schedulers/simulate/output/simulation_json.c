@@ -56,11 +56,11 @@ static void put_figures(json_t *o, const struct sim_report_result *r, size_t tas
     char name[40];
     for (enum sim_figure f = 0; f < SIM_FIGURES; f++) {
         const struct sim_figure_kind *k = &sim_figure_kinds[f];
-        if (task == SIM_TOTAL ? !k->of_total : !k->of_tasks)
+        if (task != SIM_TOTAL && !(k->is & SIM_OF_TASKS))
             continue;
         struct estimate e = sim_figure_of(r, f, task);
-        json_lines_put(o, k->name, k->run ? count_or_null(e.value) : number_or_null(e.value), failed);
-        if (!k->limits || task != SIM_TOTAL)
+        json_lines_put(o, k->name, k->is & SIM_COUNT ? count_or_null(e.value) : number_or_null(e.value), failed);
+        if (!(k->is & SIM_HAS_LIMITS) || task != SIM_TOTAL)
             continue;
         snprintf(name, sizeof name, "%s_lo", k->name);
         put_real(o, name, e.lo, failed);
