@@ -525,7 +525,7 @@ static void curve_has_both_marks(void **state)
     r.curve.n = 0;
     r.curve.breakeven.timeout_us = r.curve.stock.timeout_us = NAN;
     assert_int_equal(sim_chart_curve(&r, &c, why, sizeof why), -1);
-    assert_string_equal(why, "there is no curve");
+    assert_string_equal(why, "there is no curve; with --scheduler there is none");
     chart_free(&c);
     sim_report_free(&r);
 }
@@ -566,7 +566,7 @@ static void page_is_harmless_whatever_names_hold(void **state)
     has(page, "What would help most: wait times 0.5");
     has(page, "doc/simulation.md</code> of characterize 1.2.3");
     has(page, "Nothing had to be bounded.");
-    has(page, "No plot: no core has a level.");
+    has(page, "No plot: there is no time line; ");
     static const char *const never[] = {"<script", "<img", "<b>no", "<i>note", "\033", "nan"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         has_not(strstr(page, "<body>"), never[i]);
