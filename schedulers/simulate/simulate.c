@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schedulers/simulate/simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +95,10 @@ static void make_result(struct engine *e, struct sim_result *out)
                                .n_tasks = e->workload->n_tasks,
                                .n_cores = e->n_cores,
                                .tasks = e->tasks,
-                               .rows = e->rows};
+                               .rows = e->rows,
+                               .slowdown = NAN, /* until fairness_measure */
+                               .cpu_slowdown = NAN,
+                               .unfairness = NAN};
     e->tasks = NULL; /* the result's from now on */
     for (size_t i = 0; i < out->n_tasks; i++)
         sim_times_add(&out->all, &out->tasks[i]);

@@ -52,6 +52,10 @@ static void add_run(struct sim_report *r, const char *policy, const char *schedu
     if (strcmp(scheduler, "recorded") != 0) {
         run.switches = 7;
         run.migrations = 3;
+        run.mean_ghz = 2.5;
+        run.slowdown = plain_us / 1000.0 - 1;
+        run.cpu_slowdown = run.slowdown / 2;
+        run.unfairness = NAN;
     }
     sim_report_add(r, &run);
 }
@@ -151,8 +155,22 @@ static void json_is_exact(void **state)
         "\"overhead_hi\": null, \"remote_overhead\": 0.1, \"remote_overhead_lo\": null, \"remote_overhead_hi\": null, "
         "\"remote_delay\": 0.09, \"remote_delay_lo\": null, \"remote_delay_hi\": null, \"remote_smt\": 0.01, "
         "\"remote_smt_lo\": null, \"remote_smt_hi\": null, \"time_us\": 1650.0, \"ideal_us\": 1500.0, \"end_us\": "
-        "1100.0, \"throttled_us\": 8.5, \"halted_us\": 17.0, \"transitions\": 10, \"switches\": null, \"migrations\": "
-        "null, \"level_us\": [800.0, 850.0], \"tasks\": [{\"task\": \"wide\", \"overhead\": 0.1, \"remote_overhead\": "
+        "1100.0, \"throttled_us\": 8.5, \"halted_us\": 17.0, \"transitions\": 10, "
+        "\"slowdown\": null, "
+        "\"slowdown_lo\": null, "
+        "\"slowdown_hi\": null, "
+        "\"cpu_slowdown\": null, "
+        "\"cpu_slowdown_lo\": null, "
+        "\"cpu_slowdown_hi\": null, "
+        "\"unfairness\": null, "
+        "\"unfairness_lo\": null, "
+        "\"unfairness_hi\": null, "
+        "\"mean_ghz\": null, "
+        "\"switches\": null, "
+        "\"migrations\": null, "
+        "\"core_changes\": null, "
+        "\"forced_idle_us\": null, "
+        "\"level_us\": [800.0, 850.0], \"tasks\": [{\"task\": \"wide\", \"overhead\": 0.1, \"remote_overhead\": "
         "null, \"time_us\": 550.0, \"ideal_us\": 500.0, \"end_us\": 550.0, \"throttled_us\": 5.5, \"halted_us\": 11.0, "
         "\"level_us\": [0.0, 550.0]}, {\"task\": \"plain\", \"overhead\": 0.1, \"remote_overhead\": 0.1, \"time_us\": "
         "1100.0, \"ideal_us\": 1000.0, \"end_us\": 1100.0, \"throttled_us\": 3.0, \"halted_us\": 6.0, \"level_us\": "
@@ -364,14 +382,20 @@ static void text_tells_schedulers_apart(void **state)
     char *text = text_of(&r);
     has(text, "policy   scheduler  all work  remote: not wide  by delay  by SMT\n"
               "stock    fair          10.00             10.00      9.00    1.00\n");
-    has(text, "changes/s  switches  migrations\n");
+    has(text, "\nTasks that run no wide code, and what the scheduler did\n"
+              "policy   scheduler  slowdown %  of CPU time %  mean GHz  switches  migrations  wide cores changed\n"
+              "stock    fair            10.00           5.00     2.500         7           3                   0\n");
+    has(text, "Policy stock, tasks that run no wide code end later by: fair 10.00 %, core 7.00 %.\n");
     has(text, "Scheduler fair: timeout costs least, 6.67 %: 3.33 points less than stock (10.00 %).\n"
               "Above the oracle (4.67 %), which knows the rows to come: timeout by 2.00 points.\n");
     has(text, "Scheduler core: learned costs least, 3.67 %: 4.33 points less than stock (8.00 %).\n"
               "Above the oracle (3.33 %), which knows the rows to come: learned by 0.33 points.\n");
     free(text);
     json_t *root = json_of(&r);
-    near(number(json_array_get(json_object_get(root, "results"), 0), "migrations"), 3);
+    const json_t *first = json_array_get(json_object_get(root, "results"), 0);
+    near(number(first, "migrations"), 3);
+    near(number(first, "slowdown"), 0.1);
+    assert_true(isnan(number(first, "unfairness")));
     json_decref(root);
     sim_report_free(&r);
 }
@@ -501,7 +525,7 @@ static void curve_has_both_marks(void **state)
     r.curve.n = 0;
     r.curve.breakeven.timeout_us = r.curve.stock.timeout_us = NAN;
     assert_int_equal(sim_chart_curve(&r, &c, why, sizeof why), -1);
-    assert_string_equal(why, "there is no curve");
+    assert_string_equal(why, "there is no curve; with --scheduler there is none");
     chart_free(&c);
     sim_report_free(&r);
 }
@@ -542,7 +566,7 @@ static void page_is_harmless_whatever_names_hold(void **state)
     has(page, "What would help most: wait times 0.5");
     has(page, "doc/simulation.md</code> of characterize 1.2.3");
     has(page, "Nothing had to be bounded.");
-    has(page, "No plot: no core has a level.");
+    has(page, "No plot: there is no time line; ");
     static const char *const never[] = {"<script", "<img", "<b>no", "<i>note", "\033", "nan"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         has_not(strstr(page, "<body>"), never[i]);
@@ -587,5 +611,6 @@ int main(void)
         cmocka_unit_test(page_is_harmless_whatever_names_hold),
         cmocka_unit_test(page_of_nothing_says_so),
     };
+    setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
