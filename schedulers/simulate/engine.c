@@ -40,6 +40,19 @@ uint32_t engine_speed(struct engine *e, unsigned level, unsigned stall)
 
 /* ---- what has been done ---- */
 
+static void count_cycles(struct engine *e, const struct engine_cpu *u, const struct engine_core *c, int64_t dt)
+{
+    struct engine_counts *n = &e->counts[u - e->cpu];
+    if (u->halted)
+        return;
+    double f = e->speed[speed_index(e, c->level)], r = e->workload->recorded, q = u->stall / 1000.0;
+    double cycles = (double)dt * f;
+    n->cycles[c->level] += cycles;
+    n->unhalted_ps += dt;
+    if (u->stall != 0) /* q is the share at the recorded frequency; a wait takes the same time at any */
+        n->stalled += cycles * q * f / ((1 - q) * r + q * f);
+}
+
 /* Accounts for what a CPU has done since it was last looked at. Before anything that it depends on changes. */
 static void cpu_flush(struct engine *e, struct engine_cpu *u)
 {
@@ -52,6 +65,8 @@ static void cpu_flush(struct engine *e, struct engine_cpu *u)
     double ideal = (double)dt * u->ideal_rate;
     int64_t done = dt * u->speed;
     u->left -= done;
+    if (e->counts != NULL)
+        count_cycles(e, u, c, dt);
     t->level_ps[c->level] += dt;
     t->ideal_ps += ideal;
     if (u->remote) {
@@ -78,7 +93,7 @@ void engine_core_flush(struct engine *e, unsigned core)
         return;
     if (c->permille != 0 && c->running_512)
         c->cycles += dt * e->speed[speed_index(e, c->level)];
-    if (e->options->observer != NULL)
+    if (e->options->observer != NULL && e->options->observer->piece != NULL)
         e->options->observer->piece(e->options->observer->self, core, c->piece_since, e->now, c->level, c->permille);
     c->piece_since = e->now;
 }
@@ -140,7 +155,7 @@ static void cpu_next(struct engine *e, unsigned cpu)
     struct engine_cpu *u = &e->cpu[cpu];
     struct engine_core *c = &e->core[u->core];
     bool was = u->task != SIM_IDLE;
-    unsigned demanded = u->demand;
+    unsigned demanded = u->demand, class = u->class;
     struct engine_segment s;
     bool some;
     if (was)
@@ -155,7 +170,7 @@ static void cpu_next(struct engine *e, unsigned cpu)
         u->due = SIM_FOREVER;
     set_working(e, c, was, u->task != SIM_IDLE);
     u->stale = true;
-    if (demanded != u->demand || e->options->policy == SIM_SOFTWARE)
+    if (demanded != u->demand || (e->options->policy == SIM_SOFTWARE && class != u->class))
         c->demand_stale = true;
 }
 
@@ -256,6 +271,8 @@ static void core_change(struct engine *e, unsigned core)
 {
     struct engine_core *c = &e->core[core];
     c->timer = SIM_FOREVER;
+    if (c->level == 0 && c->demand == 0) /* as nearly always: nothing can change */
+        return;
     while (c->phase == 0 && !e->failed) {
         unsigned held = held_level(e, c, &c->timer);
         if (c->demand > c->level)
@@ -491,6 +508,12 @@ void engine_wake_at(struct engine *e, int64_t at)
     e->wake_at = at;
 }
 
+bool engine_count(struct engine *e)
+{
+    e->counts = calloc(e->n_cpus, sizeof(*e->counts));
+    return e->counts != NULL;
+}
+
 /* ---- beginning and end ---- */
 
 static bool make_speeds(struct engine *e)
@@ -604,4 +627,5 @@ void engine_free(struct engine *e)
     free(e->winner);
     free(e->tasks);
     free(e->learned);
+    free(e->counts);
 }

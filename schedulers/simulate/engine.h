@@ -67,6 +67,13 @@ struct engine_core {
     bool running_512, is_heavy;
 };
 
+/* What the counters of a CPU have counted since they were last cleared, while it had work. */
+struct engine_counts {
+    double cycles[SIM_LEVELS_MAX]; /* at each level, 10^-7 cycles; throttled ones included, halted ones are none */
+    double stalled;                /* those of them that waited for memory */
+    int64_t unhalted_ps;
+};
+
 struct engine;
 struct learned_task;
 
@@ -88,6 +95,7 @@ struct engine {
     struct engine_feed feed;
     struct sim_times *tasks;
     struct learned_task *learned; /* by task */
+    struct engine_counts *counts; /* by CPU; NULL: nobody has asked for them */
 
     int64_t now, wake_at;
     unsigned n_active; /* that decides the frequency, counted or given */
@@ -142,6 +150,8 @@ int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int
 void engine_interrupt(struct engine *e, unsigned cpu);
 int64_t engine_left(struct engine *e, unsigned cpu);
 void engine_wake_at(struct engine *e, int64_t at);
+/* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */
+bool engine_count(struct engine *e);
 
 /*
  * policy.c: the demand of a core has fallen from a to b, of which `task` was the last that demanded a, or risen. What

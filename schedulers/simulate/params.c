@@ -107,6 +107,12 @@ static const struct sim_frequency *frequency_at(const struct sim_params *p, unsi
     return best;
 }
 
+bool sim_params_measured(const struct sim_params *p, unsigned n)
+{
+    const struct sim_frequency *f = frequency_at(p, 0, n);
+    return f != NULL && f->n == n;
+}
+
 /* That of the greatest measured number of active cores below n. */
 static const struct sim_frequency *frequency_below(const struct sim_params *p, unsigned level, unsigned n)
 {
@@ -332,7 +338,7 @@ static const struct sim_relaxation *relaxation_of(const struct sim_params *p, bo
 /* The shortest and the longest of all. */
 static void bound_wait(struct sim_params *p, unsigned from, unsigned to, const struct sim_relaxation *used)
 {
-    double shortest = used->wait, longest = used->wait;
+    double shortest = INFINITY, longest = 0;
     for (size_t i = 0; i < p->n_relaxations; i++) {
         shortest = fmin(shortest, p->relaxations[i].wait);
         longest = fmax(longest, p->relaxations[i].wait);

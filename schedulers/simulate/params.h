@@ -67,6 +67,8 @@ double sim_params_trigger(const struct sim_params *p, enum sim_class c);
 
 /* The speed at a level with n active cores (1 to sim_params_cores; 0 counts as 1), in 0.1 MHz. */
 uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n);
+/* Whether level 0 was measured with exactly n active cores. */
+bool sim_params_measured(const struct sim_params *p, unsigned n);
 /*
  * The speed of code that waits for memory in a share of its cycles at `recorded` speed (0.1 MHz), in thousandths
  * (0 to 1000). Dissertation, eq. 4.3.

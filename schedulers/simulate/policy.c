@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long a core holds a level that it does not need any more: doc/simulation.md, "Frequency policies". */
 #include "schedulers/simulate/engine.h"
+#include "util/splitmix64.h"
 
 const char *const sim_policy_names[SIM_POLICIES] = {"stock", "timeout", "oracle", "software", "learned", "never"};
-
-/* The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-}
 
 static int64_t stock_wait(struct engine *e, unsigned core, unsigned a, unsigned b)
 {
@@ -19,7 +11,7 @@ static int64_t stock_wait(struct engine *e, unsigned core, unsigned a, unsigned 
     if (!e->wait_known[a][b])
         e->failed = sim_params_wait(e->params, a, b, w, NULL) != 0 || e->failed;
     e->wait_known[a][b] = true;
-    uint64_t z = mix(e->options->seed ^ mix(((uint64_t)core << 32) + e->core[core].falls++));
+    uint64_t z = splitmix64(e->options->seed ^ splitmix64(((uint64_t)core << 32) + e->core[core].falls++));
     return (double)(z >> 11) * 0x1p-53 < w->long_share ? w->long_ps : w->usual_ps;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schedulers/simulate/simulate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedulers/simulate/engine.h"
 #include "schedulers/simulate/playlist.h"
+#include "schedulers/simulate/scheduling/scheduling.h"
 
 const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
                                                          "fair-attribute", "core", "specialize"};
@@ -45,12 +47,28 @@ static int check_changes(struct sim_params *p, const struct sim_options *o, unsi
     return o->policy == SIM_STOCK ? sim_params_wait(p, slow, fast, &wait, why) : 0;
 }
 
+/* What schedulers need to know of tasks and cores. */
+static int check_scheduler(const struct sim_workload *w, enum sim_scheduler scheduler, char *why, size_t size)
+{
+    if (scheduler != SIM_RECORDED && w->works.read == NULL)
+        return error_line(why, size, "scheduler %s needs to know what each task does, which %s does not tell",
+                          sim_scheduler_names[scheduler], w->name);
+    if (scheduler == SIM_CORE && !w->has_cookie)
+        return error_line(why, size, "scheduler core needs the column cookie, which %s does not have", w->name);
+    if (scheduler == SIM_SPECIALIZE && !w->has_syscall)
+        return error_line(why, size, "scheduler specialize needs the column syscall, which %s does not have", w->name);
+    if (scheduler == SIM_SPECIALIZE && w->n_cores < 2)
+        return error_line(why, size, "scheduler specialize needs two cores or more; %s has one", w->name);
+    return 0;
+}
+
 int sim_check(struct sim_params *p, const struct sim_workload *w, const struct sim_options *o, char *why,
               size_t why_size)
 {
     bool demanded[SIM_LEVELS_MAX] = {true};
     const char *missing;
-    if (check_classes(p, w, why, why_size) != 0 || check_cores(p, w, why, why_size) != 0)
+    if (check_classes(p, w, why, why_size) != 0 || check_cores(p, w, why, why_size) != 0 ||
+        check_scheduler(w, o->scheduler, why, why_size) != 0)
         return -1;
     if (o->policy == SIM_SOFTWARE && !w->has_ipc)
         return error_line(why, why_size, "policy software needs the column ipc, which %s does not have", w->name);
@@ -77,7 +95,10 @@ static void make_result(struct engine *e, struct sim_result *out)
                                .n_tasks = e->workload->n_tasks,
                                .n_cores = e->n_cores,
                                .tasks = e->tasks,
-                               .rows = e->rows};
+                               .rows = e->rows,
+                               .slowdown = NAN, /* until fairness_measure */
+                               .cpu_slowdown = NAN,
+                               .unfairness = NAN};
     e->tasks = NULL; /* the result's from now on */
     for (size_t i = 0; i < out->n_tasks; i++)
         sim_times_add(&out->all, &out->tasks[i]);
@@ -88,25 +109,63 @@ static void make_result(struct engine *e, struct sim_result *out)
     out->transitions = out->down + out->up;
 }
 
+/* Once the feed has run: what kept rows from being read. */
+static int check_read(const struct sim_workload *w, const struct sim_source *from, bool failed, int status,
+                      struct machine_error *err)
+{
+    const char *unread = from->error != NULL ? from->error(from->self) : NULL;
+    if (status != MACHINE_OK || (unread == NULL && !failed))
+        return status;
+    return machine_fail(err, MACHINE_FAILED, "", "%s: %s", w->name, unread != NULL ? unread : "out of memory");
+}
+
 /* Tasks where and when they were recorded. */
 static int run_recorded(struct sim_params *p, struct sim_workload *w, const struct sim_options *o,
                         struct sim_result *out, struct machine_error *err)
 {
-    struct engine e;
+    struct engine e = {0};
     struct playlist list;
     struct engine_feed feed = {.next = playlist_next, .peek = playlist_peek, .self = &list};
     int status = MACHINE_FAILED;
+    w->cpus.rewind(w->cpus.self);
     if (playlist_init(&list, w) && engine_init(&e, p, w, o, &feed) == MACHINE_OK)
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    const char *unread = w->cpus.error != NULL ? w->cpus.error(w->cpus.self) : NULL;
-    if (status == MACHINE_OK && (unread != NULL || list.failed))
-        status = machine_fail(err, MACHINE_FAILED, "", "%s: %s", w->name, unread != NULL ? unread : "out of memory");
+    status = check_read(w, &w->cpus, list.failed, status, err);
     if (status == MACHINE_OK)
         make_result(&e, out);
     engine_free(&e);
     playlist_free(&list);
+    return status;
+}
+
+/* Tasks where and when a scheduler lets them run. */
+static int run_scheduled(struct sim_params *p, struct sim_workload *w, const struct sim_options *o,
+                         struct sim_result *out, struct machine_error *err)
+{
+    struct engine e = {0};
+    struct dispatch d;
+    struct engine_feed feed = {.next = scheduling_next, .wake = scheduling_wake, .self = &d};
+    int status = MACHINE_FAILED;
+    w->works.rewind(w->works.self);
+    if (scheduling_init(&d, p, w, o) && engine_init(&e, p, w, o, &feed) == MACHINE_OK && scheduling_begin(&d, &e))
+        status = engine_run(&e, err);
+    else
+        machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    status = check_read(w, &w->works, d.programs.failed, status, err);
+    if (status == MACHINE_OK) {
+        make_result(&e, out);
+        out->rows = d.programs.rows;
+        out->switches = d.switches;
+        out->migrations = d.migrations;
+        out->core_changes = d.core_changes;
+        out->forced_idle_ps = d.forced_idle_ps;
+        int64_t cpu_ps = sim_times_cpu(&out->all);
+        out->mean_ghz = cpu_ps > 0 ? d.cycles / (double)cpu_ps / (1000 * SIM_UNITS_PER_MHZ) : 0;
+    }
+    engine_free(&e);
+    scheduling_free(&d);
     return status;
 }
 
@@ -117,6 +176,5 @@ int sim_run(struct sim_params *p, struct sim_workload *w, const struct sim_optio
     memset(out, 0, sizeof(*out));
     if (sim_check(p, w, o, why, sizeof(why)) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%s", why);
-    w->cpus.rewind(w->cpus.self);
-    return run_recorded(p, w, o, out, err);
+    return (o->scheduler == SIM_RECORDED ? run_recorded : run_scheduled)(p, w, o, out, err);
 }

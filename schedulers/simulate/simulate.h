@@ -21,9 +21,12 @@ enum sim_scheduler {
 };
 extern const char *const sim_scheduler_names[SIM_SCHEDULERS];
 
-/* A piece of a core's time at one level, for those who want to see it: both ends in ps. */
+/* For those who want to see it, both ends in ps. Functions may be NULL. */
 struct sim_observer {
+    /* a piece of a core's time at one level */
     void (*piece)(void *self, unsigned core, int64_t from, int64_t to, unsigned level, unsigned permille);
+    /* with a scheduler: a task ran on a CPU without an interruption */
+    void (*ran)(void *self, unsigned cpu, uint32_t task, int64_t from, int64_t to);
     void *self;
 };
 

@@ -89,7 +89,7 @@ static int find_stretch(struct sim_params *p, struct sim_workload *w, const stru
 {
     struct counting c = {.last = calloc(w->n_cores + 1, sizeof *c.last),
                          .changes = calloc(STRETCHES_MAX, sizeof *c.changes)};
-    const struct sim_observer observer = {counting_piece, &c};
+    const struct sim_observer observer = {.piece = counting_piece, .self = &c};
     bool memory = c.last && c.changes;
     int status = memory ? watched_run(p, w, o, policy, &observer, err)
                         : machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -106,7 +106,7 @@ static int find_stretch(struct sim_params *p, struct sim_workload *w, const stru
 static int keep_policy(struct sim_params *p, struct sim_workload *w, const struct sim_options *o,
                        enum sim_policy policy, struct keeping *k, struct machine_error *err)
 {
-    const struct sim_observer observer = {keeping_piece, k};
+    const struct sim_observer observer = {.piece = keeping_piece, .self = k};
     k->policy = &k->line->policy[k->line->n++];
     k->policy->policy = sim_policy_names[policy];
     memset(k->last, 0, w->n_cores * sizeof *k->last);

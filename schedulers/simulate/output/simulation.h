@@ -75,10 +75,9 @@ void sim_report_print(FILE *out, bool colour, const struct sim_report *r);
 /* characterize-simulation/1, malloc'ed, ending in a newline; NULL: out of memory. */
 char *sim_report_json(const struct sim_report *r);
 
-/* The picture of overheads, which is also drawn to a file (.svg, .png). Describing one: 0, or -1 with one line in `why`;
- * chart_free in any case. */
+/* The picture of overheads: 0, or -1 with one line in `why`; chart_free in any case. */
 int sim_report_chart(const struct sim_report *r, struct chart *c, char *why, size_t why_size);
-/* 0, or with one line in `why` -1: it cannot be drawn, or -2: it cannot be written. */
+/* The same to a file (.svg, .png): 0, or with one line in `why` -1: it cannot be drawn, or -2: it cannot be written. */
 int sim_report_plot(const struct sim_report *r, const char *path, char *why, size_t why_size);
 
 /* The page (data/report/simulation.html.in), with its pictures inside. 0, or -1 with one line in `why`; with none where

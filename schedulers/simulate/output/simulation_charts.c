@@ -168,7 +168,7 @@ int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, 
         text_list_add(c->note, sizeof c->note, "; ", "the %zu of %u cores that change most", t->n_cores, r->head.cores);
     if (cut)
         text_list_add(c->note, sizeof c->note, "; ", "more pieces than can be drawn");
-    return charts_end(c, "no core has a level", why, why_size);
+    return charts_end(c, "there is no time line; with --scheduler there is none", why, why_size);
 }
 
 /* ---- overhead by timeout ---- */
@@ -228,5 +228,5 @@ int sim_chart_curve(const struct sim_report *r, struct chart *c, char *why, size
     add_levels_of_others(r, c, p);
     snprintf(p->note, sizeof p->note, "Across: all work under other policies%s.",
              r->head.runs > 1 ? ", means of all runs; the curve is of one" : "");
-    return charts_end(c, "there is no curve", why, why_size);
+    return charts_end(c, "there is no curve; with --scheduler there is none", why, why_size);
 }

@@ -99,6 +99,25 @@ static void for_others(const struct sim_report *r, FILE *out, const char *schedu
     fputs(any ? ".\n" : "", out);
 }
 
+/* By scheduler, under the first policy. */
+static void for_victims(const struct sim_report *r, FILE *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n_results; i++) {
+        const struct sim_report_result *result = &r->results[i];
+        double slowdown = conclude_percent(result, SIM_SLOWDOWN);
+        if (strcmp(conclude_policy(result), conclude_policy(&r->results[0])) != 0 || !isfinite(slowdown))
+            continue;
+        if (any)
+            fputs(", ", out);
+        else
+            fprintf(out, "Policy %s, tasks that run no wide code end later by: ", conclude_policy(result));
+        fprintf(out, "%s %.2f %%", result->runs->scheduler, slowdown);
+        any = true;
+    }
+    fputs(any ? ".\n" : "", out);
+}
+
 void sim_conclude(const struct sim_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->n_results; i++) {
@@ -118,6 +137,7 @@ void sim_conclude(const struct sim_report *r, FILE *out)
             against_oracle(r, out, oracle);
         for_others(r, out, scheduler);
     }
+    for_victims(r, out);
 }
 
 /* The row that leaves least to lose for work that is not wide; NULL: there is no such work. */

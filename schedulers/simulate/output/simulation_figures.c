@@ -46,29 +46,40 @@ static bool figure_scheduled(const struct sim_result *r)
     return strcmp(r->scheduler, sim_scheduler_names[SIM_RECORDED]) != 0;
 }
 
-static double figure_switches(const struct sim_result *r)
-{
-    return figure_scheduled(r) ? (double)r->switches : NAN;
-}
+#define FIGURE_OF_SCHEDULED(name, value)                                                                               \
+    static double figure_##name(const struct sim_result *r)                                                            \
+    {                                                                                                                  \
+        return figure_scheduled(r) ? (double)(value) : NAN;                                                            \
+    }
 
-static double figure_migrations(const struct sim_result *r)
-{
-    return figure_scheduled(r) ? (double)r->migrations : NAN;
-}
+FIGURE_OF_SCHEDULED(slowdown, r->slowdown)
+FIGURE_OF_SCHEDULED(cpu_slowdown, r->cpu_slowdown)
+FIGURE_OF_SCHEDULED(unfairness, r->unfairness)
+FIGURE_OF_SCHEDULED(mean_ghz, r->mean_ghz)
+FIGURE_OF_SCHEDULED(switches, r->switches)
+FIGURE_OF_SCHEDULED(migrations, r->migrations)
+FIGURE_OF_SCHEDULED(core_changes, r->core_changes)
+FIGURE_OF_SCHEDULED(forced_idle, figure_us(r->forced_idle_ps))
 
 const struct sim_figure_kind sim_figure_kinds[SIM_FIGURES] = {
-    [SIM_OVERHEAD] = {"overhead", true, true, true, sim_times_overhead, NULL},
-    [SIM_REMOTE] = {"remote_overhead", true, true, true, sim_times_remote, NULL},
-    [SIM_REMOTE_DELAY] = {"remote_delay", true, true, false, sim_times_remote_delay, NULL},
-    [SIM_REMOTE_SMT] = {"remote_smt", true, true, false, sim_times_remote_smt, NULL},
-    [SIM_TIME] = {"time_us", false, true, true, figure_time, NULL},
-    [SIM_IDEAL] = {"ideal_us", false, true, true, figure_ideal, NULL},
-    [SIM_END] = {"end_us", false, true, true, figure_end, NULL},
-    [SIM_THROTTLED] = {"throttled_us", false, true, true, figure_throttled, NULL},
-    [SIM_HALTED] = {"halted_us", false, true, true, figure_halted, NULL},
-    [SIM_TRANSITIONS] = {"transitions", false, true, false, NULL, figure_transitions},
-    [SIM_SWITCHES] = {"switches", false, true, false, NULL, figure_switches},
-    [SIM_MIGRATIONS] = {"migrations", false, true, false, NULL, figure_migrations},
+    [SIM_OVERHEAD] = {"overhead", SIM_HAS_LIMITS | SIM_OF_TASKS, sim_times_overhead, NULL},
+    [SIM_REMOTE] = {"remote_overhead", SIM_HAS_LIMITS | SIM_OF_TASKS, sim_times_remote, NULL},
+    [SIM_REMOTE_DELAY] = {"remote_delay", SIM_HAS_LIMITS, sim_times_remote_delay, NULL},
+    [SIM_REMOTE_SMT] = {"remote_smt", SIM_HAS_LIMITS, sim_times_remote_smt, NULL},
+    [SIM_TIME] = {"time_us", SIM_OF_TASKS, figure_time, NULL},
+    [SIM_IDEAL] = {"ideal_us", SIM_OF_TASKS, figure_ideal, NULL},
+    [SIM_END] = {"end_us", SIM_OF_TASKS, figure_end, NULL},
+    [SIM_THROTTLED] = {"throttled_us", SIM_OF_TASKS, figure_throttled, NULL},
+    [SIM_HALTED] = {"halted_us", SIM_OF_TASKS, figure_halted, NULL},
+    [SIM_TRANSITIONS] = {"transitions", SIM_COUNT, NULL, figure_transitions},
+    [SIM_SLOWDOWN] = {"slowdown", SIM_HAS_LIMITS, NULL, figure_slowdown},
+    [SIM_CPU_SLOWDOWN] = {"cpu_slowdown", SIM_HAS_LIMITS, NULL, figure_cpu_slowdown},
+    [SIM_UNFAIRNESS] = {"unfairness", SIM_HAS_LIMITS, NULL, figure_unfairness},
+    [SIM_MEAN_GHZ] = {"mean_ghz", 0, NULL, figure_mean_ghz},
+    [SIM_SWITCHES] = {"switches", SIM_COUNT, NULL, figure_switches},
+    [SIM_MIGRATIONS] = {"migrations", SIM_COUNT, NULL, figure_migrations},
+    [SIM_CORE_CHANGES] = {"core_changes", SIM_COUNT, NULL, figure_core_changes},
+    [SIM_FORCED_IDLE] = {"forced_idle_us", 0, NULL, figure_forced_idle},
 };
 
 static const struct sim_times *figure_times(const struct sim_result *run, size_t task)

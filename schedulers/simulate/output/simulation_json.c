@@ -27,12 +27,12 @@ static void put_real(json_t *o, const char *key, double x, bool *failed)
     json_lines_put(o, key, number_or_null(x), failed);
 }
 
-static void put_count(json_t *o, const char *key, uint64_t n, bool *failed)
+static void put_counted(json_t *o, const char *key, uint64_t n, bool *failed)
 {
     json_lines_put(o, key, json_integer((json_int_t)n), failed);
 }
 
-static void put_head(json_t *root, const struct sim_report_head *h, bool *failed)
+static void put_provenance(json_t *root, const struct sim_report_head *h, bool *failed)
 {
     json_lines_put(root, "format", json_string("characterize-simulation/1"), failed);
     put_text(root, "version", h->version, failed);
@@ -43,12 +43,12 @@ static void put_head(json_t *root, const struct sim_report_head *h, bool *failed
     put_text(root, "source", h->source, failed);
     json_lines_put(root, "modelled", json_boolean(h->modelled), failed);
     json_lines_put(root, "smt", json_boolean(h->smt), failed);
-    put_count(root, "cores", h->cores, failed);
-    put_count(root, "cpus", h->cpus, failed);
+    put_counted(root, "cores", h->cores, failed);
+    put_counted(root, "cpus", h->cpus, failed);
     put_real(root, "recorded_ghz", h->recorded_ghz, failed);
     json_lines_put(root, "active_cores", h->active_cores ? json_integer(h->active_cores) : json_null(), failed);
-    put_count(root, "seed", h->seed, failed);
-    put_count(root, "runs", h->runs, failed);
+    put_counted(root, "seed", h->seed, failed);
+    put_counted(root, "runs", h->runs, failed);
 }
 
 static void put_figures(json_t *o, const struct sim_report_result *r, size_t task, bool *failed)
@@ -56,11 +56,11 @@ static void put_figures(json_t *o, const struct sim_report_result *r, size_t tas
     char name[40];
     for (enum sim_figure f = 0; f < SIM_FIGURES; f++) {
         const struct sim_figure_kind *k = &sim_figure_kinds[f];
-        if (task == SIM_TOTAL ? !k->of_total : !k->of_tasks)
+        if (task != SIM_TOTAL && !(k->is & SIM_OF_TASKS))
             continue;
         struct estimate e = sim_figure_of(r, f, task);
-        json_lines_put(o, k->name, k->run ? count_or_null(e.value) : number_or_null(e.value), failed);
-        if (!k->limits || task != SIM_TOTAL)
+        json_lines_put(o, k->name, k->is & SIM_COUNT ? count_or_null(e.value) : number_or_null(e.value), failed);
+        if (!(k->is & SIM_HAS_LIMITS) || task != SIM_TOTAL)
             continue;
         snprintf(name, sizeof name, "%s_lo", k->name);
         put_real(o, name, e.lo, failed);
@@ -69,8 +69,8 @@ static void put_figures(json_t *o, const struct sim_report_result *r, size_t tas
     }
 }
 
-static void put_levels(json_t *o, const struct sim_report *r, const struct sim_report_result *result, size_t task,
-                       bool *failed)
+static void put_level_times(json_t *o, const struct sim_report *r, const struct sim_report_result *result, size_t task,
+                            bool *failed)
 {
     json_t *list = json_lines_array(o, "level_us", failed);
     for (unsigned level = 0; level < r->head.levels; level++)
@@ -83,13 +83,13 @@ static void put_result(json_t *list, const struct sim_report *r, const struct si
     put_text(o, "policy", result->runs->policy, failed);
     put_text(o, "scheduler", result->runs->scheduler, failed);
     put_figures(o, result, SIM_TOTAL, failed);
-    put_levels(o, r, result, SIM_TOTAL, failed);
+    put_level_times(o, r, result, SIM_TOTAL, failed);
     json_t *tasks = json_lines_array(o, "tasks", failed);
     for (size_t i = 0; i < r->head.n_tasks; i++) {
         json_t *task = json_object();
         put_text(task, "task", r->head.tasks[i], failed);
         put_figures(task, result, i, failed);
-        put_levels(task, r, result, i, failed);
+        put_level_times(task, r, result, i, failed);
         json_lines_push(tasks, task, failed);
     }
     json_lines_push(list, o, failed);
@@ -116,7 +116,7 @@ static void put_refused(json_t *list, const struct sim_report_refused *r, bool *
     json_lines_push(list, o, failed);
 }
 
-static void put_point(json_t *list, const char *mark, const struct sim_curve_point *p, bool *failed)
+static void put_curve_point(json_t *list, const char *mark, const struct sim_curve_point *p, bool *failed)
 {
     if (!isfinite(p->timeout_us))
         return;
@@ -132,11 +132,11 @@ static void put_curve(json_t *root, const struct sim_curve *c, bool *failed)
 {
     json_t *list = json_lines_array(root, "curve", failed);
     for (size_t i = 0; i < c->n; i++)
-        put_point(list, NULL, &c->point[i], failed);
+        put_curve_point(list, NULL, &c->point[i], failed);
     if (c->n == 0)
         return;
-    put_point(list, "break-even", &c->breakeven, failed);
-    put_point(list, "stock", &c->stock, failed);
+    put_curve_point(list, "break-even", &c->breakeven, failed);
+    put_curve_point(list, "stock", &c->stock, failed);
 }
 
 static void put_what_if(json_t *list, const struct sim_what_if *w, const struct sim_what_if_row *row, bool *failed)
@@ -155,7 +155,7 @@ char *sim_report_json(const struct sim_report *r)
 {
     bool failed = r->failed;
     json_t *root = json_object();
-    put_head(root, &r->head, &failed);
+    put_provenance(root, &r->head, &failed);
     json_t *warnings = json_lines_array(root, "warnings", &failed);
     for (size_t i = 0; i < r->n_warnings; i++)
         json_lines_push(warnings, json_lines_text(r->warnings[i]), &failed);

@@ -174,6 +174,13 @@ static void place_results(FILE *out, const void *page)
     place_table(out, page, &t, "Overhead, and time at each level", "caption-results");
 }
 
+static void place_schedulers(FILE *out, const void *page)
+{
+    struct table t;
+    sim_table_schedulers(report_of(page), &t);
+    place_table(out, page, &t, "Tasks that run no wide code, and what the scheduler did", "caption-schedulers");
+}
+
 static void place_what_if(FILE *out, const void *page)
 {
     struct table t;
@@ -214,10 +221,19 @@ static int simulation_fill(const struct simulation_page *page, const struct simu
     static const struct {
         const char *name;
         template_printer *print;
-    } places[] = {{"WORKLOAD", place_workload}, {"CPU", place_cpu},         {"FINDINGS", place_findings},
-                  {"FACTS", place_facts},       {"NOTES", place_notes},     {"RESULTS", place_results},
-                  {"WHAT_IF", place_what_if},   {"TASKS", place_tasks},     {"WHAT_IF_FINDING", place_what_if_finding},
-                  {"BOUNDS", place_bounds},     {"REFUSED", place_refused}, {"FOOT", place_foot}};
+    } places[] = {{"WORKLOAD", place_workload},
+                  {"CPU", place_cpu},
+                  {"FINDINGS", place_findings},
+                  {"FACTS", place_facts},
+                  {"NOTES", place_notes},
+                  {"RESULTS", place_results},
+                  {"SCHEDULERS", place_schedulers},
+                  {"WHAT_IF", place_what_if},
+                  {"TASKS", place_tasks},
+                  {"WHAT_IF_FINDING", place_what_if_finding},
+                  {"BOUNDS", place_bounds},
+                  {"REFUSED", place_refused},
+                  {"FOOT", place_foot}};
     const struct sim_report_head *h = &page->report->head;
     struct template_values v = {.n = 0};
     template_put_text(&v, "MODELLED_TITLE", "%s", h->modelled ? " (modelled)" : "");

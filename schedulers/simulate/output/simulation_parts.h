@@ -20,14 +20,21 @@ enum sim_figure {
     SIM_THROTTLED,
     SIM_HALTED,
     SIM_TRANSITIONS,
+    /* NaN without a scheduler */
+    SIM_SLOWDOWN,
+    SIM_CPU_SLOWDOWN,
+    SIM_UNFAIRNESS,
+    SIM_MEAN_GHZ,
     SIM_SWITCHES,
     SIM_MIGRATIONS,
+    SIM_CORE_CHANGES,
+    SIM_FORCED_IDLE,
     SIM_FIGURES
 };
+enum { SIM_HAS_LIMITS = 1, SIM_OF_TASKS = 2, SIM_COUNT = 4 /* a whole number, of one run */ };
 extern const struct sim_figure_kind {
-    const char *name; /* key of JSON */
-    bool limits;      /* ... which has NAME_lo and NAME_hi as well */
-    bool of_total, of_tasks;
+    const char *name;                           /* key of JSON; limits are NAME_lo and NAME_hi */
+    unsigned is;                                /* SIM_HAS_LIMITS and others */
     double (*times)(const struct sim_times *t); /* either of times, */
     double (*run)(const struct sim_result *r);  /* or of all that a run told */
 } sim_figure_kinds[SIM_FIGURES];
@@ -63,6 +70,8 @@ void sim_conclude_refused(const struct sim_report *r, FILE *out);
 /* ---- simulation_tables.c: what is shown as rows, in percent; table_free in any case ---- */
 
 void sim_table_results(const struct sim_report *r, struct table *t);
+/* What only schedulers have: fairness, frequency, counts. No rows without one. */
+void sim_table_schedulers(const struct sim_report *r, struct table *t);
 /* Tasks that worked, by what they lost under the first policy of a scheduler, the most first, at most `most`. */
 void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t most, struct table *t);
 void sim_table_what_if(const struct sim_report *r, struct table *t);

@@ -29,14 +29,23 @@ static void put_percent_limits(struct table *t, const char *column, struct estim
 
 /* ---- results ---- */
 
-static void results_row(const struct sim_report *r, const struct sim_report_result *result, bool scheduled,
-                        struct table *t)
+static const struct table_column simulation_policy = {"policy", "", TABLE_TEXT, true, 0};
+static const struct table_column simulation_scheduler = {"scheduler", "", TABLE_TEXT, true, 0};
+
+static void add_names(const struct sim_report_result *result, struct table *t)
+{
+    table_add_row(t);
+    table_put_text(t, "policy", result->runs->policy);
+    if (table_has(t, "scheduler"))
+        table_put_text(t, "scheduler", result->runs->scheduler);
+}
+
+static void results_row(const struct sim_report *r, const struct sim_report_result *result, struct table *t)
 {
     double time = sim_figure_of(result, SIM_TIME, SIM_TOTAL).value;
     double slowed = sim_figure_of(result, SIM_THROTTLED, SIM_TOTAL).value +
                     sim_figure_of(result, SIM_HALTED, SIM_TOTAL).value;
-    table_add_row(t);
-    table_put_text(t, "policy", result->runs->policy);
+    add_names(result, t);
     put_percent_limits(t, "overhead", sim_figure_of(result, SIM_OVERHEAD, SIM_TOTAL));
     put_percent_limits(t, "remote_overhead", sim_figure_of(result, SIM_REMOTE, SIM_TOTAL));
     put_percent(t, "remote_delay", sim_figure_of(result, SIM_REMOTE_DELAY, SIM_TOTAL).value);
@@ -48,32 +57,22 @@ static void results_row(const struct sim_report *r, const struct sim_report_resu
     }
     put_percent(t, "slowed", slowed / time);
     table_put_number(t, "changes_per_s", sim_figure_changes_per_s(result));
-    if (!scheduled)
-        return;
-    table_put_text(t, "scheduler", result->runs->scheduler);
-    table_put_number(t, "switches", sim_figure_of(result, SIM_SWITCHES, SIM_TOTAL).value);
-    table_put_number(t, "migrations", sim_figure_of(result, SIM_MIGRATIONS, SIM_TOTAL).value);
 }
 
 void sim_table_results(const struct sim_report *r, struct table *t)
 {
-    static const struct table_column policy = {"policy", "", TABLE_TEXT, true, 0};
-    static const struct table_column scheduler = {"scheduler", "", TABLE_TEXT, true, 0};
     static const struct table_column overheads[] = {TABLE_LIMITS("overhead", "%", 2),
                                                     TABLE_LIMITS("remote_overhead", "%", 2),
                                                     {"remote_delay", "%", TABLE_REAL, false, 2},
                                                     {"remote_smt", "%", TABLE_REAL, false, 2}};
     static const struct table_column changes[] = {{"slowed", "%", TABLE_REAL, false, 2},
                                                   {"changes_per_s", "1/s", TABLE_REAL, false, 0}};
-    static const struct table_column counts[] = {{"switches", "", TABLE_REAL, false, 0},
-                                                 {"migrations", "", TABLE_REAL, false, 0}};
     struct table_column columns[TABLE_COLUMNS_MAX];
     char names[SIM_LEVELS_MAX][20];
     size_t n = 0;
-    bool scheduled = sim_figure_schedulers(r);
-    columns[n++] = policy;
-    if (scheduled)
-        columns[n++] = scheduler;
+    columns[n++] = simulation_policy;
+    if (sim_figure_schedulers(r))
+        columns[n++] = simulation_scheduler;
     memcpy(columns + n, overheads, sizeof overheads);
     n += sizeof overheads / sizeof *overheads;
     for (unsigned level = 0; level < r->head.levels; level++) {
@@ -81,11 +80,32 @@ void sim_table_results(const struct sim_report *r, struct table *t)
         columns[n++] = (struct table_column){names[level], "%", TABLE_REAL, false, 1};
     }
     memcpy(columns + n, changes, sizeof changes);
-    n += sizeof changes / sizeof *changes;
-    memcpy(columns + n, counts, sizeof counts);
-    simulation_columns(t, "simulation", r, columns, scheduled ? n + sizeof counts / sizeof *counts : n);
+    simulation_columns(t, "simulation", r, columns, n + sizeof changes / sizeof *changes);
     for (size_t i = 0; i < r->n_results; i++)
-        results_row(r, &r->results[i], scheduled, t);
+        results_row(r, &r->results[i], t);
+}
+
+void sim_table_schedulers(const struct sim_report *r, struct table *t)
+{
+    const struct table_column columns[] = {simulation_policy,
+                                           simulation_scheduler,
+                                           TABLE_LIMITS("slowdown", "%", 2),
+                                           TABLE_LIMITS("cpu_slowdown", "%", 2),
+                                           TABLE_LIMITS("unfairness", "%", 2),
+                                           {"mean_ghz", "GHz", TABLE_REAL, false, 3},
+                                           {"switches", "", TABLE_REAL, false, 0},
+                                           {"migrations", "", TABLE_REAL, false, 0},
+                                           {"core_changes", "", TABLE_REAL, false, 0},
+                                           {"forced_idle_us", "us", TABLE_REAL, false, 0}};
+    simulation_columns(t, "schedulers", r, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < r->n_results && sim_figure_schedulers(r); i++) {
+        const struct sim_report_result *result = &r->results[i];
+        add_names(result, t);
+        for (enum sim_figure f = SIM_SLOWDOWN; f <= SIM_UNFAIRNESS; f++)
+            put_percent_limits(t, sim_figure_kinds[f].name, sim_figure_of(result, f, SIM_TOTAL));
+        for (enum sim_figure f = SIM_MEAN_GHZ; f <= SIM_FORCED_IDLE; f++)
+            table_put_number(t, sim_figure_kinds[f].name, sim_figure_of(result, f, SIM_TOTAL).value);
+    }
 }
 
 /* ---- tasks ---- */

@@ -67,9 +67,7 @@ static void text_results(FILE *out, bool colour, const struct sim_report *r)
                                                   {"by delay", "remote_delay", PIVOT_PLAIN, NULL},
                                                   {"by SMT", "remote_smt", PIVOT_PLAIN, NULL}};
     static const struct pivot_field rest[] = {{"slowed", "slowed", PIVOT_PLAIN, NULL},
-                                              {"changes/s", "changes_per_s", PIVOT_PLAIN, NULL},
-                                              {"switches", "switches", PIVOT_PLAIN, NULL},
-                                              {"migrations", "migrations", PIVOT_PLAIN, NULL}};
+                                              {"changes/s", "changes_per_s", PIVOT_PLAIN, NULL}};
     enum { REST = sizeof rest / sizeof *rest };
     struct pivot_field time[SIM_LEVELS_MAX + REST];
     char names[SIM_LEVELS_MAX][2][20];
@@ -88,6 +86,26 @@ static void text_results(FILE *out, bool colour, const struct sim_report *r)
         text_result_rows(out, colour, r, &t, "CPU time at each level and throttled or halted (slowed), %", time,
                          r->head.levels + REST);
     }
+    table_free(&t);
+}
+
+static void text_schedulers(FILE *out, bool colour, const struct sim_report *r)
+{
+    static const struct pivot_field fields[] = {{"slowdown %", "slowdown", PIVOT_PLAIN, NULL},
+                                                {"of CPU time %", "cpu_slowdown", PIVOT_PLAIN, NULL},
+                                                {"unfairness %", "unfairness", PIVOT_PLAIN, NULL},
+                                                {"mean GHz", "mean_ghz", PIVOT_PLAIN, NULL},
+                                                {"switches", "switches", PIVOT_PLAIN, NULL},
+                                                {"migrations", "migrations", PIVOT_PLAIN, NULL},
+                                                {"wide cores changed", "core_changes", PIVOT_PLAIN, NULL},
+                                                {"forced idle us", "forced_idle_us", PIVOT_PLAIN, NULL}};
+    struct table t;
+    sim_table_schedulers(r, &t);
+    if (t.failed)
+        fputs("out of memory\n", out);
+    else if (t.n_rows)
+        text_result_rows(out, colour, r, &t, "Tasks that run no wide code, and what the scheduler did", fields,
+                         sizeof fields / sizeof *fields);
     table_free(&t);
 }
 
@@ -158,6 +176,7 @@ void sim_report_print(FILE *out, bool colour, const struct sim_report *r)
 {
     text_head(out, colour, &r->head);
     text_results(out, colour, r);
+    text_schedulers(out, colour, r);
     text_tasks(out, colour, r);
     text_what_if(out, colour, r);
     text_sentences(out, colour, r, NULL, SIZE_MAX, sim_conclude_what_if);

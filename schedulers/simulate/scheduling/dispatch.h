@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What all schedulers share: who runs where, who is ready, virtual runtimes, slices (doc/simulation.md, "Schedulers").
+ * The rules of each are functions that the dispatcher is given.
+ */
+#pragma once
+
+#include "schedulers/simulate/engine.h"
+#include "schedulers/simulate/scheduling/compensation.h"
+#include "schedulers/simulate/scheduling/programs.h"
+#include "schedulers/simulate/scheduling/ready.h"
+#include "schedulers/simulate/scheduling/timers.h"
+
+#define DISPATCH_SLICE_PS (6000 * SIM_PS_PER_US)       /* MuQSS 0.204: rr_interval 6 ms */
+#define DISPATCH_GRANULARITY_PS (1000 * SIM_PS_PER_US) /* Linux 5.9, fair.c: sysctl_sched_wakeup_granularity */
+#define DISPATCH_BONUS_PS (3000 * SIM_PS_PER_US)       /* likewise: half of sysctl_sched_latency */
+
+enum dispatch_state { DISPATCH_BLOCKED, DISPATCH_READY, DISPATCH_RUNNING, DISPATCH_DONE };
+
+struct dispatch_task {
+    int64_t vruntime, penalty; /* ps; penalty: to be added */
+    int64_t left;              /* of its row: work */
+    int64_t cpu_ps;            /* CPU time */
+    struct sim_row row;
+    enum dispatch_state state;
+    bool fresh;   /* its row has not begun */
+    unsigned cpu; /* where it runs or ran last; UINT_MAX: nowhere yet */
+    /* specialize */
+    bool wide, uses;                  /* it is taken to be wide; its row uses 512-bit registers */
+    double shorts;                    /* moving average: 1 for each short phase that was not wide, else 0 */
+    int64_t quiet_since, phase_since; /* CPU time at the end of 512-bit code, and when it was taken to be not wide */
+};
+
+struct dispatch_cpu {
+    uint32_t task;      /* SIM_IDLE: none */
+    uint32_t pending;   /* was given to it while it idled, and begins at this instant */
+    uint32_t last;      /* that it ran, or runs */
+    bool again, forced; /* it is to choose again; forced: its task must leave */
+    bool choosing;
+    unsigned own;           /* fair-subtract: the level of the widest registers since it was accounted */
+    int64_t since, changed; /* until when its task is accounted; when that began */
+};
+
+struct dispatch;
+struct dispatch_rules {
+    /* How well a CPU without a task fits: 0: it must not be taken, 1: it may be, 2: it should. NULL: 2. */
+    unsigned (*fits)(const struct dispatch *d, unsigned cpu, uint32_t task);
+    /* Which of the ready tasks a CPU takes; SIM_IDLE: none. NULL: the first. */
+    uint32_t (*choose)(const struct dispatch *d, unsigned cpu);
+    /* By how many ps of virtual runtime a task is ahead of the one that runs on a CPU; below 0: it may not take its
+     * place. NULL: their difference. */
+    int64_t (*lead)(const struct dispatch *d, unsigned cpu, uint32_t task);
+    /* Before a CPU chooses. NULL: nothing. */
+    void (*invoked)(struct dispatch *d, unsigned cpu);
+    /* The task of a CPU begins a row, or goes on with one there. False: it must leave. NULL: nothing. */
+    bool (*row)(struct dispatch *d, unsigned cpu);
+    /* A CPU has taken a task. NULL: nothing. */
+    void (*took)(struct dispatch *d, unsigned cpu);
+    /* The part of a CPU time that is not to count. NULL: none. */
+    int64_t (*lost)(struct dispatch *d, unsigned cpu, int64_t ps);
+};
+
+struct dispatch {
+    const struct dispatch_rules *rules;
+    struct engine *engine;
+    const struct sim_workload *workload;
+    struct programs programs;
+    struct ready ready;
+    struct timers timers; /* tasks, then CPUs */
+    struct dispatch_task *task;
+    struct dispatch_cpu *cpu;
+    int64_t floor; /* lowest virtual runtime of what can run; never falls */
+    unsigned n_idle;
+    int64_t idle_since;
+    uint64_t switches, migrations, core_changes;
+    int64_t forced_idle_ps;
+    double cycles; /* all, 10^-7 */
+    /* fair-subtract, fair-attribute */
+    struct compensation_table frequencies;
+    unsigned own_level[SIM_CLASSES]; /* of the registers that a class uses */
+    uint32_t *last_user;             /* by core and level; NULL: nobody is to pay */
+    /* specialize */
+    bool *wide; /* by core */
+    unsigned n_wide;
+    int64_t wide_changed;
+};
+
+/* A CPU's task runs on it, or a task will from this instant. */
+bool dispatch_busy(const struct dispatch *d, unsigned cpu);
+/* No CPU of the core has one. */
+bool dispatch_core_idle(const struct dispatch *d, unsigned core);
+/* What a task has been charged for, what it has run since included in full. */
+int64_t dispatch_vruntime(const struct dispatch *d, uint32_t task);
+int64_t dispatch_cpu_time(const struct dispatch *d, uint32_t task);
+
+/* At this instant the CPU chooses again; forced: its task must leave, and is looked at as gone already. */
+void dispatch_again(struct dispatch *d, unsigned cpu, bool forced);
+/* What a CPU has been given and has not begun is ready again. */
+void dispatch_withdraw(struct dispatch *d, unsigned cpu);
+/* Charges a CPU's task for what it has run. */
+void dispatch_account(struct dispatch *d, unsigned cpu);
+/* The task of a CPU is on it no more. */
+void dispatch_leave(struct dispatch *d, unsigned cpu);
+/* A task is ready. */
+void dispatch_ready(struct dispatch *d, uint32_t task);
+/* A task can run: an idle CPU gets it, or it is ready; preempts: one may choose again that runs what it is ahead of. */
+void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts);
+/* Which ready task a CPU takes; SIM_IDLE: none. */
+uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
+/* The CPU, which has none, begins with a task that is not ready (any more). */
+void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);

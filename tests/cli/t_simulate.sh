@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --simulate: workloads on exported parameters.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+params=$root/tests/support/xeon-gold-6130.export.json
+
+# number FILE POLICY KEY: of the first result of that policy
+number() {
+    grep "\"policy\": \"$2\", \"scheduler\"" "$1" | sed -n "s/, \"tasks\".*//; s/.*[{ ]\"$3\": \([-0-9.e]*\|null\).*/\1/p" |
+        head -n 1
+}
+# less A B
+less() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a + 0 < b + 0) }'
+}
+
+cat >"$tmp/one.csv" <<'END'
+# recorded_ghz: 2.8
+# active_cores: 16
+cpu,time_us,task,class,ipc
+0,0,plain,none,1
+0,1000,wide,512heavy,2
+0,1100,plain,none,1
+0,4100,-,,
+END
+
+run --simulate "$tmp/one.csv" --params "$params" --json one.json
+verdict "a workload: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
+verdict "it says that the export is modelled" grep -q MODELLED "$out"
+for policy in stock timeout oracle software learned never; do
+    verdict "policy $policy" test -n "$(number one.json $policy overhead)"
+done
+verdict "the oracle costs less than never" \
+    less "$(number one.json oracle overhead)" "$(number one.json never overhead)"
+verdict "the break-even time costs less than the wait" \
+    less "$(number one.json timeout overhead)" "$(number one.json stock overhead)"
+verdict "without siblings nothing is lost to them" test "$(number one.json stock remote_smt)" = 0.0
+verdict "two changes a gap that is long enough" test "$(number one.json stock transitions)" = 2
+run --simulate "$tmp/one.csv" --params "$params" --json again.json
+verdict "the same again" cmp one.json again.json
+run --simulate "$tmp/one.csv" --params "$params" --policy never,stock --json -
+verdict "--json -: policies in the order given" \
+    test "$(sed -n 's/.*{"policy": "\([a-z]*\)", "scheduler": "recorded".*/\1/p' "$out" | tr '\n' ' ')" = 'never stock '
+run --simulate "$tmp/one.csv" --params "$params" --policy timeout --timeout 5000 --json t.json
+verdict "--timeout: T as given" test "$(number t.json timeout transitions)" = 1
+
+# what cannot be simulated is named
+sed '/^#/!s/,[^,]*$//' "$tmp/one.csv" >"$tmp/plain.csv"
+run --simulate "$tmp/plain.csv" --params "$params" --policy software
+verdict "software without the column ipc: status 2, one line" test "$status" -eq 2 -a "$(wc -l <"$err")" -le 2
+verdict "... that names it" grep -q 'column ipc' "$err"
+run --simulate "$tmp/plain.csv" --params "$params" --json plain.json
+verdict "among others it is listed as refused" test "$status" -eq 0 -a "$(grep -c '"policy": "software".*column ipc' plain.json)" -eq 1
+grep -v '^    {"from": .*"wait_ns"' "$params" >"$tmp/no-waits.json"
+sed -i 's/\(_relaxations\|"relaxations\)": \[$/&/' "$tmp/no-waits.json"
+run --simulate "$tmp/one.csv" --params "$tmp/no-waits.json" --policy stock
+verdict "an export without waits refuses stock" grep -q 'no wait' "$err"
+run --simulate "$tmp/one.csv" --params "$tmp/no-waits.json" --policy timeout
+verdict "... and nothing else" test "$status" -eq 0
+
+# bad input: one line, status 2
+refused() {
+    verdict "$1: status 2" test "$status" -eq 2
+    verdict "$1: one line" test "$(wc -l <"$err")" -eq 1
+    verdict "$1: what is wrong" grep -q -e "$2" "$err"
+}
+run --simulate "$tmp/one.csv"
+refused "no parameters" '--params'
+run --simulate "$tmp/one.csv" --params "$tmp/none.json"
+refused "no such parameters" 'none.json: No such file'
+run --simulate "$tmp/one.csv" --params "$tmp/one.csv"
+refused "parameters that are no JSON" 'one.csv:1'
+run --simulate "$tmp/one.csv" --params "$params" --policy stok
+refused "an unknown policy" "unknown 'stok'"
+run --simulate "$tmp/one.csv" --params "$params" --policy stock,stock
+refused "a policy twice" "given twice"
+run --simulate "$tmp/one.csv" --params "$params" --scheduler best
+refused "an unknown scheduler" "unknown 'best'"
+run --simulate "$tmp/one.csv" --params "$params" --smt maybe
+refused "--smt" 'allowed: on, off'
+run --simulate "$tmp/one.csv" --params "$params" --smt on
+refused "siblings that are not known" '--siblings-map'
+run --simulate nginx --params "$params"
+refused "no such workload" 'nginx'
+run --simulate "$tmp/one.csv" --params "$params" --active-cores 99
+refused "more cores than were measured" '99'
+sed 's/512heavy/513heavy/' "$tmp/one.csv" >"$tmp/bad.csv"
+run --simulate "$tmp/bad.csv" --params "$params"
+refused "an unknown class" 'bad.csv:5.*class'
+run --transition 128fma:512fma --policy stock
+refused "--policy with another job" '--simulate'
+
+# drawn ones, with limits over seeds, and what the page shows
+run --simulate web-server --params "$params" --runs 2 --policy stock,oracle --what-if --output drawn
+verdict "a drawn workload: status 0" test "$status" -eq 0
+verdict "limits over seeds" grep -q '"overhead_lo": 0\.' drawn/simulation.json
+verdict "what-if" grep -q '"what_if"' drawn/simulation.json
+verdict "the page" grep -q '<svg' drawn/simulation.html
+finish
