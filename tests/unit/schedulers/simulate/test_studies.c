@@ -195,14 +195,14 @@ static void time_line_is_where_levels_change(void **state)
     memory_workload_make(&m, 6, 6, false, 2, 30000);
     for (unsigned cpu = 0; cpu < 6; cpu++) {
         work(&m, cpu, 1, SIM_NONE, QUIET_US);
-        toggling(&m, cpu, cpu == 0 || cpu == 3 ? 1 : 3);
+        toggling(&m, cpu, cpu == 1 || cpu == 3 ? 1 : 3);
         work(&m, cpu, 1, SIM_NONE, 3 * QUIET_US);
     }
     assert_int_equal(sim_time_line_find(p, &m.w, &o, policies, 2, &t, &err), MACHINE_OK);
     near((double)t.from, (double)QUIET_US * SIM_PS_PER_US);
     near((double)(t.to - t.from), (double)SIM_TIME_LINE_PS);
     assert_int_equal(t.n_cores, SIM_TIME_LINE_CORES);
-    static const unsigned chosen[] = {1, 2, 4, 5};
+    static const unsigned chosen[] = {0, 2, 4, 5};
     for (size_t i = 0; i < t.n_cores; i++) {
         size_t at = 0;
         assert_int_equal(t.core[i], chosen[i]);
