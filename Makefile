@@ -196,9 +196,10 @@ FUZZ_FLAGS = -std=c11 $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fn
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
-ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis))
+ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis schedulers/simulate/workload)) \
+            $(wildcard schedulers/simulate/params*.c)
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis -name "*.h") Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers -name "*.h") Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 

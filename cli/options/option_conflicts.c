@@ -12,14 +12,10 @@
 static const struct {
     unsigned job;
     const char *example;
-} jobs[] = {{WITH_TRANSITION, "--transition FROM:TO"},
-            {WITH_TABLE, "--table NAME"},
-            {WITH_ALL, "--all"},
-            {WITH_VALIDATE, "--validate SKU"},
-            {WITH_EXPORT, "--export header"},
-            {WITH_ANALYZE, "--analyze FILE"},
-            {WITH_SELF_TEST, "--self-test"},
-            {WITH_SIMULATE, "--simulate WORKLOAD"}};
+} jobs[] = {
+    {WITH_TRANSITION, "--transition FROM:TO"}, {WITH_TABLE, "--table NAME"},          {WITH_ALL, "--all"},
+    {WITH_VALIDATE, "--validate SKU"},         {WITH_EXPORT, "--export header"},      {WITH_ANALYZE, "--analyze FILE"},
+    {WITH_SELF_TEST, "--self-test"},           {WITH_SIMULATE, "--simulate WORKLOAD"}};
 
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
@@ -136,7 +132,8 @@ int option_conflicts_check(const struct options *o)
         return refuse(
             BAD_USAGE,
             "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
-    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || check_table(o) != 0 || option_conflicts_check_names(o) != 0
+    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || check_table(o) != 0 ||
+                   option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

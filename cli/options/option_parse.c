@@ -301,13 +301,12 @@ static const struct option_row option_table[] = {
     {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING, .take = option_take_whole,
      AT(cpu), 0, 8191, "0 to 8191"},
     {"active-cores", "N",
-     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with --simulate: "
+     "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
+     "--simulate: "
      "active at all times (default: counted)",
-     WITH_SETTING | WITH_SIMULATE,
-     .take = take_active},
+     WITH_SETTING | WITH_SIMULATE, .take = take_active},
     {"runs", "N", "Repetitions (default: 100; each table has its own; with --simulate, of drawn workloads: 20)",
-     WITH_SETTING | WITH_SIMULATE, .take = option_take_whole,
-     AT(runs), 1, 100000, "1 to 100000"},
+     WITH_SETTING | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
     {"period", "US", "Sampling period in microseconds (default: 1)", WITH_SETTING, .take = option_take_number,
      AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds"},
     {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING,
@@ -318,7 +317,8 @@ static const struct option_row option_table[] = {
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
      WITH_TRANSITION | WITH_TABLE | WITH_ALL, .take = take_event},
-    {"seed", "N", "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze, --simulate",
+    {"seed", "N",
+     "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze, --simulate",
      WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE, .take = take_seed},
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_turbo},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
@@ -340,7 +340,8 @@ static const struct option_row option_table[] = {
     {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
      .take = take_policies},
     {"scheduler", "LIST",
-     "Of fair,fair-subtract,fair-attribute,core,specialize: tasks are scheduled anew (default: they run where they were "
+     "Of fair,fair-subtract,fair-attribute,core,specialize: tasks are scheduled anew (default: they run where they "
+     "were "
      "recorded)",
      WITH_SIMULATE, .take = take_schedulers},
     {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE, .take = take_smt},
@@ -349,7 +350,8 @@ static const struct option_row option_table[] = {
     {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3", WITH_SIMULATE, .take = take_file,
      AT(simulate.siblings)},
     {"wide", "WHO=CLASS",
-     "Tasks of perf script text that run wide code: a name with * and ?, a thread or process number; of class 256light, "
+     "Tasks of perf script text that run wide code: a name with * and ?, a thread or process number; of class "
+     "256light, "
      "256heavy, 512light or 512heavy; may be repeated",
      WITH_SIMULATE, .take = take_mark},
     {"stamps", "FILE[=CLASS]", "Begin and end of the wide phases of each thread of perf script text", WITH_SIMULATE,
@@ -362,10 +364,10 @@ static const struct option_row option_table[] = {
     {"csv", "FILE", "Write the trace or the table; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE, .take = take_file, AT(csv)},
     {"json", "FILE", "Write the phases, the table or the simulation; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE, .take = take_file, AT(json)},
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE, .take = take_file,
+     AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE,
-     .take = take_plot},
+     WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE, .take = take_plot},
     {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",

@@ -338,7 +338,7 @@ static const struct sim_relaxation *relaxation_of(const struct sim_params *p, bo
 /* The shortest and the longest of all. */
 static void bound_wait(struct sim_params *p, unsigned from, unsigned to, const struct sim_relaxation *used)
 {
-    double shortest = used->wait, longest = used->wait;
+    double shortest = INFINITY, longest = 0;
     for (size_t i = 0; i < p->n_relaxations; i++) {
         shortest = fmin(shortest, p->relaxations[i].wait);
         longest = fmax(longest, p->relaxations[i].wait);

@@ -78,7 +78,7 @@ static void follow_rows(const struct slow_world *s, struct slow_cpu *c)
 static int64_t trigger_work(const struct slow_world *s, const struct sim_row *row)
 {
     int64_t count = slow_params_trigger(s->p, row->class);
-    if (!s->w->has_ipc || count == 0 || s->o->policy == SIM_SOFTWARE)
+    if (!s->w->has_ipc || count == 0 || s->o->policy == SIM_SOFTWARE || slow_params_demand(s->p, row->class) == 0)
         return 0;
     /* count / ipc cycles of 10^7 units each */
     __int128 units_ipc = (__int128)count * 10000000 * 1000;

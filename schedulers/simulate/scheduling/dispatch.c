@@ -85,7 +85,7 @@ void dispatch_withdraw(struct dispatch *d, unsigned cpu)
 
 /* ---- where a task that can run goes ---- */
 
-static bool core_idle(const struct dispatch *d, unsigned core)
+bool dispatch_core_idle(const struct dispatch *d, unsigned core)
 {
     const struct engine_core *c = &d->engine->core[core];
     for (unsigned i = 0; i < c->n_cpus; i++)
@@ -105,7 +105,7 @@ static unsigned best_idle(const struct dispatch *d, uint32_t task)
         if (fits == 0)
             continue;
         bool last = d->task[task].cpu == cpu;
-        unsigned points = 4 * fits + (last ? 2 : core_idle(d, d->engine->cpu[cpu].core) ? 1 : 0);
+        unsigned points = 4 * fits + (last ? 2 : dispatch_core_idle(d, d->engine->cpu[cpu].core) ? 1 : 0);
         if (points > most) {
             most = points;
             best = cpu;

@@ -87,6 +87,8 @@ struct dispatch {
 
 /* A CPU's task runs on it, or a task will from this instant. */
 bool dispatch_busy(const struct dispatch *d, unsigned cpu);
+/* No CPU of the core has one. */
+bool dispatch_core_idle(const struct dispatch *d, unsigned core);
 /* What a task has been charged for, what it has run since included in full. */
 int64_t dispatch_vruntime(const struct dispatch *d, uint32_t task);
 int64_t dispatch_cpu_time(const struct dispatch *d, uint32_t task);

@@ -52,10 +52,11 @@ static void count_runnable(const struct dispatch *d, unsigned n[2])
     }
 }
 
+/* Whether a core that is not wide has nothing to do. */
 static bool is_idle_elsewhere(const struct dispatch *d)
 {
-    for (unsigned cpu = 0; cpu < d->engine->n_cpus; cpu++)
-        if (!on_wide_core(d, cpu) && !dispatch_busy(d, cpu) && !d->cpu[cpu].choosing)
+    for (unsigned core = 0; core < d->engine->n_cores; core++)
+        if (!d->wide[core] && dispatch_core_idle(d, core))
             return true;
     return false;
 }
@@ -80,32 +81,21 @@ static void change_kind(struct dispatch *d, unsigned cpu, bool wide)
     }
 }
 
-static bool may_change(const struct dispatch *d)
+/*
+ * The core of a CPU becomes wide, or is not any more, if the higher one of the loads (tasks per core; G, eqs. 6.1 and
+ * 6.2) falls by it, or if a wide task waits while a core that is not wide has nothing to do.
+ */
+static void consider_kind(struct dispatch *d, unsigned cpu)
 {
-    return d->engine->now - d->wide_changed > SPECIALIZE_CHANGE_PS;
-}
-
-/* G, 6.2.2: there is more to do for wide cores than for others. */
-static void consider_wide(struct dispatch *d, unsigned cpu)
-{
-    unsigned n[2], n_other = d->engine->n_cores - d->n_wide;
-    if (n_other <= 1 || !may_change(d))
-        return;
-    count_runnable(d, n);
-    bool more = (uint64_t)n[1] * n_other > (uint64_t)n[0] * d->n_wide;
-    if (more || (first_ready(d, true) != SIM_IDLE && is_idle_elsewhere(d)))
-        change_kind(d, cpu, true);
-}
-
-/* Likewise: without this core, there would still be less to do for wide ones. */
-static void consider_other(struct dispatch *d, unsigned cpu)
-{
+    uint64_t wide = d->n_wide, other = d->engine->n_cores - d->n_wide;
     unsigned n[2];
-    if (d->n_wide <= 1 || !may_change(d))
+    if (d->engine->now - d->wide_changed <= SPECIALIZE_CHANGE_PS || (on_wide_core(d, cpu) ? wide : other) <= 1)
         return;
     count_runnable(d, n);
-    if ((uint64_t)n[1] * (d->engine->n_cores - d->n_wide + 1) < (uint64_t)n[0] * (d->n_wide - 1))
-        change_kind(d, cpu, false);
+    if (on_wide_core(d, cpu)
+            ? n[1] * other < n[0] * (wide - 1)
+            : n[0] * wide < n[1] * (other - 1) || (first_ready(d, true) != SIM_IDLE && is_idle_elsewhere(d)))
+        change_kind(d, cpu, !on_wide_core(d, cpu));
 }
 
 /* ---- what a task is ---- */
@@ -146,7 +136,7 @@ static bool specialize_row(struct dispatch *d, unsigned cpu)
     if (t->uses && !t->wide) {
         become_wide(d, task);
         if (!on_wide_core(d, cpu))
-            consider_wide(d, cpu);
+            consider_kind(d, cpu);
     }
     return t->wide ? on_wide_core(d, cpu) : !was || !on_wide_core(d, cpu);
 }
@@ -173,10 +163,7 @@ static void specialize_invoked(struct dispatch *d, unsigned cpu)
     uint32_t task = d->cpu[cpu].task; /* its slice has ended */
     if (task != SIM_IDLE && d->task[task].wide && is_quiet(d, task))
         become_other(d, task);
-    if (!on_wide_core(d, cpu))
-        consider_wide(d, cpu);
-    else if (first_ready(d, true) == SIM_IDLE && d->ready.n > 0)
-        consider_other(d, cpu);
+    consider_kind(d, cpu);
     if (task == SIM_IDLE && !on_wide_core(d, cpu) && first_ready(d, false) == SIM_IDLE)
         relieve_wide(d);
 }

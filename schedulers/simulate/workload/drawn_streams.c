@@ -150,7 +150,8 @@ static struct sim_row drawn_run(struct drawn_cpu *c)
     return row;
 }
 
-/* The thread whose slice is over or that is blocked leaves its place at the front, behind those that have just woken. */
+/* The thread whose slice is over, or that is blocked, leaves the front; if it is runnable, it goes behind those that
+ * have just woken. */
 static void end_turn(struct drawn_cpu *c)
 {
     unsigned thread = c->runnable[c->first];

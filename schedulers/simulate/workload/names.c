@@ -58,14 +58,14 @@ uint32_t sim_names_number(struct sim_names *names, const void *key, size_t lengt
     size_t at = name_slot(names, key, length, hash);
     if (names->slot[at])
         return names->slot[at] - 1;
-    void *copy = malloc(length + 1);
-    if (!copy || !list_room(&names->entry, names->n, sizeof *names->entry)) {
-        free(copy);
+    if (!list_room(&names->entry, names->n, sizeof *names->entry))
         return SIM_NAME_NONE;
-    }
-    memcpy(copy, key, length);
-    ((char *)copy)[length] = '\0';
-    names->entry[names->n] = (struct sim_name){copy, (uint32_t)length, hash};
+    struct sim_name *e = &names->entry[names->n];
+    *e = (struct sim_name){malloc(length + 1), (uint32_t)length, hash};
+    if (!e->key)
+        return SIM_NAME_NONE;
+    memcpy(e->key, key, length);
+    e->key[length] = '\0';
     names->slot[at] = (uint32_t)++names->n;
     return (uint32_t)names->n - 1;
 }
@@ -73,7 +73,7 @@ uint32_t sim_names_number(struct sim_names *names, const void *key, size_t lengt
 void sim_names_free(struct sim_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
-        free((void *)names->entry[i].key);
+        free(names->entry[i].key);
     free(names->entry);
     free(names->slot);
     memset(names, 0, sizeof *names);

@@ -9,7 +9,7 @@
 struct sim_names {
     size_t n;
     struct sim_name {
-        const void *key; /* its bytes, of which this owns a copy */
+        char *key; /* its bytes, and a NUL behind them */
         uint32_t length, hash;
     } * entry;
     uint32_t *slot; /* numbers + 1, 0 where it is free; a power of two of them */

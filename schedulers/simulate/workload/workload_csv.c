@@ -32,7 +32,8 @@ enum { CSV_FIELDS_MAX = 256 };
 
 /* What a CPU does since `at`. */
 struct csv_cpu {
-    int64_t first, at;
+    int64_t first; /* it was idle until then */
+    int64_t at;
     struct sim_row row;
 };
 
@@ -165,6 +166,18 @@ static int read_work(struct csv *c, struct sim_row *row)
     return w->has_cookie ? check_cookie(c, row->task, row->task == before) : 0;
 }
 
+/* What a CPU did until now. Idle time ahead of all work is part of what is ahead of its first row. */
+static int end_row(struct csv *c, unsigned stream, int64_t now)
+{
+    struct csv_cpu *s = &c->cpu[stream];
+    if (s->row.task == SIM_IDLE && s->first == s->at) {
+        s->first = now;
+        return 0;
+    }
+    s->row.ps = now - s->at;
+    return sim_recording_row(c->r, stream, s->row);
+}
+
 static int read_row(struct csv *c)
 {
     struct sim_lines *in = &c->r->in;
@@ -197,8 +210,7 @@ static int read_row(struct csv *c)
                  s->at / SIM_PS_PER_US, s->at % SIM_PS_PER_US, cpu);
         return csv_wrong(c, CSV_TIME, "back in time", allowed);
     }
-    s->row.ps = at - s->at;
-    if (sim_recording_row(c->r, stream, s->row))
+    if (end_row(c, stream, at))
         return -1;
     s->at = at;
     s->row = row;
@@ -221,8 +233,7 @@ static int end_rows(struct csv *c)
         return sim_lines_fail(&r->in, 0, "all rows are of the same time: the recording has no length");
     for (unsigned i = 0; i < w->n_cpus; i++) {
         struct csv_cpu *s = &c->cpu[i];
-        s->row.ps = c->last - s->at;
-        if (sim_recording_row(r, i, s->row) || sim_spool_lead(r->rows, i, s->first - c->first, r->in.err))
+        if (end_row(c, i, c->last) || sim_spool_lead(r->rows, i, s->first - c->first, r->in.err))
             return -1;
     }
     w->tasks = calloc(c->tasks.n + 1, sizeof *w->tasks);

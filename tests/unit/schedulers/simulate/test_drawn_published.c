@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the dissertation found by simulation (5.3: figures 5.8, 5.9) comes out of the shipped workloads in sign and order,
- * whatever the seed, on a Gold 6130 as it was published.
+ * What the dissertation found by simulation (5.3: figures 5.8, 5.9) comes out of the shipped workloads in sign and
+ * order, whatever the seed, on a Gold 6130 as it was published.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows that are drawn: their distributions, and that a thread does the same wherever and in whatever order it is read. */
+/* Rows that are drawn: their distributions, and that a thread does the same wherever it is read. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
