@@ -84,6 +84,31 @@ static void forms_of_switches(void **state)
                   1, 975758720303000, "Thread-2 (_run)", 14, "swapper/1", 0, false);
 }
 
+/* Who never runs again: its number will be another's. */
+static void states_of_the_dead(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool gone;
+    } states[] = {{"X", true},    {"Z", true},  {"16", true}, {"32", true}, {"128", true}, {"S", false},  {"R", false},
+                  {"D|W", false}, {"0", false}, {"1", false}, {"2", false}, {"64", false}, {"256", false}};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        struct sim_perf_line l;
+        char line[200];
+        snprintf(line, sizeof line,
+                 "x 1 [000] 5.000001: sched:sched_switch: prev_comm=x prev_pid=1 prev_prio=120 prev_state=%s ==> "
+                 "next_comm=y next_pid=2 next_prio=120",
+                 states[i].name);
+        parsed(line, SIM_PERF_SWITCH, 0, 5000001000, &l);
+        assert_int_equal(l.gone, states[i].gone);
+        snprintf(line, sizeof line, "x 1 [000] 5.000001: sched:sched_switch: x:1 [120] %s ==> y:2 [120]",
+                 states[i].name);
+        parsed(line, SIM_PERF_SWITCH, 0, 5000001000, &l);
+        assert_int_equal(l.gone, states[i].gone);
+    }
+}
+
 /* Names of at most 15 bytes that a process can give itself, to fool whoever reads this. */
 static void hostile_names(void **state)
 {
@@ -497,15 +522,11 @@ static void random_schedules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_switches),
-        cmocka_unit_test(hostile_names),
-        cmocka_unit_test(other_lines),
-        cmocka_unit_test(rows_of_cpus_and_tasks),
-        cmocka_unit_test(marks),
-        cmocka_unit_test(stamps_split_what_ran),
-        cmocka_unit_test(malformed_stamps),
-        cmocka_unit_test(what_a_recording_lacks),
-        cmocka_unit_test(malformed_recordings),
+        cmocka_unit_test(forms_of_switches),      cmocka_unit_test(states_of_the_dead),
+        cmocka_unit_test(hostile_names),          cmocka_unit_test(other_lines),
+        cmocka_unit_test(rows_of_cpus_and_tasks), cmocka_unit_test(marks),
+        cmocka_unit_test(stamps_split_what_ran),  cmocka_unit_test(malformed_stamps),
+        cmocka_unit_test(what_a_recording_lacks), cmocka_unit_test(malformed_recordings),
         cmocka_unit_test(random_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
