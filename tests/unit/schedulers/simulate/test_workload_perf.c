@@ -232,20 +232,26 @@ static void marks(void **state)
         "next_comm=ngx next_pid=80 next_prio=120\n"
         "x 8/80 [000] 100.000002: sched:sched_switch: prev_comm=ngx prev_pid=80 prev_prio=120 prev_state=R ==> "
         "next_comm=nginx next_pid=71 next_prio=120\n"
-        "x 7/71 [000] 100.000004: sched:sched_switch: prev_comm=renamed prev_pid=71 prev_prio=120 prev_state=R ==> "
+        "x 7/71 [000] 100.000004: sched:sched_switch: prev_comm=nginx prev_pid=71 prev_prio=120 prev_state=R ==> "
+        "next_comm=swapper next_pid=0 next_prio=120\n"
+        "x 0/0 [000] 100.000005: sched:sched_switch: prev_comm=swapper prev_pid=0 prev_prio=120 prev_state=R ==> "
+        "next_comm=nginx next_pid=71 next_prio=120\n"
+        "x 7/71 [000] 100.000008: sched:sched_switch: prev_comm=renamed prev_pid=71 prev_prio=120 prev_state=R ==> "
         "next_comm=swapper next_pid=0 next_prio=120\n";
     struct sim_mark mark[] = {
         {"80", SIM_256LIGHT}, {"ngin?", SIM_512HEAVY}, {"80", SIM_512LIGHT}, {"no*", SIM_256HEAVY}};
     struct sim_workload_options o = {.recorded = 28000, .works = true, .marks = mark, .n_marks = 4};
     struct sim_workload *w = workload_rig_opened(text, &o);
-    workload_rig_check_cpus(w,
-                            (const char *const[]){"1 nginx-72 512heavy; 1 ngx-80 256light; 2 renamed-71 none", NULL});
+    workload_rig_check_cpus(
+        w, (const char *const[]){
+               "1 nginx-72 512heavy; 1 ngx-80 256light; 2 renamed-71 512heavy; 1 -; 3 renamed-71 none", NULL});
     assert_string_equal(w->warning, "no thread is '80'; no thread is 'no*'");
     sim_workload_free(w);
     mark[0].who = "7";
     w = workload_rig_opened(text, &o);
     workload_rig_check_cpus(
-        w, (const char *const[]){"1 nginx-72 256light; 1 ngx-80 512light; 2 renamed-71 256light", NULL});
+        w, (const char *const[]){
+               "1 nginx-72 256light; 1 ngx-80 512light; 2 renamed-71 256light; 1 -; 3 renamed-71 256light", NULL});
     assert_string_equal(w->warning, "no thread is 'no*'");
     sim_workload_free(w);
 }
