@@ -182,7 +182,7 @@ static int take_switched(struct perf *p, const struct sim_perf_line *l)
     return 0;
 }
 
-/* The first wake-up of who is blocked ends that. */
+/* The first wake-up of who is blocked ends that; who is not has forgotten it when it is. */
 static int take_woken(struct perf *p, const struct sim_perf_line *l)
 {
     uint32_t thread;
@@ -191,7 +191,7 @@ static int take_woken(struct perf *p, const struct sim_perf_line *l)
     if (find_thread(p, l->woken, &thread))
         return -1;
     struct perf_thread *t = &p->thread[thread];
-    if (t->blocked && t->woken < 0)
+    if (t->woken < 0)
         t->woken = p->at;
     return 0;
 }
