@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the dissertation found by simulation (5.3: figures 5.8, 5.9) and with schedulers (7.6.2, and F: the paper of
- * USENIX ATC 2021) comes out of the shipped workloads in sign and order, whatever the seed, on a Gold 6130 as it was
- * published.
+ * USENIX ATC 2021) comes out of the shipped workloads in sign and order, whatever the seed, on the modelled Gold 6130.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,28 +17,9 @@
 
 #include "schedulers/simulate/fairness.h"
 #include "schedulers/simulate/simulate.h"
-#include "tests/support/folder.h"
 #include "tests/support/random_numbers.h"
 
 enum { SEEDS = 20 };
-
-/* With 16 active cores: table 3.1, section 5.2.1, 3.2.3, 5.2.3. */
-static const char gold_6130[] =
-    "{\"format\": \"characterize-export/1\", \"cpu\": \"Gold 6130\", \"modelled\": true, \"levels\": 3,\n"
-    "\"classes\": [{\"width\": 128, \"heavy\": true, \"level\": 0}, {\"width\": 256, \"heavy\": false, \"level\": 0},\n"
-    " {\"width\": 256, \"heavy\": true, \"level\": 1}, {\"width\": 512, \"heavy\": false, \"level\": 1},\n"
-    " {\"width\": 512, \"heavy\": true, \"level\": 2}],\n"
-    "\"frequencies\": [{\"cpu\": 0, \"active_cores\": 16, \"level\": 0, \"mhz\": 2800},\n"
-    " {\"cpu\": 0, \"active_cores\": 16, \"level\": 1, \"mhz\": 2400},\n"
-    " {\"cpu\": 0, \"active_cores\": 16, \"level\": 2, \"mhz\": 1900}],\n"
-    "\"costs\": [{\"from\": 0, \"to\": 3, \"active_cores\": 16, \"down_ns\": 25900}],\n"
-    "\"level_costs\": [\n"
-    " {\"from\": 0, \"to\": 1, \"active_cores\": 16, \"down_ns\": 34400, \"up_ns\": 10000, \"breakeven_ns\": 313000},\n"
-    " {\"from\": 0, \"to\": 2, \"active_cores\": 16, \"down_ns\": 42700, \"up_ns\": 10000, \"breakeven_ns\": 156000},\n"
-    " {\"from\": 1, \"to\": 2, \"active_cores\": 16, \"down_ns\": 28400, \"up_ns\": 10000}],\n"
-    "\"level_relaxations\": [{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": 670000, \"share_permille\": 1000},\n"
-    " {\"from\": 2, \"to\": 0, \"mode\": 1, \"wait_ns\": 670000, \"share_permille\": 1000}],\n"
-    "\"triggers\": [], \"throttles\": []}\n";
 
 /* Of the program that is not, or not all, wide: as the dissertation has it, the benchmark. */
 struct lost {
@@ -54,17 +34,12 @@ struct rig {
 
 static struct rig set_up(const char *workload, bool smt, uint64_t seed)
 {
-    char folder[FOLDER_PATH_MAX], path[FOLDER_PATH_MAX + 20];
     struct rig rig;
     struct machine_error err;
     const struct sim_workload_options o = {.smt_given = true, .smt = smt, .seed = seed, .works = true};
-    folder_make(folder);
-    folder_put(folder, "export.json", gold_6130);
-    snprintf(path, sizeof path, "%s/export.json", folder);
-    if (sim_params_read(path, &rig.p, &err) != MACHINE_OK ||
+    if (sim_params_read("tests/support/xeon-gold-6130.export.json", &rig.p, &err) != MACHINE_OK ||
         sim_workload_open(workload, &o, &rig.w, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
-    folder_remove(folder);
     return rig;
 }
 
