@@ -168,10 +168,11 @@ unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);
 void software_update(struct engine *e, unsigned core);
 int64_t software_hold(const struct engine_core *c, int64_t now);
 /* policy_learned.c */
-enum { LEARNED_BYTES = 64, LEARNED_EXPERTS = 7, LEARNED_CONTEXTS = 4 };
+enum { LEARNED_BYTES = 64, LEARNED_TIMEOUTS = 7, LEARNED_CONTEXTS = 4 };
 struct learned_task {
-    uint16_t loss[LEARNED_CONTEXTS][LEARNED_EXPERTS];
-    uint8_t history;
+    uint16_t loss[LEARNED_CONTEXTS][LEARNED_TIMEOUTS];
+    uint8_t gaps[LEARNED_CONTEXTS]; /* that were seen in it */
+    uint8_t context;                /* of the gap to come */
 };
 _Static_assert(sizeof(struct learned_task) <= LEARNED_BYTES, "a scheduler keeps this for each task");
 void learned_begin(struct learned_task *t);

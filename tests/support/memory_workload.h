@@ -6,7 +6,7 @@
 
 #include "schedulers/simulate/workload.h"
 
-enum { MEMORY_CPUS_MAX = 8 };
+enum { MEMORY_CPUS_MAX = 8, MEMORY_TASKS_MAX = 64 };
 
 struct memory_workload {
     struct sim_workload w;
@@ -14,7 +14,7 @@ struct memory_workload {
     struct memory_stream {
         struct sim_row *rows;
         size_t n, next;
-    } stream[MEMORY_CPUS_MAX];
+    } stream[MEMORY_CPUS_MAX], work[MEMORY_TASKS_MAX]; /* of CPUs, and of tasks */
     unsigned cpu[MEMORY_CPUS_MAX], core[MEMORY_CPUS_MAX];
 };
 
@@ -25,4 +25,6 @@ struct memory_workload {
 void memory_workload_make(struct memory_workload *m, unsigned n_cpus, unsigned n_cores, bool in_turn, size_t n_tasks,
                           uint32_t recorded);
 void memory_workload_add(struct memory_workload *m, unsigned cpu, struct sim_row row);
+/* What a task has to do; SIM_IDLE: it is blocked. */
+void memory_workload_add_work(struct memory_workload *m, unsigned task, struct sim_row row);
 void memory_workload_free(struct memory_workload *m);

@@ -65,6 +65,9 @@ static bool is_idle_elsewhere(const struct dispatch *d)
 static void change_kind(struct dispatch *d, unsigned cpu, bool wide)
 {
     const struct engine_core *core = &d->engine->core[d->engine->cpu[cpu].core];
+    const struct sim_observer *observer = d->engine->options->observer;
+    if (observer != NULL && observer->kind != NULL)
+        observer->kind(observer->self, d->engine->cpu[cpu].core, d->engine->now, wide);
     d->wide[d->engine->cpu[cpu].core] = wide;
     d->n_wide += wide ? 1 : -1U;
     d->wide_changed = d->engine->now;

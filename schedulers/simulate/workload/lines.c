@@ -48,14 +48,14 @@ void sim_lines_close(struct sim_lines *l)
 
 int sim_lines_fail(struct sim_lines *l, uint64_t line, const char *format, ...)
 {
-    char text[400], place[24] = "";
+    char text[270], place[24] = "";
     va_list ap;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     if (line)
         snprintf(place, sizeof place, ":%" PRIu64, line);
-    machine_fail(l->err, MACHINE_BAD_INPUT, "", "%.80s%s: %s", l->file, place, text);
+    machine_fail(l->err, MACHINE_BAD_INPUT, "", "%.200s%s: %s", l->file, place, text);
     return -1;
 }
 

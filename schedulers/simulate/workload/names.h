@@ -18,8 +18,8 @@ struct sim_names {
 
 #define SIM_NAME_NONE UINT32_MAX
 
-/* The number of some bytes, a new one where they were not met before (at most 2^31); SIM_NAME_NONE: out of memory. All of
- * *names being 0 is an empty list. */
+/* The number of some bytes, a new one where they were not met before (at most 2^31); SIM_NAME_NONE: out of memory. All
+ * of *names being 0 is an empty list. */
 uint32_t sim_names_number(struct sim_names *names, const void *key, size_t length);
 /* The same of what was met before; SIM_NAME_NONE: it was not. */
 uint32_t sim_names_find(const struct sim_names *names, const void *key, size_t length);

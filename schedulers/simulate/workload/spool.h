@@ -30,9 +30,10 @@ int sim_spool_push(struct sim_spool *s, unsigned stream, struct sim_row row, str
 int sim_spool_lead(struct sim_spool *s, unsigned stream, int64_t ps, struct machine_error *err);
 
 /*
- * Ends the writing. From then on *out, which owns the spool, reads n streams: its stream i is stream order[i] of the
- * spool, or i where order is NULL; one that was never written is empty. Reading many rows at a time is much faster: each
- * call reads the file. *rows: how many there are. The same; also where it fails, the spool remains the caller's.
+ * Ends the writing. From then on *out, which owns the spool, reads n streams, as many as were written or more: its
+ * stream i is stream order[i] of the spool (each of them once), or i where order is NULL; one that was never written is
+ * empty. Reading many rows at a time is much faster: each call reads the file. *rows: how many there are. The same;
+ * where it fails, the spool remains the caller's.
  */
 int sim_spool_done(struct sim_spool *s, const unsigned *order, unsigned n, struct sim_source *out, uint64_t *rows,
                    struct machine_error *err);

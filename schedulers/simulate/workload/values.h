@@ -9,8 +9,8 @@
 #define SIM_VALUE_MOST INT64_C(9200000000000000000)
 
 /*
- * A decimal number without sign and exponent, times 10^decimals, which must be at most SIM_VALUE_MOST. More decimals are rounded,
- * halves up, or refused. False: it is none.
+ * A decimal number without sign and exponent, times 10^decimals, which must be at most SIM_VALUE_MOST. More decimals
+ * are rounded, halves up, or refused. False: it is none.
  */
 bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_t *out);
 

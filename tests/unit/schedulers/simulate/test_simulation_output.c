@@ -457,9 +457,17 @@ static void bars_have_parts_and_limits(void **state)
     char *script = script_of(&r, sim_report_chart);
     has(script, "'MODELLED, not measured'");
     has(script, "'stock' 0");
-    has(script, "15 -0.2 0 15 "); /* all work */
-    has(script, "17.5 0.2 0 17.5 ");
-    has(script, "17.5 0.2 16.5 17.5 "); /* of it lost to the sibling */
+    static const struct {
+        const char *box;
+        int series;
+    } boxes[] = {
+        {"15 -0.2 0 15 -0.38 -0.02", 0}, {"17.5 0.2 0 17.5 0.02 0.38", 1}, {"17.5 0.2 16.5 17.5 0.02 0.38", 4}};
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) { /* all work; not wide; of it lost to the sibling */
+        char line[100];
+        snprintf(line, sizeof line, "%s %lu\n", boxes[i].box,
+                 strtoul(plot_colours[PLOT_SERIES + boxes[i].series].plain + 1, NULL, 16));
+        has(script, line);
+    }
     has(script, "15 -0.2 -48.53102368 78.53102368\n");
     has(script, "'15.00'");
     has_not(script, "nan");
@@ -519,6 +527,9 @@ static void curve_has_both_marks(void **state)
     has(script, "\n600 0 0 0\n600 12 12 12\n");
     has(script, "set yrange [0:21.6]");
     has(script, "'oracle' at graph 1.006, first 3.66667");
+    has(script, "'stock' at graph 1.006, first 10 ");
+    has(script, "$s0 << END\n10 5 5 5\n300 10 10 10\n5000 20 20 20\n");
+    has(script, "$s1 << END\n10 4 4 4\n300 6 6 6\n5000 10 10 10\n");
     free(script);
     struct chart c;
     char why[100];
@@ -566,6 +577,8 @@ static void page_is_harmless_whatever_names_hold(void **state)
     has(page, "What would help most: wait times 0.5");
     has(page, "doc/simulation.md</code> of characterize 1.2.3");
     has(page, "Nothing had to be bounded.");
+    has(page, "<dt>CPUs</dt><dd>1, on 1 core</dd>");
+    has(page, "<dt>active cores</dt><dd>counted</dd>");
     has(page, "No plot: there is no time line; ");
     static const char *const never[] = {"<script", "<img", "<b>no", "<i>note", "\033", "nan"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
@@ -575,6 +588,58 @@ static void page_is_harmless_whatever_names_hold(void **state)
     else
         has(page, "gnuplot is not installed");
     free(page);
+    sim_report_free(&r);
+}
+
+static void page_shows_what_was_bounded(void **state)
+{
+    (void)state;
+    struct sim_report r;
+    begin_single(&r);
+    r.head.cores = 4;
+    r.head.cpus = 8;
+    r.head.smt = true;
+    r.head.active_cores = 16;
+    char *page = page_of(&r);
+    has(page, "<li>wait from level 1 to 0: 600 us, between 500 and inf: not measured</li>");
+    has(page, "<dt>CPUs</dt><dd>8, on 4 cores with hyper-threading</dd>");
+    has(page, "<dt>active cores</dt><dd>always 16</dd>");
+    has(page, "Not asked for (<code>--what-if</code>).");
+    free(page);
+    char *text = text_of(&r);
+    has(text, "\n4 cores, 8 CPUs, hyper-threading, active cores always 16, recorded at 2.8 GHz, seed 5\n");
+    free(text);
+    sim_report_free(&r);
+}
+
+/* A workload of one task has no list of tasks; where another change of the processor helps others more, that is said;
+ * whatever the export says of its source is said. */
+static void text_says_what_there_is(void **state)
+{
+    (void)state;
+    struct sim_report r;
+    begin_single(&r);
+    r.head.source = "drawn at random";
+    r.what_if = (struct sim_what_if){.now = {NULL, 0, 0.1, 0.09},
+                                     .n = 2,
+                                     .row = {{"distance of the levels", 0.5, 0.06, 0.08}, {"wait", 0.1, 0.07, 0.02}}};
+    char *text = text_of(&r);
+    has(text, "\nMODELLED, not measured: drawn at random\n");
+    has(text, "What would help work that is not wide most: wait times 0.1, 2.00 % instead of 9.00 %.\n");
+    has(text, "Tasks that lost most");
+    free(text);
+    r.head.source = "";
+    r.what_if.row[0].overhead = r.what_if.row[1].overhead = 0.2;
+    free(r.head.tasks[--r.head.n_tasks]);
+    text = text_of(&r);
+    has(text, "\nMODELLED, not measured\n");
+    has(text, "None of these changes would lower the overhead of 10.00 %.\n");
+    has(text, "Tasks that lost most");
+    free(text);
+    free(r.head.tasks[--r.head.n_tasks]);
+    text = text_of(&r);
+    has_not(text, "Tasks that lost most");
+    free(text);
     sim_report_free(&r);
 }
 
@@ -609,6 +674,8 @@ int main(void)
         cmocka_unit_test(time_line_has_a_lane_for_each_core),
         cmocka_unit_test(curve_has_both_marks),
         cmocka_unit_test(page_is_harmless_whatever_names_hold),
+        cmocka_unit_test(page_shows_what_was_bounded),
+        cmocka_unit_test(text_says_what_there_is),
         cmocka_unit_test(page_of_nothing_says_so),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);

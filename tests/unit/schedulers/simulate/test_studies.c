@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Curve, what-if and time line of workloads whose every microsecond can be told by hand. */
+/* Curve, what-if, time line and the head of the report, of workloads whose every microsecond can be told by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/studies.h"
 #include "tests/support/folder.h"
 #include "tests/support/memory_workload.h"
@@ -195,14 +196,14 @@ static void time_line_is_where_levels_change(void **state)
     memory_workload_make(&m, 6, 6, false, 2, 30000);
     for (unsigned cpu = 0; cpu < 6; cpu++) {
         work(&m, cpu, 1, SIM_NONE, QUIET_US);
-        toggling(&m, cpu, cpu == 0 || cpu == 3 ? 1 : 3);
+        toggling(&m, cpu, cpu == 1 || cpu == 3 ? 1 : 3);
         work(&m, cpu, 1, SIM_NONE, 3 * QUIET_US);
     }
     assert_int_equal(sim_time_line_find(p, &m.w, &o, policies, 2, &t, &err), MACHINE_OK);
     near((double)t.from, (double)QUIET_US * SIM_PS_PER_US);
     near((double)(t.to - t.from), (double)SIM_TIME_LINE_PS);
     assert_int_equal(t.n_cores, SIM_TIME_LINE_CORES);
-    static const unsigned chosen[] = {1, 2, 4, 5};
+    static const unsigned chosen[] = {0, 2, 4, 5};
     for (size_t i = 0; i < t.n_cores; i++) {
         size_t at = 0;
         assert_int_equal(t.core[i], chosen[i]);
@@ -243,6 +244,35 @@ static void time_line_is_bounded(void **state)
     sim_params_free(p);
 }
 
+static void report_begins_with_what_is_known(void **state)
+{
+    (void)state;
+    struct sim_params *p = processor(DOWN_US, UP_US, WAIT_US);
+    struct memory_workload m;
+    struct sim_report r = {0};
+    memory_workload_make(&m, 4, 2, false, 3, 28000);
+    m.w.active_cores = 5;
+    sim_report_begin(&r, p, "export.json", &m.w);
+    memory_workload_free(&m);
+    assert_false(r.failed);
+    assert_string_equal(r.head.workload, "in memory");
+    assert_string_equal(r.head.kind, "drawn");
+    assert_string_equal(r.head.params, "export.json");
+    assert_string_equal(r.head.cpu, "By hand");
+    assert_string_equal(r.head.source, "");
+    assert_true(r.head.modelled && r.head.smt);
+    assert_int_equal(r.head.levels, 2);
+    assert_int_equal(r.head.cores, 2);
+    assert_int_equal(r.head.cpus, 4);
+    assert_int_equal(r.head.active_cores, 5);
+    near(r.head.recorded_ghz, 2.8);
+    assert_int_equal(r.head.n_tasks, 3);
+    assert_string_equal(r.head.tasks[0], "t0");
+    assert_string_equal(r.head.tasks[2], "t2");
+    sim_report_free(&r);
+    sim_params_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +281,7 @@ int main(void)
         cmocka_unit_test(what_if_is_sorted_by_what_helps),
         cmocka_unit_test(time_line_is_where_levels_change),
         cmocka_unit_test(time_line_is_bounded),
+        cmocka_unit_test(report_begins_with_what_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,6 +306,25 @@ static void no_text(void **state)
     assert_non_null(strstr(err.text, "cannot read /tmp/nonexistent/x.csv: "));
 }
 
+/* As a shell hands it over: what cannot be read twice. */
+static void a_pipe(void **state)
+{
+    (void)state;
+    int end[2];
+    char path[32];
+    struct sim_workload *w;
+    struct machine_error err;
+    static const char text[] = HEAD "0,0,a,none\n0,5,-,\n";
+    assert_int_equal(pipe(end), 0);
+    assert_int_equal(write(end[1], text, sizeof text - 1), sizeof text - 1);
+    close(end[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", end[0]);
+    assert_int_equal(sim_workload_open(path, &nothing, &w, &err), MACHINE_OK);
+    workload_rig_check_cpus(w, (const char *const[]){"5 a none", NULL});
+    sim_workload_free(w);
+    close(end[0]);
+}
+
 /* A line of just a mebibyte is fine, wherever the buffer ends. */
 static void long_lines(void **state)
 {
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test(malformed_rows),
         cmocka_unit_test(malformed_files),
         cmocka_unit_test(no_text),
+        cmocka_unit_test(a_pipe),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(random_recordings),
         cmocka_unit_test(many_tasks),

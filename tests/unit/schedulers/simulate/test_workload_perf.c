@@ -254,8 +254,8 @@ static void stamps_split_what_ran(void **state)
 {
     (void)state;
     static const char *const forms[] = {
-        /* a in two phases, one of which begins before the recording and one of which lasts while it is away; c, which is
-         * marked, in two that touch, and between them in none; d never ran */
+        /* a in two phases, one of which begins before the recording and one of which lasts while it is away; c, which
+         * is marked, in two that touch, and between them in none; d never ran */
         "# from a library\ntid,begin_s,end_s,class\n11,99.5,100.000003,\n11,100.000006,100.000023,512light\n"
         "13,100.000021,100.000022,512light\n\n13,100.000022,100.000022500,512light\n14,100.000022,200,512light\n"
         "13,100.000029,100.000036,256heavy\n",
