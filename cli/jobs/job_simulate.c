@@ -194,7 +194,7 @@ static int print_json(FILE *stream, const void *data)
     return file_print_json(stream, sim_report_json(data));
 }
 
-static int print_page(FILE *stream, const void *data)
+static int print_simulation_page(FILE *stream, const void *data)
 {
     char why[300] = "";
     int status = sim_report_html(data, stream, why, sizeof(why));
@@ -212,7 +212,7 @@ static int tell(struct simulating *s)
     sim_report_print(screen, messages_colour(screen), &s->report);
     int status = s->json != NULL ? file_write(s->json, print_json, &s->report) : DONE;
     if (status == DONE && s->page != NULL)
-        status = file_write(s->page, print_page, &s->report);
+        status = file_write(s->page, print_simulation_page, &s->report);
     if (status == DONE && s->plot != NULL && sim_report_plot(&s->report, s->plot, why, sizeof(why)) != 0)
         status = refuse(FAILED, "%s", why);
     if (status != DONE || s->o->quiet)

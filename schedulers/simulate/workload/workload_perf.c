@@ -217,7 +217,7 @@ static int take_instant(struct perf *p, const struct sim_perf_line *l)
     return 0;
 }
 
-static int take_line(struct perf *p)
+static int perf_take_line(struct perf *p)
 {
     struct sim_lines *in = &p->r->in;
     struct sim_perf_line l;
@@ -292,7 +292,7 @@ static int perf_lines(struct perf *p)
 {
     int got;
     while ((got = sim_lines_next(&p->r->in)) > 0)
-        if (take_line(p))
+        if (perf_take_line(p))
             return -1;
     return got;
 }
