@@ -20,16 +20,19 @@
 
 #define US SIM_PS_PER_US
 
-/* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1, 512heavy: level 2, after
- * 150000 instructions if the workload says how many it executes; 20 us down, 10 us up, 100 us of waiting. */
+/* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1; 256heavy: level 1, after
+ * 100 instructions if the workload says how many it executes; 512heavy: level 2, after 150000. 20 us down, 10 us up,
+ * 100 us of waiting. */
 static const char example_export[] =
     "{\"format\": \"characterize-export/1\", \"cpu\": \"Example\", \"machine\": \"test\", \"modelled\": true,\n"
     "\"levels\": 3, \"level_events\": [],\n"
     "\"classes\": [{\"class\": 0, \"width\": 64, \"heavy\": false, \"level\": 0},\n"
     "  {\"class\": 1, \"width\": 256, \"heavy\": false, \"level\": 0},\n"
-    "  {\"class\": 2, \"width\": 512, \"heavy\": false, \"level\": 1},\n"
-    "  {\"class\": 3, \"width\": 512, \"heavy\": true, \"level\": 2}],\n"
-    "\"triggers\": [{\"class\": 3, \"one_in\": 1, \"level\": 2, \"count\": 150000, \"count_lo\": 149000,\n"
+    "  {\"class\": 2, \"width\": 256, \"heavy\": true, \"level\": 1},\n"
+    "  {\"class\": 3, \"width\": 512, \"heavy\": false, \"level\": 1},\n"
+    "  {\"class\": 4, \"width\": 512, \"heavy\": true, \"level\": 2}],\n"
+    "\"triggers\": [{\"class\": 2, \"one_in\": 1, \"level\": 1, \"count\": 100},\n"
+    "  {\"class\": 4, \"one_in\": 1, \"level\": 2, \"count\": 150000, \"count_lo\": 149000,\n"
     "    \"count_hi\": 151000}],\n"
     "\"frequencies\": [{\"cpu\": 0, \"active_cores\": 1, \"level\": 0, \"mhz\": 3000},\n"
     "  {\"cpu\": 0, \"active_cores\": 1, \"level\": 1, \"mhz\": 2500},\n"
@@ -43,7 +46,7 @@ static const char example_export[] =
     "  {\"from\": 1, \"to\": 2, \"active_cores\": 2, \"down_ns\": 20000, \"up_ns\": 10000}],\n"
     "\"relaxations\": [], \"level_relaxations\": [{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": 100000},\n"
     "  {\"from\": 2, \"to\": 0, \"mode\": 1, \"wait_ns\": 100000}],\n"
-    "\"throttles\": [{\"from\": 0, \"to\": 3, \"active_cores\": 1, \"phase\": 1, \"duration_ns\": 10000,\n"
+    "\"throttles\": [{\"from\": 0, \"to\": 4, \"active_cores\": 1, \"phase\": 1, \"duration_ns\": 10000,\n"
     "    \"ratio_permille\": 250}],\n"
     "\"settings\": [], \"missing\": []}\n";
 
@@ -213,6 +216,22 @@ static void wide_code_is_noticed_after_its_count(void **state)
 }
 
 /*
+ * 100 instructions at 10.001 a cycle are 99990000.9999 units of 10^-7 cycles, rounded up, of which 3333 ps at 3000 MHz
+ * do one too few. So the change begins at 3334 ps; 300000000 - 100020000 units take 7999.2 ps at 2500 MHz.
+ */
+static void counts_end_at_whole_units_of_work(void **state)
+{
+    struct example e;
+    (void)state;
+    example_make(&e, 1, 1, 1);
+    e.m.w.has_ipc = true;
+    memory_workload_add(&e.m, 0, (struct sim_row){.ps = 10000, .task = 0, .class = SIM_256HEAVY, .ipc = 10001});
+    expect(&e, SIM_STOCK, 0, (struct expected[]){{{20 * US + 3334, 8000, 0}, 0, 20 * US, 20 * US + 11334, 10000, 0}}, 1,
+           0);
+    example_end(&e);
+}
+
+/*
  * 512light for 30 us: the change is a halt of 20, then 90000 cycles take 36 at 2500 MHz, until 56. A timeout of 40 ends
  * at 96: the core goes up there if the next wide row comes later, and not if it comes at this picosecond.
  */
@@ -307,6 +326,13 @@ static void software_looks_every_100_us(void **state)
            (struct expected[]){{{20 * US, 360 * US, 0}, 0, 20 * US, 390 * US, 300e6, 0},
                                {{400 * US, 730 * US, 0}, 0, 10 * US, 1520 * US, 1000e6, 0}},
            1, 1);
+    /* 345 us are 1035000 cycles, until 444, and 444 + 666 = 1110 is a look: 666 at 2500 MHz are 1665000 cycles; 1335000
+     * at 3000: 445 */
+    e.m.stream[0].rows[1].ps = 345 * US;
+    expect(&e, SIM_SOFTWARE, 0,
+           (struct expected[]){{{20 * US, 414 * US, 0}, 0, 20 * US, 444 * US, 345e6, 0},
+                               {{445 * US, 676 * US, 0}, 0, 10 * US, 1565 * US, 1000e6, 0}},
+           1, 1);
     example_end(&e);
 }
 
@@ -316,6 +342,7 @@ int main(void)
         cmocka_unit_test(one_wide_row_between_two_plain_ones),
         cmocka_unit_test(a_halt_stops_the_sibling),
         cmocka_unit_test(wide_code_is_noticed_after_its_count),
+        cmocka_unit_test(counts_end_at_whole_units_of_work),
         cmocka_unit_test(a_timeout_that_ends_as_wide_code_begins),
         cmocka_unit_test(another_core_changes_the_turbo_level_in_mid_row),
         cmocka_unit_test(the_oracle_goes_up_where_it_pays),
