@@ -143,7 +143,11 @@ static void options_go_before_comments(void **state)
                          "of the rows, or --siblings-map 0-1,2-3");
     o.siblings = "0";
     workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o,
-                         "FILE: siblings: no CPUs share a core: --smt on has no effect");
+                         "FILE: --siblings-map: no CPUs share a core: --smt on has no effect");
+    o.siblings = "0-1-0";
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 0 is there twice");
+    o.siblings = "0-1";
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 1 is not in the recording");
 }
 
 static void tasks_as_work(void **state)

@@ -222,6 +222,37 @@ static void rows_of_cpus_and_tasks(void **state)
     sim_workload_free(w);
 }
 
+/* Where perf prints microseconds, a thread may run for none; what it was blocked before and after adds up. */
+static void runs_of_no_length(void **state)
+{
+    (void)state;
+    /* clang-format off */
+    struct sim_workload *w = workload_rig_opened(
+        SWITCH(0, 10, "a", 11, "R", "b", 12)
+        SWITCH(0, 15, "b", 12, "R", "swapper/0", 0)
+        WAKE(0, 18, "c", 13)                        /* blocked for 8, counted from the first event */
+        SWITCH(0, 20, "swapper/0", 0, "R", "c", 13)
+        SWITCH(0, 20, "c", 13, "S", "swapper/0", 0)
+        WAKE(0, 23, "c", 13)                        /* for 3 more */
+        SWITCH(0, 25, "swapper/0", 0, "R", "c", 13)
+        SWITCH(0, 25, "c", 13, "R", "swapper/0", 0) /* preempted */
+        SWITCH(0, 30, "swapper/0", 0, "R", "c", 13)
+        SWITCH(0, 34, "c", 13, "S", "b", 12),
+        &with_works);
+    /* clang-format on */
+    workload_rig_check_works(w, (const char *const[]){"5 b-12 none", "11 -; 4 c-13 none", NULL});
+    workload_rig_check_cpus(w, (const char *const[]){"5 b-12 none; 15 -; 4 c-13 none", NULL});
+    sim_workload_free(w);
+    /* back in time by more than 2^63 ps */
+    w = workload_rig_opened(
+        "x 1 [000] 4294967295.000000: sched:sched_stat_runtime: x\n" SWITCH(
+            0, 10, "a", 11, "R", "b", 12) "x 1 [000] 4294967295.000002: sched:sched_stat_runtime: x\n",
+        &recorded);
+    workload_rig_check_cpus(w, (const char *const[]){"2 b-12 none", NULL});
+    assert_string_equal(w->warning, "events with times that go back: 1");
+    sim_workload_free(w);
+}
+
 static void marks(void **state)
 {
     (void)state;
@@ -385,10 +416,9 @@ static void what_a_recording_lacks(void **state)
         &with_works);
     workload_rig_check_cpus(w, (const char *const[]){"10 c-13 none; 10 -; 10 a-11 none", "20 d-15 none; 10 -", NULL});
     workload_rig_check_works(w, (const char *const[]){"10 c-13 none", "20 d-15 none", "20 -; 10 a-11 none", NULL});
-    assert_string_equal(w->warning,
-                        "7 events were lost; 1 switches from a thread that had not been switched to; 2 events "
-                        "are earlier than the one before; 1 lines of sched_switch cannot be read, the first "
-                        "is line 6");
+    assert_string_equal(
+        w->warning, "lost events: 7; switches from threads that had not been switched to: 1; events with times that "
+                    "go back: 2; lines of sched_switch that cannot be read: 1, the first is line 6");
     sim_workload_free(w);
 }
 
@@ -528,11 +558,17 @@ static void random_schedules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_switches),      cmocka_unit_test(states_of_the_dead),
-        cmocka_unit_test(hostile_names),          cmocka_unit_test(other_lines),
-        cmocka_unit_test(rows_of_cpus_and_tasks), cmocka_unit_test(marks),
-        cmocka_unit_test(stamps_split_what_ran),  cmocka_unit_test(malformed_stamps),
-        cmocka_unit_test(what_a_recording_lacks), cmocka_unit_test(malformed_recordings),
+        cmocka_unit_test(forms_of_switches),
+        cmocka_unit_test(states_of_the_dead),
+        cmocka_unit_test(hostile_names),
+        cmocka_unit_test(other_lines),
+        cmocka_unit_test(rows_of_cpus_and_tasks),
+        cmocka_unit_test(runs_of_no_length),
+        cmocka_unit_test(marks),
+        cmocka_unit_test(stamps_split_what_ran),
+        cmocka_unit_test(malformed_stamps),
+        cmocka_unit_test(what_a_recording_lacks),
+        cmocka_unit_test(malformed_recordings),
         cmocka_unit_test(random_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
