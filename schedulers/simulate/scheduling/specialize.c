@@ -161,14 +161,24 @@ static void relieve_wide(struct dispatch *d)
         dispatch_again(d, best, false);
 }
 
+static bool other_cpu_idles(const struct dispatch *d)
+{
+    for (unsigned cpu = 0; cpu < d->engine->n_cpus; cpu++)
+        if (!on_wide_core(d, cpu) && !dispatch_busy(d, cpu))
+            return true;
+    return false;
+}
+
 static void specialize_invoked(struct dispatch *d, unsigned cpu)
 {
-    uint32_t task = d->cpu[cpu].task; /* its slice has ended */
+    uint32_t task = d->cpu[cpu].task; /* its slice has ended; SIM_IDLE: the CPU has none */
     if (task != SIM_IDLE && d->task[task].wide && is_quiet(d, task))
         become_other(d, task);
     consider_kind(d, cpu);
     if (task == SIM_IDLE && !on_wide_core(d, cpu) && first_ready(d, false) == SIM_IDLE)
         relieve_wide(d);
+    if (task != SIM_IDLE && on_wide_core(d, cpu) && !d->task[task].wide && other_cpu_idles(d))
+        dispatch_again(d, cpu, false);
 }
 
 static unsigned specialize_fits(const struct dispatch *d, unsigned cpu, uint32_t task)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Small simulations that were worked out by hand from doc/simulation.md, in both simulators. Times below are in us; work
- * is in cycles: 1 us at 3000 MHz is 3000.
+ * Small simulations that were worked out by hand from doc/simulation.md, in both simulators. Times below are in
+ * us; work is in cycles: 1 us at 3000 MHz is 3000.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,8 +20,8 @@
 
 #define US SIM_PS_PER_US
 
-/* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1; 256heavy: level 1, after
- * 100 instructions if the workload says how many it executes; 512heavy: level 2, after 150000. 20 us down, 10 us up,
+/* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1; 256heavy: level 1,
+ * after 100 instructions if the workload says how many it executes; 512heavy: level 2, after 150000. 20 us down, 10 us up,
  * 100 us of waiting. */
 static const char example_export[] =
     "{\"format\": \"characterize-export/1\", \"cpu\": \"Example\", \"machine\": \"test\", \"modelled\": true,\n"
@@ -90,8 +90,8 @@ static void example_idle(struct example *e, unsigned cpu, int64_t ps)
     memory_workload_add(&e->m, cpu, (struct sim_row){.ps = ps, .task = SIM_IDLE});
 }
 
-/* What is expected of one task: CPU time at levels, and of it throttled and halted; the end; ideal time; what it loses to
- * siblings. */
+/* What is expected of one task: CPU time at levels, and of it throttled and halted; the end; ideal time; what it loses
+ * to siblings. */
 struct expected {
     int64_t level[3], throttled, halted, end;
     double ideal, smt;
@@ -132,8 +132,8 @@ static void expect(struct example *e, enum sim_policy policy, int64_t timeout_ps
 /*
  * 100 us of plain code, 30 us of 512heavy, 100 us of plain code. The change begins at 100: 10 us throttled to 750 MHz
  * cost 10 (1 - 0.25 * 3000 / 2000) = 6.25, the halt takes the other 13.75 of the 20. Of 90000 cycles 7500 are done in
- * it, the other 82500 take 41.25 at 2000 MHz, until 165. With a timeout of 40 the core stays at level 2 until 205; 80000
- * cycles of 300000 are done by then; it halts for 10, until 215; 220000 take 73.333334 at 3000 MHz.
+ * it, the other 82500 take 41.25 at 2000 MHz, until 165. With a timeout of 40 the core stays at level 2 until 205;
+ * 80000 cycles of 300000 are done by then; it halts for 10, until 215; 220000 take 73.333334 at 3000 MHz.
  */
 static void one_wide_row_between_two_plain_ones(void **state)
 {
@@ -173,9 +173,9 @@ static void one_wide_row_between_two_plain_ones(void **state)
 
 /*
  * The same change while a sibling runs plain code, from 50 on. The sibling loses 23.75 - 2.5 in it (it is throttled,
- * too, and does 7500 cycles), all for its sibling's sake; then it runs at 2000 MHz instead of 3000, for 41.25 as long as
- * the sibling demands it (a loss of 41.25 / 3), for 180 more as nobody goes up: 200 * 3000 - 150000 - 7500 = 442500
- * cycles take 221.25, until 295.
+ * too, and does 7500 cycles), all for its sibling's sake; then it runs at 2000 MHz instead of 3000, for 41.25 as
+ * long as the sibling demands it (a loss of 41.25 / 3), for 180 more as nobody goes up: 200 * 3000 - 150000 - 7500
+ * = 442500 cycles take 221.25, until 295.
  */
 static void a_halt_stops_the_sibling(void **state)
 {
@@ -256,8 +256,9 @@ static void a_timeout_that_ends_as_wide_code_begins(void **state)
 }
 
 /*
- * A core works for 100 us as recorded, from 40 us on beside another, for whose 27 us both run at 2700 MHz: 81000 cycles,
- * 30 us. 300000 - 120000 - 81000 = 99000 cycles remain, 33 us. At 2700 MHz nothing is lost: that is level 0.
+ * A core works for 100 us as recorded, from 40 us on beside another, for whose 27 us both run at 2700 MHz: 81000
+ * cycles, 30 us. 300000 - 120000 - 81000 = 99000 cycles remain, 33 us. At 2700 MHz nothing is lost: that is level
+ * 0.
  */
 static void another_core_changes_the_turbo_level_in_mid_row(void **state)
 {
@@ -280,9 +281,9 @@ static void another_core_changes_the_turbo_level_in_mid_row(void **state)
 }
 
 /*
- * The oracle between two wide rows: to go up costs 10 and to come back 20, and a cycle at 2500 MHz takes 1/15000 us more
- * than at 3000 MHz, so 450000 cycles, 150 us at 3000 MHz, are as good either way. Going up for 160 us (480000 cycles)
- * pays: 30 more of halts, 32 less of work.
+ * The oracle between two wide rows: to go up costs 10 and to come back 20, and a cycle at 2500 MHz takes 1/15000
+ * us more than at 3000 MHz, so 450000 cycles, 150 us at 3000 MHz, are as good either way. Going up for 160 us
+ * (480000 cycles) pays: 30 more of halts, 32 less of work.
  */
 static void the_oracle_goes_up_where_it_pays(void **state)
 {
@@ -303,8 +304,9 @@ static void the_oracle_goes_up_where_it_pays(void **state)
 
 /*
  * Policy software, 512heavy code of 1.2 instructions a cycle from 10 us on: level 1 at once, a halt of 20; a first look
- * at 110, after 80 us at 2500 MHz, sees 1.2 a cycle: level 2, a halt of 20. 300 us are 900000 cycles; 200000 are done at
- * 110, 700000 at 2000 MHz take 350 from 130 on, until 480. 480 + 666 = 1146: at level 2 until 1210, then 10 up.
+ * at 110, after 80 us at 2500 MHz, sees 1.2 a cycle: level 2, a halt of 20. 300 us are 900000 cycles; 200000 are
+ * done at 110, 700000 at 2000 MHz take 350 from 130 on, until 480. 480 + 666 = 1146: at level 2 until 1210, then
+ * 10 up.
  */
 static void software_looks_every_100_us(void **state)
 {

@@ -184,6 +184,50 @@ static void wide_tasks_move_to_wide_cores_and_back(void **state)
     memory_workload_free(&m);
 }
 
+/* A task alone on a wide and another core, which changes between 512-bit code and a system call 20 times. */
+static uint64_t toggling_migrations(double plain_us)
+{
+    struct memory_workload m;
+    struct watched_run r;
+    begin(&m, 2, 2, 1);
+    for (int i = 0; i < 20; i++) {
+        runs(&m, 0, SIM_512LIGHT, 10);
+        calls(&m, 0, SIM_NONE, plain_us);
+    }
+    watched_make(&r, gold, &m, SIM_SPECIALIZE);
+    watched_check(&r, &m);
+    uint64_t migrations = r.result.migrations;
+    watched_free(&r);
+    memory_workload_free(&m);
+    return migrations;
+}
+
+static void short_phases_are_not_worth_a_migration(void **state)
+{
+    (void)state;
+    /* the average of phases that were short is 1/4 (the first took no time), 7/16 and 37/64: then it stays wide */
+    assert_int_equal(toggling_migrations(50), 5);
+    assert_int_equal(toggling_migrations(99.9), 5);
+    assert_int_equal(toggling_migrations(100), 40);
+}
+
+static void wide_tasks_are_forgotten_after_10_ms(void **state)
+{
+    struct memory_workload m;
+    (void)state;
+    begin(&m, 2, 2, 1);
+    runs(&m, 0, SIM_512LIGHT, 8 * MS);
+    runs(&m, 0, SIM_NONE, 30 * MS);
+    struct watched_run r;
+    watched_make(&r, gold, &m, SIM_SPECIALIZE);
+    /* known at the end of a slice of 6 ms */
+    assert_int_equal(r.ran.n, 2);
+    assert_true(r.ran.piece[0].where == 1 && r.ran.piece[1].where == 0);
+    assert_int_equal(r.ran.piece[0].to, 24 * MS * SIM_PS_PER_US);
+    watched_free(&r);
+    memory_workload_free(&m);
+}
+
 static void what_is_missing_is_named(void **state)
 {
     static const struct {
@@ -466,6 +510,8 @@ int main(void)
         cmocka_unit_test(cookies_do_not_share_a_core),
         cmocka_unit_test(who_is_behind_evicts_another_cookie),
         cmocka_unit_test(wide_tasks_move_to_wide_cores_and_back),
+        cmocka_unit_test(short_phases_are_not_worth_a_migration),
+        cmocka_unit_test(wide_tasks_are_forgotten_after_10_ms),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(work_is_done_once_and_no_cpu_idles),
         cmocka_unit_test(the_same_again),
