@@ -537,8 +537,9 @@ static struct sim_row *read_cpu(const struct sim_workload *w, unsigned cpu, size
     struct sim_row *rows = NULL;
     size_t got = 1;
     for (*n = 0; got > 0; *n += got) {
-        rows = realloc(rows, (*n + AT_ONCE) * sizeof *rows);
-        assert_non_null(rows);
+        struct sim_row *more = realloc(rows, (*n + AT_ONCE) * sizeof *rows);
+        assert_non_null(more);
+        rows = more;
         got = w->cpus.read(w->cpus.self, cpu, rows + *n, AT_ONCE);
     }
     return rows;
