@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --simulate WORKLOAD: the exported parameters at work. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "output/plot/plot.h"
+#include "schedulers/simulate/fairness.h"
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"
@@ -113,12 +115,17 @@ static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t 
 {
     struct machine_error error;
     struct sim_result run;
+    double base[SIM_POLICIES]; /* what scheduler fair does to victims, by policy */
+    for (size_t i = 0; i < s->n_policies; i++)
+        base[i] = NAN;
     for (size_t k = 0; k < s->n_schedulers; k++)
         for (size_t i = 0; i < s->n_policies; i++) {
             struct sim_options options = options_of(s, i, k, seed);
             if (!possible[k][i])
                 continue;
             int status = sim_run(s->params, w, &options, &run, &error);
+            if (status == MACHINE_OK && options.scheduler != SIM_RECORDED)
+                status = fairness_measure(s->params, w, &options, &base[i], &run, &error);
             if (status != MACHINE_OK)
                 return complain_of_machine("", &error);
             sim_report_add(&s->report, &run);
@@ -187,7 +194,7 @@ static int print_json(FILE *stream, const void *data)
     return file_print_json(stream, sim_report_json(data));
 }
 
-static int print_page(FILE *stream, const void *data)
+static int print_simulation_page(FILE *stream, const void *data)
 {
     char why[300] = "";
     int status = sim_report_html(data, stream, why, sizeof(why));
@@ -205,7 +212,7 @@ static int tell(struct simulating *s)
     sim_report_print(screen, messages_colour(screen), &s->report);
     int status = s->json != NULL ? file_write(s->json, print_json, &s->report) : DONE;
     if (status == DONE && s->page != NULL)
-        status = file_write(s->page, print_page, &s->report);
+        status = file_write(s->page, print_simulation_page, &s->report);
     if (status == DONE && s->plot != NULL && sim_report_plot(&s->report, s->plot, why, sizeof(why)) != 0)
         status = refuse(FAILED, "%s", why);
     if (status != DONE || s->o->quiet)

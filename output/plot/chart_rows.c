@@ -58,7 +58,9 @@ static void bars_range(const struct chart *c, const struct chart_panel *p, doubl
         *lo = isfinite(*lo) ? *lo / 1.5 : 1;
         *hi = *hi > *lo ? *hi * 1.5 : 10 * *lo;
     } else {
-        double span = fmax(*hi - *lo, 1e-9);
+        if (!(*hi > *lo)) /* bars of no length have an axis, too */
+            *hi = *lo + 1;
+        double span = *hi - *lo;
         *hi += *hi > 0 ? 0.08 * span : 0;
         *lo -= *lo < 0 ? 0.08 * span : 0;
     }

@@ -170,7 +170,7 @@ static void cpu_next(struct engine *e, unsigned cpu)
         u->due = SIM_FOREVER;
     set_working(e, c, was, u->task != SIM_IDLE);
     u->stale = true;
-    if (demanded != u->demand || (e->options->policy == SIM_SOFTWARE && class != u->class))
+    if (demanded != u->demand || (e->policy.update != NULL && class != u->class))
         c->demand_stale = true;
 }
 
@@ -219,7 +219,7 @@ static void enter_phase(struct engine *e, struct engine_core *c)
 /* The class of the first CPU whose demand the core follows. */
 static enum sim_class demanding_class(const struct engine *e, const struct engine_core *c)
 {
-    for (unsigned i = 0; i < c->n_cpus && e->options->policy != SIM_SOFTWARE; i++) {
+    for (unsigned i = 0; i < c->n_cpus && e->policy.update == NULL; i++) {
         const struct engine_cpu *u = &e->cpu[e->member[c->first + i]];
         if (u->demand == c->demand)
             return (enum sim_class)u->class;
@@ -291,8 +291,8 @@ static void core_demand(struct engine *e, unsigned core)
 {
     struct engine_core *c = &e->core[core];
     unsigned demand = 0, before = c->demand;
-    if (e->options->policy == SIM_SOFTWARE)
-        software_update(e, core);
+    if (e->policy.update != NULL)
+        e->policy.update(e, core);
     for (unsigned i = 0; i < c->n_cpus; i++) {
         unsigned d = e->cpu[e->member[c->first + i]].demand;
         demand = d > demand ? d : demand;
@@ -303,9 +303,10 @@ static void core_demand(struct engine *e, unsigned core)
         return;
     c->demand = demand;
     if (demand < before) {
-        policy_fell(e, core, before, demand, c->last_task);
+        e->policy.fell(e, core, before, demand, c->last_task);
     } else {
-        policy_rose(e, core, demand);
+        if (e->policy.rose != NULL)
+            e->policy.rose(e, core, demand);
         for (unsigned k = before + 1; k <= demand; k++)
             c->hold[k] = SIM_FOREVER;
     }
@@ -503,6 +504,15 @@ int64_t engine_later(int64_t now, int64_t wait)
     return wait < SIM_FOREVER - now ? now + wait : SIM_FOREVER;
 }
 
+int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow)
+{
+    int64_t *known = &e->breakeven[((size_t)fast * e->n_levels + slow) * (e->n_max + 1) + e->n_active];
+    if (*known < 0)
+        *known = sim_params_breakeven(e->params, fast, slow, e->n_active, NULL);
+    e->failed = e->failed || *known < 0;
+    return *known;
+}
+
 void engine_wake_at(struct engine *e, int64_t at)
 {
     e->wake_at = at;
@@ -590,12 +600,13 @@ static bool make_tasks(struct engine *e)
 }
 
 int engine_init(struct engine *e, struct sim_params *p, const struct sim_workload *w, const struct sim_options *o,
-                const struct engine_feed *feed)
+                const struct engine_policy *policy, const struct engine_feed *feed)
 {
     *e = (struct engine){.params = p,
                          .workload = w,
                          .options = o,
                          .feed = *feed,
+                         .policy = *policy,
                          .wake_at = SIM_FOREVER,
                          .n_levels = sim_params_levels(p),
                          .n_cpus = w->n_cpus,

@@ -88,11 +88,22 @@ struct engine_feed {
     void *self;
 };
 
+/* What a frequency policy decides. */
+struct engine_policy {
+    /* The demand of a core has fallen from a to b, of which `task` was the last that demanded a: sets `hold`. */
+    void (*fell)(struct engine *e, unsigned core, unsigned a, unsigned b, uint32_t task);
+    /* It has risen. NULL: nobody wants to know. */
+    void (*rose)(struct engine *e, unsigned core, unsigned to);
+    /* What the CPUs of a core demand, before it is counted. NULL: what their classes do. */
+    void (*update)(struct engine *e, unsigned core);
+};
+
 struct engine {
     struct sim_params *params;
     const struct sim_workload *workload;
     const struct sim_options *options;
     struct engine_feed feed;
+    struct engine_policy policy;
     struct sim_times *tasks;
     struct learned_task *learned; /* by task */
     struct engine_counts *counts; /* by CPU; NULL: nobody has asked for them */
@@ -129,7 +140,7 @@ struct engine {
 
 /* MACHINE_OK or MACHINE_FAILED; engine_free in any case. The workload and the options stay the caller's. */
 int engine_init(struct engine *e, struct sim_params *p, const struct sim_workload *w, const struct sim_options *o,
-                const struct engine_feed *feed);
+                const struct engine_policy *policy, const struct engine_feed *feed);
 /* Plays until no CPU has anything left to do. */
 int engine_run(struct engine *e, struct machine_error *err);
 void engine_free(struct engine *e);
@@ -153,18 +164,15 @@ void engine_wake_at(struct engine *e, int64_t at);
 /* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */
 bool engine_count(struct engine *e);
 
-/*
- * policy.c: the demand of a core has fallen from a to b, of which `task` was the last that demanded a, or risen. What
- * is looked up often is kept in struct engine.
- */
-void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b, uint32_t task);
-void policy_rose(struct engine *e, unsigned core, unsigned to);
-/* The break-even time of two levels with the present number of active cores. */
-int64_t policy_breakeven(struct engine *e, unsigned fast, unsigned slow);
 int64_t engine_later(int64_t now, int64_t wait); /* their sum, at most SIM_FOREVER */
+/* The break-even time of two levels with the present number of active cores. */
+int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow);
+
+/* policy.c: what the options' policy does */
+struct engine_policy policy_of(enum sim_policy policy);
 /* policy_oracle.c: the level to go up to at once from v, at least b; v: stay. */
 unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);
-/* policy_software.c: what the CPUs of a core demand, before it is counted; how long the level is held. */
+/* policy_software.c: as update in struct engine_policy; how long the level is held. */
 void software_update(struct engine *e, unsigned core);
 int64_t software_hold(const struct engine_core *c, int64_t now);
 /* policy_learned.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F: Gottschlag, Machauer,
- * Khalil and Bellosa, USENIX ATC 2021, 7.1.
+ * What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F: Gottschlag,
+ * Machauer, Khalil and Bellosa, USENIX ATC 2021, 7.1.
  */
 #pragma once
 

@@ -66,7 +66,7 @@ unsigned sim_params_cores(const struct sim_params *p)
     return p->cores;
 }
 
-static const struct sim_export_class *class_of(const struct sim_params *p, enum sim_class c)
+static const struct sim_export_class *export_class(const struct sim_params *p, enum sim_class c)
 {
     static const struct {
         unsigned width;
@@ -83,13 +83,13 @@ static const struct sim_export_class *class_of(const struct sim_params *p, enum 
 
 int sim_params_demand(const struct sim_params *p, enum sim_class c)
 {
-    const struct sim_export_class *class = class_of(p, c);
+    const struct sim_export_class *class = export_class(p, c);
     return c == SIM_NONE ? 0 : class != NULL ? class->level : -1;
 }
 
 double sim_params_trigger(const struct sim_params *p, enum sim_class c)
 {
-    const struct sim_export_class *class = class_of(p, c);
+    const struct sim_export_class *class = export_class(p, c);
     return class != NULL ? class->trigger : 0;
 }
 
@@ -157,7 +157,7 @@ uint32_t sim_stalled_speed(uint32_t speed, uint32_t recorded, unsigned stall_per
 /* ---- costs ---- */
 
 /* Which number of active cores stands for n: n itself, else the next higher, else the highest. */
-static bool nearer(unsigned a, unsigned b, unsigned n)
+static bool stands_closer(unsigned a, unsigned b, unsigned n)
 {
     if ((a >= n) != (b >= n))
         return a >= n;
@@ -180,7 +180,7 @@ static double level_cost(const struct sim_params *p, unsigned from, unsigned to,
     for (size_t i = 0; i < p->n_level_costs; i++) {
         const struct sim_cost *c = &p->level_costs[i];
         if (c->from == from && c->to == to && cost_value(c, value) != SIM_ABSENT &&
-            (best == NULL || nearer(c->n, best->n, n)))
+            (best == NULL || stands_closer(c->n, best->n, n)))
             best = c;
     }
     if (best != NULL && measured_n != NULL)
@@ -196,7 +196,7 @@ static double class_cost(const struct sim_params *p, unsigned from, const struct
         const struct sim_cost *c = &p->costs[i];
         if (&p->classes[c->to] != to || p->classes[c->from].level != (int)from || c->down == SIM_ABSENT)
             continue;
-        if (best == NULL || (c->from == best->from && nearer(c->n, best->n, n)))
+        if (best == NULL || (c->from == best->from && stands_closer(c->n, best->n, n)))
             best = c;
     }
     return best != NULL ? best->down : SIM_ABSENT;
@@ -221,7 +221,7 @@ static double cost_from_faster(struct sim_params *p, unsigned from, unsigned to,
 /* What a change down costs, in ps, scaled; SIM_ABSENT. */
 static double down_cost(struct sim_params *p, unsigned from, unsigned to, enum sim_class c, unsigned n)
 {
-    double down = class_cost(p, from, class_of(p, c), n);
+    double down = class_cost(p, from, export_class(p, c), n);
     if (down == SIM_ABSENT)
         down = level_cost(p, from, to, COST_DOWN, n, NULL);
     if (down == SIM_ABSENT)
@@ -240,7 +240,7 @@ static void throttles_of(const struct sim_params *p, unsigned from, const struct
         const struct sim_throttle *t = &p->throttles[i];
         if (&p->classes[t->to] != to || p->classes[t->from].level != (int)from)
             continue;
-        if (first == NULL || (t->from == first->from && nearer(t->n, first->n, n)))
+        if (first == NULL || (t->from == first->from && stands_closer(t->n, first->n, n)))
             first = t;
     }
     for (size_t i = 0; first != NULL && i < p->n_throttles && change->n + 1 < SIM_PHASES_MAX; i++) {
@@ -257,7 +257,7 @@ static void compose_change(struct sim_params *p, unsigned from, unsigned to, enu
                            struct sim_change *change)
 {
     double ratio = (double)sim_params_speed(p, from, n) / sim_params_speed(p, to, n), lost = 0;
-    throttles_of(p, from, class_of(p, c), n, change);
+    throttles_of(p, from, export_class(p, c), n, change);
     for (unsigned i = 0; i < change->n; i++)
         lost += (double)change->phase[i].ps * (1 - change->phase[i].permille / 1000.0 * ratio);
     change->total_ps = down;

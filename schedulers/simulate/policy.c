@@ -15,15 +15,6 @@ static int64_t stock_wait(struct engine *e, unsigned core, unsigned a, unsigned 
     return (double)(z >> 11) * 0x1p-53 < w->long_share ? w->long_ps : w->usual_ps;
 }
 
-int64_t policy_breakeven(struct engine *e, unsigned fast, unsigned slow)
-{
-    int64_t *known = &e->breakeven[((size_t)fast * e->n_levels + slow) * (e->n_max + 1) + e->n_active];
-    if (*known < 0)
-        *known = sim_params_breakeven(e->params, fast, slow, e->n_active, NULL);
-    e->failed = e->failed || *known < 0;
-    return *known;
-}
-
 /* The core's time with work to do. */
 static int64_t busy_time(const struct engine *e, const struct engine_core *c)
 {
@@ -36,15 +27,15 @@ static int64_t learned_wait(struct engine *e, struct engine_core *c, unsigned a,
     c->fell_at = busy_time(e, c);
     c->fell_from = a;
     c->fell_to = b;
-    return task == SIM_IDLE ? 0 : learned_hold(&e->learned[task], policy_breakeven(e, b, a));
+    return task == SIM_IDLE ? 0 : learned_hold(&e->learned[task], engine_breakeven(e, b, a));
 }
 
-void policy_rose(struct engine *e, unsigned core, unsigned to)
+static void learned_rose(struct engine *e, unsigned core, unsigned to)
 {
     struct engine_core *c = &e->core[core];
-    if (e->learned == NULL || c->fell_task == SIM_IDLE || to <= c->fell_to)
+    if (c->fell_task == SIM_IDLE || to <= c->fell_to)
         return;
-    learned_gap(&e->learned[c->fell_task], busy_time(e, c) - c->fell_at, policy_breakeven(e, c->fell_to, c->fell_from));
+    learned_gap(&e->learned[c->fell_task], busy_time(e, c) - c->fell_at, engine_breakeven(e, c->fell_to, c->fell_from));
     c->fell_task = SIM_IDLE;
 }
 
@@ -56,7 +47,7 @@ static void oracle_fell(struct engine *e, unsigned core, unsigned b)
         c->hold[k] = k > j ? e->now : SIM_FOREVER;
 }
 
-void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b, uint32_t task)
+static void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b, uint32_t task)
 {
     struct engine_core *c = &e->core[core];
     int64_t until = SIM_FOREVER;
@@ -65,7 +56,7 @@ void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b, uint32
         until = engine_later(e->now, stock_wait(e, core, a, b));
         break;
     case SIM_TIMEOUT:
-        until = engine_later(e->now, e->options->timeout_ps > 0 ? e->options->timeout_ps : policy_breakeven(e, b, a));
+        until = engine_later(e->now, e->options->timeout_ps > 0 ? e->options->timeout_ps : engine_breakeven(e, b, a));
         break;
     case SIM_SOFTWARE:
         until = software_hold(c, e->now);
@@ -82,4 +73,11 @@ void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b, uint32
     }
     for (unsigned k = b + 1; k <= a; k++)
         c->hold[k] = until;
+}
+
+struct engine_policy policy_of(enum sim_policy policy)
+{
+    return (struct engine_policy){.fell = policy_fell,
+                                  .rose = policy == SIM_LEARNED ? learned_rose : NULL,
+                                  .update = policy == SIM_SOFTWARE ? software_update : NULL};
 }

@@ -2,9 +2,9 @@
 /*
  * Learned from each task's past gaps: seven timeouts compete, as fractions of the break-even time, from "at once" to
  * "until it is needed again". Each task remembers the mean loss that each of them would have had after gaps like its
- * last one: of four lengths. Losses are in units of what a change up and down costs: a gap of g break-even times costs g
- * at the slow level, or the timeout and 1 (dissertation, eq. 5.2). Timeouts that compete: Helmbold, Long, Sconyers and
- * Sherrod, "Adaptive disk spin-down for mobile computers", Mobile Networks and Applications 5, 2000.
+ * last one: of four lengths. Losses are in units of what a change up and down costs: a gap of g break-even times costs
+ * g at the slow level, or the timeout and 1 (dissertation, eq. 5.2). Timeouts that compete: Helmbold, Long, Sconyers
+ * and Sherrod, "Adaptive disk spin-down for mobile computers", Mobile Networks and Applications 5, 2000.
  */
 #include "schedulers/simulate/engine.h"
 

@@ -135,7 +135,7 @@ static bool pays(struct future *u)
 {
     struct engine *e = u->e;
     double up = (double)sim_params_up(e->params, u->v, u->j, e->n_active, NULL);
-    int64_t breakeven = policy_breakeven(e, u->j, u->v);
+    int64_t breakeven = engine_breakeven(e, u->j, u->v);
     double enough = u->n * (up + worst_down(e, u->j)), horizon = HORIZON * (double)breakeven;
     enum sim_class class = SIM_NONE;
     if (breakeven == SIM_FOREVER)

@@ -125,10 +125,11 @@ static int run_recorded(struct sim_params *p, struct sim_workload *w, const stru
 {
     struct engine e = {0};
     struct playlist list;
+    struct engine_policy policy = policy_of(o->policy);
     struct engine_feed feed = {.next = playlist_next, .peek = playlist_peek, .self = &list};
     int status = MACHINE_FAILED;
     w->cpus.rewind(w->cpus.self);
-    if (playlist_init(&list, w) && engine_init(&e, p, w, o, &feed) == MACHINE_OK)
+    if (playlist_init(&list, w) && engine_init(&e, p, w, o, &policy, &feed) == MACHINE_OK)
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -146,10 +147,12 @@ static int run_scheduled(struct sim_params *p, struct sim_workload *w, const str
 {
     struct engine e = {0};
     struct dispatch d;
+    struct engine_policy policy = policy_of(o->policy);
     struct engine_feed feed = {.next = scheduling_next, .wake = scheduling_wake, .self = &d};
     int status = MACHINE_FAILED;
     w->works.rewind(w->works.self);
-    if (scheduling_init(&d, p, w, o) && engine_init(&e, p, w, o, &feed) == MACHINE_OK && scheduling_begin(&d, &e))
+    if (scheduling_init(&d, p, w, o) && engine_init(&e, p, w, o, &policy, &feed) == MACHINE_OK &&
+        scheduling_begin(&d, &e))
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the simulated processor does: rows of work and of idle time, for each CPU or for each task (doc/simulation.md). */
+/* What the simulated processor does: rows of work and of idle time, by CPU or by task (doc/simulation.md). */
 #pragma once
 
 #include <stdbool.h>

@@ -111,11 +111,13 @@ static double measure_scheduler(struct sim_params *p, struct sim_workload *w, en
     const struct sim_options o = {.policy = SIM_STOCK, .scheduler = scheduler};
     struct dispatch d = {.rules = NULL};
     struct engine e = {.params = NULL};
+    struct engine_policy policy = policy_of(o.policy);
     struct engine_feed feed = {.next = scheduling_next, .wake = scheduling_wake, .self = &d};
     double ns = NAN;
     memset(read, 0, sizeof read);
     w->works = (struct sim_source){.read = read_work, .self = read};
-    if (scheduling_init(&d, p, w, &o) && engine_init(&e, p, w, &o, &feed) == MACHINE_OK && scheduling_begin(&d, &e)) {
+    if (scheduling_init(&d, p, w, &o) && engine_init(&e, p, w, &o, &policy, &feed) == MACHINE_OK &&
+        scheduling_begin(&d, &e)) {
         for (uint32_t task = 0; task < TASKS; task++) {
             d.task[task].wide = task % 2;
             d.task[task].fresh = false;

@@ -34,7 +34,7 @@ static void rewind_rows(void *self)
     memset(((struct bench_rows *)self)->next, 0, sizeof(((struct bench_rows *)self)->next));
 }
 
-/* Two tasks that take turns on each CPU, in slices of 100 us on average; one in a hundred is wide, one in twenty idle. */
+/* Two tasks take turns on each CPU, in slices of 100 us on average; one in a hundred is wide, one in twenty idle. */
 static void draw_rows(struct bench_rows *b)
 {
     uint64_t state = 1;

@@ -8,7 +8,8 @@ params=$root/tests/support/xeon-gold-6130.export.json
 
 # number FILE POLICY KEY: of the first result of that policy
 number() {
-    grep "\"policy\": \"$2\", \"scheduler\"" "$1" | sed -n "s/, \"tasks\".*//; s/.*[{ ]\"$3\": \([-0-9.e]*\|null\).*/\1/p" |
+    grep "\"policy\": \"$2\", \"scheduler\"" "$1" |
+        sed -n "s/, \"tasks\".*//; s/.*[{ ]\"$3\": \([-0-9.e]*\|null\).*/\1/p" |
         head -n 1
 }
 # less A B
@@ -52,7 +53,8 @@ run --simulate "$tmp/plain.csv" --params "$params" --policy software
 verdict "software without the column ipc: status 2, one line" test "$status" -eq 2 -a "$(wc -l <"$err")" -le 2
 verdict "... that names it" grep -q 'column ipc' "$err"
 run --simulate "$tmp/plain.csv" --params "$params" --json plain.json
-verdict "among others it is listed as refused" test "$status" -eq 0 -a "$(grep -c '"policy": "software".*column ipc' plain.json)" -eq 1
+verdict "among others it is listed as refused" \
+    test "$status" -eq 0 -a "$(grep -c '"policy": "software".*column ipc' plain.json)" -eq 1
 grep -v '^    {"from": .*"wait_ns"' "$params" >"$tmp/no-waits.json"
 sed -i 's/\(_relaxations\|"relaxations\)": \[$/&/' "$tmp/no-waits.json"
 run --simulate "$tmp/one.csv" --params "$tmp/no-waits.json" --policy stock

@@ -26,7 +26,7 @@ enum {
     OPTION_STAMPS_CLASS = 64,
     OPTION_RECORDED = 128
 };
-enum { DRAWN_ROWS = 10000 }; /* of one that is drawn, which may go on for ever */
+enum { DRAWN_ROWS = 100000 }; /* of all streams of one that is drawn, which may go on for ever */
 
 static void workload_insist(int condition, const char *what)
 {
@@ -65,7 +65,7 @@ static int64_t add_stream(const struct sim_workload *w, const struct sim_source 
 {
     struct sim_row row[100], last;
     int64_t all = 0;
-    size_t rows = 0, limit = strcmp(w->kind, "drawn") ? SIZE_MAX : DRAWN_ROWS;
+    size_t rows = 0, limit = strcmp(w->kind, "drawn") ? SIZE_MAX : DRAWN_ROWS / w->n_tasks + 1;
     for (size_t n; rows < limit && (n = s->read(s->self, stream, row, max));)
         for (size_t i = 0; i < n && rows < limit; i++, rows++) {
             check_row(w, &row[i], rows ? &last : NULL);

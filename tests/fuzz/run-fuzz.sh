@@ -20,7 +20,8 @@ for program; do
     [ "$name" != fuzz_workload ] || kind=workload
     mkdir -p "$folder/$name" || exit 1
     if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=16384 -print_final_stats=1 \
-        -dict="$seeds/$kind.dict" -artifact_prefix="$folder/$name-" "$folder/$name" "$seeds/corpus/$kind" >"$log" 2>&1; then
+        -dict="$seeds/$kind.dict" -artifact_prefix="$folder/$name-" "$folder/$name" "$seeds/corpus/$kind" \
+        >"$log" 2>&1; then
         inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         reached=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
         echo "$name: $inputs inputs in $seconds s, $reached places of the code reached, nothing found"

@@ -40,6 +40,8 @@ strangers() {
             sub(/.*\//, "", stem)
             if (path ~ /^drivers\// || path == "util/error")
                 words[++n] = "machine"
+            if (path ~ /^schedulers\/simulate\//)
+                words[++n] = "sim"
             fine = $2 ~ /^characterize_/ || bears($2, stem)
             for (i = 1; i <= n && !fine; i++)
                 fine = bears($2, words[i])

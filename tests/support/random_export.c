@@ -226,7 +226,8 @@ static void put_throttles(struct drawn *d)
 
 void random_export_write(const char *path, struct rng *r, unsigned cores, bool whole)
 {
-    struct drawn d = {.r = r, .f = fopen(path, "w"), .levels = rng_chance(r, 0.05) ? 1 : rng_int(r, 2, 4), .whole = whole};
+    struct drawn d = {
+        .r = r, .f = fopen(path, "w"), .levels = rng_chance(r, 0.05) ? 1 : rng_int(r, 2, 4), .whole = whole};
     assert_non_null(d.f);
     fprintf(d.f,
             "{\n  \"format\": \"characterize-export/1\",\n  \"cpu\": \"Drawn\",\n  \"machine\": \"test\",\n"

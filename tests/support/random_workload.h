@@ -15,8 +15,9 @@ struct random_shape random_shape(struct rng *r);
 
 /*
  * Up to 200 rows a CPU, of 0 ps to milliseconds, of idle time and all classes, by tasks that stay or move; at times all
- * in steps of a unit, or the same on several CPUs, so that much happens at once; counted or fixed active cores; with and
- * without the columns ipc and stall. `plain`: nothing is wider than the class `none`. memory_workload_free.
+ * in steps of a unit, or the same on several CPUs, so that much happens at once; counted or fixed active cores;
+ * with and without the columns ipc and stall. `plain`: nothing is wider than the class `none`.
+ * memory_workload_free.
  */
 void random_workload(struct memory_workload *m, struct rng *r, struct random_shape shape, const struct slow_params *p,
                      bool plain);

@@ -218,13 +218,16 @@ int sim_chart_curve(const struct sim_report *r, struct chart *c, char *why, size
     struct chart_panel *p = chart_add_panel(c, CHART_LINES, "", "wait T before a core goes up, \xC2\xB5s",
                                             "overhead, %");
     p->log_x = true;
+    p->y_hi = 0.1; /* where nothing is lost */
     add_curve(c, p, "all work", curve, false);
     add_curve(c, p, "work that is not wide", curve, true);
     add_mark(c, p, "break-even time", &curve->breakeven);
     add_mark(c, p, "stock's wait", &curve->stock);
     for (size_t i = 0; i < p->n_series; i++)
-        for (size_t k = 0; k < p->series[i].n; k++)
+        for (size_t k = 0; k < p->series[i].n; k++) {
+            p->y_lo = fmin(p->y_lo, 1.08 * p->series[i].points[k].y);
             p->y_hi = fmax(p->y_hi, 1.08 * p->series[i].points[k].y);
+        }
     add_levels_of_others(r, c, p);
     snprintf(p->note, sizeof p->note, "Across: all work under other policies%s.",
              r->head.runs > 1 ? ", means of all runs; the curve is of one" : "");

@@ -32,7 +32,7 @@ static void put_counted(json_t *o, const char *key, uint64_t n, bool *failed)
     json_lines_put(o, key, json_integer((json_int_t)n), failed);
 }
 
-static void put_provenance(json_t *root, const struct sim_report_head *h, bool *failed)
+static void put_origin_of_simulation(json_t *root, const struct sim_report_head *h, bool *failed)
 {
     json_lines_put(root, "format", json_string("characterize-simulation/1"), failed);
     put_text(root, "version", h->version, failed);
@@ -155,7 +155,7 @@ char *sim_report_json(const struct sim_report *r)
 {
     bool failed = r->failed;
     json_t *root = json_object();
-    put_provenance(root, &r->head, &failed);
+    put_origin_of_simulation(root, &r->head, &failed);
     json_t *warnings = json_lines_array(root, "warnings", &failed);
     for (size_t i = 0; i < r->n_warnings; i++)
         json_lines_push(warnings, json_lines_text(r->warnings[i]), &failed);

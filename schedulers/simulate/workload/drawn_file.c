@@ -105,7 +105,7 @@ static int drawn_take_length(struct drawn_parser *p, const char *key, char *valu
 
 /* ---- [machine] ---- */
 
-static int take_cores(struct drawn_parser *p, const char *key, char *value)
+static int take_drawn_cores(struct drawn_parser *p, const char *key, char *value)
 {
     return drawn_whole(p, key, value, 1, SIM_CORES_MAX, &p->file->cores);
 }
@@ -115,7 +115,7 @@ static int take_threads_per_core(struct drawn_parser *p, const char *key, char *
     return drawn_whole(p, key, value, 1, SIM_CORE_CPUS_MAX, &p->file->threads_per_core);
 }
 
-static int take_recorded(struct drawn_parser *p, const char *key, char *value)
+static int take_recorded_ghz(struct drawn_parser *p, const char *key, char *value)
 {
     if (sim_parse_recorded(value, &p->file->recorded))
         return 0;
@@ -140,9 +140,9 @@ static int take_slice(struct drawn_parser *p, const char *key, char *value)
 }
 
 static const struct drawn_key machine_keys[] = {
-    {"cores", true, take_cores},           {"threads_per_core", true, take_threads_per_core},
-    {"recorded_ghz", true, take_recorded}, {"active_cores", false, take_active_cores},
-    {"duration_s", true, take_duration},   {"slice_us", true, take_slice},
+    {"cores", true, take_drawn_cores},         {"threads_per_core", true, take_threads_per_core},
+    {"recorded_ghz", true, take_recorded_ghz}, {"active_cores", false, take_active_cores},
+    {"duration_s", true, take_duration},       {"slice_us", true, take_slice},
 };
 
 /* ---- [task NAME] ---- */
@@ -155,7 +155,7 @@ static struct drawn_task *find_task(struct drawn_file *f, const char *name)
     return NULL;
 }
 
-static int enter_task(struct drawn_parser *p, char *words[])
+static int enter_drawn_task(struct drawn_parser *p, char *words[])
 {
     struct drawn_file *f = p->file;
     if (f->n_tasks == DRAWN_TASKS_MAX)
@@ -195,7 +195,7 @@ static const struct drawn_key task_keys[] = {
 
 /* ---- [phase TASK NAME] ---- */
 
-static int enter_phase(struct drawn_parser *p, char *words[])
+static int enter_drawn_phase(struct drawn_parser *p, char *words[])
 {
     struct drawn_task *t = p->task = find_task(p->file, words[1]);
     if (!t)
@@ -283,8 +283,8 @@ static const struct drawn_key phase_keys[] = {
 
 static const struct drawn_section drawn_sections[] = {
     {"machine", "[machine]", 1, machine_keys, COUNT(machine_keys), NULL},
-    {"task", "[task NAME]", 2, task_keys, COUNT(task_keys), enter_task},
-    {"phase", "[phase TASK NAME]", 3, phase_keys, COUNT(phase_keys), enter_phase},
+    {"task", "[task NAME]", 2, task_keys, COUNT(task_keys), enter_drawn_task},
+    {"phase", "[phase TASK NAME]", 3, phase_keys, COUNT(phase_keys), enter_drawn_phase},
 };
 
 static int leave_drawn_section(struct drawn_parser *p)

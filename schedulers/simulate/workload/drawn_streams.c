@@ -45,7 +45,7 @@ static void rewind_works(void *works)
     }
 }
 
-static size_t read_work(void *works, unsigned thread, struct sim_row *out, size_t max)
+static size_t read_drawn_work(void *works, unsigned thread, struct sim_row *out, size_t max)
 {
     struct drawn_work *w = &((struct drawn_works *)works)->of[thread];
     size_t n = 0;
@@ -64,7 +64,7 @@ int drawn_works_open(const struct drawn_file *file, uint64_t seed, struct sim_so
     w->file = *file;
     w->seed = seed;
     rewind_works(w);
-    *out = (struct sim_source){read_work, rewind_works, never_an_error, free, w};
+    *out = (struct sim_source){read_drawn_work, rewind_works, never_an_error, free, w};
     return 0;
 }
 
@@ -162,7 +162,7 @@ static void end_turn(struct drawn_cpu *c)
         make_runnable(c, thread);
 }
 
-static size_t read_cpu(void *cpus, unsigned cpu, struct sim_row *out, size_t max)
+static size_t read_drawn_cpu(void *cpus, unsigned cpu, struct sim_row *out, size_t max)
 {
     struct drawn_cpus *all = cpus;
     struct drawn_cpu *c = &all->of[cpu];
@@ -246,6 +246,6 @@ int drawn_cpus_open(const struct drawn_file *file, unsigned n_cpus, uint64_t see
         used += c->n_threads;
     }
     rewind_cpus(all);
-    *out = (struct sim_source){read_cpu, rewind_cpus, never_an_error, close_cpus, all};
+    *out = (struct sim_source){read_drawn_cpu, rewind_cpus, never_an_error, close_cpus, all};
     return 0;
 }

@@ -29,11 +29,17 @@ void sim_recording_close(struct sim_recording *r)
     sim_workload_free(r->w);
 }
 
+/* Where the map is from, for messages. */
+static const char *siblings_place(const struct sim_recording *r)
+{
+    return r->options->siblings ? "--siblings-map" : "siblings";
+}
+
 /* "0-1,2-3": which CPUs share a core. */
 static int read_siblings(struct sim_recording *r, const char *text)
 {
     char shown[SIM_SHOWN_SIZE];
-    const char *what = "siblings";
+    const char *what = siblings_place(r);
     unsigned group = 1, in_group = 0;
     for (const char *p = text;;) {
         char digits[6] = "";
@@ -152,7 +158,8 @@ static int settle_cores(struct sim_recording *r)
     if (r->have_siblings)
         for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS; cpu++)
             if (r->group[cpu] && !r->stream[cpu])
-                return sim_lines_fail(&r->in, r->siblings_line, "siblings: CPU %u is not in the recording", cpu);
+                return sim_lines_fail(&r->in, r->siblings_line, "%s: CPU %u is not in the recording", siblings_place(r),
+                                      cpu);
     unsigned *core_of = calloc(SIM_CPU_NUMBERS + 1, sizeof *core_of); /* group, + 1 */
     if (!core_of)
         return sim_lines_memory(&r->in);
@@ -168,7 +175,8 @@ static int settle_cores(struct sim_recording *r)
     }
     free(core_of);
     if (r->options->smt_given && r->options->smt && !w->smt)
-        return sim_lines_fail(&r->in, r->siblings_line, "siblings: no CPUs share a core: --smt on has no effect");
+        return sim_lines_fail(&r->in, r->siblings_line, "%s: no CPUs share a core: --smt on has no effect",
+                              siblings_place(r));
     return 0;
 }
 

@@ -125,8 +125,8 @@ static int write_room(struct sim_spool *s, struct machine_error *err)
 }
 
 /* Makes a block of rows, at most BLOCK_ROWS. */
-static int add_block(struct sim_spool *s, struct spool_stream *t, const struct sim_row *row, uint32_t n,
-                     struct machine_error *err)
+static int spool_add_block(struct sim_spool *s, struct spool_stream *t, const struct sim_row *row, uint32_t n,
+                           struct machine_error *err)
 {
     if (!list_room(&t->block, t->n_blocks, sizeof *t->block))
         return spool_memory(err);
@@ -140,7 +140,7 @@ static int add_block(struct sim_spool *s, struct spool_stream *t, const struct s
 
 static int end_block(struct sim_spool *s, struct spool_stream *t, struct machine_error *err)
 {
-    int status = t->n ? add_block(s, t, t->row, t->n, err) : MACHINE_OK;
+    int status = t->n ? spool_add_block(s, t, t->row, t->n, err) : MACHINE_OK;
     t->n = 0;
     return status;
 }
@@ -208,7 +208,7 @@ int sim_spool_lead(struct sim_spool *s, unsigned stream, int64_t ps, struct mach
     struct spool_stream lead = {0};
     while (ps > 0) {
         struct sim_row row = {.ps = ps < SIM_ROW_PS_MAX ? ps : SIM_ROW_PS_MAX, .task = SIM_IDLE};
-        if (add_block(s, &lead, &row, 1, err)) {
+        if (spool_add_block(s, &lead, &row, 1, err)) {
             free(lead.block);
             return err->status;
         }

@@ -81,7 +81,7 @@ static size_t cut_fields(struct csv *c)
     }
 }
 
-static int read_header(struct csv *c)
+static int csv_read_header(struct csv *c)
 {
     struct sim_lines *in = &c->r->in;
     for (int i = 0; i < CSV_COLUMNS; i++)
@@ -255,10 +255,10 @@ static int read_lines(struct csv *c)
     while ((got = sim_lines_next(in)) > 0) {
         if (!in->line[strspn(in->line, " \t")])
             continue;
-        int bad = c->n_fields          ? read_row(c)
-                  : *in->line == '#'   ? sim_recording_comment(c->r)
-                  : read_header(c) < 0 ? -1
-                                       : sim_recording_settle(c->r);
+        int bad = c->n_fields              ? read_row(c)
+                  : *in->line == '#'       ? sim_recording_comment(c->r)
+                  : csv_read_header(c) < 0 ? -1
+                                           : sim_recording_settle(c->r);
         if (bad)
             return -1;
     }

@@ -38,7 +38,7 @@ static int read_description(struct sim_recording *r, struct sim_workload **out)
     return status;
 }
 
-static int read_recording(struct sim_recording *r, const char *line, size_t length)
+static int read_as_recorded(struct sim_recording *r, const char *line, size_t length)
 {
     if (!line)
         return sim_lines_fail(&r->in, 0, "is empty");
@@ -62,7 +62,7 @@ static int read_workload(struct sim_recording *r, struct sim_workload **out)
     const char *line = sim_lines_peek(&r->in, &length);
     if (line && sim_drawn_is_line(line, length))
         return read_description(r, out);
-    if (read_recording(r, line, length) || sim_recording_end(r))
+    if (read_as_recorded(r, line, length) || sim_recording_end(r))
         return r->in.err->status;
     *out = r->w;
     r->w = NULL;

@@ -24,6 +24,7 @@ struct perf_thread {
     uint32_t task;         /* SIM_IDLE: has not run for any time yet */
     int64_t until;         /* it was seen running */
     int64_t woken;         /* then; -1: not yet */
+    int64_t away;          /* blocked time since it last ran for any time */
     bool blocked, gone;
     enum sim_class mark;
     char comm[COMM_SIZE];
@@ -112,12 +113,14 @@ static int thread_ran(struct perf *p, unsigned stream, struct perf_thread *t, in
 {
     struct sim_recording *r = p->r;
     int64_t back = t->woken >= 0 && t->woken < from ? t->woken : from;
+    if (t->blocked && back > t->until)
+        t->away += back - t->until;
     if (to > from && t->task == SIM_IDLE && new_task(p, t))
         return -1;
-    if (r->works && to > from && t->blocked && back > t->until) {
-        struct sim_row away = {.ps = back - t->until, .task = SIM_IDLE};
-        if (sim_spool_push(r->works, t->task, away, r->in.err))
+    if (r->works && to > from) {
+        if (sim_spool_push(r->works, t->task, (struct sim_row){.ps = t->away, .task = SIM_IDLE}, r->in.err))
             return -1;
+        t->away = 0;
     }
     for (int64_t at = from, end; at < to; at = end) {
         struct sim_row row = {.task = t->task};
@@ -182,7 +185,7 @@ static int take_switched(struct perf *p, const struct sim_perf_line *l)
     return 0;
 }
 
-/* The first wake-up of who is blocked ends that. */
+/* The first wake-up of who is blocked ends that; who is not has forgotten it when it is. */
 static int take_woken(struct perf *p, const struct sim_perf_line *l)
 {
     uint32_t thread;
@@ -191,7 +194,7 @@ static int take_woken(struct perf *p, const struct sim_perf_line *l)
     if (find_thread(p, l->woken, &thread))
         return -1;
     struct perf_thread *t = &p->thread[thread];
-    if (t->blocked && t->woken < 0)
+    if (t->woken < 0)
         t->woken = p->at;
     return 0;
 }
@@ -210,14 +213,14 @@ static int take_instant(struct perf *p, const struct sim_perf_line *l)
     if (l->ns - p->origin_ns > SIM_VALUE_MOST / 1000)
         return sim_lines_fail(&p->r->in, p->r->in.number,
                               "the time is more than 106 days after that of the first event");
-    int64_t at = (l->ns - p->origin_ns) * 1000;
-    p->backward += at < p->at;
+    int64_t at = l->ns > p->origin_ns ? (l->ns - p->origin_ns) * 1000 : 0;
+    p->backward += l->ns < p->origin_ns || at < p->at;
     if (at > p->at)
         p->at = at;
     return 0;
 }
 
-static int take_line(struct perf *p)
+static int perf_take_line(struct perf *p)
 {
     struct sim_lines *in = &p->r->in;
     struct sim_perf_line l;
@@ -242,14 +245,14 @@ static void perf_warn(struct perf *p)
     const size_t size = sizeof p->r->w->warning;
     const struct sim_workload_options *o = p->r->options;
     if (p->lost)
-        text_list_add(text, size, "; ", "%" PRIu64 " events were lost", p->lost);
+        text_list_add(text, size, "; ", "lost events: %" PRIu64, p->lost);
     if (p->strangers)
-        text_list_add(text, size, "; ", "%" PRIu64 " switches from a thread that had not been switched to",
-                      p->strangers);
+        text_list_add(text, size, "; ", "switches from threads that had not been switched to: %" PRIu64, p->strangers);
     if (p->backward)
-        text_list_add(text, size, "; ", "%" PRIu64 " events are earlier than the one before", p->backward);
+        text_list_add(text, size, "; ", "events with times that go back: %" PRIu64, p->backward);
     if (p->unreadable)
-        text_list_add(text, size, "; ", "%" PRIu64 " lines of sched_switch cannot be read, the first is line %" PRIu64,
+        text_list_add(text, size, "; ",
+                      "lines of sched_switch that cannot be read: %" PRIu64 ", the first is line %" PRIu64,
                       p->unreadable, p->first_unreadable);
     if (p->stamps && !sim_stamps_met(p->stamps))
         text_list_add(text, size, "; ", "no thread ran in a phase of %.80s: is it the same clock?", o->stamps);
@@ -292,7 +295,7 @@ static int perf_lines(struct perf *p)
 {
     int got;
     while ((got = sim_lines_next(&p->r->in)) > 0)
-        if (take_line(p))
+        if (perf_take_line(p))
             return -1;
     return got;
 }

@@ -475,6 +475,19 @@ static void bars_have_parts_and_limits(void **state)
     sim_report_free(&r);
 }
 
+/* gnuplot draws no axis without length. */
+static void bars_of_nothing_have_an_axis(void **state)
+{
+    (void)state;
+    struct sim_report r;
+    begin(&r, 1, plain_names);
+    add_run(&r, "stock", "recorded", 500, 1000);
+    char *script = script_of(&r, sim_report_chart);
+    has(script, "set xrange [0:1.08]");
+    free(script);
+    sim_report_free(&r);
+}
+
 static void time_line_has_a_lane_for_each_core(void **state)
 {
     (void)state;
@@ -671,6 +684,7 @@ int main(void)
         cmocka_unit_test(text_tells_schedulers_apart),
         cmocka_unit_test(text_is_at_most_100_columns_wide),
         cmocka_unit_test(bars_have_parts_and_limits),
+        cmocka_unit_test(bars_of_nothing_have_an_axis),
         cmocka_unit_test(time_line_has_a_lane_for_each_core),
         cmocka_unit_test(curve_has_both_marks),
         cmocka_unit_test(page_is_harmless_whatever_names_hold),

@@ -163,6 +163,37 @@ static void adds_up(const struct rig *rig, const struct sim_result *r)
         assert_true(isnan(sim_times_overhead(&r->all)));
 }
 
+/* What an observer is shown of the cores. */
+struct watch {
+    int64_t until[MEMORY_CPUS_MAX]; /* the end of each core's last piece */
+    int64_t level_ps[SIM_LEVELS_MAX], halted_ps;
+};
+
+static void watch_piece(void *self, unsigned core, int64_t from, int64_t to, unsigned level, unsigned permille)
+{
+    struct watch *watch = self;
+    assert_true(core < MEMORY_CPUS_MAX && level < SIM_LEVELS_MAX);
+    assert_int_equal(from, watch->until[core]);
+    assert_true(from < to);
+    watch->until[core] = to;
+    watch->level_ps[level] += to - from;
+    watch->halted_ps += permille == 0 ? to - from : 0;
+}
+
+/* Pieces follow each other from the beginning to the end; without siblings, CPU time is a part of them. */
+static void pieces_cover_it(const struct rig *rig, const struct watch *watch, const struct sim_result *r)
+{
+    for (unsigned core = 0; core < r->n_cores; core++) {
+        assert_int_equal(watch->until[core], watch->until[0]);
+        assert_true(watch->until[core] >= r->all.end_ps);
+    }
+    if (rig->m.w.smt)
+        return;
+    for (unsigned k = 0; k < SIM_LEVELS_MAX; k++)
+        assert_true(r->all.level_ps[k] <= watch->level_ps[k]);
+    assert_true(r->all.halted_ps <= watch->halted_ps);
+}
+
 /* ---- the comparison ---- */
 
 /* One policy, by both; fewest: changes of level that policy never had, on one CPU. */
@@ -171,7 +202,10 @@ static void compare_policy(struct rig *rig, bool whole, uint64_t *fewest)
     struct sim_result fast, slow;
     struct slow_counts counts;
     struct machine_error err;
+    struct watch watch = {.halted_ps = 0};
+    const struct sim_observer observer = {.piece = watch_piece, .self = &watch};
     char why[300] = "";
+    rig->o.observer = &observer;
     bool can = sim_check(rig->fast, &rig->m.w, &rig->o, why, sizeof why) == 0;
     int status = sim_run(rig->fast, &rig->m.w, &rig->o, &fast, &err);
     if (!can) {
@@ -186,6 +220,7 @@ static void compare_policy(struct rig *rig, bool whole, uint64_t *fewest)
     same_result(rig, &fast, &slow, &counts);
     adds_up(rig, &fast);
     work_is_done(rig, &fast);
+    pieces_cover_it(rig, &watch, &fast);
     if (rig->o.policy == SIM_NEVER) {
         assert_int_equal(fast.up, 0);
         *fewest = fast.transitions;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Small simulations that were worked out by hand from doc/simulation.md, in both simulators. Times below are in us; work
- * is in cycles: 1 us at 3000 MHz is 3000.
+ * Small simulations that were worked out by hand from doc/simulation.md, in both simulators. Times below are in
+ * us; work is in cycles: 1 us at 3000 MHz is 3000.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,16 +20,19 @@
 
 #define US SIM_PS_PER_US
 
-/* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1, 512heavy: level 2, after
- * 150000 instructions if the workload says how many it executes; 20 us down, 10 us up, 100 us of waiting. */
+/* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1; 256heavy: level 1,
+ * after 100 instructions if the workload says how many it executes; 512heavy: level 2, after 150000. 20 us down, 10 us up,
+ * 100 us of waiting. */
 static const char example_export[] =
     "{\"format\": \"characterize-export/1\", \"cpu\": \"Example\", \"machine\": \"test\", \"modelled\": true,\n"
     "\"levels\": 3, \"level_events\": [],\n"
     "\"classes\": [{\"class\": 0, \"width\": 64, \"heavy\": false, \"level\": 0},\n"
     "  {\"class\": 1, \"width\": 256, \"heavy\": false, \"level\": 0},\n"
-    "  {\"class\": 2, \"width\": 512, \"heavy\": false, \"level\": 1},\n"
-    "  {\"class\": 3, \"width\": 512, \"heavy\": true, \"level\": 2}],\n"
-    "\"triggers\": [{\"class\": 3, \"one_in\": 1, \"level\": 2, \"count\": 150000, \"count_lo\": 149000,\n"
+    "  {\"class\": 2, \"width\": 256, \"heavy\": true, \"level\": 1},\n"
+    "  {\"class\": 3, \"width\": 512, \"heavy\": false, \"level\": 1},\n"
+    "  {\"class\": 4, \"width\": 512, \"heavy\": true, \"level\": 2}],\n"
+    "\"triggers\": [{\"class\": 2, \"one_in\": 1, \"level\": 1, \"count\": 100},\n"
+    "  {\"class\": 4, \"one_in\": 1, \"level\": 2, \"count\": 150000, \"count_lo\": 149000,\n"
     "    \"count_hi\": 151000}],\n"
     "\"frequencies\": [{\"cpu\": 0, \"active_cores\": 1, \"level\": 0, \"mhz\": 3000},\n"
     "  {\"cpu\": 0, \"active_cores\": 1, \"level\": 1, \"mhz\": 2500},\n"
@@ -43,7 +46,7 @@ static const char example_export[] =
     "  {\"from\": 1, \"to\": 2, \"active_cores\": 2, \"down_ns\": 20000, \"up_ns\": 10000}],\n"
     "\"relaxations\": [], \"level_relaxations\": [{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": 100000},\n"
     "  {\"from\": 2, \"to\": 0, \"mode\": 1, \"wait_ns\": 100000}],\n"
-    "\"throttles\": [{\"from\": 0, \"to\": 3, \"active_cores\": 1, \"phase\": 1, \"duration_ns\": 10000,\n"
+    "\"throttles\": [{\"from\": 0, \"to\": 4, \"active_cores\": 1, \"phase\": 1, \"duration_ns\": 10000,\n"
     "    \"ratio_permille\": 250}],\n"
     "\"settings\": [], \"missing\": []}\n";
 
@@ -87,8 +90,8 @@ static void example_idle(struct example *e, unsigned cpu, int64_t ps)
     memory_workload_add(&e->m, cpu, (struct sim_row){.ps = ps, .task = SIM_IDLE});
 }
 
-/* What is expected of one task: CPU time at levels, and of it throttled and halted; the end; ideal time; what it loses to
- * siblings. */
+/* What is expected of one task: CPU time at levels, and of it throttled and halted; the end; ideal time; what it loses
+ * to siblings. */
 struct expected {
     int64_t level[3], throttled, halted, end;
     double ideal, smt;
@@ -129,8 +132,8 @@ static void expect(struct example *e, enum sim_policy policy, int64_t timeout_ps
 /*
  * 100 us of plain code, 30 us of 512heavy, 100 us of plain code. The change begins at 100: 10 us throttled to 750 MHz
  * cost 10 (1 - 0.25 * 3000 / 2000) = 6.25, the halt takes the other 13.75 of the 20. Of 90000 cycles 7500 are done in
- * it, the other 82500 take 41.25 at 2000 MHz, until 165. With a timeout of 40 the core stays at level 2 until 205; 80000
- * cycles of 300000 are done by then; it halts for 10, until 215; 220000 take 73.333334 at 3000 MHz.
+ * it, the other 82500 take 41.25 at 2000 MHz, until 165. With a timeout of 40 the core stays at level 2 until 205;
+ * 80000 cycles of 300000 are done by then; it halts for 10, until 215; 220000 take 73.333334 at 3000 MHz.
  */
 static void one_wide_row_between_two_plain_ones(void **state)
 {
@@ -170,9 +173,9 @@ static void one_wide_row_between_two_plain_ones(void **state)
 
 /*
  * The same change while a sibling runs plain code, from 50 on. The sibling loses 23.75 - 2.5 in it (it is throttled,
- * too, and does 7500 cycles), all for its sibling's sake; then it runs at 2000 MHz instead of 3000, for 41.25 as long as
- * the sibling demands it (a loss of 41.25 / 3), for 180 more as nobody goes up: 200 * 3000 - 150000 - 7500 = 442500
- * cycles take 221.25, until 295.
+ * too, and does 7500 cycles), all for its sibling's sake; then it runs at 2000 MHz instead of 3000, for 41.25 as
+ * long as the sibling demands it (a loss of 41.25 / 3), for 180 more as nobody goes up: 200 * 3000 - 150000 - 7500
+ * = 442500 cycles take 221.25, until 295.
  */
 static void a_halt_stops_the_sibling(void **state)
 {
@@ -213,6 +216,22 @@ static void wide_code_is_noticed_after_its_count(void **state)
 }
 
 /*
+ * 100 instructions at 10.001 a cycle are 99990000.9999 units of 10^-7 cycles, rounded up, of which 3333 ps at 3000 MHz
+ * do one too few. So the change begins at 3334 ps; 300000000 - 100020000 units take 7999.2 ps at 2500 MHz.
+ */
+static void counts_end_at_whole_units_of_work(void **state)
+{
+    struct example e;
+    (void)state;
+    example_make(&e, 1, 1, 1);
+    e.m.w.has_ipc = true;
+    memory_workload_add(&e.m, 0, (struct sim_row){.ps = 10000, .task = 0, .class = SIM_256HEAVY, .ipc = 10001});
+    expect(&e, SIM_STOCK, 0, (struct expected[]){{{20 * US + 3334, 8000, 0}, 0, 20 * US, 20 * US + 11334, 10000, 0}}, 1,
+           0);
+    example_end(&e);
+}
+
+/*
  * 512light for 30 us: the change is a halt of 20, then 90000 cycles take 36 at 2500 MHz, until 56. A timeout of 40 ends
  * at 96: the core goes up there if the next wide row comes later, and not if it comes at this picosecond.
  */
@@ -237,8 +256,9 @@ static void a_timeout_that_ends_as_wide_code_begins(void **state)
 }
 
 /*
- * A core works for 100 us as recorded, from 40 us on beside another, for whose 27 us both run at 2700 MHz: 81000 cycles,
- * 30 us. 300000 - 120000 - 81000 = 99000 cycles remain, 33 us. At 2700 MHz nothing is lost: that is level 0.
+ * A core works for 100 us as recorded, from 40 us on beside another, for whose 27 us both run at 2700 MHz: 81000
+ * cycles, 30 us. 300000 - 120000 - 81000 = 99000 cycles remain, 33 us. At 2700 MHz nothing is lost: that is level
+ * 0.
  */
 static void another_core_changes_the_turbo_level_in_mid_row(void **state)
 {
@@ -261,9 +281,9 @@ static void another_core_changes_the_turbo_level_in_mid_row(void **state)
 }
 
 /*
- * The oracle between two wide rows: to go up costs 10 and to come back 20, and a cycle at 2500 MHz takes 1/15000 us more
- * than at 3000 MHz, so 450000 cycles, 150 us at 3000 MHz, are as good either way. Going up for 160 us (480000 cycles)
- * pays: 30 more of halts, 32 less of work.
+ * The oracle between two wide rows: to go up costs 10 and to come back 20, and a cycle at 2500 MHz takes 1/15000
+ * us more than at 3000 MHz, so 450000 cycles, 150 us at 3000 MHz, are as good either way. Going up for 160 us
+ * (480000 cycles) pays: 30 more of halts, 32 less of work.
  */
 static void the_oracle_goes_up_where_it_pays(void **state)
 {
@@ -284,8 +304,9 @@ static void the_oracle_goes_up_where_it_pays(void **state)
 
 /*
  * Policy software, 512heavy code of 1.2 instructions a cycle from 10 us on: level 1 at once, a halt of 20; a first look
- * at 110, after 80 us at 2500 MHz, sees 1.2 a cycle: level 2, a halt of 20. 300 us are 900000 cycles; 200000 are done at
- * 110, 700000 at 2000 MHz take 350 from 130 on, until 480. 480 + 666 = 1146: at level 2 until 1210, then 10 up.
+ * at 110, after 80 us at 2500 MHz, sees 1.2 a cycle: level 2, a halt of 20. 300 us are 900000 cycles; 200000 are
+ * done at 110, 700000 at 2000 MHz take 350 from 130 on, until 480. 480 + 666 = 1146: at level 2 until 1210, then
+ * 10 up.
  */
 static void software_looks_every_100_us(void **state)
 {
@@ -307,6 +328,13 @@ static void software_looks_every_100_us(void **state)
            (struct expected[]){{{20 * US, 360 * US, 0}, 0, 20 * US, 390 * US, 300e6, 0},
                                {{400 * US, 730 * US, 0}, 0, 10 * US, 1520 * US, 1000e6, 0}},
            1, 1);
+    /* 345 us are 1035000 cycles, until 444, and 444 + 666 = 1110 is a look: 666 at 2500 MHz are 1665000 cycles; 1335000
+     * at 3000: 445 */
+    e.m.stream[0].rows[1].ps = 345 * US;
+    expect(&e, SIM_SOFTWARE, 0,
+           (struct expected[]){{{20 * US, 414 * US, 0}, 0, 20 * US, 444 * US, 345e6, 0},
+                               {{445 * US, 676 * US, 0}, 0, 10 * US, 1565 * US, 1000e6, 0}},
+           1, 1);
     example_end(&e);
 }
 
@@ -316,6 +344,7 @@ int main(void)
         cmocka_unit_test(one_wide_row_between_two_plain_ones),
         cmocka_unit_test(a_halt_stops_the_sibling),
         cmocka_unit_test(wide_code_is_noticed_after_its_count),
+        cmocka_unit_test(counts_end_at_whole_units_of_work),
         cmocka_unit_test(a_timeout_that_ends_as_wide_code_begins),
         cmocka_unit_test(another_core_changes_the_turbo_level_in_mid_row),
         cmocka_unit_test(the_oracle_goes_up_where_it_pays),

@@ -143,7 +143,11 @@ static void options_go_before_comments(void **state)
                          "of the rows, or --siblings-map 0-1,2-3");
     o.siblings = "0";
     workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o,
-                         "FILE: siblings: no CPUs share a core: --smt on has no effect");
+                         "FILE: --siblings-map: no CPUs share a core: --smt on has no effect");
+    o.siblings = "0-1-0";
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 0 is there twice");
+    o.siblings = "0-1";
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 1 is not in the recording");
 }
 
 static void tasks_as_work(void **state)
@@ -415,6 +419,102 @@ static void random_recordings(void **state)
     }
 }
 
+enum { WANDERERS = 9 };
+
+/* A task's rows as work, in us: what goes on is one row, as everywhere. */
+struct wanderer {
+    int64_t until, ps; /* of the present row */
+    int number, kind;  /* kind of the present row; -1: none yet; 0: blocked; 1, 2: classes */
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static void wanders(struct wanderer *t, int64_t us, int kind)
+{
+    if (!us)
+        return;
+    if (kind == t->kind) {
+        t->ps += us;
+        return;
+    }
+    if (t->kind == 0)
+        fprintf(t->out, "%s%" PRId64 " -", ftell(t->out) ? "; " : "", t->ps);
+    if (t->kind > 0)
+        fprintf(t->out, "%s%" PRId64 " t%d %s", ftell(t->out) ? "; " : "", t->ps, t->number,
+                t->kind == 1 ? "none" : "512heavy");
+    t->kind = kind;
+    t->ps = us;
+}
+
+/* Tasks that wander among CPUs, one after the other or with pauses; the file has one CPU behind the other. */
+static void random_wanderers(void **state)
+{
+    (void)state;
+    unsigned rounds = rng_rounds(60);
+    for (unsigned round = 0; round < rounds; round++) {
+        struct rng r;
+        struct wanderer task[WANDERERS] = {{0}};
+        int on[RANDOM_CPUS], kind[RANDOM_CPUS];
+        int64_t since[RANDOM_CPUS] = {0}, now = 0;
+        char *rows[RANDOM_CPUS], *text = NULL, *want[WANDERERS + 1] = {NULL};
+        size_t size[RANDOM_CPUS], text_size;
+        FILE *of[RANDOM_CPUS], *out = open_memstream(&text, &text_size);
+        rng_init(&r, round + 1, 2);
+        for (int c = 0; c < RANDOM_CPUS; c++) {
+            of[c] = open_memstream(&rows[c], &size[c]);
+            on[c] = -1;
+            fprintf(of[c], "%d,0,-,\n", c);
+        }
+        for (int t = 0; t < WANDERERS; t++) {
+            task[t] = (struct wanderer){.number = t, .kind = -1};
+            task[t].out = open_memstream(&task[t].text, &task[t].size);
+        }
+        for (int i = 0; i < 300 + RANDOM_CPUS; i++) {
+            int c = i < 300 ? rng_int(&r, 0, RANDOM_CPUS - 1) : i - 300;
+            int next = i < 300 ? rng_int(&r, -1, WANDERERS - 1) : -1;
+            now += rng_chance(&r, 0.3) ? 0 : rng_int(&r, 1, 1000);
+            if (on[c] >= 0) {
+                struct wanderer *t = &task[on[c]];
+                if (now > since[c])
+                    wanders(t, since[c] - t->until, 0);
+                wanders(t, now - since[c], kind[c]);
+                t->until = now > since[c] ? now : t->until;
+            }
+            for (int k = 0; k < RANDOM_CPUS; k++)
+                next = k != c && on[k] == next ? -1 : next;
+            on[c] = next;
+            kind[c] = rng_int(&r, 1, 2);
+            since[c] = now;
+            if (next < 0)
+                fprintf(of[c], "%d,%" PRId64 ",-,\n", c, now);
+            else
+                fprintf(of[c], "%d,%" PRId64 ",t%d,%s\n", c, now, next, kind[c] == 1 ? "none" : "512heavy");
+        }
+        fputs(HEAD, out);
+        for (int t = 0; t < WANDERERS; t++) /* so that they are numbered in this order */
+            fprintf(out, "%d,0,t%d,none\n", RANDOM_CPUS, t);
+        fprintf(out, "%d,0,-,\n", RANDOM_CPUS);
+        for (int c = 0; c < RANDOM_CPUS; c++) {
+            fclose(of[c]);
+            fputs(rows[c], out);
+            free(rows[c]);
+        }
+        fclose(out);
+        for (int t = 0; t < WANDERERS; t++) {
+            wanders(&task[t], 1, -2);
+            fclose(task[t].out);
+            want[t] = task[t].text;
+        }
+        struct sim_workload *w = workload_rig_opened(text, &(struct sim_workload_options){.works = true});
+        workload_rig_check_works(w, (const char *const *)want);
+        sim_workload_free(w);
+        for (int t = 0; t < WANDERERS; t++)
+            free(want[t]);
+        free(text);
+    }
+}
+
 /* As many tasks as threads may have, on two CPUs in turns. */
 static void many_tasks(void **state)
 {
@@ -453,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_pipe),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(random_recordings),
+        cmocka_unit_test(random_wanderers),
         cmocka_unit_test(many_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

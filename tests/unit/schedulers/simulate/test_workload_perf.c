@@ -84,6 +84,31 @@ static void forms_of_switches(void **state)
                   1, 975758720303000, "Thread-2 (_run)", 14, "swapper/1", 0, false);
 }
 
+/* Who never runs again: its number will be another's. */
+static void states_of_the_dead(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool gone;
+    } states[] = {{"X", true},    {"Z", true},  {"16", true}, {"32", true}, {"128", true}, {"S", false},  {"R", false},
+                  {"D|W", false}, {"0", false}, {"1", false}, {"2", false}, {"64", false}, {"256", false}};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        struct sim_perf_line l;
+        char line[200];
+        snprintf(line, sizeof line,
+                 "x 1 [000] 5.000001: sched:sched_switch: prev_comm=x prev_pid=1 prev_prio=120 prev_state=%s ==> "
+                 "next_comm=y next_pid=2 next_prio=120",
+                 states[i].name);
+        parsed(line, SIM_PERF_SWITCH, 0, 5000001000, &l);
+        assert_int_equal(l.gone, states[i].gone);
+        snprintf(line, sizeof line, "x 1 [000] 5.000001: sched:sched_switch: x:1 [120] %s ==> y:2 [120]",
+                 states[i].name);
+        parsed(line, SIM_PERF_SWITCH, 0, 5000001000, &l);
+        assert_int_equal(l.gone, states[i].gone);
+    }
+}
+
 /* Names of at most 15 bytes that a process can give itself, to fool whoever reads this. */
 static void hostile_names(void **state)
 {
@@ -197,6 +222,37 @@ static void rows_of_cpus_and_tasks(void **state)
     sim_workload_free(w);
 }
 
+/* Where perf prints microseconds, a thread may run for none; what it was blocked before and after adds up. */
+static void runs_of_no_length(void **state)
+{
+    (void)state;
+    /* clang-format off */
+    struct sim_workload *w = workload_rig_opened(
+        SWITCH(0, 10, "a", 11, "R", "b", 12)
+        SWITCH(0, 15, "b", 12, "R", "swapper/0", 0)
+        WAKE(0, 18, "c", 13)                        /* blocked for 8, counted from the first event */
+        SWITCH(0, 20, "swapper/0", 0, "R", "c", 13)
+        SWITCH(0, 20, "c", 13, "S", "swapper/0", 0)
+        WAKE(0, 23, "c", 13)                        /* for 3 more */
+        SWITCH(0, 25, "swapper/0", 0, "R", "c", 13)
+        SWITCH(0, 25, "c", 13, "R", "swapper/0", 0) /* preempted */
+        SWITCH(0, 30, "swapper/0", 0, "R", "c", 13)
+        SWITCH(0, 34, "c", 13, "S", "b", 12),
+        &with_works);
+    /* clang-format on */
+    workload_rig_check_works(w, (const char *const[]){"5 b-12 none", "11 -; 4 c-13 none", NULL});
+    workload_rig_check_cpus(w, (const char *const[]){"5 b-12 none; 15 -; 4 c-13 none", NULL});
+    sim_workload_free(w);
+    /* back in time by more than 2^63 ps */
+    w = workload_rig_opened(
+        "x 1 [000] 4294967295.000000: sched:sched_stat_runtime: x\n" SWITCH(
+            0, 10, "a", 11, "R", "b", 12) "x 1 [000] 4294967295.000002: sched:sched_stat_runtime: x\n",
+        &recorded);
+    workload_rig_check_cpus(w, (const char *const[]){"2 b-12 none", NULL});
+    assert_string_equal(w->warning, "events with times that go back: 1");
+    sim_workload_free(w);
+}
+
 static void marks(void **state)
 {
     (void)state;
@@ -207,20 +263,26 @@ static void marks(void **state)
         "next_comm=ngx next_pid=80 next_prio=120\n"
         "x 8/80 [000] 100.000002: sched:sched_switch: prev_comm=ngx prev_pid=80 prev_prio=120 prev_state=R ==> "
         "next_comm=nginx next_pid=71 next_prio=120\n"
-        "x 7/71 [000] 100.000004: sched:sched_switch: prev_comm=renamed prev_pid=71 prev_prio=120 prev_state=R ==> "
+        "x 7/71 [000] 100.000004: sched:sched_switch: prev_comm=nginx prev_pid=71 prev_prio=120 prev_state=R ==> "
+        "next_comm=swapper next_pid=0 next_prio=120\n"
+        "x 0/0 [000] 100.000005: sched:sched_switch: prev_comm=swapper prev_pid=0 prev_prio=120 prev_state=R ==> "
+        "next_comm=nginx next_pid=71 next_prio=120\n"
+        "x 7/71 [000] 100.000008: sched:sched_switch: prev_comm=renamed prev_pid=71 prev_prio=120 prev_state=R ==> "
         "next_comm=swapper next_pid=0 next_prio=120\n";
     struct sim_mark mark[] = {
         {"80", SIM_256LIGHT}, {"ngin?", SIM_512HEAVY}, {"80", SIM_512LIGHT}, {"no*", SIM_256HEAVY}};
     struct sim_workload_options o = {.recorded = 28000, .works = true, .marks = mark, .n_marks = 4};
     struct sim_workload *w = workload_rig_opened(text, &o);
-    workload_rig_check_cpus(w,
-                            (const char *const[]){"1 nginx-72 512heavy; 1 ngx-80 256light; 2 renamed-71 none", NULL});
+    workload_rig_check_cpus(
+        w, (const char *const[]){
+               "1 nginx-72 512heavy; 1 ngx-80 256light; 2 renamed-71 512heavy; 1 -; 3 renamed-71 none", NULL});
     assert_string_equal(w->warning, "no thread is '80'; no thread is 'no*'");
     sim_workload_free(w);
     mark[0].who = "7";
     w = workload_rig_opened(text, &o);
     workload_rig_check_cpus(
-        w, (const char *const[]){"1 nginx-72 256light; 1 ngx-80 512light; 2 renamed-71 256light", NULL});
+        w, (const char *const[]){
+               "1 nginx-72 256light; 1 ngx-80 512light; 2 renamed-71 256light; 1 -; 3 renamed-71 256light", NULL});
     assert_string_equal(w->warning, "no thread is 'no*'");
     sim_workload_free(w);
 }
@@ -354,10 +416,9 @@ static void what_a_recording_lacks(void **state)
         &with_works);
     workload_rig_check_cpus(w, (const char *const[]){"10 c-13 none; 10 -; 10 a-11 none", "20 d-15 none; 10 -", NULL});
     workload_rig_check_works(w, (const char *const[]){"10 c-13 none", "20 d-15 none", "20 -; 10 a-11 none", NULL});
-    assert_string_equal(w->warning,
-                        "7 events were lost; 1 switches from a thread that had not been switched to; 2 events "
-                        "are earlier than the one before; 1 lines of sched_switch cannot be read, the first "
-                        "is line 6");
+    assert_string_equal(
+        w->warning, "lost events: 7; switches from threads that had not been switched to: 1; events with times that "
+                    "go back: 2; lines of sched_switch that cannot be read: 1, the first is line 6");
     sim_workload_free(w);
 }
 
@@ -498,9 +559,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_of_switches),
+        cmocka_unit_test(states_of_the_dead),
         cmocka_unit_test(hostile_names),
         cmocka_unit_test(other_lines),
         cmocka_unit_test(rows_of_cpus_and_tasks),
+        cmocka_unit_test(runs_of_no_length),
         cmocka_unit_test(marks),
         cmocka_unit_test(stamps_split_what_ran),
         cmocka_unit_test(malformed_stamps),
