@@ -52,13 +52,19 @@ static void count_runnable(const struct dispatch *d, unsigned n[2])
     }
 }
 
-/* Whether a core that is not wide has nothing to do. */
-static bool is_idle_elsewhere(const struct dispatch *d)
+/* A core that is not wide and has nothing to do; n_cores: there is none. A CPU that chooses will have, if it can. */
+static unsigned idle_other_core(const struct dispatch *d)
 {
-    for (unsigned core = 0; core < d->engine->n_cores; core++)
-        if (!d->wide[core] && dispatch_core_idle(d, core))
-            return true;
-    return false;
+    bool nothing = first_ready(d, false) == SIM_IDLE;
+    for (unsigned core = 0; core < d->engine->n_cores; core++) {
+        bool idle = !d->wide[core] && dispatch_core_idle(d, core);
+        const struct engine_core *c = &d->engine->core[core];
+        for (unsigned i = 0; i < c->n_cpus && idle; i++)
+            idle = nothing || !d->cpu[d->engine->member[c->first + i]].choosing;
+        if (idle)
+            return core;
+    }
+    return d->engine->n_cores;
 }
 
 /* The other CPUs of the core choose again: those that idle, or run what is not of its kind any more. */
@@ -92,13 +98,15 @@ static void consider_kind(struct dispatch *d, unsigned cpu)
 {
     uint64_t wide = d->n_wide, other = d->engine->n_cores - d->n_wide;
     unsigned n[2];
-    if (d->engine->now - d->wide_changed <= SPECIALIZE_CHANGE_PS || (on_wide_core(d, cpu) ? wide : other) <= 1)
+    if (d->engine->now - d->wide_changed <= SPECIALIZE_CHANGE_PS)
         return;
     count_runnable(d, n);
-    if (on_wide_core(d, cpu)
-            ? n[1] * other < n[0] * (wide - 1)
-            : n[0] * wide < n[1] * (other - 1) || (first_ready(d, true) != SIM_IDLE && is_idle_elsewhere(d)))
+    bool less = wide > 1 && n[1] * other<n[0] * (wide - 1), more = other> 1 && n[0] * wide < n[1] * (other - 1);
+    unsigned idle = other > 1 && first_ready(d, true) != SIM_IDLE ? idle_other_core(d) : d->engine->n_cores;
+    if (on_wide_core(d, cpu) ? less : more || idle != d->engine->n_cores)
         change_kind(d, cpu, !on_wide_core(d, cpu));
+    else if (idle != d->engine->n_cores) /* it looks again */
+        dispatch_again(d, d->engine->member[d->engine->core[idle].first], false);
 }
 
 /* ---- what a task is ---- */
