@@ -357,7 +357,7 @@ static const struct option_row option_table[] = {
     {"stamps", "FILE[=CLASS]", "Begin and end of the wide phases of each thread of perf script text", WITH_SIMULATE,
      .take = take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
-     .take = option_take_number, AT(timeout_us), 0.001, 1e9, "0.001 to 1000000000 microseconds"},
+     .take = option_take_number, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
     {.about = "Output:"},
