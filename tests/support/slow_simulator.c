@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "tests/support/slow_learned.h"
+
 static const int64_t LOOK_PS = 100 * SIM_PS_PER_US; /* of policy software */
 static const int64_t SOFTWARE_WAIT_PS = 666 * SIM_PS_PER_US;
 
@@ -37,6 +39,9 @@ struct slow_core {
     bool runs_512, is_heavy;
     int64_t began_512, next_look;
     int64_t instructions, cycles; /* since the last look: thousandths of 10^-7; 10^-7 */
+    /* policy learned */
+    uint32_t demander; /* the task by which the demand became what it is */
+    struct slow_gap gap;
 };
 
 struct slow_world {
@@ -45,6 +50,7 @@ struct slow_world {
     const struct sim_options *o;
     struct slow_cpu *cpu;
     struct slow_core *core;
+    struct slow_learned *learned;
     unsigned n; /* active cores */
     int64_t now;
     bool missing; /* a parameter */
@@ -305,6 +311,9 @@ static void policy_fell(struct slow_world *s, unsigned core, unsigned a, unsigne
         wait = s->o->timeout_ps ? s->o->timeout_ps : known(s, slow_params_breakeven(s->p, b, a, s->n));
     else if (s->o->policy == SIM_SOFTWARE)
         wait = software_hold(s, c) - s->now;
+    else if (s->o->policy == SIM_LEARNED)
+        wait = slow_learned_fell(s->learned, &c->gap, c->demander, a, b,
+                                 known(s, slow_params_breakeven(s->p, b, a, s->n)));
     else
         assert_int_equal(s->o->policy, SIM_NEVER);
     for (unsigned k = b + 1; k <= a; k++)
@@ -385,15 +394,19 @@ static void change_level(struct slow_world *s, unsigned core)
 
 /* ---- "At one instant" ---- */
 
+static bool core_works(const struct slow_world *s, unsigned core)
+{
+    for (unsigned i = 0; i < s->w->n_cpus; i++)
+        if (s->cpu[i].core == core && has_work(&s->cpu[i]))
+            return true;
+    return false;
+}
+
 static void count_active(struct slow_world *s)
 {
-    bool active[SIM_CORES_MAX] = {false};
     s->n = 0;
-    for (unsigned i = 0; i < s->w->n_cpus; i++)
-        if (has_work(&s->cpu[i]) && !active[s->cpu[i].core]) {
-            active[s->cpu[i].core] = true;
-            s->n++;
-        }
+    for (unsigned i = 0; i < s->w->n_cores; i++)
+        s->n += core_works(s, i);
     if (s->n == 0)
         s->n = 1;
     if (s->w->active_cores)
@@ -402,13 +415,19 @@ static void count_active(struct slow_world *s)
 
 static void look_at_demand(struct slow_world *s, unsigned core)
 {
-    unsigned before = s->core[core].demand, demand = core_demand(s, core);
-    s->core[core].demand = demand;
+    struct slow_core *c = &s->core[core];
+    unsigned before = c->demand, demand = core_demand(s, core);
+    c->demand = demand;
+    if (demand > before && c->gap.open && demand > c->gap.b)
+        slow_learned_rose(s->learned, &c->gap, known(s, slow_params_breakeven(s->p, c->gap.b, c->gap.a, s->n)));
     if (demand < before) {
         policy_fell(s, core, before, demand);
-        s->core[core].falls++;
+        c->falls++;
         s->counts.falls++;
     }
+    for (unsigned i = s->w->n_cpus; i-- > 0 && demand != before;) /* the first one is looked at last */
+        if (s->cpu[i].core == core && has_work(&s->cpu[i]) && cpu_demand(s, &s->cpu[i]) == demand)
+            c->demander = s->cpu[i].row->task;
 }
 
 static uint32_t speed_now(const struct slow_world *s, const struct slow_cpu *c)
@@ -488,6 +507,9 @@ static void count_piece(struct slow_world *s, unsigned cpu, int64_t dt)
 
 static void move_on(struct slow_world *s, int64_t dt)
 {
+    for (unsigned i = 0; i < s->w->n_cores; i++)
+        if (core_works(s, i))
+            s->core[i].gap.worked += dt;
     for (unsigned i = 0; i < s->w->n_cpus; i++)
         if (has_work(&s->cpu[i]))
             count_piece(s, i, dt);
@@ -515,8 +537,9 @@ static struct sim_row *read_cpu(const struct sim_workload *w, unsigned cpu, size
     struct sim_row *rows = NULL;
     size_t got = 1;
     for (*n = 0; got > 0; *n += got) {
-        rows = realloc(rows, (*n + AT_ONCE) * sizeof *rows);
-        assert_non_null(rows);
+        struct sim_row *more = realloc(rows, (*n + AT_ONCE) * sizeof *rows);
+        assert_non_null(more);
+        rows = more;
         got = w->cpus.read(w->cpus.self, cpu, rows + *n, AT_ONCE);
     }
     return rows;
@@ -552,6 +575,7 @@ bool slow_simulate(const struct slow_params *p, const struct sim_workload *w, co
         .n_tasks = w->n_tasks, .n_cores = w->n_cores, .tasks = calloc(w->n_tasks + 1, sizeof *out->tasks)};
     s.cpu = calloc(w->n_cpus, sizeof *s.cpu);
     s.core = calloc(w->n_cores, sizeof *s.core);
+    s.learned = slow_learned_make(w->n_tasks);
     assert_true(s.cpu && s.core && out->tasks && w->n_cpus <= SIM_CORES_MAX);
     w->cpus.rewind(w->cpus.self);
     for (unsigned i = 0; i < w->n_cpus; i++) {
@@ -570,6 +594,7 @@ bool slow_simulate(const struct slow_params *p, const struct sim_workload *w, co
         free(rows[i]);
     free(s.cpu);
     free(s.core);
+    free(s.learned);
     if (s.missing)
         free(out->tasks);
     return !s.missing;

@@ -210,6 +210,21 @@ static bool take_wake(const char *fields, struct sim_perf_line *out)
     return last_thread(fields, fields + strlen(fields), &p, &end, &out->woken);
 }
 
+/* comm=A pid=1 runtime=2000 [ns], and what older kernels add */
+static bool take_runtime(const char *fields, struct sim_perf_line *out)
+{
+    uint32_t ns;
+    for (const char *p, *at = fields; (at = strstr(at, " pid=")); at++) {
+        p = at;
+        take_text(&p, " pid=");
+        if (take_thread(&p, &out->ran) && take_text(&p, " runtime=") && take_number(&p, UINT32_MAX, &ns)) {
+            out->ran_ns = ns;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "LOST 17 EVENTS", as perf sched and ftrace say it. */
 static bool take_lost(const char *line, struct sim_perf_line *out)
 {
@@ -248,6 +263,8 @@ static void perf_line_take_event(const char *word, struct sim_perf_line *out)
         out->missing = "the threads' numbers (field trace)";
     } else if (!strncmp(word, "sched_wak", 9) && take_wake(p, out)) {
         out->event = SIM_PERF_WAKE; /* sched_waking, sched_wakeup, sched_wakeup_new */
+    } else if (length == 19 && !strncmp(word, "sched_stat_runtime:", length) && take_runtime(p, out)) {
+        out->event = SIM_PERF_RUNTIME;
     }
 }
 

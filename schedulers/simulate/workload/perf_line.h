@@ -16,6 +16,7 @@ enum sim_perf_event {
     SIM_PERF_OTHER,   /* another event: CPU and time alone */
     SIM_PERF_SWITCH,
     SIM_PERF_WAKE,
+    SIM_PERF_RUNTIME,
     SIM_PERF_LOST,
     SIM_PERF_UNREADABLE /* a switch of which something is missing */
 };
@@ -31,6 +32,8 @@ struct sim_perf_line {
     size_t prev_comm_length, next_comm_length;
     bool runnable, gone; /* what the one that ran would do: go on, or never again */
     uint32_t woken;      /* wake: the thread */
+    uint32_t ran;        /* runtime: the thread, and for how long */
+    uint64_t ran_ns;
     uint64_t lost;       /* events */
     const char *missing; /* unreadable: what */
 };

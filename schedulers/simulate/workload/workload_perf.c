@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Workloads from the text of perf script (doc/simulation.md). What ran on a CPU until a switch is who leaves, whatever
- * was switched to before: events may be lost. As perf sched does (tools/perf/builtin-sched.c, timehist).
+ * was switched to before: events may be lost. As perf sched does (tools/perf/builtin-sched.c, timehist), but for a CPU
+ * that was idle: some kernels record no switch that leaves the idle task, and its time is not the thread's.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct perf_thread {
     int64_t until;         /* it was seen running */
     int64_t woken;         /* then; -1: not yet */
     int64_t away;          /* blocked time since it last ran for any time */
+    int64_t ran;           /* ps that the kernel says it has run since it last left a CPU; 0: it does not say */
     bool blocked, gone;
     enum sim_class mark;
     char comm[COMM_SIZE];
@@ -46,7 +48,7 @@ struct perf {
     size_t n_threads;
     struct sim_stamps *stamps;
     uint64_t mark_used; /* bits of the first 64 */
-    uint64_t switches, lost, strangers, backward, unreadable;
+    uint64_t switches, lost, strangers, from_idle, never_woken, backward, unreadable;
     uint64_t first_unreadable;
     const char *missing;
 };
@@ -134,6 +136,7 @@ static int thread_ran(struct perf *p, unsigned stream, struct perf_thread *t, in
     }
     t->until = to;
     t->woken = -1;
+    t->ran = 0;
     t->blocked = false;
     return 0;
 }
@@ -149,6 +152,24 @@ static int cpu_did(struct perf *p, unsigned stream, uint32_t thread, int64_t to)
     return sim_recording_row(p->r, stream, (struct sim_row){.ps = to - from, .task = SIM_IDLE});
 }
 
+/*
+ * A thread leaves a CPU that had been switched to another, or to idle: it ran as long as sched_stat_runtime says. Where
+ * that is silent, on an idle CPU since it was woken, else it is not known to have run at all; on another as long as the
+ * CPU was not switched.
+ */
+static int end_other(struct perf *p, unsigned stream, const struct perf_thread *t)
+{
+    const struct perf_cpu *c = &p->cpu[stream];
+    bool idle = c->thread == NO_THREAD;
+    int64_t from = !idle ? c->at : t->woken >= c->at ? t->woken : p->at;
+    if (t->ran > 0)
+        from = p->at - t->ran > c->at ? p->at - t->ran : c->at;
+    p->strangers += !idle;
+    p->from_idle += idle;
+    p->never_woken += idle && from == p->at;
+    return cpu_did(p, stream, c->thread, from);
+}
+
 static int take_leaving(struct perf *p, unsigned stream, const struct sim_perf_line *l, bool seen)
 {
     uint32_t prev = NO_THREAD;
@@ -156,7 +177,10 @@ static int take_leaving(struct perf *p, unsigned stream, const struct sim_perf_l
         return -1;
     if (prev != NO_THREAD)
         name_thread(p, &p->thread[prev], l->prev_comm, l->prev_comm_length, l->process);
-    p->strangers += seen && p->cpu[stream].thread != prev;
+    bool other = seen && p->cpu[stream].thread != prev;
+    if (other && prev != NO_THREAD && end_other(p, stream, &p->thread[prev]))
+        return -1;
+    p->strangers += other && prev == NO_THREAD;
     if (cpu_did(p, stream, prev, p->at))
         return -1;
     if (prev != NO_THREAD) {
@@ -199,6 +223,17 @@ static int take_woken(struct perf *p, const struct sim_perf_line *l)
     return 0;
 }
 
+static int take_ran(struct perf *p, const struct sim_perf_line *l)
+{
+    uint32_t thread;
+    if (!l->ran)
+        return 0;
+    if (find_thread(p, l->ran, &thread))
+        return -1;
+    p->thread[thread].ran += (int64_t)l->ran_ns * 1000;
+    return 0;
+}
+
 /* Times count from the first event; they do not go back. */
 static int take_instant(struct perf *p, const struct sim_perf_line *l)
 {
@@ -232,11 +267,14 @@ static int perf_take_line(struct perf *p)
         p->first_unreadable = in->number;
         p->missing = l.missing;
     }
-    if (l.event != SIM_PERF_SWITCH && l.event != SIM_PERF_WAKE && l.event != SIM_PERF_OTHER)
+    if (l.event == SIM_PERF_NOTHING || l.event == SIM_PERF_LOST || l.event == SIM_PERF_UNREADABLE)
         return 0;
     if (take_instant(p, &l))
         return -1;
-    return l.event == SIM_PERF_SWITCH ? take_switched(p, &l) : l.event == SIM_PERF_WAKE ? take_woken(p, &l) : 0;
+    return l.event == SIM_PERF_SWITCH    ? take_switched(p, &l)
+           : l.event == SIM_PERF_WAKE    ? take_woken(p, &l)
+           : l.event == SIM_PERF_RUNTIME ? take_ran(p, &l)
+                                         : 0;
 }
 
 static void perf_warn(struct perf *p)
@@ -248,6 +286,11 @@ static void perf_warn(struct perf *p)
         text_list_add(text, size, "; ", "lost events: %" PRIu64, p->lost);
     if (p->strangers)
         text_list_add(text, size, "; ", "switches from threads that had not been switched to: %" PRIu64, p->strangers);
+    if (p->from_idle)
+        text_list_add(text, size, "; ",
+                      "switches from idle that were not recorded: %" PRIu64
+                      ", taken to be when its runtime or its wake-up says (%" PRIu64 " have neither: no time)",
+                      p->from_idle, p->never_woken);
     if (p->backward)
         text_list_add(text, size, "; ", "events with times that go back: %" PRIu64, p->backward);
     if (p->unreadable)

@@ -239,7 +239,8 @@ static void compare_policy(struct rig *rig, bool whole, uint64_t *fewest)
 
 static void compare_policies(struct rig *rig, struct rng *r, bool whole)
 {
-    static const enum sim_policy policies[] = {SIM_NEVER, SIM_STOCK, SIM_TIMEOUT, SIM_ORACLE, SIM_SOFTWARE};
+    static const enum sim_policy policies[] = {SIM_NEVER,  SIM_STOCK,    SIM_TIMEOUT,
+                                               SIM_ORACLE, SIM_SOFTWARE, SIM_LEARNED};
     uint64_t fewest = 0;
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         rig->o = (struct sim_options){.policy = policies[i], .scheduler = SIM_RECORDED, .seed = rng_bits(r)};

@@ -21,8 +21,8 @@
 #define US SIM_PS_PER_US
 
 /* Levels at 3000, 2500 and 2000 MHz; 2700, 2250, 1800 with two active cores. 512light: level 1; 256heavy: level 1,
- * after 100 instructions if the workload says how many it executes; 512heavy: level 2, after 150000. 20 us down, 10 us up,
- * 100 us of waiting. */
+ * after 100 instructions if the workload says how many it executes; 512heavy: level 2, after 150000. 20 us down, 10 us
+ * up, 100 us of waiting. */
 static const char example_export[] =
     "{\"format\": \"characterize-export/1\", \"cpu\": \"Example\", \"machine\": \"test\", \"modelled\": true,\n"
     "\"levels\": 3, \"level_events\": [],\n"
