@@ -8,6 +8,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
+#include "drivers/cpu/cpu.h"
 #include "output/plot/plot.h"
 #include "schedulers/simulate/fairness.h"
 #include "schedulers/simulate/output/simulation.h"
@@ -25,6 +26,7 @@ struct simulating {
     struct sim_params *params;
     struct sim_workload *workload; /* with the first seed */
     struct sim_report report;
+    char *siblings;           /* this machine's, where they are asked for */
     char *page, *json, *plot; /* where they go; NULL: they are not written */
     struct directories directories;
 };
@@ -84,6 +86,31 @@ static int choose_files(struct simulating *s)
     return status;
 }
 
+/* Siblings as this machine has them, "0-1,2-3", malloc'ed: "" where no core has two. NULL: out of memory. */
+static char *siblings_here(void)
+{
+    struct cpu_view view;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    cpu_view_read("/sys", &view);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        bool alone = true;
+        for (int other = cpu + 1; other < CPU_LIMIT && cpu_mask_has(&view.online, cpu); other++) {
+            if (!cpu_mask_has(&view.online, other) || cpu_core_of("/sys", cpu) != cpu ||
+                cpu_core_of("/sys", other) != cpu)
+                continue;
+            if (alone)
+                fprintf(out, "%s%d", ftell(out) > 0 ? "," : "", cpu);
+            alone = false;
+            fprintf(out, "-%d", other);
+        }
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
 static int open_workload(const struct simulating *s, uint64_t seed, struct sim_workload **out)
 {
     const struct options *o = s->o;
@@ -92,7 +119,7 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
     const struct sim_workload_options options = {
         .recorded = g->recorded,
         .active_cores = o->tables.n_active == 1 ? o->tables.active[0] : 0,
-        .siblings = g->siblings,
+        .siblings = s->siblings != NULL ? s->siblings : g->siblings,
         .smt_given = g->smt_given,
         .smt = g->smt_on,
         .works = g->n_schedulers > 0,
@@ -259,6 +286,13 @@ static int simulate(struct simulating *s)
 {
     struct machine_error error;
     int status = choose_files(s);
+    if (status == DONE && s->o->simulate.siblings != NULL && strcmp(s->o->simulate.siblings, "machine") == 0) {
+        s->siblings = siblings_here();
+        if (s->siblings != NULL && s->siblings[0] == '\0')
+            status = refuse(BAD_USAGE, "--siblings-map machine: this machine's cores have one CPU each");
+        else
+            status = s->siblings != NULL ? DONE : complain_out_of_memory();
+    }
     if (status == DONE && sim_params_read(s->o->simulate.params, &s->params, &error) != MACHINE_OK)
         status = complain_of_machine("", &error);
     if (status == DONE)
@@ -278,6 +312,7 @@ int job_simulate(const struct options *o)
     sim_report_free(&s.report);
     sim_workload_free(s.workload);
     sim_params_free(s.params);
+    free(s.siblings);
     free(s.page);
     free(s.json);
     free(s.plot);
