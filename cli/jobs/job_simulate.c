@@ -119,7 +119,7 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
     const struct sim_workload_options options = {
         .recorded = g->recorded,
         .active_cores = o->tables.n_active == 1 ? o->tables.active[0] : 0,
-        .siblings = s->siblings != NULL ? s->siblings : g->siblings,
+        .siblings = s->siblings == NULL ? g->siblings : s->siblings[0] != '\0' ? s->siblings : NULL,
         .smt_given = g->smt_given,
         .smt = g->smt_on,
         .works = g->n_schedulers > 0,
@@ -288,10 +288,7 @@ static int simulate(struct simulating *s)
     int status = choose_files(s);
     if (status == DONE && s->o->simulate.siblings != NULL && strcmp(s->o->simulate.siblings, "machine") == 0) {
         s->siblings = siblings_here();
-        if (s->siblings != NULL && s->siblings[0] == '\0')
-            status = refuse(BAD_USAGE, "--siblings-map machine: this machine's cores have one CPU each");
-        else
-            status = s->siblings != NULL ? DONE : complain_out_of_memory();
+        status = s->siblings != NULL ? DONE : complain_out_of_memory();
     }
     if (status == DONE && sim_params_read(s->o->simulate.params, &s->params, &error) != MACHINE_OK)
         status = complain_of_machine("", &error);
