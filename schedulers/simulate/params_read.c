@@ -279,8 +279,8 @@ static int check_levels(const char *path, const struct sim_params *p, struct mac
         const struct sim_frequency *fast = &p->frequencies[i - 1], *slow = &p->frequencies[i];
         if (slow->n == fast->n && slow->lo - fast->hi >= 25)
             return machine_fail(err, MACHINE_BAD_INPUT, "",
-                                "%s: frequencies: level %u is faster than level %u with %u active cores", path,
-                                slow->level, fast->level, slow->n);
+                                "%s: frequencies: level %u is faster than level %u with %u active core%s", path,
+                                slow->level, fast->level, slow->n, slow->n == 1 ? "" : "s");
     }
     return MACHINE_OK;
 }
@@ -295,8 +295,9 @@ static int check_frequencies(const char *path, const struct sim_params *p, struc
         for (size_t i = 0; i < p->n_frequencies; i++)
             there = there || (p->frequencies[i].level == level && p->frequencies[i].n == p->cores);
         if (!there)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: frequencies: level %u is missing with %u active cores",
-                                path, level, p->cores);
+            return machine_fail(err, MACHINE_BAD_INPUT, "",
+                                "%s: frequencies: level %u is missing with %u active core%s", path, level, p->cores,
+                                p->cores == 1 ? "" : "s");
     }
     return check_levels(path, p, err);
 }

@@ -108,7 +108,8 @@ static int stamps_line(struct sim_stamps *s)
             return stamps_header(s);
     }
     if (n != s->n_fields || n <= STAMPS_END)
-        return sim_lines_fail(in, in->number, "%zu fields; allowed: tid, begin, end and maybe class, in all lines", n);
+        return sim_lines_fail(in, in->number, "%zu field%s; allowed: tid, begin, end and maybe class, in all lines", n,
+                              n == 1 ? "" : "s");
     const char *number = s->field[s->place[STAMPS_TID]];
     if (!sim_value_number(number, INT32_MAX, &tid))
         return sim_lines_fail(in, in->number, "column tid: '%s' is no thread; allowed: 0 to 2147483647",

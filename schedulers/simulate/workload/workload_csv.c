@@ -188,7 +188,7 @@ static int read_row(struct csv *c)
     if (quote)
         return sim_lines_fail(in, in->number, "a quote (\"): allowed are fields without commas and quotes");
     if (n != c->n_fields)
-        return sim_lines_fail(in, in->number, "%zu fields%s; allowed: the %zu of the header", n,
+        return sim_lines_fail(in, in->number, "%zu field%s%s; allowed: the %zu of the header", n, n == 1 ? "" : "s",
                               n > CSV_FIELDS_MAX ? " or more" : "", c->n_fields);
     if (!sim_value_number(csv_text(c, CSV_CPU), SIM_CPU_NUMBERS - 1, &cpu))
         return csv_wrong(c, CSV_CPU, "no CPU number", "0 to 8191");
