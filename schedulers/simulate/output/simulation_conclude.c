@@ -48,8 +48,8 @@ static void say_points(FILE *out, struct estimate e)
         fprintf(out, " [%.2f, %.2f]", plain_number(100 * e.lo, 2), plain_number(100 * e.hi, 2));
 }
 
-/* The results under a scheduler, and of them those that can be told apart by their overhead: the oracle knows what nobody
- * knows, and software lets code run at other levels than it demands. */
+/* The results under a scheduler, those that are compared by their overhead apart: the oracle knows what nobody knows,
+ * and software lets code run at other levels than it demands. */
 struct standing {
     size_t n, n_all;
     const struct sim_report_result *result[SIM_POLICIES]; /* the least overhead first; equal ones as they were given */

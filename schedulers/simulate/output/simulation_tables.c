@@ -169,7 +169,7 @@ void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t m
     double longest = 0, time_scale, lost_scale;
     for (size_t i = 0; order && i < worked; i++)
         longest = fmax(longest, sim_figure_of(results[0], SIM_TIME, order[i].index).value);
-    double lost = worked ? task_lost_us(results[0], order[0].index) : 0;
+    double lost = order && worked ? task_lost_us(results[0], order[0].index) : 0;
     struct table_column columns[3 + SIM_POLICIES] = {
         {"task", "", TABLE_TEXT, true, 0},
         {"time", sim_figure_unit(longest, &time_scale), TABLE_REAL, false, 3},
