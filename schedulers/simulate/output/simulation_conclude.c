@@ -141,10 +141,8 @@ static void against_oracle(FILE *out, const struct standing *s)
 
 static void for_software(FILE *out, const struct standing *s)
 {
-    fprintf(out,
-            "software, %.2f %%, changes which level code demands, so it is no like-for-like comparison, and the oracle "
-            "is no bound for it.\n",
-            conclude_percent(s->software, SIM_OVERHEAD));
+    fprintf(out, "software, %.2f %%, changes which level code demands, so it is no like-for-like comparison%s.\n",
+            conclude_percent(s->software, SIM_OVERHEAD), s->oracle ? ", and the oracle is no bound for it" : "");
 }
 
 static void for_others(const struct sim_report *r, FILE *out, const char *scheduler)

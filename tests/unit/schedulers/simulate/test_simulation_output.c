@@ -493,6 +493,12 @@ static void findings_follow(void **state)
          "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison, and the oracle is "
          "no bound for it.\n"
          "Work that is not wide loses: stock 25.00 %, oracle 8.50 %, software 2.50 %, timeout 10.00 %.\n"},
+        {3,
+         {"timeout", "software", "learned"},
+         {1100, 1025, 1085},
+         "Learned costs least, 9.00 %.\n"
+         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison.\n"
+         "Work that is not wide loses: timeout 10.00 %, software 2.50 %, learned 8.50 %.\n"},
         {2,
          {"software", "oracle"},
          {1025, 1085},
