@@ -141,7 +141,8 @@ uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n)
     if (at->n != n && (below == NULL || below->mhz != at->mhz)) {
         struct sim_bound bound = {
             .value = at->mhz, .lo = at->mhz, .hi = below != NULL ? below->mhz : INFINITY, .unit = "MHz"};
-        snprintf(bound.what, sizeof(bound.what), "frequency at level %u with %u active cores", level, n);
+        snprintf(bound.what, sizeof(bound.what), "frequency at level %u with %u active core%s", level, n,
+                 n == 1 ? "" : "s");
         snprintf(bound.why, sizeof(bound.why), "measured with %u, not with %u", at->n, n);
         add_bound(p, &bound);
     }

@@ -241,8 +241,9 @@ static int check_frequencies(const char *path, const struct sim_params *p, struc
         for (size_t i = 0; i < p->n_frequencies; i++)
             there = there || (p->frequencies[i].level == level && p->frequencies[i].n == p->cores);
         if (!there)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: frequencies: level %u is missing with %u active cores",
-                                path, level, p->cores);
+            return machine_fail(err, MACHINE_BAD_INPUT, "",
+                                "%s: frequencies: level %u is missing with %u active core%s", path, level, p->cores,
+                                p->cores == 1 ? "" : "s");
     }
     return MACHINE_OK;
 }

@@ -27,11 +27,11 @@ static int check_cores(const struct sim_params *p, const struct sim_workload *w,
 {
     unsigned n = w->active_cores != 0 ? w->active_cores : w->n_cores;
     if (n > sim_params_cores(p))
-        return error_line(why, size, "the export has frequencies for up to %u active cores; %s needs %u",
-                          sim_params_cores(p), w->name, n);
+        return error_line(why, size, "the export has frequencies for up to %u active core%s; %s needs %u",
+                          sim_params_cores(p), sim_params_cores(p) == 1 ? "" : "s", w->name, n);
     if (w->active_cores != 0 && w->active_cores < w->n_cores)
-        return error_line(why, size, "%u active cores are fewer than the %u cores of %s", w->active_cores, w->n_cores,
-                          w->name);
+        return error_line(why, size, "%u active core%s fewer than the %u cores of %s", w->active_cores,
+                          w->active_cores == 1 ? " is" : "s are", w->n_cores, w->name);
     return 0;
 }
 

@@ -56,9 +56,9 @@ static void all_columns_in_any_order(void **state)
         " class , syscall,note,cookie,stall,ipc,task,time_us , cpu\r\n"
         "512light,1,x,red,0.25,1.5,a b,5,8191\r\n"
         "none,0,,blue,1,16,#c,5.5,7\r\n"
-        "none,1,,blue,0.0004,0.0005,#c,6.,7\r\n\r\n \r\n"
+        "none,1,,blue,0,0.001,#c,6.,7\r\n\r\n \r\n"
         "nonsense,?,,,,,-,7,8191\r\n"
-        "none,0,,,0.9995,15.9996,\td ,.6,0\r\n"
+        "none,0,,,1.000,16.000,\td ,.6,0\r\n"
         "none,1,,red,0,2,a b,9.000000,7",
         &nothing);
     workload_rig_check_cpus(w, (const char *const[]){"8.4 d none ipc=16000 stall=1000",
@@ -217,12 +217,23 @@ static void malformed_rows(void **state)
                  "column class: '512' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
     line_refused("0,6,a,,1,0,x,0",
                  "column class: '' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
-    line_refused("0,6,a,none,0,0,x,0", "column ipc: '0' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,16.001,0,x,0",
-                 "column ipc: '16.001' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,,0,x,0", "column ipc: '' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,1,1.001,x,0", "column stall: '1.001' is no share; allowed: 0 to 1");
-    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is no share; allowed: 0 to 1");
+    line_refused(
+        "0,6,a,none,0,0,x,0",
+        "column ipc: '0' is no number of instructions per cycle; allowed: 0.001 to 16 with at most three decimals");
+    line_refused("0,6,a,none,16.001,0,x,0", "column ipc: '16.001' is no number of instructions per cycle; allowed: "
+                                            "0.001 to 16 with at most three decimals");
+    line_refused(
+        "0,6,a,none,,0,x,0",
+        "column ipc: '' is no number of instructions per cycle; allowed: 0.001 to 16 with at most three decimals");
+    line_refused("0,6,a,none,1.0001,0,x,0",
+                 "column ipc: '1.0001' is no number of instructions per cycle; allowed: 0.001 to 16 with at most three "
+                 "decimals");
+    line_refused("0,6,a,none,1,0.9999,x,0",
+                 "column stall: '0.9999' is no share; allowed: 0 to 1 with at most three decimals");
+    line_refused("0", "1 field; allowed: the 8 of the header");
+    line_refused("0,6,a,none,1,1.001,x,0",
+                 "column stall: '1.001' is no share; allowed: 0 to 1 with at most three decimals");
+    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is no share; allowed: 0 to 1 with at most three decimals");
     line_refused("0,6,a,none,1,0,y,0",
                  "column cookie: 'y' is another cookie; allowed: 'x', as in the task's first row");
     line_refused("0,6,a,none,1,0,x,2",

@@ -370,6 +370,7 @@ static void malformed_stamps(void **state)
         {"begin_s,end_s,class\n",
          "STAMPS:1: the header must name the columns tid, begin_s, end_s (or begin_us, end_us) and may name class"},
         {"tid,begin_s,end_s,tid\n", "STAMPS:1: column tid is there twice"},
+        {"1\n", "STAMPS:1: 1 field; allowed: tid, begin, end and maybe class, in all lines"},
         {"1 2\n", "STAMPS:1: 2 fields; allowed: tid, begin, end and maybe class, in all lines"},
         {"1 2 3 512heavy\n1 4 5\n", "STAMPS:2: 3 fields; allowed: tid, begin, end and maybe class, in all lines"},
         {"1 2 3\n", "STAMPS:1: column class: '' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy"},
