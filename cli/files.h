@@ -11,6 +11,8 @@ typedef int file_printer(FILE *stream, const void *data);
 
 /* "-" is standard output, and so are /dev/stdout and its other names. */
 bool file_is_stdout(const char *name);
+/* Whether two names lead to one regular file that is there. */
+bool file_is_same(const char *a, const char *b);
 /* Whether outputs (NULL: none) go to different places, however they are spelled; `options` are their names. DONE, or
  * BAD_USAGE after a line: one would overwrite the other. */
 int files_differ(const char *const *names, const char *const *options, size_t n);

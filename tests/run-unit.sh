@@ -95,7 +95,8 @@ run_program='
 only_computes() {
     case $1 in
     */self_test/*) return 1 ;;
-    */unit/analysis/* | */unit/trace/* | */unit/tables/* | */unit/output/* | */drivers/model/* | */drivers/events/* | \
+    */unit/analysis/* | */unit/trace/* | */unit/tables/* | */unit/output/* | */unit/schedulers/* | \
+        */drivers/model/* | */drivers/events/* | \
         */test_transition_model | */test_transition_worlds | */test_kernel_disasm) ;;
     *) return 1 ;;
     esac

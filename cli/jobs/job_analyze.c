@@ -2,7 +2,6 @@
 /* --analyze FILE: the answer from a recorded trace. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/answers.h"
@@ -61,18 +60,12 @@ static void stem_of(const char *name, const struct trace *t, char *stem, size_t 
     outputs_stem(base, NULL, stem, size);
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* The recording itself is never written over: not at all when it was named, silently when only its directory was. */
 static int spare_input(const struct options *o, struct outputs *out)
 {
     const char *input = o->job_argument;
     for (int i = 0; i < OUTPUT_FORMS; i++) {
-        if (out->path[i] == NULL || is_stdin(input) || !same_file(out->path[i], input))
+        if (out->path[i] == NULL || is_stdin(input) || !file_is_same(out->path[i], input))
             continue;
         if (i != OUTPUT_CSV || o->csv != NULL)
             return refuse(BAD_USAGE, "%s is the trace to be analysed and will not be overwritten", input);

@@ -11,6 +11,7 @@
 #include "kernels/kernels.h"
 #include "tables/published/sku.h"
 #include "tables/table/tables.h"
+#include "schedulers/simulate/workload/workload_drawn.h"
 
 enum { CHOICES_MAX = 8 };
 
@@ -127,11 +128,36 @@ static int list_tables(void)
     return DONE;
 }
 
+static int list_workloads(void)
+{
+    char **names;
+    size_t n;
+    int status = DONE;
+    if (sim_drawn_list(&names, &n) != 0)
+        return complain_out_of_memory();
+    for (size_t i = 0; i < n; i++) {
+        struct sim_workload *w;
+        struct machine_error error;
+        const struct sim_workload_options options = {.recorded = 0};
+        if (sim_workload_open(names[i], &options, &w, &error) != MACHINE_OK) {
+            status = complain_of_machine("", &error);
+            continue;
+        }
+        printf("%-20s %u cores, %u CPUs, %zu threads, recorded at %g GHz\n", names[i], w->n_cores, w->n_cpus,
+               w->n_tasks, w->recorded / 1e4);
+        sim_workload_free(w);
+    }
+    data_file_list_free(names, n);
+    printf("\nDrawn workloads: --simulate NAME --params EXPORT.json; sources in data/workloads/.\n");
+    return status;
+}
+
 int job_list(const struct options *o)
 {
     static int (*const lists[])(void) = {[LIST_KERNELS] = job_list_kernels,
                                          [LIST_MACHINES] = list_machines,
                                          [LIST_SKUS] = list_skus,
-                                         [LIST_TABLES] = list_tables};
+                                         [LIST_TABLES] = list_tables,
+                                         [LIST_WORKLOADS] = list_workloads};
     return lists[o->list]();
 }

@@ -8,6 +8,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
+#include "drivers/cpu/cpu.h"
 #include "output/plot/plot.h"
 #include "schedulers/simulate/fairness.h"
 #include "schedulers/simulate/output/simulation.h"
@@ -25,6 +26,7 @@ struct simulating {
     struct sim_params *params;
     struct sim_workload *workload; /* with the first seed */
     struct sim_report report;
+    char *siblings;           /* this machine's, where they are asked for */
     char *page, *json, *plot; /* where they go; NULL: they are not written */
     struct directories directories;
 };
@@ -47,6 +49,24 @@ static char *path_or(const char *given, const char *directory, const char *endin
     return directory != NULL ? file_in(directory, "simulation", ending) : NULL;
 }
 
+/* What is read is not written over. */
+static int spare_inputs(const struct simulating *s)
+{
+    const struct {
+        const char *option, *name;
+    } in[] = {{"--simulate", s->o->job_argument},
+              {"--params", s->o->simulate.params},
+              {"--stamps", s->o->simulate.stamps}},
+      out[] = {{"--json", s->json}, {"--output", s->page}, {"--plot", s->plot}};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++) {
+            if (in[i].name != NULL && out[k].name != NULL && file_is_same(in[i].name, out[k].name))
+                return refuse(BAD_USAGE, "%s and %s both name '%s', which would be overwritten", in[i].option,
+                              out[k].option, in[i].name);
+        }
+    return DONE;
+}
+
 /* Which files are written, and whether they can be. */
 static int choose_files(struct simulating *s)
 {
@@ -60,9 +80,35 @@ static int choose_files(struct simulating *s)
     if (o->plot != NULL && !plot_possible())
         return refuse(CANNOT, "--plot needs gnuplot, which is not installed: apt install gnuplot-nox");
     const char *const all[] = {s->json, s->page, s->plot};
+    status = spare_inputs(s);
     for (size_t i = 0; i < 3 && status == DONE; i++)
         status = file_check(all[i], SIMULATION_BYTES);
     return status;
+}
+
+/* Siblings as this machine has them, "0-1,2-3", malloc'ed: "" where no core has two. NULL: out of memory. */
+static char *siblings_here(void)
+{
+    struct cpu_view view;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    cpu_view_read("/sys", &view);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        bool alone = true;
+        for (int other = cpu + 1; other < CPU_LIMIT && cpu_mask_has(&view.online, cpu); other++) {
+            if (!cpu_mask_has(&view.online, other) || cpu_core_of("/sys", cpu) != cpu ||
+                cpu_core_of("/sys", other) != cpu)
+                continue;
+            if (alone)
+                fprintf(out, "%s%d", ftell(out) > 0 ? "," : "", cpu);
+            alone = false;
+            fprintf(out, "-%d", other);
+        }
+    }
+    return fclose(out) == 0 ? text : NULL;
 }
 
 static int open_workload(const struct simulating *s, uint64_t seed, struct sim_workload **out)
@@ -73,7 +119,7 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
     const struct sim_workload_options options = {
         .recorded = g->recorded,
         .active_cores = o->tables.n_active == 1 ? o->tables.active[0] : 0,
-        .siblings = g->siblings,
+        .siblings = s->siblings == NULL ? g->siblings : s->siblings[0] != '\0' ? s->siblings : NULL,
         .smt_given = g->smt_given,
         .smt = g->smt_on,
         .works = g->n_schedulers > 0,
@@ -92,22 +138,38 @@ static struct sim_options options_of(const struct simulating *s, size_t policy, 
     return (struct sim_options){.policy = s->policy[policy],
                                 .scheduler = s->scheduler[scheduler],
                                 .seed = seed,
+                                .timeout_given = s->o->timeout_us.given,
                                 .timeout_ps = (int64_t)(s->o->timeout_us.value * (double)SIM_PS_PER_US + 0.5)};
 }
 
-/* What cannot be simulated leaves the lists, after a line. */
-static void drop_refused(struct simulating *s, size_t scheduler, bool *possible)
+/* What cannot be simulated is listed as refused. */
+static void find_possible(struct simulating *s, size_t scheduler, bool *possible)
 {
     char why[400];
     for (size_t i = 0; i < s->n_policies; i++) {
         struct sim_options options = options_of(s, i, scheduler, 0);
         possible[i] = sim_check(s->params, s->workload, &options, why, sizeof(why)) == 0;
-        if (possible[i])
-            continue;
-        sim_report_refuse(&s->report, sim_policy_names[options.policy], sim_scheduler_names[options.scheduler], why);
-        if (s->o->simulate.n_policies > 0 || s->n_schedulers > 1)
-            complain("not simulated: %s", why);
+        if (!possible[i])
+            sim_report_refuse(&s->report, sim_policy_names[options.policy], sim_scheduler_names[options.scheduler],
+                              why);
     }
+}
+
+/* Each reason once, of what was asked for. DONE, or BAD_USAGE after a line where nothing is left. */
+static int tell_refused(const struct simulating *s)
+{
+    const struct sim_report *r = &s->report;
+    bool asked = s->o->simulate.n_policies > 0 || s->o->simulate.n_schedulers > 0;
+    if (r->n_refused == s->n_policies * s->n_schedulers)
+        return refuse(BAD_USAGE, "nothing can be simulated: %s", r->refused[0].why);
+    for (size_t i = 0; asked && i < r->n_refused; i++) {
+        bool told = false;
+        for (size_t k = 0; k < i; k++)
+            told = told || strcmp(r->refused[k].why, r->refused[i].why) == 0;
+        if (!told)
+            complain("not simulated: %s", r->refused[i].why);
+    }
+    return DONE;
 }
 
 /* All policies and schedulers with one seed. */
@@ -146,21 +208,17 @@ static int simulate_all(struct simulating *s)
     if (s->workload->warning[0] != '\0')
         sim_report_warn(&s->report, "%s", s->workload->warning);
     for (size_t k = 0; k < s->n_schedulers; k++)
-        drop_refused(s, k, possible[k]);
-    for (unsigned run = 0; run < runs; run++) {
+        find_possible(s, k, possible[k]);
+    int status = tell_refused(s);
+    for (unsigned run = 0; run < runs && status == DONE; run++) {
         uint64_t seed = s->o->tables.seed + run;
         struct sim_workload *again = NULL;
-        int status = run > 0 && drawn ? open_workload(s, seed, &again) : DONE;
+        status = run > 0 && drawn ? open_workload(s, seed, &again) : DONE;
         if (status == DONE)
             status = simulate_seed(s, again != NULL ? again : s->workload, seed, possible);
         sim_workload_free(again);
-        if (status != DONE)
-            return status;
     }
-    if (s->report.n_results == 0)
-        return refuse(BAD_USAGE, "nothing can be simulated: %s",
-                      s->report.n_refused > 0 ? s->report.refused[0].why : "no policy is left");
-    return s->report.failed ? complain_out_of_memory() : DONE;
+    return status == DONE && s->report.failed ? complain_out_of_memory() : status;
 }
 
 /* What takes further runs: the curve and the time line for the page, and what-if. */
@@ -228,6 +286,10 @@ static int simulate(struct simulating *s)
 {
     struct machine_error error;
     int status = choose_files(s);
+    if (status == DONE && s->o->simulate.siblings != NULL && strcmp(s->o->simulate.siblings, "machine") == 0) {
+        s->siblings = siblings_here();
+        status = s->siblings != NULL ? DONE : complain_out_of_memory();
+    }
     if (status == DONE && sim_params_read(s->o->simulate.params, &s->params, &error) != MACHINE_OK)
         status = complain_of_machine("", &error);
     if (status == DONE)
@@ -247,6 +309,7 @@ int job_simulate(const struct options *o)
     sim_report_free(&s.report);
     sim_workload_free(s.workload);
     sim_params_free(s.params);
+    free(s.siblings);
     free(s.page);
     free(s.json);
     free(s.plot);

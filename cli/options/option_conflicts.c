@@ -59,6 +59,11 @@ static int check_simulate(const struct options *o)
         return 0;
     if (o->simulate.params == NULL)
         return refuse(BAD_USAGE, "--simulate needs a processor: add --params EXPORT.json, which --export json writes");
+    bool timeout = o->simulate.n_policies == 0;
+    for (size_t i = 0; i < o->simulate.n_policies; i++)
+        timeout = timeout || o->simulate.policy[i] == SIM_TIMEOUT;
+    if (o->timeout_us.given && !timeout)
+        return refuse(BAD_USAGE, "--timeout is for policy timeout, which --policy leaves out");
     if (o->tables.n_active > 1 || (o->tables.n_active == 1 && o->tables.active[0] == 0))
         return refuse(BAD_USAGE, "--active-cores: --simulate takes one number");
     return 0;

@@ -33,7 +33,8 @@ struct option_row {
 
 /* Names that an argument may have, and what later work does with it. */
 static const char *const list_names[] = {
-    [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines", [LIST_SKUS] = "skus", [LIST_TABLES] = "tables", NULL};
+    [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines",   [LIST_SKUS] = "skus",
+    [LIST_TABLES] = "tables",   [LIST_WORKLOADS] = "workloads", NULL};
 static const char *const export_names[] = {"header", "json", NULL};
 
 /* The index of a name in a list that ends in NULL; where it is not there, -1 after a line. */
@@ -292,7 +293,7 @@ static const struct option_row option_table[] = {
      WITH_ANY, .take = take_simulate, JOB_SIMULATE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
-    {"list", "WHAT", "List kernels, machines, skus or tables", WITH_ANY, .take = take_list, JOB_LIST},
+    {"list", "WHAT", "List kernels, machines, skus, tables or workloads", WITH_ANY, .take = take_list, JOB_LIST},
     {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
      JOB_RESTORE},
     {.about = "What to measure on, and how (--transition and tables):"},
@@ -347,8 +348,8 @@ static const struct option_row option_table[] = {
     {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE, .take = take_smt},
     {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
      .take = take_recorded},
-    {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3", WITH_SIMULATE, .take = take_file,
-     AT(simulate.siblings)},
+    {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3; or machine: those of this one, where it was recorded",
+     WITH_SIMULATE, .take = take_file, AT(simulate.siblings)},
     {"wide", "WHO=CLASS",
      "Tasks of perf script text that run wide code: a name with * and ?, a thread or process number; of class "
      "256light, "
@@ -357,7 +358,7 @@ static const struct option_row option_table[] = {
     {"stamps", "FILE[=CLASS]", "Begin and end of the wide phases of each thread of perf script text", WITH_SIMULATE,
      .take = take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
-     .take = option_take_number, AT(timeout_us), 0.001, 1e9, "0.001 to 1000000000 microseconds"},
+     .take = option_take_number, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
     {.about = "Output:"},
@@ -439,7 +440,7 @@ void option_parse_short_usage(void)
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
           "       characterize --analyze TRACE.csv\n"
           "       characterize --simulate WORKLOAD --params EXPORT.json\n"
-          "       characterize --list kernels|machines|skus|tables\n"
+          "       characterize --list kernels|machines|skus|tables|workloads\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",
           stderr);

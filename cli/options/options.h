@@ -24,7 +24,7 @@ enum job {
     JOB_SELF_TEST,
     JOB_SIMULATE
 };
-enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES };
+enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS };
 
 /* A raw event, by its code or by a name that the machine has to know. */
 struct given_event {

@@ -12,6 +12,7 @@ static int curve_run(struct sim_params *p, struct sim_workload *w, const struct 
     struct sim_options options = *o;
     struct sim_result result;
     options.policy = SIM_TIMEOUT;
+    options.timeout_given = timeout_ps > 0;
     options.timeout_ps = timeout_ps;
     options.observer = NULL;
     int status = sim_run(p, w, &options, &result, err);

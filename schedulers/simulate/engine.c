@@ -160,6 +160,10 @@ static void cpu_next(struct engine *e, unsigned cpu)
     bool some;
     if (was)
         e->tasks[u->task].end_ps = e->now;
+    if (demanded > 0 && demanded == c->demand && c->left_at != e->now) { /* the first of those that leave now */
+        c->last_task = u->task;
+        c->left_at = e->now;
+    }
     while ((some = e->feed.next(e->feed.self, e, cpu, &s)) && s.amount <= 0)
         e->rows++;
     cpu_begin(e, u, some ? &s : &nothing);
@@ -309,11 +313,6 @@ static void core_demand(struct engine *e, unsigned core)
             e->policy.rose(e, core, demand);
         for (unsigned k = before + 1; k <= demand; k++)
             c->hold[k] = SIM_FOREVER;
-    }
-    c->last_task = SIM_IDLE;
-    for (unsigned i = 0; i < c->n_cpus && c->last_task == SIM_IDLE; i++) {
-        const struct engine_cpu *u = &e->cpu[e->member[c->first + i]];
-        c->last_task = demand > 0 && u->demand == demand ? u->task : SIM_IDLE;
     }
 }
 
@@ -570,7 +569,8 @@ static bool make_cores(struct engine *e)
                                   .timer = SIM_FOREVER,
                                   .look_at = SIM_FOREVER,
                                   .fell_task = SIM_IDLE,
-                                  .last_task = SIM_IDLE};
+                                  .last_task = SIM_IDLE,
+                                  .left_at = -1};
         for (unsigned cpu = 0; cpu < e->n_cpus; cpu++) {
             if (w->core[cpu] != core)
                 continue;

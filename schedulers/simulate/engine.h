@@ -57,7 +57,8 @@ struct engine_core {
     unsigned permille;                 /* 1000; throttled; 0: halted */
     bool demand_stale, stale, touched; /* stale: the speeds of its CPUs have to be set */
     int64_t up_ps;
-    uint32_t last_task; /* whose demand it follows */
+    uint32_t last_task; /* that demanded what the core did, and left it last */
+    int64_t left_at;    /* then */
     /* policy learned: the gap that has begun */
     int64_t fell_at, busy_ps, busy_since;
     uint32_t fell_task;

@@ -11,7 +11,7 @@
 
 struct sim_frequency {
     unsigned level, n;
-    double mhz;
+    double mhz, lo, hi;
 };
 /* Between classes or between levels; times in ps, SIM_ABSENT where there is none. */
 struct sim_cost {

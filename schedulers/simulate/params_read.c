@@ -36,10 +36,30 @@ static int row_number(const struct params_row *r, const char *key, bool required
     return MACHINE_OK;
 }
 
+/* The same with its 95 % limits, NAME_lo and NAME_hi: both or neither, around it. lo, hi: what it may be. */
+static int row_limited(const struct params_row *r, const char *key, bool required, double lo, double hi,
+                       double limits[2], double *out)
+{
+    static const char *const ends[2] = {"_lo", "_hi"};
+    char name[40];
+    int status = row_number(r, key, required, lo, hi, out);
+    for (int i = 0; i < 2 && status == MACHINE_OK; i++) {
+        snprintf(name, sizeof(name), "%s%s", key, ends[i]);
+        limits[i] = NAN;
+        status = row_number(r, name, false, -1e15, 1e15, &limits[i]);
+    }
+    if (status != MACHINE_OK)
+        return status;
+    if (isnan(limits[0]) != isnan(limits[1]) || (!isnan(limits[0]) && json_object_get(r->json, key) == NULL))
+        return row_wrong(r, key, "has one of its limits, or limits alone");
+    return limits[0] > *out || limits[1] < *out ? row_wrong(r, key, "lies outside its limits") : MACHINE_OK;
+}
+
+/* A reference to one of `below` things. */
 static int row_index(const struct params_row *r, const char *key, unsigned below, unsigned *out)
 {
     double value = 0;
-    int status = row_number(r, key, true, 0, below == 0 ? 0 : below - 1.0, &value);
+    int status = row_number(r, key, true, 0, (double)below - 1, &value);
     *out = (unsigned)value;
     return status;
 }
@@ -64,7 +84,9 @@ static int read_class(const struct params_row *r, struct sim_params *p)
     struct sim_export_class c = {.level = -1};
     double width = 0, level = -1;
     json_t *heavy = json_object_get(r->json, "heavy");
-    if (row_number(r, "width", true, 1, 1e6, &width) != MACHINE_OK ||
+    unsigned number;
+    if (row_index(r, "class", (unsigned)r->index + 1, &number) != MACHINE_OK ||
+        row_number(r, "width", true, 1, 1e6, &width) != MACHINE_OK ||
         row_number(r, "level", false, 0, p->levels - 1.0, &level) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
     if (!json_is_boolean(heavy))
@@ -81,14 +103,12 @@ static int read_class(const struct params_row *r, struct sim_params *p)
 static int read_trigger(const struct params_row *r, struct sim_params *p)
 {
     unsigned class = 0;
-    double one_in = 0, count = 0, first = 0;
+    double one_in = 0, count = 0, limits[2];
     if (row_index(r, "class", (unsigned)p->n_classes, &class) != MACHINE_OK ||
         row_number(r, "one_in", true, 1, 1e9, &one_in) != MACHINE_OK ||
-        row_number(r, "count", false, 0, 1e15, &count) != MACHINE_OK)
+        row_limited(r, "count", false, 0, 1e15, limits, &count) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
-    first = count;
-    if (row_number(r, "count_lo", false, 0, 1e15, &first) != MACHINE_OK)
-        return MACHINE_BAD_INPUT;
+    double first = isnan(limits[0]) ? count : limits[0];
     /* the shortest burst that was tried requests it already: at once */
     if (one_in == 1)
         p->classes[class].trigger = first > 1 ? count : 0;
@@ -98,11 +118,13 @@ static int read_trigger(const struct params_row *r, struct sim_params *p)
 static int read_frequency(const struct params_row *r, struct sim_params *p)
 {
     struct sim_frequency f = {0};
-    double cpu = 0;
+    double cpu = 0, limits[2];
     if (row_number(r, "cpu", true, 0, 1e6, &cpu) != MACHINE_OK || row_cores(r, &f.n) != MACHINE_OK ||
         row_index(r, "level", p->levels, &f.level) != MACHINE_OK ||
-        row_number(r, "mhz", true, 250, 16000, &f.mhz) != MACHINE_OK)
+        row_limited(r, "mhz", true, 250, 16000, limits, &f.mhz) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
+    f.lo = isnan(limits[0]) ? f.mhz : limits[0];
+    f.hi = isnan(limits[1]) ? f.mhz : limits[1];
     if (r->index == 0)
         p->frequency_cpu = cpu;
     if (cpu != p->frequency_cpu) /* rows ascend by CPU */
@@ -118,16 +140,17 @@ static int read_frequency(const struct params_row *r, struct sim_params *p)
 static int read_cost(const struct params_row *r, unsigned below, struct sim_cost **list, size_t *n)
 {
     struct sim_cost c = {.down = SIM_ABSENT, .up = SIM_ABSENT, .breakeven = SIM_ABSENT};
-    if (row_index(r, "from", below, &c.from) != MACHINE_OK || row_index(r, "to", below, &c.to) != MACHINE_OK ||
-        row_cores(r, &c.n) != MACHINE_OK || row_number(r, "down_ns", false, -1e12, 1e12, &c.down) != MACHINE_OK ||
-        row_number(r, "up_ns", false, -1e12, 1e12, &c.up) != MACHINE_OK ||
-        row_number(r, "breakeven_ns", false, -1e12, 1e12, &c.breakeven) != MACHINE_OK)
-        return MACHINE_BAD_INPUT;
-    double *const values[] = {&c.down, &c.up, &c.breakeven};
+    double *const values[] = {&c.down, &c.up, &c.breakeven}, limits[2];
     const char *const keys[] = {"down_ns", "up_ns", "breakeven_ns"};
-    for (size_t i = 0; i < 3; i++)
+    if (row_index(r, "from", below, &c.from) != MACHINE_OK || row_index(r, "to", below, &c.to) != MACHINE_OK ||
+        row_cores(r, &c.n) != MACHINE_OK)
+        return MACHINE_BAD_INPUT;
+    for (size_t i = 0; i < 3; i++) {
+        if (row_limited(r, keys[i], false, -1e12, 1e12, limits, values[i]) != MACHINE_OK)
+            return MACHINE_BAD_INPUT;
         if (json_object_get(r->json, keys[i]) != NULL)
             *values[i] = fmax(0, *values[i]) * NS;
+    }
     if (!list_room(list, *n, sizeof(c)))
         return no_memory(r->err);
     (*list)[(*n)++] = c;
@@ -147,11 +170,11 @@ static int read_level_cost(const struct params_row *r, struct sim_params *p)
 static int read_relaxation(const struct params_row *r, struct sim_params *p)
 {
     struct sim_relaxation x = {.share = SIM_ABSENT};
-    double mode = 0;
+    double mode = 0, limits[2];
     if (row_index(r, "from", p->levels, &x.from) != MACHINE_OK || row_index(r, "to", p->levels, &x.to) != MACHINE_OK ||
         row_number(r, "mode", true, 1, 2, &mode) != MACHINE_OK ||
-        row_number(r, "wait_ns", true, 0, 1e12, &x.wait) != MACHINE_OK ||
-        row_number(r, "share_permille", false, 0, 1000, &x.share) != MACHINE_OK)
+        row_limited(r, "wait_ns", true, 0, 1e12, limits, &x.wait) != MACHINE_OK ||
+        row_limited(r, "share_permille", false, 0, 1000, limits, &x.share) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
     x.mode = (unsigned)mode;
     x.wait *= NS;
@@ -166,12 +189,12 @@ static int read_relaxation(const struct params_row *r, struct sim_params *p)
 static int read_throttle(const struct params_row *r, struct sim_params *p)
 {
     struct sim_throttle t = {.ratio = SIM_ABSENT};
-    double phase = 0;
+    double phase = 0, limits[2];
     if (row_index(r, "from", (unsigned)p->n_classes, &t.from) != MACHINE_OK ||
         row_index(r, "to", (unsigned)p->n_classes, &t.to) != MACHINE_OK || row_cores(r, &t.n) != MACHINE_OK ||
         row_number(r, "phase", true, 0, UINT8_MAX, &phase) != MACHINE_OK ||
-        row_number(r, "duration_ns", true, 0, 1e12, &t.ps) != MACHINE_OK ||
-        row_number(r, "ratio_permille", false, 0, 1e6, &t.ratio) != MACHINE_OK)
+        row_limited(r, "duration_ns", true, 0, 1e12, limits, &t.ps) != MACHINE_OK ||
+        row_limited(r, "ratio_permille", false, 0, 1e6, limits, &t.ratio) != MACHINE_OK)
         return MACHINE_BAD_INPUT;
     t.phase = (unsigned)phase;
     t.ps *= NS;
@@ -181,14 +204,30 @@ static int read_throttle(const struct params_row *r, struct sim_params *p)
     return MACHINE_OK;
 }
 
-/* in an order in which what a row refers to has been read */
-static const struct {
+/* in an order in which what a row refers to has been read; keys: those by which its rows ascend */
+static const struct export_list {
     const char *name;
     int (*read)(const struct params_row *r, struct sim_params *p);
-} export_lists[] = {{"classes", read_class},          {"triggers", read_trigger},
-                    {"frequencies", read_frequency},  {"costs", read_class_cost},
-                    {"level_costs", read_level_cost}, {"level_relaxations", read_relaxation},
-                    {"throttles", read_throttle}};
+    const char *keys[4];
+} export_lists[] = {{"classes", read_class, {"class"}},
+                    {"triggers", read_trigger, {"class", "one_in"}},
+                    {"frequencies", read_frequency, {"cpu", "active_cores", "level"}},
+                    {"costs", read_class_cost, {"from", "to", "active_cores"}},
+                    {"level_costs", read_level_cost, {"from", "to", "active_cores"}},
+                    {"level_relaxations", read_relaxation, {"from", "to", "mode"}},
+                    {"throttles", read_throttle, {"from", "to", "active_cores", "phase"}}};
+
+/* Whether a row comes after the one before it. */
+static int check_order(const struct params_row *r, const struct export_list *list, const json_t *before)
+{
+    for (size_t i = 0; i < 4 && list->keys[i] != NULL; i++) {
+        json_int_t was = json_integer_value(json_object_get(before, list->keys[i]));
+        json_int_t is = json_integer_value(json_object_get(r->json, list->keys[i]));
+        if (is != was)
+            return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "does not ascend");
+    }
+    return row_wrong(r, list->keys[0], "and the other keys are those of the row before");
+}
 
 static int read_lists(const char *path, struct sim_params *p, struct machine_error *err)
 {
@@ -200,6 +239,8 @@ static int read_lists(const char *path, struct sim_params *p, struct machine_err
         for (row.index = 0; row.index < json_array_size(list); row.index++) {
             row.json = json_array_get(list, row.index);
             int status = export_lists[i].read(&row, p);
+            if (status == MACHINE_OK && row.index > 0)
+                status = check_order(&row, &export_lists[i], json_array_get(list, row.index - 1));
             if (status != MACHINE_OK)
                 return status;
         }
@@ -227,8 +268,21 @@ static const char *missing_reason(const json_t *root, const char *table)
 static int lacks(const char *path, const struct sim_params *p, const char *what, struct machine_error *err)
 {
     const char *why = missing_reason(p->root, "frequency");
-    return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: the export has no %s%s%.300s", path, what,
-                        why[0] != '\0' ? ": " : "; measure the table frequency and export again", why);
+    return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: the export has no %s; its list 'missing' says why%s%.300s",
+                        path, what, why[0] != '\0' ? ", first: " : "", why);
+}
+
+/* doc/export-format.md: "no level is faster than the one before it by 25 MHz or more beyond the limits of both" */
+static int check_levels(const char *path, const struct sim_params *p, struct machine_error *err)
+{
+    for (size_t i = 1; i < p->n_frequencies; i++) {
+        const struct sim_frequency *fast = &p->frequencies[i - 1], *slow = &p->frequencies[i];
+        if (slow->n == fast->n && slow->lo - fast->hi >= 25)
+            return machine_fail(err, MACHINE_BAD_INPUT, "",
+                                "%s: frequencies: level %u is faster than level %u with %u active cores", path,
+                                slow->level, fast->level, slow->n);
+    }
+    return MACHINE_OK;
 }
 
 /* Every level has a frequency with as many active cores as any. */
@@ -245,7 +299,7 @@ static int check_frequencies(const char *path, const struct sim_params *p, struc
                                 "%s: frequencies: level %u is missing with %u active core%s", path, level, p->cores,
                                 p->cores == 1 ? "" : "s");
     }
-    return MACHINE_OK;
+    return check_levels(path, p, err);
 }
 
 static int read_root(const char *path, struct sim_params *p, struct machine_error *err)

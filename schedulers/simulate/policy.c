@@ -56,7 +56,7 @@ static void policy_fell(struct engine *e, unsigned core, unsigned a, unsigned b,
         until = engine_later(e->now, stock_wait(e, core, a, b));
         break;
     case SIM_TIMEOUT:
-        until = engine_later(e->now, e->options->timeout_ps > 0 ? e->options->timeout_ps : engine_breakeven(e, b, a));
+        until = engine_later(e->now, e->options->timeout_given ? e->options->timeout_ps : engine_breakeven(e, b, a));
         break;
     case SIM_SOFTWARE:
         until = software_hold(c, e->now);

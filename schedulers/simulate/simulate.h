@@ -36,7 +36,8 @@ struct sim_options {
     enum sim_policy policy;
     enum sim_scheduler scheduler;
     uint64_t seed;
-    int64_t timeout_ps;                  /* policy timeout; 0: the break-even time */
+    bool timeout_given;                  /* policy timeout; else the break-even time */
+    int64_t timeout_ps;
     const struct sim_observer *observer; /* NULL: nobody looks */
 };
 

@@ -76,7 +76,7 @@ static int watched_run(struct sim_params *p, struct sim_workload *w, const struc
     struct sim_options options = *o;
     struct sim_result result;
     options.policy = policy;
-    options.timeout_ps = 0;
+    options.timeout_given = false;
     options.observer = observer;
     int status = sim_run(p, w, &options, &result, err);
     if (status == MACHINE_OK)

@@ -37,6 +37,8 @@ CHARACTERIZE_DATA=$tmp/data run --list skus
 verdict "--list skus: one that cannot be read hides no other" \
     test "$status" -eq 2 -a "$(wc -l <"$err")" -eq 3 -a "$(grep -c '^xeon-gold-6130 ' "$out")" -eq 2
 verdict "--list skus: a pipe in the folder is not waited for" grep -q 'xeon-w-2104.model: .*not a regular file' "$err"
+run --list workloads
+verdict "--list workloads" grep -Eq '^web-server +4 cores, 8 CPUs, 8 threads' "$out"
 run --list tables
 verdict "--list tables: what there is, and how to measure it" \
     test "$(grep -Ec '^(frequency|umask|voltage) ' "$out")" -eq 3 -a "$(grep -c -- '--table NAME' "$out")" -eq 1

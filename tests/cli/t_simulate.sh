@@ -91,6 +91,22 @@ refused "more cores than were measured" '99'
 sed 's/512heavy/513heavy/' "$tmp/one.csv" >"$tmp/bad.csv"
 run --simulate "$tmp/bad.csv" --params "$params"
 refused "an unknown class" 'bad.csv:5.*class'
+run --simulate "$tmp/one.csv" --params "$params" --policy stock --timeout 5
+refused "--timeout without its policy" 'policy timeout'
+cp "$tmp/one.csv" own.csv
+run --simulate own.csv --params "$params" --json own.csv
+refused "an output that is the workload" 'overwritten'
+verdict "... which is left as it was" cmp -s own.csv "$tmp/one.csv"
+clean
+sed 's/^  "classes": \[$/  "classes": [],\n  "gone": [/' "$params" >"$tmp/classless.json"
+run --simulate "$tmp/one.csv" --params "$tmp/classless.json"
+refused "triggers of classes that are not there" 'triggers\[0\]'
+sed 's/\("level": 2, "mhz": \)1900[^}]*/\13900/' "$params" >"$tmp/faster.json"
+run --simulate "$tmp/one.csv" --params "$tmp/faster.json"
+refused "a slower level that is faster" 'level 2 is faster'
+sed 's/"level_costs": \[/"level_costs": [], "gone": [/; s/"costs": \[/"costs": [], "gone too": [/' "$params" >"$tmp/costless.json"
+run --simulate "$tmp/one.csv" --params "$tmp/costless.json" --policy stock,never
+refused "no costs at all" 'no cost'
 run --transition 128fma:512fma --policy stock
 refused "--policy with another job" '--simulate'
 

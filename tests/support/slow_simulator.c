@@ -40,7 +40,7 @@ struct slow_core {
     int64_t began_512, next_look;
     int64_t instructions, cycles; /* since the last look: thousandths of 10^-7; 10^-7 */
     /* policy learned */
-    uint32_t demander; /* the task by which the demand became what it is */
+    uint32_t demander; /* the task that demands what the core does, or did at the last instant */
     struct slow_gap gap;
 };
 
@@ -308,7 +308,7 @@ static void policy_fell(struct slow_world *s, unsigned core, unsigned a, unsigne
     if (s->o->policy == SIM_STOCK)
         wait = stock_wait(s, core, a, b);
     else if (s->o->policy == SIM_TIMEOUT)
-        wait = s->o->timeout_ps ? s->o->timeout_ps : known(s, slow_params_breakeven(s->p, b, a, s->n));
+        wait = s->o->timeout_given ? s->o->timeout_ps : known(s, slow_params_breakeven(s->p, b, a, s->n));
     else if (s->o->policy == SIM_SOFTWARE)
         wait = software_hold(s, c) - s->now;
     else if (s->o->policy == SIM_LEARNED)
@@ -425,7 +425,7 @@ static void look_at_demand(struct slow_world *s, unsigned core)
         c->falls++;
         s->counts.falls++;
     }
-    for (unsigned i = s->w->n_cpus; i-- > 0 && demand != before;) /* the first one is looked at last */
+    for (unsigned i = s->w->n_cpus; i-- > 0;) /* the first one is looked at last */
         if (s->cpu[i].core == core && has_work(&s->cpu[i]) && cpu_demand(s, &s->cpu[i]) == demand)
             c->demander = s->cpu[i].row->task;
 }

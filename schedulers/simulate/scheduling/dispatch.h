@@ -32,11 +32,11 @@ struct dispatch_task {
 };
 
 struct dispatch_cpu {
-    uint32_t task;      /* SIM_IDLE: none */
-    uint32_t pending;   /* was given to it while it idled, and begins at this instant */
-    uint32_t last;      /* that it ran, or runs */
-    bool again, forced; /* it is to choose again; forced: its task must leave */
-    bool choosing;
+    uint32_t task;          /* SIM_IDLE: none */
+    uint32_t pending;       /* was given to it while it idled, and begins at this instant */
+    uint32_t last;          /* that it ran, or runs */
+    bool again, forced;     /* it is to choose again; forced: its task must leave */
+    bool choosing;          /* at this moment */
     unsigned own;           /* fair-subtract: the level of the widest registers since it was accounted */
     int64_t since, changed; /* until when its task is accounted; when that began */
 };

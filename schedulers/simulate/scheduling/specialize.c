@@ -101,11 +101,16 @@ static void consider_kind(struct dispatch *d, unsigned cpu)
     if (d->engine->now - d->wide_changed <= SPECIALIZE_CHANGE_PS)
         return;
     count_runnable(d, n);
-    bool less = wide > 1 && n[1] * other<n[0] * (wide - 1), more = other> 1 && n[0] * wide < n[1] * (other - 1);
-    unsigned idle = other > 1 && first_ready(d, true) != SIM_IDLE ? idle_other_core(d) : d->engine->n_cores;
-    if (on_wide_core(d, cpu) ? less : more || idle != d->engine->n_cores)
+    const unsigned none = d->engine->n_cores;
+    unsigned idle = other > 1 && first_ready(d, true) != SIM_IDLE ? idle_other_core(d) : none;
+    bool changes;
+    if (on_wide_core(d, cpu))
+        changes = wide > 1 && n[1] * other < n[0] * (wide - 1);
+    else
+        changes = other > 1 && (idle != none || n[0] * wide < n[1] * (other - 1));
+    if (changes)
         change_kind(d, cpu, !on_wide_core(d, cpu));
-    else if (idle != d->engine->n_cores) /* it looks again */
+    else if (idle != none) /* it looks again */
         dispatch_again(d, d->engine->member[d->engine->core[idle].first], false);
 }
 

@@ -79,7 +79,7 @@ static void curve_is_what_the_definition_says(void **state)
     struct sim_curve c;
     memory_workload_make(&m, 1, 1, false, 2, 30000);
     toggling(&m, 0, 10);
-    const struct sim_options o = {.policy = SIM_NEVER, .timeout_ps = 7};
+    const struct sim_options o = {.policy = SIM_NEVER, .timeout_given = true, .timeout_ps = 7};
     assert_int_equal(sim_curve_find(p, &m.w, &o, &c, &err), MACHINE_OK);
     assert_int_equal(c.n, SIM_CURVE_POINTS);
     near(c.point[0].timeout_us, 10);

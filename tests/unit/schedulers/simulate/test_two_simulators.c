@@ -246,7 +246,8 @@ static void compare_policies(struct rig *rig, struct rng *r, bool whole)
         rig->o = (struct sim_options){.policy = policies[i], .scheduler = SIM_RECORDED, .seed = rng_bits(r)};
         compare_policy(rig, whole, &fewest);
         if (policies[i] == SIM_TIMEOUT) {
-            rig->o.timeout_ps = rng_int(r, 1, 100) * (rng_chance(r, 0.5) ? 10 * SIM_PS_PER_US : 1234567);
+            rig->o.timeout_given = true;
+            rig->o.timeout_ps = rng_int(r, 0, 100) * (rng_chance(r, 0.5) ? 10 * SIM_PS_PER_US : 1234567);
             compare_policy(rig, whole, &fewest);
         }
     }

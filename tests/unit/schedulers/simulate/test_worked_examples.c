@@ -111,7 +111,7 @@ static void expect_task(const struct sim_times *t, const struct expected *x)
 static void expect(struct example *e, enum sim_policy policy, int64_t timeout_ps, const struct expected *tasks,
                    uint64_t down, uint64_t up)
 {
-    struct sim_options o = {.policy = policy, .timeout_ps = timeout_ps};
+    struct sim_options o = {.policy = policy, .timeout_given = timeout_ps > 0, .timeout_ps = timeout_ps};
     struct sim_result fast, slow;
     struct slow_counts counts;
     struct machine_error err;
