@@ -7,6 +7,7 @@
 #include "schedulers/simulate/workload/values.h"
 #include "schedulers/simulate/workload/works.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 int sim_recording_open(struct sim_recording *r, const char *path, const struct sim_workload_options *o,
                        struct machine_error *err)
@@ -150,16 +151,42 @@ int sim_recording_row(struct sim_recording *r, unsigned stream, struct sim_row r
     return sim_spool_push(r->rows, stream, row, r->in.err) ? -1 : 0;
 }
 
+static bool with_siblings(const struct sim_recording *r)
+{
+    return r->have_siblings && (!r->options->smt_given || r->options->smt);
+}
+
+/* Siblings that the recording does not know have idled, as far as their core is in it. */
+static int add_idle_siblings(struct sim_recording *r)
+{
+    bool *met = calloc(SIM_CPU_NUMBERS + 1, sizeof *met); /* of a group: a CPU of it */
+    unsigned idle = 0, left_out = 0;
+    if (!met)
+        return sim_lines_memory(&r->in);
+    for (unsigned i = 0; i < r->w->n_cpus; i++)
+        met[r->group[r->number[i]]] = true;
+    for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS && with_siblings(r); cpu++)
+        if (r->group[cpu] && !r->stream[cpu]) {
+            bool known = met[r->group[cpu]];
+            if (known)
+                sim_recording_stream(r, cpu);
+            idle += known;
+            left_out += !known;
+        }
+    free(met);
+    if (idle || left_out)
+        text_list_add(r->w->warning, sizeof r->w->warning, "; ",
+                      "CPUs of the map that are not in the recording: %u taken to idle, %u of cores without any left "
+                      "out",
+                      idle, left_out);
+    return 0;
+}
+
 /* Numbers the cores, in ascending order of their first CPU. */
 static int settle_cores(struct sim_recording *r)
 {
     struct sim_workload *w = r->w;
-    bool smt = r->have_siblings && (!r->options->smt_given || r->options->smt);
-    if (r->have_siblings)
-        for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS; cpu++)
-            if (r->group[cpu] && !r->stream[cpu])
-                return sim_lines_fail(&r->in, r->siblings_line, "%s: CPU %u is not in the recording", siblings_place(r),
-                                      cpu);
+    bool smt = with_siblings(r);
     unsigned *core_of = calloc(SIM_CPU_NUMBERS + 1, sizeof *core_of); /* group, + 1 */
     if (!core_of)
         return sim_lines_memory(&r->in);
@@ -205,7 +232,7 @@ int sim_recording_end(struct sim_recording *r)
         works |= w->class_used[c];
     if (!works)
         return sim_lines_fail(&r->in, 0, "holds no work: all CPUs are idle all the time");
-    int bad = order_cpus(r, &order) || settle_cores(r) ||
+    int bad = add_idle_siblings(r) || order_cpus(r, &order) || settle_cores(r) ||
               sim_spool_done(r->rows, order, w->n_cpus, &w->cpus, &w->n_rows, r->in.err);
     free(order);
     if (bad)

@@ -147,7 +147,29 @@ static void options_go_before_comments(void **state)
     o.siblings = "0-1-0";
     workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 0 is there twice");
     o.siblings = "0-1";
-    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 1 is not in the recording");
+    w = workload_rig_opened(HEAD "0,0,a,none\n0,1,-,\n", &o); /* CPU 1 has idled */
+    assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 1);
+    workload_rig_check_cpus(w, (const char *const[]){"1 a none", "", NULL});
+    assert_string_equal(
+        w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 0 of cores without any left out");
+    sim_workload_free(w);
+    o = (struct sim_workload_options){.siblings = "1-5,2-6,3-7,0-4", .works = true};
+    w = workload_rig_opened(HEAD "6,0,a,none\n3,0,b,none\n3,1,-,\n9,2,a,512heavy\n6,2,-,\n9,3,-,\n", &o);
+    assert_true(w->smt && w->n_cpus == 5 && w->n_cores == 3);
+    const unsigned cpus[] = {2, 3, 6, 7, 9}, cores[] = {0, 1, 0, 1, 2};
+    assert_memory_equal(w->cpu, cpus, sizeof cpus);
+    assert_memory_equal(w->core, cores, sizeof cores);
+    workload_rig_check_cpus(w,
+                            (const char *const[]){"", "1 b none; 2 -", "2 a none; 1 -", "", "2 -; 1 a 512heavy", NULL});
+    workload_rig_check_works(w, (const char *const[]){"2 a none; 1 a 512heavy", "1 b none", NULL});
+    assert_string_equal(
+        w->warning, "CPUs of the map that are not in the recording: 2 taken to idle, 4 of cores without any left out");
+    sim_workload_free(w);
+    o.smt_given = true; /* off: nobody asks who is whose sibling */
+    w = workload_rig_opened(HEAD "6,0,a,none\n3,0,b,none\n3,1,-,\n6,2,-,\n", &o);
+    assert_true(!w->smt && w->n_cpus == 2 && w->n_cores == 2);
+    assert_string_equal(w->warning, "");
+    sim_workload_free(w);
 }
 
 static void tasks_as_work(void **state)
@@ -284,7 +306,6 @@ static void malformed_files(void **state)
         {"# siblings: 0-\n" HEAD,
          "FILE:1: siblings: '0-' is no map of siblings; allowed: CPUs (0 to 8191) joined by '-', cores separated by "
          "',', as in 0-1,2-3"},
-        {"# siblings: 0-1\n" HEAD "0,0,a,none\n0,1,-,\n", "FILE:1: siblings: CPU 1 is not in the recording"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         workload_rig_refused(cases[i].text, &nothing, cases[i].message);
