@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schedulers/simulate/workload/recording.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedulers/simulate/workload/values.h"
 #include "schedulers/simulate/workload/works.h"
+#include "util/edit_distance.h"
 #include "util/order.h"
 #include "util/text_list.h"
 
@@ -82,6 +84,21 @@ static char *comment_part(char *from, char *end)
     return from;
 }
 
+/* Other comments are the user's own, but some are meant to be known. */
+static void note_misspelt(struct sim_recording *r, const char *key)
+{
+    static const char *const known[] = {"recorded_ghz", "active_cores", "siblings"};
+    enum { EDITS_MOST = 2, KEY_MOST = 20 };
+    char shown[SIM_SHOWN_SIZE];
+    size_t length = strlen(key);
+    for (size_t i = 0; i < sizeof known / sizeof *known && length <= KEY_MOST; i++) {
+        unsigned edits = edit_distance(key, length, known[i]);
+        if (edits && edits <= EDITS_MOST)
+            text_list_add(r->misspelt, sizeof r->misspelt, "; ", "line %" PRIu64 " says '%s': is %s meant?",
+                          r->in.number, sim_lines_shown(key, shown), known[i]);
+    }
+}
+
 int sim_recording_comment(struct sim_recording *r)
 {
     char *line = r->in.line, *colon = strchr(line, ':'), shown[SIM_SHOWN_SIZE];
@@ -102,6 +119,8 @@ int sim_recording_comment(struct sim_recording *r)
         r->siblings_line = r->in.number;
         if (!again && read_siblings(r, value))
             return -1;
+    } else {
+        note_misspelt(r, key);
     }
     if (again)
         return sim_lines_fail(&r->in, r->in.number, "%s: given twice", key);
@@ -120,16 +139,18 @@ int sim_recording_settle(struct sim_recording *r)
     if (o->active_cores)
         w->active_cores = o->active_cores;
     if (!w->recorded)
-        return sim_lines_fail(
-            &r->in, 0,
-            "does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the "
-            "rows, or --recorded-ghz GHZ");
+        return sim_lines_fail(&r->in, 0,
+                              "does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of "
+                              "the rows, or --recorded-ghz GHZ%s%s",
+                              *r->misspelt ? "; " : "", r->misspelt);
     if (o->siblings && read_siblings(r, o->siblings))
         return -1;
     if (o->smt_given && o->smt && !r->have_siblings)
         return sim_lines_fail(&r->in, 0,
                               "does not say which CPUs share a core: for --smt on, give '# siblings: 0-1,2-3' ahead of "
-                              "the rows, or --siblings-map 0-1,2-3");
+                              "the rows, or --siblings-map 0-1,2-3%s%s",
+                              *r->misspelt ? "; " : "", r->misspelt);
+    text_list_add(w->warning, sizeof w->warning, "; ", "%s", r->misspelt);
     return 0;
 }
 

@@ -100,6 +100,16 @@ static void rows_in_their_shortest_form(void **state)
     sim_workload_free(w);
 }
 
+static void misspelt_comments_are_told(void **state)
+{
+    (void)state;
+    struct sim_workload *w = workload_rig_opened(
+        "# sibling: 0-1\n# a: b\n# active-cores: 4\n# recorded: today\n" HEAD "0,0,a,none\n0,1,-,\n", &nothing);
+    assert_string_equal(w->warning, "line 1 says 'sibling': is siblings meant?; line 3 says 'active-cores': is "
+                                    "active_cores meant?");
+    sim_workload_free(w);
+}
+
 static void options_go_before_comments(void **state)
 {
     (void)state;
@@ -274,6 +284,9 @@ static void malformed_files(void **state)
     } cases[] = {
         {"", "FILE: is empty"},
         {"\n \n# recorded_ghz: 2.8\n", "FILE: is empty"},
+        {"# Recorded_gzh: 2.8\n# from: x\ncpu,time_us,task,class\n",
+         "FILE: does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the rows, or "
+         "--recorded-ghz GHZ; line 1 says 'Recorded_gzh': is recorded_ghz meant?"},
         {"hello\n", NO_WORKLOAD},
         {"0,0,a,none\n", NO_WORKLOAD},
         {"cpu,time_us,task\n0,0,a\n", "FILE:1: the header names no column class; needed: cpu, time_us, task, class"},
@@ -577,6 +590,7 @@ int main(void)
         cmocka_unit_test(the_example_of_the_page),
         cmocka_unit_test(all_columns_in_any_order),
         cmocka_unit_test(rows_in_their_shortest_form),
+        cmocka_unit_test(misspelt_comments_are_told),
         cmocka_unit_test(options_go_before_comments),
         cmocka_unit_test(tasks_as_work),
         cmocka_unit_test(malformed_rows),
