@@ -111,6 +111,8 @@ run --simulate "$tmp/one.csv" "$tmp/two.csv" --params "$params"
 refused "two workloads" 'one workload at a time'
 run --simulate "$tmp/one.csv" --params "$params" --stamps "$tmp/st.txt=avx"
 refused "stamps of an unknown class" "'avx' is no class"
+run --simulate "$tmp/one.csv" --params "$params" --stamps =512heavy
+refused "stamps without a file" 'stamps'
 sed '/active_cores/s/16/1/' "$tmp/one.csv" >"$tmp/few.csv"
 printf '1,0,plain,none,1\n1,1,-,,\n' >>"$tmp/few.csv"
 run --simulate "$tmp/few.csv" --params "$params"

@@ -235,13 +235,17 @@ static int take_ran(struct perf *p, const struct sim_perf_line *l)
     return 0;
 }
 
-static int begin_events(struct perf *p, int64_t origin_ns)
+/* Stamps are needed, and may be refused, when it is known which time is the first. */
+static int pass_to(struct perf *p, int64_t at)
 {
     const struct sim_workload_options *o = p->r->options;
-    p->origin_ns = origin_ns;
-    sim_stamps_free(p->stamps);
-    p->stamps = NULL;
-    return o->stamps && sim_stamps_read(&p->stamps, o->stamps, o->stamps_class, origin_ns, p->r->in.err) ? -1 : 0;
+    if (at <= p->at)
+        return 0;
+    p->at = at;
+    return o->stamps && !p->stamps &&
+                   sim_stamps_read(&p->stamps, o->stamps, o->stamps_class, p->origin_ns, p->r->in.err)
+               ? -1
+               : 0;
 }
 
 static bool leaps(int64_t from_ns, int64_t to_ns)
@@ -261,8 +265,8 @@ static int take_leap(struct perf *p, int64_t ns)
         p->leaps = p->events - 2; /* all before these two */
         p->backward = 0;
         p->leapt_ns = 0;
-        p->at = (ns - before) * 1000;
-        return begin_events(p, before);
+        p->origin_ns = before;
+        return pass_to(p, (ns - before) * 1000);
     }
     if (again && !back)
         return sim_lines_fail(&p->r->in, p->r->in.number,
@@ -279,7 +283,8 @@ static int take_instant(struct perf *p, const struct sim_perf_line *l)
     p->events++;
     if (!p->begun) {
         p->begun = true;
-        if (sim_recording_settle(p->r) || begin_events(p, l->ns))
+        p->origin_ns = l->ns;
+        if (sim_recording_settle(p->r))
             return -1;
     }
     if (leaps(p->origin_ns, l->ns))
@@ -287,9 +292,7 @@ static int take_instant(struct perf *p, const struct sim_perf_line *l)
     p->leapt_ns = 0;
     int64_t at = l->ns > p->origin_ns ? (l->ns - p->origin_ns) * 1000 : 0;
     p->backward += l->ns < p->origin_ns || at < p->at;
-    if (at > p->at)
-        p->at = at;
-    return 0;
+    return pass_to(p, at);
 }
 
 static int perf_take_line(struct perf *p)

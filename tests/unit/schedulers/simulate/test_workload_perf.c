@@ -471,6 +471,13 @@ static void wrong_times(void **state)
     assert_int_equal(open_stamped("1 100.000012 100.000014 512heavy\n", text, SIM_NONE, &w, &err), MACHINE_OK);
     workload_rig_check_cpus(w, (const char *const[]){"2 a-1 none; 2 a-1 512heavy; 6 a-1 none; 5 b-2 none", NULL});
     sim_workload_free(w);
+    static const char late[] = "a 1 [000] 0.000000: a:b: c\n"
+                               "b 2 [000] 9300100.000010: sched:sched_switch: b:2 [120] S ==> a:1 [120]\n"
+                               "a 1 [000] 9300100.000020: sched:sched_switch: a:1 [120] S ==> b:2 [120]\n";
+    assert_int_equal(open_stamped("1 9300100.000012 9300100.000014 512heavy\n", late, SIM_NONE, &w, &err), MACHINE_OK);
+    workload_rig_check_cpus(w, (const char *const[]){"2 a-1 none; 2 a-1 512heavy; 6 a-1 none", NULL});
+    assert_string_equal(w->warning, "events with times that are more than 106 days from others: 1; no thread is 'c'");
+    sim_workload_free(w);
 }
 
 static void malformed_recordings(void **state)
