@@ -93,9 +93,10 @@ int sourced_ini_once(struct sourced_ini *r, const char *key)
     return before ? sourced_ini_twice(r, key, before->line) : remember(r, r->section, key);
 }
 
-bool sourced_ini_has(const struct sourced_ini *r, unsigned section, const char *key)
+unsigned sourced_ini_has(const struct sourced_ini *r, unsigned section, const char *key)
 {
-    return find_seen(r, section, key) != NULL;
+    const struct sourced_ini_seen *seen = find_seen(r, section, key);
+    return seen ? seen->line : 0;
 }
 
 /* ---- lines ---- */

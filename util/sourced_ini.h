@@ -64,8 +64,8 @@ int sourced_ini_pair(struct sourced_ini *r, char **key, char **value);
 /* Remembers a key of the present section; refuses it where it was given before, as sourced_ini_twice() does. */
 int sourced_ini_once(struct sourced_ini *r, const char *key);
 int sourced_ini_twice(struct sourced_ini *r, const char *key, unsigned first_line);
-/* Whether it was remembered in the section with this number. */
-bool sourced_ini_has(const struct sourced_ini *r, unsigned section, const char *key);
+/* The line in which it was remembered in the section with this number; 0: it was not. */
+unsigned sourced_ini_has(const struct sourced_ini *r, unsigned section, const char *key);
 
 /*
  * Fills *err with "FILE:LINE: KEY: text", what is quoted in it made safe for a terminal, and returns MACHINE_BAD_INPUT.

@@ -288,8 +288,8 @@ static const struct option_row option_table[] = {
     {"analyze", "FILE", "Find the phases of a recorded trace; - is standard input", WITH_ANY, .take = take_analyze,
      JOB_ANALYZE},
     {"simulate", "WORKLOAD",
-     "Replay a workload (CSV, text of perf script, or a drawn one by name) on a processor with exported parameters, "
-     "under several frequency policies and schedulers",
+     "Replay a workload (CSV, text of perf script, - for one of them as standard input, or a drawn one by name) on a "
+     "processor with exported parameters, under several frequency policies and schedulers",
      WITH_ANY, .take = take_simulate, JOB_SIMULATE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
@@ -417,6 +417,8 @@ static int take_argument(const char *text, struct options *o)
     static const struct option_row export_file = {.name = "export", .at = AT(file)};
     if (o->job == JOB_EXPORT && o->file == NULL)
         return take_file(&export_file, text, o);
+    if (o->job == JOB_SIMULATE)
+        return refuse(BAD_USAGE, "unexpected argument '%s'; --simulate takes one workload at a time", text);
     return refuse(BAD_USAGE,
                   "unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
                   text);

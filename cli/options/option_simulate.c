@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/messages.h"
 #include "cli/options/option_parts.h"
@@ -86,6 +87,10 @@ int option_stamps(const char *option, const char *text, struct simulate_given *o
     const char *equals = class_behind(text, &out->stamps_class);
     if (text[0] == '\0')
         return refuse(BAD_USAGE, "--%s: the name is empty", option);
+    const char *behind = strrchr(text, '=');
+    if (equals == NULL && behind != NULL && behind > text && access(text, F_OK) != 0)
+        return refuse(BAD_USAGE, "--%s: '%s' is no class, and there is no file '%s'; classes: %s", option, behind + 1,
+                      text, SIM_CLASSES_ALLOWED);
     if (equals == NULL)
         out->stamps_class = SIM_NONE;
     out->stamps = equals == NULL ? text : strndup(text, (size_t)(equals - text));

@@ -107,6 +107,27 @@ refused "a slower level that is faster" 'level 2 is faster'
 sed 's/"level_costs": \[/"level_costs": [], "gone": [/; s/"costs": \[/"costs": [], "gone too": [/' "$params" >"$tmp/costless.json"
 run --simulate "$tmp/one.csv" --params "$tmp/costless.json" --policy stock,never
 refused "no costs at all" 'no cost'
+run --simulate "$tmp/one.csv" "$tmp/two.csv" --params "$params"
+refused "two workloads" 'one workload at a time'
+run --simulate "$tmp/one.csv" --params "$params" --stamps "$tmp/st.txt=avx"
+refused "stamps of an unknown class" "'avx' is no class"
+run --simulate "$tmp/one.csv" --params "$params" --stamps =512heavy
+refused "stamps without a file" 'stamps'
+sed '/active_cores/s/16/1/' "$tmp/one.csv" >"$tmp/few.csv"
+printf '1,0,plain,none,1\n1,1,-,,\n' >>"$tmp/few.csv"
+run --simulate "$tmp/few.csv" --params "$params"
+refused "fewer active cores than there are" '1 active core is fewer than the 2 cores'
+TMPDIR=/nonexistent run --simulate "$tmp/one.csv" --params "$params" --policy stock
+verdict "a small workload needs no folder" test "$status" -eq 0
+# standard input
+run --simulate "$tmp/one.csv" --params "$params" --json one.json
+"$CHARACTERIZE" --simulate - --params "$params" --json stdin.json <"$tmp/one.csv" >"$out" 2>"$err"
+status=$?
+verdict "standard input: as the file" \
+    test "$status" -eq 0 -a "$(number stdin.json stock overhead)" = "$(number one.json stock overhead)"
+"$CHARACTERIZE" --simulate - --params "$params" <"$root/data/workloads/web-server.workload" >"$out" 2>"$err"
+status=$?
+refused "standard input with a description" 'must be a file'
 run --transition 128fma:512fma --policy stock
 refused "--policy with another job" '--simulate'
 

@@ -16,8 +16,8 @@ struct drawn_section;
 struct drawn_parser {
     struct sourced_ini ini;
     struct drawn_file *file;
-    const struct drawn_section *section; /* NULL before the first */
-    unsigned section_line, section_number;
+    const struct drawn_section *section;            /* NULL before the first */
+    unsigned section_line, section_number, machine; /* machine: the number of that section */
     struct drawn_task *task;
     struct drawn_phase *phase;
 };
@@ -44,12 +44,12 @@ struct drawn_section {
 static int drawn_number(struct drawn_parser *p, const char *key, const char *text, double lo, double hi, double *out)
 {
     int64_t thousandths;
-    if (!sim_value_decimal(text, 3, false, &thousandths))
-        return drawn_wrong(p, key, "'%.40s' is not a number; %g to %g with at most three decimals would work", text, lo,
-                           hi);
+    if (!sim_value_decimal(text, 3, &thousandths))
+        return drawn_wrong(p, key, "'%.40s' is not a number; %.10g to %.10g with at most three decimals would work",
+                           text, lo, hi);
     *out = (double)thousandths / 1000;
     if (*out < lo || *out > hi)
-        return drawn_wrong(p, key, "%.40s is out of range; %g to %g would work", text, lo, hi);
+        return drawn_wrong(p, key, "%.40s is out of range; %.10g to %.10g would work", text, lo, hi);
     return 0;
 }
 
@@ -137,6 +137,13 @@ static int take_duration(struct drawn_parser *p, const char *key, char *value)
 static int take_slice(struct drawn_parser *p, const char *key, char *value)
 {
     return drawn_take_length(p, key, value, &p->file->slice);
+}
+
+static int enter_drawn_machine(struct drawn_parser *p, char *words[])
+{
+    (void)words;
+    p->machine = p->ini.section;
+    return 0;
 }
 
 static const struct drawn_key machine_keys[] = {
@@ -282,7 +289,7 @@ static const struct drawn_key phase_keys[] = {
 /* ---- sections ---- */
 
 static const struct drawn_section drawn_sections[] = {
-    {"machine", "[machine]", 1, machine_keys, COUNT(machine_keys), NULL},
+    {"machine", "[machine]", 1, machine_keys, COUNT(machine_keys), enter_drawn_machine},
     {"task", "[task NAME]", 2, task_keys, COUNT(task_keys), enter_drawn_task},
     {"phase", "[phase TASK NAME]", 3, phase_keys, COUNT(phase_keys), enter_drawn_phase},
 };
@@ -316,7 +323,7 @@ static int enter_drawn_section(struct drawn_parser *p)
     p->section = s;
     p->section_line = ini->line;
     p->section_number = ini->section;
-    return s->enter ? s->enter(p, words) : 0;
+    return s->enter(p, words);
 }
 
 static int take_drawn_line(struct drawn_parser *p)
@@ -372,23 +379,33 @@ static int check_task(struct drawn_parser *p, struct drawn_task *t)
             return -1;
         works = works || t->phases[i].row.task != SIM_IDLE;
     }
-    return works
-               ? 0
-               : sourced_ini_fail(&p->ini, t->line, "task", "it does no work; add a section [phase %s NAME]", t->name);
+    if (works)
+        return 0;
+    if (t->n_phases)
+        return sourced_ini_fail(&p->ini, t->line, "task",
+                                "it does no work: all its phases are blocked; one needs a class of work");
+    return sourced_ini_fail(&p->ini, t->line, "task", "it does no work; add a section [phase %s NAME]", t->name);
+}
+
+static int check_machine(struct drawn_parser *p)
+{
+    const struct drawn_file *f = p->file;
+    if (!f->cores)
+        return drawn_wrong(p, "machine", "section [machine] is missing");
+    if (f->cores * f->threads_per_core > DRAWN_CPUS_MAX)
+        return sourced_ini_fail(&p->ini, sourced_ini_has(&p->ini, p->machine, "cores"), "cores",
+                                "more than %d logical CPUs", DRAWN_CPUS_MAX);
+    if (f->active_cores && f->active_cores < f->cores)
+        return sourced_ini_fail(&p->ini, sourced_ini_has(&p->ini, p->machine, "active_cores"), "active_cores",
+                                "%u is less than the %u cores of the workload", f->active_cores, f->cores);
+    return 0;
 }
 
 static int check_drawn_file(struct drawn_parser *p)
 {
     struct drawn_file *f = p->file;
-    if (leave_drawn_section(p) != 0)
+    if (leave_drawn_section(p) != 0 || check_machine(p) != 0)
         return -1;
-    if (!f->cores)
-        return drawn_wrong(p, "machine", "section [machine] is missing");
-    if (f->cores * f->threads_per_core > DRAWN_CPUS_MAX)
-        return drawn_wrong(p, "cores", "more than %d logical CPUs", DRAWN_CPUS_MAX);
-    if (f->active_cores && f->active_cores < f->cores)
-        return drawn_wrong(p, "active_cores", "%u is less than the %u cores of the workload", f->active_cores,
-                           f->cores);
     if (!f->n_tasks)
         return drawn_wrong(p, "task", "no section [task NAME]");
     for (unsigned i = 0; i < f->n_tasks; i++)

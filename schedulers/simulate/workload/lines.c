@@ -48,7 +48,7 @@ void sim_lines_close(struct sim_lines *l)
 
 int sim_lines_fail(struct sim_lines *l, uint64_t line, const char *format, ...)
 {
-    char text[270], place[24] = "";
+    char text[400], place[24] = "";
     va_list ap;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
@@ -106,9 +106,9 @@ int sim_lines_next(struct sim_lines *l)
     return 1;
 }
 
-const char *sim_lines_peek(struct sim_lines *l, size_t *length)
+const char *sim_lines_peek(struct sim_lines *l, const char *after, size_t *length)
 {
-    for (const char *p = l->at; p < l->end;) {
+    for (const char *p = after ? after : l->at; p < l->end;) {
         const char *end = memchr(p, '\n', (size_t)(l->end - p)), *text = p;
         if (!end)
             end = l->end;

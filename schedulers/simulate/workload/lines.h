@@ -31,8 +31,8 @@ void sim_lines_close(struct sim_lines *l);
 int sim_lines_next(struct sim_lines *l);
 
 /* The first line that is neither blank nor begins with '#', without its end, where it is among the first 2 MiB; nothing
- * is read thereby. NULL: there is none. Before the first sim_lines_next(). */
-const char *sim_lines_peek(struct sim_lines *l, size_t *length);
+ * is read thereby. NULL: there is none. Before the first sim_lines_next(). after: the end of such a line, or NULL. */
+const char *sim_lines_peek(struct sim_lines *l, const char *after, size_t *length);
 
 /* "FILE:LINE: text", or "FILE: text" where line is 0. Returns -1. */
 __attribute__((format(printf, 3, 4))) int sim_lines_fail(struct sim_lines *l, uint64_t line, const char *format, ...);

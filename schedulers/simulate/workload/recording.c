@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schedulers/simulate/workload/recording.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedulers/simulate/workload/values.h"
 #include "schedulers/simulate/workload/works.h"
+#include "util/edit_distance.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 int sim_recording_open(struct sim_recording *r, const char *path, const struct sim_workload_options *o,
                        struct machine_error *err)
@@ -81,6 +84,21 @@ static char *comment_part(char *from, char *end)
     return from;
 }
 
+/* Other comments are the user's own, but some are meant to be known. */
+static void note_misspelt(struct sim_recording *r, const char *key)
+{
+    static const char *const known[] = {"recorded_ghz", "active_cores", "siblings"};
+    enum { EDITS_MOST = 2, KEY_MOST = 20 };
+    char shown[SIM_SHOWN_SIZE];
+    size_t length = strlen(key);
+    for (size_t i = 0; i < sizeof known / sizeof *known && length <= KEY_MOST; i++) {
+        unsigned edits = edit_distance(key, length, known[i]);
+        if (edits && edits <= EDITS_MOST)
+            text_list_add(r->misspelt, sizeof r->misspelt, "; ", "line %" PRIu64 " says '%s': is %s meant?",
+                          r->in.number, sim_lines_shown(key, shown), known[i]);
+    }
+}
+
 int sim_recording_comment(struct sim_recording *r)
 {
     char *line = r->in.line, *colon = strchr(line, ':'), shown[SIM_SHOWN_SIZE];
@@ -101,6 +119,8 @@ int sim_recording_comment(struct sim_recording *r)
         r->siblings_line = r->in.number;
         if (!again && read_siblings(r, value))
             return -1;
+    } else {
+        note_misspelt(r, key);
     }
     if (again)
         return sim_lines_fail(&r->in, r->in.number, "%s: given twice", key);
@@ -119,16 +139,18 @@ int sim_recording_settle(struct sim_recording *r)
     if (o->active_cores)
         w->active_cores = o->active_cores;
     if (!w->recorded)
-        return sim_lines_fail(
-            &r->in, 0,
-            "does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the "
-            "rows, or --recorded-ghz GHZ");
+        return sim_lines_fail(&r->in, 0,
+                              "does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of "
+                              "the rows, or --recorded-ghz GHZ%s%s",
+                              *r->misspelt ? "; " : "", r->misspelt);
     if (o->siblings && read_siblings(r, o->siblings))
         return -1;
     if (o->smt_given && o->smt && !r->have_siblings)
         return sim_lines_fail(&r->in, 0,
                               "does not say which CPUs share a core: for --smt on, give '# siblings: 0-1,2-3' ahead of "
-                              "the rows, or --siblings-map 0-1,2-3");
+                              "the rows, or --siblings-map 0-1,2-3%s%s",
+                              *r->misspelt ? "; " : "", r->misspelt);
+    text_list_add(w->warning, sizeof w->warning, "; ", "%s", r->misspelt);
     return 0;
 }
 
@@ -150,16 +172,42 @@ int sim_recording_row(struct sim_recording *r, unsigned stream, struct sim_row r
     return sim_spool_push(r->rows, stream, row, r->in.err) ? -1 : 0;
 }
 
+static bool with_siblings(const struct sim_recording *r)
+{
+    return r->have_siblings && (!r->options->smt_given || r->options->smt);
+}
+
+/* Siblings that the recording does not know have idled, as far as their core is in it. */
+static int add_idle_siblings(struct sim_recording *r)
+{
+    bool *met = calloc(SIM_CPU_NUMBERS + 1, sizeof *met); /* of a group: a CPU of it */
+    unsigned idle = 0, left_out = 0;
+    if (!met)
+        return sim_lines_memory(&r->in);
+    for (unsigned i = 0; i < r->w->n_cpus; i++)
+        met[r->group[r->number[i]]] = true;
+    for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS && with_siblings(r); cpu++)
+        if (r->group[cpu] && !r->stream[cpu]) {
+            bool known = met[r->group[cpu]];
+            if (known)
+                sim_recording_stream(r, cpu);
+            idle += known;
+            left_out += !known;
+        }
+    free(met);
+    if (idle || left_out)
+        text_list_add(r->w->warning, sizeof r->w->warning, "; ",
+                      "CPUs of the map that are not in the recording: %u taken to idle, %u of cores without any left "
+                      "out",
+                      idle, left_out);
+    return 0;
+}
+
 /* Numbers the cores, in ascending order of their first CPU. */
 static int settle_cores(struct sim_recording *r)
 {
     struct sim_workload *w = r->w;
-    bool smt = r->have_siblings && (!r->options->smt_given || r->options->smt);
-    if (r->have_siblings)
-        for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS; cpu++)
-            if (r->group[cpu] && !r->stream[cpu])
-                return sim_lines_fail(&r->in, r->siblings_line, "%s: CPU %u is not in the recording", siblings_place(r),
-                                      cpu);
+    bool smt = with_siblings(r);
     unsigned *core_of = calloc(SIM_CPU_NUMBERS + 1, sizeof *core_of); /* group, + 1 */
     if (!core_of)
         return sim_lines_memory(&r->in);
@@ -205,7 +253,7 @@ int sim_recording_end(struct sim_recording *r)
         works |= w->class_used[c];
     if (!works)
         return sim_lines_fail(&r->in, 0, "holds no work: all CPUs are idle all the time");
-    int bad = order_cpus(r, &order) || settle_cores(r) ||
+    int bad = add_idle_siblings(r) || order_cpus(r, &order) || settle_cores(r) ||
               sim_spool_done(r->rows, order, w->n_cpus, &w->cpus, &w->n_rows, r->in.err);
     free(order);
     if (bad)

@@ -22,6 +22,7 @@ struct sim_recording {
     uint64_t siblings_line;           /* 0: an option */
     unsigned group[SIM_CPU_NUMBERS];  /* CPUs that share a core have the same; 0: not in the map */
     bool have_siblings;
+    char misspelt[160]; /* comments that are nearly known ones; "": none */
 };
 
 /* MACHINE_OK, or another status after filling *err; sim_recording_close in any case. */

@@ -77,6 +77,10 @@ static int spool_no_room(const struct sim_spool *s, struct machine_error *err)
 {
     int why = errno;
     const char *folder = getenv("TMPDIR");
+    if (s->fd < 0)
+        return machine_fail(err, MACHINE_FAILED, "set TMPDIR to a folder that can be written",
+                            "cannot write the rows of the workload into the folder %.200s (TMPDIR): %s",
+                            folder && *folder ? folder : "/tmp", strerror(why));
     return machine_fail(err, MACHINE_FAILED, "set TMPDIR to a folder that has room for it",
                         "cannot keep the rows of the workload, more than %" PRIu64 " MB, in %.200s (TMPDIR): %s",
                         (s->rows * sizeof *s->room) >> 20, folder && *folder ? folder : "/tmp", strerror(why));

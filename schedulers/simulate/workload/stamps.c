@@ -80,7 +80,7 @@ static int stamps_time(struct sim_stamps *s, enum stamps_column column, int64_t 
     const char *text = s->field[s->place[column]];
     char shown[SIM_SHOWN_SIZE];
     int64_t ns;
-    if (!sim_value_decimal(text, s->decimals, false, &ns) || ns - s->origin > SIM_VALUE_MOST / 1000)
+    if (!sim_value_decimal(text, s->decimals, &ns) || ns - s->origin > SIM_VALUE_MOST / 1000)
         return sim_lines_fail(
             &s->in, s->in.number,
             "column %s_%s: '%s' is no time; allowed: from 0 to 106 days after the first event, with at "

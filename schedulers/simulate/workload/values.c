@@ -10,7 +10,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_t *out)
+bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out)
 {
     const int64_t most = SIM_VALUE_MOST;
     int64_t value = 0;
@@ -20,32 +20,26 @@ bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_
             return false;
         value = 10 * value + (*text - '0');
     }
-    bool up = false;
     unsigned behind = 0;
     if (*text == '.')
         for (text++; is_digit(*text); text++, behind++, digits++) {
-            if (behind < decimals && value > most / 10)
+            if (behind == decimals || value > most / 10)
                 return false;
-            if (behind < decimals)
-                value = 10 * value + (*text - '0');
-            else if (!rounded)
-                return false;
-            else if (behind == decimals)
-                up = *text >= '5';
+            value = 10 * value + (*text - '0');
         }
     for (; behind < decimals; behind++) {
         if (value > most / 10)
             return false;
         value *= 10;
     }
-    *out = value + up;
+    *out = value;
     return !*text && digits && value <= most;
 }
 
 bool sim_value_number(const char *text, uint32_t most, uint32_t *out)
 {
     int64_t value;
-    if (!is_digit(*text) || !sim_value_decimal(text, 0, false, &value) || strchr(text, '.') || value > most)
+    if (!is_digit(*text) || !sim_value_decimal(text, 0, &value) || strchr(text, '.') || value > most)
         return false;
     *out = (uint32_t)value;
     return true;
@@ -55,7 +49,7 @@ bool sim_parse_recorded(const char *text, uint32_t *recorded)
 {
     const int64_t least = 100 * SIM_UNITS_PER_MHZ, most = 16000 * SIM_UNITS_PER_MHZ;
     int64_t value;
-    if (!sim_value_decimal(text, 4, false, &value) || value < least || value > most)
+    if (!sim_value_decimal(text, 4, &value) || value < least || value > most)
         return false;
     *recorded = (uint32_t)value;
     return true;

@@ -9,10 +9,10 @@
 #define SIM_VALUE_MOST INT64_C(9200000000000000000)
 
 /*
- * A decimal number without sign and exponent, times 10^decimals, which must be at most SIM_VALUE_MOST. More decimals
- * are rounded, halves up, or refused. False: it is none.
+ * A decimal number without sign and exponent, times 10^decimals, which must be at most SIM_VALUE_MOST. False: it is
+ * none, or has more decimals.
  */
-bool sim_value_decimal(const char *text, unsigned decimals, bool rounded, int64_t *out);
+bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out);
 
 /* A whole number from 0 to most. */
 bool sim_value_number(const char *text, uint32_t most, uint32_t *out);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "schedulers/simulate/workload.h"
 #include "schedulers/simulate/workload/readers.h"
 #include "schedulers/simulate/workload/workload_drawn.h"
+#include "util/path.h"
 
 /* The rest of the file, with a NUL behind it, to be freed; NULL after filling the error. */
 static char *rest_of_file(struct sim_recording *r, size_t *length)
@@ -42,10 +44,11 @@ static int read_as_recorded(struct sim_recording *r, const char *line, size_t le
 {
     if (!line)
         return sim_lines_fail(&r->in, 0, "is empty");
-    if (sim_perf_is_line(line, length))
-        return sim_perf_read(r);
-    if (sim_csv_is_header(line, length))
+    if (sim_csv_is_header(line, length) && !sim_perf_is_line(line, length))
         return sim_csv_read(r);
+    for (const char *at = line; at; at = sim_lines_peek(&r->in, at + length, &length))
+        if (sim_perf_is_line(at, length))
+            return sim_perf_read(r);
     int got; /* to the line that this was decided by: it may be binary */
     while ((got = sim_lines_next(&r->in)) > 0 && (*r->in.line == '#' || !r->in.line[strspn(r->in.line, " \t")]))
         ;
@@ -59,9 +62,13 @@ static int read_as_recorded(struct sim_recording *r, const char *line, size_t le
 static int read_workload(struct sim_recording *r, struct sim_workload **out)
 {
     size_t length = 0;
-    const char *line = sim_lines_peek(&r->in, &length);
-    if (line && sim_drawn_is_line(line, length))
+    const char *line = sim_lines_peek(&r->in, NULL, &length);
+    if (line && sim_drawn_is_line(line, length)) {
+        if (path_descriptor(r->in.file) == STDIN_FILENO)
+            return sim_lines_fail(&r->in, 0, "a description is read again for each seed: it must be a file"),
+                   r->in.err->status;
         return read_description(r, out);
+    }
     if (read_as_recorded(r, line, length) || sim_recording_end(r))
         return r->in.err->status;
     *out = r->w;
@@ -73,6 +80,8 @@ int sim_workload_open(const char *path, const struct sim_workload_options *o, st
                       struct machine_error *err)
 {
     *out = NULL;
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
     if (!strpbrk(path, "/."))
         return sim_drawn_open(path, o, out, err);
     struct sim_recording *r = malloc(sizeof *r);

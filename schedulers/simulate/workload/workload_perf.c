@@ -41,6 +41,7 @@ struct perf {
     struct sim_recording *r;
     bool begun; /* there was an event */
     int64_t origin_ns, at;
+    int64_t leapt_ns;     /* the event before had this time, too far from the first; 0: it had not */
     struct perf_cpu *cpu; /* by stream */
     struct sim_names tids;
     uint32_t *thread_of; /* by number of the tid: the thread that has it now */
@@ -48,7 +49,7 @@ struct perf {
     size_t n_threads;
     struct sim_stamps *stamps;
     uint64_t mark_used; /* bits of the first 64 */
-    uint64_t switches, lost, strangers, from_idle, never_woken, backward, unreadable;
+    uint64_t switches, lost, strangers, from_idle, never_woken, backward, leaps, events, unreadable;
     uint64_t first_unreadable;
     const char *missing;
 };
@@ -234,25 +235,64 @@ static int take_ran(struct perf *p, const struct sim_perf_line *l)
     return 0;
 }
 
+/* Stamps are needed, and may be refused, when it is known which time is the first. */
+static int pass_to(struct perf *p, int64_t at)
+{
+    const struct sim_workload_options *o = p->r->options;
+    if (at <= p->at)
+        return 0;
+    p->at = at;
+    return o->stamps && !p->stamps &&
+                   sim_stamps_read(&p->stamps, o->stamps, o->stamps_class, p->origin_ns, p->r->in.err)
+               ? -1
+               : 0;
+}
+
+static bool leaps(int64_t from_ns, int64_t to_ns)
+{
+    return to_ns - from_ns > SIM_VALUE_MOST / 1000 || from_ns - to_ns > SIM_VALUE_MOST / 1000;
+}
+
+/*
+ * A time that is too far from the first: it is wrong if the next is not as far. Else the first is wrong, unless others
+ * were near it.
+ */
+static int take_leap(struct perf *p, int64_t ns)
+{
+    int64_t before = p->leapt_ns;
+    bool back = ns < p->origin_ns, again = before && ns >= before && !leaps(before, ns);
+    if (again && !p->at) {
+        p->leaps = p->events - 2; /* all before these two */
+        p->backward = 0;
+        p->leapt_ns = 0;
+        p->origin_ns = before;
+        return pass_to(p, (ns - before) * 1000);
+    }
+    if (again && !back)
+        return sim_lines_fail(&p->r->in, p->r->in.number,
+                              "the time is more than 106 days after that of the first event");
+    p->leaps += !back;
+    p->backward += back;
+    p->leapt_ns = ns;
+    return 0;
+}
+
 /* Times count from the first event; they do not go back. */
 static int take_instant(struct perf *p, const struct sim_perf_line *l)
 {
-    const struct sim_workload_options *o = p->r->options;
+    p->events++;
     if (!p->begun) {
         p->begun = true;
         p->origin_ns = l->ns;
-        if (sim_recording_settle(p->r) ||
-            (o->stamps && sim_stamps_read(&p->stamps, o->stamps, o->stamps_class, p->origin_ns, p->r->in.err)))
+        if (sim_recording_settle(p->r))
             return -1;
     }
-    if (l->ns - p->origin_ns > SIM_VALUE_MOST / 1000)
-        return sim_lines_fail(&p->r->in, p->r->in.number,
-                              "the time is more than 106 days after that of the first event");
+    if (leaps(p->origin_ns, l->ns))
+        return take_leap(p, l->ns);
+    p->leapt_ns = 0;
     int64_t at = l->ns > p->origin_ns ? (l->ns - p->origin_ns) * 1000 : 0;
     p->backward += l->ns < p->origin_ns || at < p->at;
-    if (at > p->at)
-        p->at = at;
-    return 0;
+    return pass_to(p, at);
 }
 
 static int perf_take_line(struct perf *p)
@@ -293,6 +333,9 @@ static void perf_warn(struct perf *p)
                       p->from_idle, p->never_woken);
     if (p->backward)
         text_list_add(text, size, "; ", "events with times that go back: %" PRIu64, p->backward);
+    if (p->leaps)
+        text_list_add(text, size, "; ", "events with times that are more than 106 days from others: %" PRIu64,
+                      p->leaps);
     if (p->unreadable)
         text_list_add(text, size, "; ",
                       "lines of sched_switch that cannot be read: %" PRIu64 ", the first is line %" PRIu64,

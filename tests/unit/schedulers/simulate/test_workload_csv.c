@@ -56,9 +56,9 @@ static void all_columns_in_any_order(void **state)
         " class , syscall,note,cookie,stall,ipc,task,time_us , cpu\r\n"
         "512light,1,x,red,0.25,1.5,a b,5,8191\r\n"
         "none,0,,blue,1,16,#c,5.5,7\r\n"
-        "none,1,,blue,0.0004,0.0005,#c,6.,7\r\n\r\n \r\n"
+        "none,1,,blue,0,0.001,#c,6.,7\r\n\r\n \r\n"
         "nonsense,?,,,,,-,7,8191\r\n"
-        "none,0,,,0.9995,15.9996,\td ,.6,0\r\n"
+        "none,0,,,1.000,16.000,\td ,.6,0\r\n"
         "none,1,,red,0,2,a b,9.000000,7",
         &nothing);
     workload_rig_check_cpus(w, (const char *const[]){"8.4 d none ipc=16000 stall=1000",
@@ -97,6 +97,16 @@ static void rows_in_their_shortest_form(void **state)
                             &(struct sim_workload_options){.recorded = 30000});
     workload_rig_check_cpus(
         w, (const char *const[]){"1 a none; 1 b none syscall; 0 b none syscall; 2 b none syscall", NULL});
+    sim_workload_free(w);
+}
+
+static void misspelt_comments_are_told(void **state)
+{
+    (void)state;
+    struct sim_workload *w = workload_rig_opened(
+        "# sibling: 0-1\n# a: b\n# active-cores: 4\n# recorded: today\n" HEAD "0,0,a,none\n0,1,-,\n", &nothing);
+    assert_string_equal(w->warning, "line 1 says 'sibling': is siblings meant?; line 3 says 'active-cores': is "
+                                    "active_cores meant?");
     sim_workload_free(w);
 }
 
@@ -147,7 +157,29 @@ static void options_go_before_comments(void **state)
     o.siblings = "0-1-0";
     workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 0 is there twice");
     o.siblings = "0-1";
-    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 1 is not in the recording");
+    w = workload_rig_opened(HEAD "0,0,a,none\n0,1,-,\n", &o); /* CPU 1 has idled */
+    assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 1);
+    workload_rig_check_cpus(w, (const char *const[]){"1 a none", "", NULL});
+    assert_string_equal(
+        w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 0 of cores without any left out");
+    sim_workload_free(w);
+    o = (struct sim_workload_options){.siblings = "1-5,2-6,3-7,0-4", .works = true};
+    w = workload_rig_opened(HEAD "6,0,a,none\n3,0,b,none\n3,1,-,\n9,2,a,512heavy\n6,2,-,\n9,3,-,\n", &o);
+    assert_true(w->smt && w->n_cpus == 5 && w->n_cores == 3);
+    const unsigned cpus[] = {2, 3, 6, 7, 9}, cores[] = {0, 1, 0, 1, 2};
+    assert_memory_equal(w->cpu, cpus, sizeof cpus);
+    assert_memory_equal(w->core, cores, sizeof cores);
+    workload_rig_check_cpus(w,
+                            (const char *const[]){"", "1 b none; 2 -", "2 a none; 1 -", "", "2 -; 1 a 512heavy", NULL});
+    workload_rig_check_works(w, (const char *const[]){"2 a none; 1 a 512heavy", "1 b none", NULL});
+    assert_string_equal(
+        w->warning, "CPUs of the map that are not in the recording: 2 taken to idle, 4 of cores without any left out");
+    sim_workload_free(w);
+    o.smt_given = true; /* off: nobody asks who is whose sibling */
+    w = workload_rig_opened(HEAD "6,0,a,none\n3,0,b,none\n3,1,-,\n6,2,-,\n", &o);
+    assert_true(!w->smt && w->n_cpus == 2 && w->n_cores == 2);
+    assert_string_equal(w->warning, "");
+    sim_workload_free(w);
 }
 
 static void tasks_as_work(void **state)
@@ -218,12 +250,23 @@ static void malformed_rows(void **state)
                  "column class: '512' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
     line_refused("0,6,a,,1,0,x,0",
                  "column class: '' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
-    line_refused("0,6,a,none,0,0,x,0", "column ipc: '0' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,16.001,0,x,0",
-                 "column ipc: '16.001' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,,0,x,0", "column ipc: '' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,1,1.001,x,0", "column stall: '1.001' is no share; allowed: 0 to 1");
-    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is no share; allowed: 0 to 1");
+    line_refused(
+        "0,6,a,none,0,0,x,0",
+        "column ipc: '0' is no number of instructions per cycle; allowed: 0.001 to 16 with at most three decimals");
+    line_refused("0,6,a,none,16.001,0,x,0", "column ipc: '16.001' is no number of instructions per cycle; allowed: "
+                                            "0.001 to 16 with at most three decimals");
+    line_refused(
+        "0,6,a,none,,0,x,0",
+        "column ipc: '' is no number of instructions per cycle; allowed: 0.001 to 16 with at most three decimals");
+    line_refused("0,6,a,none,1.0001,0,x,0",
+                 "column ipc: '1.0001' is no number of instructions per cycle; allowed: 0.001 to 16 with at most three "
+                 "decimals");
+    line_refused("0,6,a,none,1,0.9999,x,0",
+                 "column stall: '0.9999' is no share; allowed: 0 to 1 with at most three decimals");
+    line_refused("0", "1 field; allowed: the 8 of the header");
+    line_refused("0,6,a,none,1,1.001,x,0",
+                 "column stall: '1.001' is no share; allowed: 0 to 1 with at most three decimals");
+    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is no share; allowed: 0 to 1 with at most three decimals");
     line_refused("0,6,a,none,1,0,y,0",
                  "column cookie: 'y' is another cookie; allowed: 'x', as in the task's first row");
     line_refused("0,6,a,none,1,0,x,2",
@@ -242,6 +285,9 @@ static void malformed_files(void **state)
     } cases[] = {
         {"", "FILE: is empty"},
         {"\n \n# recorded_ghz: 2.8\n", "FILE: is empty"},
+        {"# Recorded_gzh: 2.8\n# from: x\ncpu,time_us,task,class\n",
+         "FILE: does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the rows, or "
+         "--recorded-ghz GHZ; line 1 says 'Recorded_gzh': is recorded_ghz meant?"},
         {"hello\n", NO_WORKLOAD},
         {"0,0,a,none\n", NO_WORKLOAD},
         {"cpu,time_us,task\n0,0,a\n", "FILE:1: the header names no column class; needed: cpu, time_us, task, class"},
@@ -274,7 +320,6 @@ static void malformed_files(void **state)
         {"# siblings: 0-\n" HEAD,
          "FILE:1: siblings: '0-' is no map of siblings; allowed: CPUs (0 to 8191) joined by '-', cores separated by "
          "',', as in 0-1,2-3"},
-        {"# siblings: 0-1\n" HEAD "0,0,a,none\n0,1,-,\n", "FILE:1: siblings: CPU 1 is not in the recording"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         workload_rig_refused(cases[i].text, &nothing, cases[i].message);
@@ -546,6 +591,7 @@ int main(void)
         cmocka_unit_test(the_example_of_the_page),
         cmocka_unit_test(all_columns_in_any_order),
         cmocka_unit_test(rows_in_their_shortest_form),
+        cmocka_unit_test(misspelt_comments_are_told),
         cmocka_unit_test(options_go_before_comments),
         cmocka_unit_test(tasks_as_work),
         cmocka_unit_test(malformed_rows),

@@ -220,6 +220,13 @@ static void rows_of_cpus_and_tasks(void **state)
     assert_int_equal(w->n_cores, 1);
     assert_null(w->works.read);
     sim_workload_free(w);
+    w = workload_rig_opened(
+        "# siblings: 0-2,1-3,4-5\n" SWITCH(0, 10, "a", 1, "R", "b", 2) SWITCH(0, 20, "b", 2, "R", "b", 2), &with_works);
+    assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 2);
+    workload_rig_check_cpus(w, (const char *const[]){"10 b-2 none", "", NULL});
+    assert_string_equal(
+        w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 4 of cores without any left out");
+    sim_workload_free(w);
 }
 
 /* Where perf prints microseconds, a thread may run for none; what it was blocked before and after adds up. */
@@ -423,6 +430,56 @@ static void what_a_recording_lacks(void **state)
     sim_workload_free(w);
 }
 
+/* A line that cannot be true costs no more where it is the first one. */
+static void wrong_times(void **state)
+{
+    (void)state;
+    static const char rest[] = SWITCH(0, 10, "b", 2, "R", "a", 1) SWITCH(0, 20, "a", 1, "S", "b", 2)
+        SWITCH(0, 25, "b", 2, "S", "swapper/0", 0);
+    static const struct {
+        const char *first;
+        unsigned leaps;
+    } cases[] = {
+        {"x 1 [000] 100.1: sched:sched_waking: comm=a pid=1 prio=120 target_cpu=000\n", 0},
+        {"# x\n\nx 1 [000] 100,000001: sched:sched_stat_runtime: comm=a pid=1 runtime=5 [ns]\nWARNING: lost\n", 0},
+        {"x 1 [000] 9300100.000001: sched:sched_waking: comm=c pid=7 prio=120 target_cpu=000\n", 1},
+        {"x 1 [000] 9300100.000001: a:b: c\nx 1 [000] 9300100.000001: a:b: c\n", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2000], warning[100] = "";
+        snprintf(text, sizeof text, "%s%s", cases[i].first, rest);
+        if (cases[i].leaps)
+            snprintf(warning, sizeof warning, "events with times that are more than 106 days from others: %u",
+                     cases[i].leaps);
+        struct sim_workload *w = workload_rig_opened(text, &with_works);
+        workload_rig_check_cpus(w, (const char *const[]){"10 a-1 none; 5 b-2 none", NULL});
+        assert_string_equal(w->warning, warning);
+        sim_workload_free(w);
+        snprintf(text, sizeof text,
+                 SWITCH(0, 10, "b", 2, "R", "a", 1) "%s" SWITCH(0, 20, "a", 1, "S", "b", 2)
+                     SWITCH(0, 25, "b", 2, "S", "swapper/0", 0),
+                 cases[i].leaps > 1 ? cases[2].first : cases[i].first);
+        w = workload_rig_opened(text, &with_works);
+        workload_rig_check_cpus(w, (const char *const[]){"10 a-1 none; 5 b-2 none", NULL});
+        assert_int_equal(strlen(w->warning) > 0, cases[i].leaps > 0);
+        sim_workload_free(w);
+    }
+    struct sim_workload *w;
+    struct machine_error err;
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s", cases[2].first, rest);
+    assert_int_equal(open_stamped("1 100.000012 100.000014 512heavy\n", text, SIM_NONE, &w, &err), MACHINE_OK);
+    workload_rig_check_cpus(w, (const char *const[]){"2 a-1 none; 2 a-1 512heavy; 6 a-1 none; 5 b-2 none", NULL});
+    sim_workload_free(w);
+    static const char late[] = "a 1 [000] 0.000000: a:b: c\n"
+                               "b 2 [000] 9300100.000010: sched:sched_switch: b:2 [120] S ==> a:1 [120]\n"
+                               "a 1 [000] 9300100.000020: sched:sched_switch: a:1 [120] S ==> b:2 [120]\n";
+    assert_int_equal(open_stamped("1 9300100.000012 9300100.000014 512heavy\n", late, SIM_NONE, &w, &err), MACHINE_OK);
+    workload_rig_check_cpus(w, (const char *const[]){"2 a-1 none; 2 a-1 512heavy; 6 a-1 none", NULL});
+    assert_string_equal(w->warning, "events with times that are more than 106 days from others: 1; no thread is 'c'");
+    sim_workload_free(w);
+}
+
 static void malformed_recordings(void **state)
 {
     (void)state;
@@ -440,9 +497,11 @@ static void malformed_recordings(void **state)
          "FILE: holds no work: all CPUs are idle all the time"},
         {SWITCH(0, 10, "a", 1, "R", "swapper", 0), "FILE: holds no work: all CPUs are idle all the time"},
         {SWITCH(0, 10, "a", 1, "R", "b", 2) "x 1 [001] 9200100.000021: sched:sched_stat_runtime: x\n",
-         "FILE:2: the time is more than 106 days after that of the first event"},
-        {"# siblings: 0-1\n" SWITCH(0, 10, "a", 1, "R", "b", 2) SWITCH(0, 20, "b", 2, "R", "b", 2),
-         "FILE:1: siblings: CPU 1 is not in the recording"},
+         "FILE: holds no work: all CPUs are idle all the time"},
+        {SWITCH(0, 10, "a", 1, "R", "b", 2)
+             SWITCH(0, 20, "b", 2, "R", "a", 1) "x 1 [001] 9200100.000021: sched:sched_stat_runtime: x\n"
+                                                "x 1 [001] 9200100.000022: sched:sched_stat_runtime: x\n",
+         "FILE:4: the time is more than 106 days after that of the first event"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         workload_rig_refused(cases[i].text, &recorded, cases[i].message);
@@ -569,6 +628,7 @@ int main(void)
         cmocka_unit_test(stamps_split_what_ran),
         cmocka_unit_test(malformed_stamps),
         cmocka_unit_test(what_a_recording_lacks),
+        cmocka_unit_test(wrong_times),
         cmocka_unit_test(malformed_recordings),
         cmocka_unit_test(random_schedules),
     };
