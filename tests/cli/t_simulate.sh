@@ -104,7 +104,8 @@ refused "triggers of classes that are not there" 'triggers\[0\]'
 sed 's/\("level": 2, "mhz": \)1900[^}]*/\13900/' "$params" >"$tmp/faster.json"
 run --simulate "$tmp/one.csv" --params "$tmp/faster.json"
 refused "a slower level that is faster" 'level 2 is faster'
-sed 's/"level_costs": \[/"level_costs": [], "gone": [/; s/"costs": \[/"costs": [], "gone too": [/' "$params" >"$tmp/costless.json"
+sed 's/"level_costs": \[/"level_costs": [], "gone": [/; s/"costs": \[/"costs": [], "gone too": [/' "$params" \
+    >"$tmp/costless.json"
 run --simulate "$tmp/one.csv" --params "$tmp/costless.json" --policy stock,never
 refused "no costs at all" 'no cost'
 run --simulate "$tmp/one.csv" "$tmp/two.csv" --params "$params"
