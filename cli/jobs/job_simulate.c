@@ -223,6 +223,17 @@ static int simulate_all(struct simulating *s)
     return status == DONE && s->report.failed ? complain_out_of_memory() : status;
 }
 
+/* What became of a study: where the policy that it takes cannot be simulated, the rest is shown. */
+static int studied(struct simulating *s, int status, const struct machine_error *error)
+{
+    if (status == MACHINE_OK)
+        return DONE;
+    if (status != MACHINE_BAD_INPUT)
+        return complain_of_machine("", error);
+    sim_report_warn(&s->report, "%s", error->text);
+    return DONE;
+}
+
 /* What takes further runs: the curve and the time line for the page, and what-if. */
 static int study(struct simulating *s)
 {
@@ -230,23 +241,21 @@ static int study(struct simulating *s)
     struct sim_options options = options_of(s, 0, 0, s->o->tables.seed);
     enum sim_policy shown[SIM_POLICIES];
     size_t n = 0;
-    int status = MACHINE_OK;
     for (size_t i = 0; i < s->report.n_results; i++)
         for (size_t k = 0; k < s->n_policies && i < s->n_policies; k++)
             if (strcmp(s->report.results[i].runs[0].policy, sim_policy_names[s->policy[k]]) == 0)
                 shown[n++] = s->policy[k];
+    int done = DONE;
     if (s->page != NULL && s->scheduler[0] == SIM_RECORDED) {
-        status = sim_curve_find(s->params, s->workload, &options, &s->report.curve, &error);
-        if (status == MACHINE_OK)
-            status = sim_time_line_find(s->params, s->workload, &options, shown, n, &s->report.time_line, &error);
+        done = studied(s, sim_curve_find(s->params, s->workload, &options, &s->report.curve, &error), &error);
+        if (done == DONE)
+            done = studied(s,
+                           sim_time_line_find(s->params, s->workload, &options, shown, n, &s->report.time_line, &error),
+                           &error);
     }
-    if (status == MACHINE_OK && s->o->simulate.what_if)
-        status = sim_what_if_find(s->params, s->workload, &options, &s->report.what_if, &error);
-    if (status == MACHINE_BAD_INPUT) { /* the policy that it takes cannot be simulated: the rest is shown */
-        sim_report_warn(&s->report, "%s", error.text);
-        return DONE;
-    }
-    return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
+    if (done == DONE && s->o->simulate.what_if)
+        done = studied(s, sim_what_if_find(s->params, s->workload, &options, &s->report.what_if, &error), &error);
+    return done;
 }
 
 static int print_json(FILE *stream, const void *data)
