@@ -119,7 +119,9 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
     const struct sim_workload_options options = {
         .recorded = g->recorded,
         .active_cores = o->tables.n_active == 1 ? o->tables.active[0] : 0,
-        .siblings = s->siblings == NULL ? g->siblings : s->siblings[0] != '\0' ? s->siblings : NULL,
+        .siblings = s->siblings == NULL      ? g->siblings
+                    : s->siblings[0] != '\0' ? s->siblings
+                                             : NULL,
         .smt_given = g->smt_given,
         .smt = g->smt_on,
         .works = g->n_schedulers > 0,

@@ -279,8 +279,8 @@ static int check_levels(const char *path, const struct sim_params *p, struct mac
         const struct sim_frequency *fast = &p->frequencies[i - 1], *slow = &p->frequencies[i];
         if (slow->n == fast->n && slow->lo - fast->hi >= 25)
             return machine_fail(err, MACHINE_BAD_INPUT, "",
-                                "%s: frequencies: level %u is faster than level %u with %u active cores", path,
-                                slow->level, fast->level, slow->n);
+                                "%s: frequencies: level %u is faster than level %u with %u active core%s", path,
+                                slow->level, fast->level, slow->n, slow->n == 1 ? "" : "s");
     }
     return MACHINE_OK;
 }

@@ -36,7 +36,7 @@ struct sim_options {
     enum sim_policy policy;
     enum sim_scheduler scheduler;
     uint64_t seed;
-    bool timeout_given;                  /* policy timeout; else the break-even time */
+    bool timeout_given; /* policy timeout; else the break-even time */
     int64_t timeout_ps;
     const struct sim_observer *observer; /* NULL: nobody looks */
 };

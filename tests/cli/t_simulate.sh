@@ -104,7 +104,8 @@ refused "triggers of classes that are not there" 'triggers\[0\]'
 sed 's/\("level": 2, "mhz": \)1900[^}]*/\13900/' "$params" >"$tmp/faster.json"
 run --simulate "$tmp/one.csv" --params "$tmp/faster.json"
 refused "a slower level that is faster" 'level 2 is faster'
-sed 's/"level_costs": \[/"level_costs": [], "gone": [/; s/"costs": \[/"costs": [], "gone too": [/' "$params" >"$tmp/costless.json"
+sed 's/"level_costs": \[/"level_costs": [], "gone": [/; s/"costs": \[/"costs": [], "gone too": [/' "$params" \
+    >"$tmp/costless.json"
 run --simulate "$tmp/one.csv" --params "$tmp/costless.json" --policy stock,never
 refused "no costs at all" 'no cost'
 run --simulate "$tmp/one.csv" "$tmp/two.csv" --params "$params"
@@ -137,4 +138,15 @@ verdict "a drawn workload: status 0" test "$status" -eq 0
 verdict "limits over seeds" grep -q '"overhead_lo": 0\.' drawn/simulation.json
 verdict "what-if" grep -q '"what_if"' drawn/simulation.json
 verdict "the page" grep -q '<svg' drawn/simulation.html
+
+# one policy is compared with none; schedulers are compared by their ends, too, and have no curve
+run --simulate "$tmp/one.csv" --params "$params" --policy stock
+verdict "one policy is compared with none" test "$(grep -ciE 'costs? (less|least)' "$out")" -eq 0
+run --simulate neural-network --params "$params" --runs 1 --policy stock --scheduler fair,specialize --output both
+verdict "schedulers: status 0" test "$status" -eq 0
+verdict "... when they end" grep -q 'the last work ends: fair first, after .* s, specialize .* % later' "$out"
+verdict "... and idle time" grep -q 'all work  *end s  *idle' "$out"
+verdict "no curve, in words" grep -q 'No plot: there is no curve' both/simulation.html
+verdict "no picture of a curve" test "$(grep -c 'break-even time: ' both/simulation.html)" -eq 0
+verdict "no figures in powers of ten" test "$(grep -c '[0-9]e+[0-9]' both/simulation.html)" -eq 0
 finish

@@ -83,7 +83,10 @@ int sim_report_chart(const struct sim_report *r, struct chart *c, char *why, siz
         add_smt_part(c, p, category, result);
     }
     if (r->head.runs > 1)
-        snprintf(p->note, sizeof p->note, "Means of %u runs of different seeds, with 95 %% limits.", r->head.runs);
+        text_list_add(p->note, sizeof p->note, " ", "Means of %u runs of different seeds, with 95 %% limits.",
+                      r->head.runs);
+    if (schedulers)
+        text_list_add(p->note, sizeof p->note, " ", "Idle time does not count: the table says when the work ends.");
     return charts_end(c, "there are no results", why, why_size);
 }
 
@@ -173,6 +176,12 @@ int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, 
 
 /* ---- overhead by timeout ---- */
 
+/* In percent, without what rounding leaves where nothing is lost. */
+static double curve_percent(double fraction)
+{
+    return fabs(fraction) < 1e-6 ? 0 : 100 * fraction;
+}
+
 static void add_mark(struct chart *c, struct chart_panel *p, const char *name, const struct sim_curve_point *point)
 {
     char text[CHART_NAME_MAX];
@@ -183,7 +192,7 @@ static void add_mark(struct chart *c, struct chart_panel *p, const char *name, c
     if (!s)
         return;
     chart_add_point(c, s, point->timeout_us, 0, NAN, NAN);
-    chart_add_point(c, s, point->timeout_us, 100 * point->overhead, NAN, NAN);
+    chart_add_point(c, s, point->timeout_us, curve_percent(point->overhead), NAN, NAN);
 }
 
 static void add_curve(struct chart *c, struct chart_panel *p, const char *name, const struct sim_curve *curve,
@@ -192,7 +201,7 @@ static void add_curve(struct chart *c, struct chart_panel *p, const char *name, 
     struct chart_series *s = chart_series(c, p, name);
     for (size_t i = 0; i < curve->n && s; i++) {
         const struct sim_curve_point *q = &curve->point[i];
-        chart_add_point(c, s, q->timeout_us, 100 * (remote ? q->remote : q->overhead), NAN, NAN);
+        chart_add_point(c, s, q->timeout_us, curve_percent(remote ? q->remote : q->overhead), NAN, NAN);
     }
 }
 
@@ -219,10 +228,12 @@ int sim_chart_curve(const struct sim_report *r, struct chart *c, char *why, size
                                             "overhead, %");
     p->log_x = true;
     p->y_hi = 0.1; /* where nothing is lost */
-    add_curve(c, p, "all work", curve, false);
-    add_curve(c, p, "work that is not wide", curve, true);
-    add_mark(c, p, "break-even time", &curve->breakeven);
-    add_mark(c, p, "stock's wait", &curve->stock);
+    if (curve->n) {
+        add_curve(c, p, "all work", curve, false);
+        add_curve(c, p, "work that is not wide", curve, true);
+        add_mark(c, p, "break-even time", &curve->breakeven);
+        add_mark(c, p, "stock's wait", &curve->stock);
+    }
     for (size_t i = 0; i < p->n_series; i++)
         for (size_t k = 0; k < p->series[i].n; k++) {
             p->y_lo = fmin(p->y_lo, 1.08 * p->series[i].points[k].y);

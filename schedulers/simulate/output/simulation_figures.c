@@ -129,6 +129,18 @@ double sim_figure_changes_per_s(const struct sim_report_result *r)
     return seconds > 0 ? sim_figure_of(r, SIM_TRANSITIONS, SIM_TOTAL).value / seconds : NAN;
 }
 
+double sim_figure_forced_idle(const struct sim_report *r, const struct sim_report_result *result)
+{
+    double time = r->head.cpus * sim_figure_of(result, SIM_END, SIM_TOTAL).value;
+    return time > 0 ? sim_figure_of(result, SIM_FORCED_IDLE, SIM_TOTAL).value / time : NAN;
+}
+
+const char *sim_figure_unit(double most_us, double *scale)
+{
+    *scale = most_us >= 1e6 ? 1e6 : most_us >= 1e3 ? 1e3 : 1;
+    return most_us >= 1e6 ? "s" : most_us >= 1e3 ? "ms" : "us";
+}
+
 struct estimate sim_figure_difference(const struct sim_report_result *a, const struct sim_report_result *b,
                                       enum sim_figure f)
 {

@@ -171,14 +171,17 @@ static void place_results(FILE *out, const void *page)
 {
     struct table t;
     sim_table_results(report_of(page), &t);
-    place_table(out, page, &t, "Overhead, and time at each level", "caption-results");
+    place_table(out, page, &t,
+                sim_figure_schedulers(report_of(page)) ? "Overhead, when the last work ends, and time at each level"
+                                                       : "Overhead, and time at each level",
+                "caption-results");
 }
 
 static void place_schedulers(FILE *out, const void *page)
 {
     struct table t;
-    sim_table_schedulers(report_of(page), &t);
-    place_table(out, page, &t, "Tasks that run no wide code, and what the scheduler did", "caption-schedulers");
+    const char *caption = sim_table_schedulers(report_of(page), &t);
+    place_table(out, page, &t, caption, "caption-schedulers");
 }
 
 static void place_what_if(FILE *out, const void *page)

@@ -40,13 +40,27 @@ static void add_names(const struct sim_report_result *result, struct table *t)
         table_put_text(t, "scheduler", result->runs->scheduler);
 }
 
-static void results_row(const struct sim_report *r, const struct sim_report_result *result, struct table *t)
+/* Of all results. */
+static double latest_end_us(const struct sim_report *r)
+{
+    double latest = 0;
+    for (size_t i = 0; i < r->n_results; i++)
+        latest = fmax(latest, sim_figure_of(&r->results[i], SIM_END, SIM_TOTAL).value);
+    return latest;
+}
+
+static void results_row(const struct sim_report *r, const struct sim_report_result *result, double end_scale,
+                        struct table *t)
 {
     double time = sim_figure_of(result, SIM_TIME, SIM_TOTAL).value;
     double slowed = sim_figure_of(result, SIM_THROTTLED, SIM_TOTAL).value +
                     sim_figure_of(result, SIM_HALTED, SIM_TOTAL).value;
     add_names(result, t);
     put_percent_limits(t, "overhead", sim_figure_of(result, SIM_OVERHEAD, SIM_TOTAL));
+    if (table_has(t, "end")) {
+        table_put_number(t, "end", sim_figure_of(result, SIM_END, SIM_TOTAL).value / end_scale);
+        put_percent(t, "forced_idle", sim_figure_forced_idle(r, result));
+    }
     put_percent_limits(t, "remote_overhead", sim_figure_of(result, SIM_REMOTE, SIM_TOTAL));
     put_percent(t, "remote_delay", sim_figure_of(result, SIM_REMOTE_DELAY, SIM_TOTAL).value);
     put_percent(t, "remote_smt", sim_figure_of(result, SIM_REMOTE_SMT, SIM_TOTAL).value);
@@ -59,33 +73,40 @@ static void results_row(const struct sim_report *r, const struct sim_report_resu
     table_put_number(t, "changes_per_s", sim_figure_changes_per_s(result));
 }
 
+static size_t append_columns(struct table_column *columns, size_t n, const struct table_column *more, size_t n_more)
+{
+    memcpy(columns + n, more, n_more * sizeof *more);
+    return n + n_more;
+}
+
 void sim_table_results(const struct sim_report *r, struct table *t)
 {
-    static const struct table_column overheads[] = {TABLE_LIMITS("overhead", "%", 2),
-                                                    TABLE_LIMITS("remote_overhead", "%", 2),
-                                                    {"remote_delay", "%", TABLE_REAL, false, 2},
-                                                    {"remote_smt", "%", TABLE_REAL, false, 2}};
+    static const struct table_column remote[] = {TABLE_LIMITS("remote_overhead", "%", 2),
+                                                 {"remote_delay", "%", TABLE_REAL, false, 2},
+                                                 {"remote_smt", "%", TABLE_REAL, false, 2}};
     static const struct table_column changes[] = {{"slowed", "%", TABLE_REAL, false, 2},
                                                   {"changes_per_s", "1/s", TABLE_REAL, false, 0}};
-    struct table_column columns[TABLE_COLUMNS_MAX];
+    static const struct table_column overhead[] = {TABLE_LIMITS("overhead", "%", 2)};
+    double scale;
+    const struct table_column idle[] = {{"end", sim_figure_unit(latest_end_us(r), &scale), TABLE_REAL, false, 3},
+                                        {"forced_idle", "%", TABLE_REAL, false, 2}};
+    struct table_column columns[TABLE_COLUMNS_MAX] = {simulation_policy, simulation_scheduler};
     char names[SIM_LEVELS_MAX][20];
-    size_t n = 0;
-    columns[n++] = simulation_policy;
-    if (sim_figure_schedulers(r))
-        columns[n++] = simulation_scheduler;
-    memcpy(columns + n, overheads, sizeof overheads);
-    n += sizeof overheads / sizeof *overheads;
+    bool schedulers = sim_figure_schedulers(r);
+    size_t n = append_columns(columns, schedulers ? 2 : 1, overhead, sizeof overhead / sizeof *overhead);
+    n = append_columns(columns, n, idle, schedulers ? sizeof idle / sizeof *idle : 0);
+    n = append_columns(columns, n, remote, sizeof remote / sizeof *remote);
     for (unsigned level = 0; level < r->head.levels; level++) {
         snprintf(names[level], sizeof names[level], "level_%u", level);
         columns[n++] = (struct table_column){names[level], "%", TABLE_REAL, false, 1};
     }
-    memcpy(columns + n, changes, sizeof changes);
-    simulation_columns(t, "simulation", r, columns, n + sizeof changes / sizeof *changes);
+    n = append_columns(columns, n, changes, sizeof changes / sizeof *changes);
+    simulation_columns(t, "simulation", r, columns, n);
     for (size_t i = 0; i < r->n_results; i++)
-        results_row(r, &r->results[i], t);
+        results_row(r, &r->results[i], scale, t);
 }
 
-void sim_table_schedulers(const struct sim_report *r, struct table *t)
+const char *sim_table_schedulers(const struct sim_report *r, struct table *t)
 {
     const struct table_column columns[] = {simulation_policy,
                                            simulation_scheduler,
@@ -95,17 +116,18 @@ void sim_table_schedulers(const struct sim_report *r, struct table *t)
                                            {"mean_ghz", "GHz", TABLE_REAL, false, 3},
                                            {"switches", "", TABLE_REAL, false, 0},
                                            {"migrations", "", TABLE_REAL, false, 0},
-                                           {"core_changes", "", TABLE_REAL, false, 0},
-                                           {"forced_idle_us", "us", TABLE_REAL, false, 0}};
+                                           {"core_changes", "", TABLE_REAL, false, 0}};
     simulation_columns(t, "schedulers", r, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < r->n_results && sim_figure_schedulers(r); i++) {
         const struct sim_report_result *result = &r->results[i];
         add_names(result, t);
         for (enum sim_figure f = SIM_SLOWDOWN; f <= SIM_UNFAIRNESS; f++)
             put_percent_limits(t, sim_figure_kinds[f].name, sim_figure_of(result, f, SIM_TOTAL));
-        for (enum sim_figure f = SIM_MEAN_GHZ; f <= SIM_FORCED_IDLE; f++)
+        for (enum sim_figure f = SIM_MEAN_GHZ; f <= SIM_CORE_CHANGES; f++)
             table_put_number(t, sim_figure_kinds[f].name, sim_figure_of(result, f, SIM_TOTAL).value);
     }
+    return table_has_values(t, "slowdown") ? "Tasks that run no wide code, and what the scheduler did"
+                                           : "What the scheduler did";
 }
 
 /* ---- tasks ---- */
@@ -142,14 +164,19 @@ static struct order_key *tasks_by_loss(const struct sim_report *r, const struct 
 void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t most, struct table *t)
 {
     const struct sim_report_result *results[SIM_POLICIES] = {NULL};
-    struct table_column columns[3 + SIM_POLICIES] = {{"task", "", TABLE_TEXT, true, 0},
-                                                     {"time_us", "us", TABLE_REAL, false, 1},
-                                                     {"lost_us", "us", TABLE_REAL, false, 1}};
     size_t n = results_under(r, scheduler, results), worked = 0;
+    struct order_key *order = n ? tasks_by_loss(r, results[0], &worked) : NULL;
+    double longest = 0, time_scale, lost_scale;
+    for (size_t i = 0; order && i < worked; i++)
+        longest = fmax(longest, sim_figure_of(results[0], SIM_TIME, order[i].index).value);
+    double lost = order && worked ? task_lost_us(results[0], order[0].index) : 0;
+    struct table_column columns[3 + SIM_POLICIES] = {
+        {"task", "", TABLE_TEXT, true, 0},
+        {"time", sim_figure_unit(longest, &time_scale), TABLE_REAL, false, 3},
+        {"lost", sim_figure_unit(lost, &lost_scale), TABLE_REAL, false, 3}};
     for (size_t i = 0; i < n; i++)
         columns[3 + i] = (struct table_column){results[i]->runs->policy, "%", TABLE_REAL, false, 2};
     simulation_columns(t, "tasks", r, columns, 3 + n);
-    struct order_key *order = n ? tasks_by_loss(r, results[0], &worked) : NULL;
     t->failed = t->failed || (n && !order);
     for (size_t i = 0; order && i < worked && i < most; i++) {
         char name[TASK_NAME_MAX];
@@ -157,8 +184,8 @@ void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t m
         plain_text(r->head.tasks[task], name, sizeof name);
         table_add_row(t);
         table_put_text(t, "task", name);
-        table_put_number(t, "time_us", sim_figure_of(results[0], SIM_TIME, task).value);
-        table_put_number(t, "lost_us", task_lost_us(results[0], task));
+        table_put_number(t, "time", sim_figure_of(results[0], SIM_TIME, task).value / time_scale);
+        table_put_number(t, "lost", task_lost_us(results[0], task) / lost_scale);
         for (size_t k = 0; k < n; k++)
             put_percent(t, results[k]->runs->policy, sim_figure_of(results[k], SIM_OVERHEAD, task).value);
     }

@@ -60,12 +60,22 @@ static void text_result_rows(FILE *out, bool colour, const struct sim_report *r,
                &(struct pivot_list){.title = title, .n_names = n_names, .fields = shown, .n_fields = n_shown});
 }
 
+/* A column's name and unit. */
+static void text_heading_of(const struct table *t, const char *column, char *out, size_t size)
+{
+    *out = '\0';
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (strcmp(t->columns[i].name, column) == 0)
+            snprintf(out, size, "%s %s", column, t->columns[i].unit);
+}
+
 static void text_results(FILE *out, bool colour, const struct sim_report *r)
 {
-    static const struct pivot_field overhead[] = {{"all work", "overhead", PIVOT_PLAIN, NULL},
-                                                  {"remote: not wide", "remote_overhead", PIVOT_PLAIN, NULL},
-                                                  {"by delay", "remote_delay", PIVOT_PLAIN, NULL},
-                                                  {"by SMT", "remote_smt", PIVOT_PLAIN, NULL}};
+    char end[20];
+    const struct pivot_field overhead[] = {
+        {"all work", "overhead", PIVOT_PLAIN, NULL},     {end, "end", PIVOT_PLAIN, NULL},
+        {"idle", "forced_idle", PIVOT_PLAIN, NULL},      {"remote: not wide", "remote_overhead", PIVOT_PLAIN, NULL},
+        {"by delay", "remote_delay", PIVOT_PLAIN, NULL}, {"by SMT", "remote_smt", PIVOT_PLAIN, NULL}};
     static const struct pivot_field rest[] = {{"slowed", "slowed", PIVOT_PLAIN, NULL},
                                               {"changes/s", "changes_per_s", PIVOT_PLAIN, NULL}};
     enum { REST = sizeof rest / sizeof *rest };
@@ -73,6 +83,7 @@ static void text_results(FILE *out, bool colour, const struct sim_report *r)
     char names[SIM_LEVELS_MAX][2][20];
     struct table t;
     sim_table_results(r, &t);
+    text_heading_of(&t, "end", end, sizeof end);
     for (unsigned level = 0; level < r->head.levels; level++) {
         snprintf(names[level][0], sizeof names[level][0], "level %u", level);
         snprintf(names[level][1], sizeof names[level][1], "level_%u", level);
@@ -82,7 +93,10 @@ static void text_results(FILE *out, bool colour, const struct sim_report *r)
     if (t.failed) {
         fputs("out of memory\n", out);
     } else {
-        text_result_rows(out, colour, r, &t, "Overhead, %", overhead, sizeof overhead / sizeof *overhead);
+        text_result_rows(out, colour, r, &t,
+                         sim_figure_schedulers(r) ? "Overhead and forced idle time, %, and when the last work ends"
+                                                  : "Overhead, %",
+                         overhead, sizeof overhead / sizeof *overhead);
         text_result_rows(out, colour, r, &t, "CPU time at each level and throttled or halted (slowed), %", time,
                          r->head.levels + REST);
     }
@@ -97,15 +111,13 @@ static void text_schedulers(FILE *out, bool colour, const struct sim_report *r)
                                                 {"mean GHz", "mean_ghz", PIVOT_PLAIN, NULL},
                                                 {"switches", "switches", PIVOT_PLAIN, NULL},
                                                 {"migrations", "migrations", PIVOT_PLAIN, NULL},
-                                                {"wide cores changed", "core_changes", PIVOT_PLAIN, NULL},
-                                                {"forced idle us", "forced_idle_us", PIVOT_PLAIN, NULL}};
+                                                {"wide cores changed", "core_changes", PIVOT_PLAIN, NULL}};
     struct table t;
-    sim_table_schedulers(r, &t);
+    const char *title = sim_table_schedulers(r, &t);
     if (t.failed)
         fputs("out of memory\n", out);
     else if (t.n_rows)
-        text_result_rows(out, colour, r, &t, "Tasks that run no wide code, and what the scheduler did", fields,
-                         sizeof fields / sizeof *fields);
+        text_result_rows(out, colour, r, &t, title, fields, sizeof fields / sizeof *fields);
     table_free(&t);
 }
 
@@ -114,14 +126,16 @@ static void text_tasks(FILE *out, bool colour, const struct sim_report *r)
     if (r->n_results == 0 || r->head.n_tasks < 2)
         return;
     struct table t;
-    char title[200];
+    char title[200], headings[2][20];
     struct pivot_field fields[3 + SIM_POLICIES];
     const struct sim_result *first = r->results[0].runs;
     sim_table_tasks(r, first->scheduler, TASKS_SHOWN, &t);
     for (size_t i = 0; i < t.n_columns; i++)
         fields[i] = (struct pivot_field){t.columns[i].name, t.columns[i].name, PIVOT_PLAIN, NULL};
-    fields[1].heading = "time us";
-    fields[2].heading = "lost us";
+    for (size_t i = 0; i < 2 && t.n_columns > 3; i++) {
+        text_heading_of(&t, t.columns[1 + i].name, headings[i], sizeof headings[i]);
+        fields[1 + i].heading = headings[i];
+    }
     if (t.n_columns > 3)
         snprintf(title, sizeof title, "Tasks that lost most under %s%s%s, and their overhead %% by policy",
                  first->policy, sim_figure_schedulers(r) ? ", scheduler " : "",

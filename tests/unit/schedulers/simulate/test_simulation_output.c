@@ -52,6 +52,7 @@ static void add_run(struct sim_report *r, const char *policy, const char *schedu
     if (strcmp(scheduler, "recorded") != 0) {
         run.switches = 7;
         run.migrations = 3;
+        run.forced_idle_ps = run.all.end_ps / 8; /* of one CPU */
         run.mean_ghz = 2.5;
         run.slowdown = plain_us / 1000.0 - 1;
         run.cpu_slowdown = run.slowdown / 2;
@@ -282,7 +283,7 @@ static void differences_are_paired(void **state)
     near(e.lo, 0.01);
     near(e.hi, 0.01);
     char *text = text_of(&r);
-    has(text, "learned costs least, 19.00 %: 1.00 points [1.00, 1.00] less than stock (20.00 %).\n");
+    has(text, "Learned costs least, 19.00 %: 1.00 points [1.00, 1.00] less than stock (20.00 %).\n");
     free(text);
     sim_report_free(&r);
     begin(&r, 2, plain_names);
@@ -351,9 +352,9 @@ static void text_is_exact(void **state)
                               "oracle     51.4     48.6    1.46       9950\n"
                               "\n"
                               "Tasks that lost most under stock, and their overhead % by policy\n"
-                              "task   time us  lost us  stock  oracle\n"
-                              "plain   1100.0    100.0  10.00    0.50\n"
-                              "wide     550.0     50.0  10.00   10.00\n"
+                              "task   time ms  lost us  stock  oracle\n"
+                              "plain    1.100  100.000  10.00    0.50\n"
+                              "wide     0.550   50.000  10.00   10.00\n"
                               "\n"
                               "Not in the export as it is needed, and bounded\n"
                               "  wait from level 1 to 0: 600 us, between 500 and inf: not measured\n"
@@ -362,7 +363,7 @@ static void text_is_exact(void **state)
                               "  software, scheduler recorded: policy software needs the column ipc\n"
                               "\n"
                               "Note: 2 rows were left out\n"
-                              "no policy without foresight costs less than stock, 10.00 %.\n"
+                              "Above the oracle (3.67 %), which knows the rows to come: stock by 6.33 points.\n"
                               "Work that is not wide loses: stock 10.00 %, oracle 0.50 %.\n");
     free(text);
     sim_report_free(&r);
@@ -380,21 +381,27 @@ static void text_tells_schedulers_apart(void **state)
     add_run(&r, "learned", "core", 550, 1005);
     add_run(&r, "oracle", "core", 550, 1000);
     char *text = text_of(&r);
-    has(text, "policy   scheduler  all work  remote: not wide  by delay  by SMT\n"
-              "stock    fair          10.00             10.00      9.00    1.00\n");
+    has(text, "\nOverhead and forced idle time, %, and when the last work ends\n"
+              "policy   scheduler  all work  end ms   idle  remote: not wide  by delay  by SMT\n"
+              "stock    fair          10.00   1.100  12.50             10.00      9.00    1.00\n");
     has(text, "\nTasks that run no wide code, and what the scheduler did\n"
               "policy   scheduler  slowdown %  of CPU time %  mean GHz  switches  migrations  wide cores changed\n"
               "stock    fair            10.00           5.00     2.500         7           3                   0\n");
-    has(text, "Policy stock, tasks that run no wide code end later by: fair 10.00 %, core 7.00 %.\n");
+    has(text, "Policy stock, wide code lets tasks that run none end later by: fair 10.00 %, core 7.00 %.\n");
+    has(text, "Policy stock, the last work ends: core first, after 1.070 ms, fair 2.80 % later. Overhead does not\n"
+              "  count idle time.\n");
     has(text, "Scheduler fair: timeout costs least, 6.67 %: 3.33 points less than stock (10.00 %).\n"
-              "Above the oracle (4.67 %), which knows the rows to come: timeout by 2.00 points.\n");
+              "Above the oracle (4.67 %), which knows the rows to come: timeout by 2.00 points, stock by 5.33\n"
+              "  points.\n");
     has(text, "Scheduler core: learned costs least, 3.67 %: 4.33 points less than stock (8.00 %).\n"
-              "Above the oracle (3.33 %), which knows the rows to come: learned by 0.33 points.\n");
+              "Above the oracle (3.33 %), which knows the rows to come: learned by 0.33 points, stock by 4.67\n"
+              "  points.\n");
     free(text);
     json_t *root = json_of(&r);
     const json_t *first = json_array_get(json_object_get(root, "results"), 0);
     near(number(first, "migrations"), 3);
     near(number(first, "slowdown"), 0.1);
+    near(number(first, "forced_idle_us"), 137.5);
     assert_true(isnan(number(first, "unfairness")));
     json_decref(root);
     sim_report_free(&r);
@@ -425,6 +432,85 @@ static void text_is_at_most_100_columns_wide(void **state)
     }
     free(text);
     sim_report_free(&r);
+}
+
+/* Of runs without a scheduler. */
+static char *findings_of(size_t n, const char *const policies[], const int64_t plain_us[])
+{
+    struct sim_report r;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    begin(&r, 1, plain_names);
+    for (size_t i = 0; i < n; i++)
+        add_run(&r, policies[i], "recorded", plain_us[i] > 1000 ? 550 : 500, plain_us[i]);
+    sim_conclude(&r, out);
+    assert_int_equal(fclose(out), 0);
+    sim_report_free(&r);
+    return text;
+}
+
+/* Nothing is said against what was not simulated; what is equal is named; the oracle and software stand apart. */
+static void findings_follow(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        const char *policy[5];
+        int64_t plain_us[5];
+        const char *findings;
+    } cases[] = {
+        {1, {"stock"}, {1100}, "All work loses 10.00 % under stock, work that is not wide 10.00 %.\n"},
+        {1, {"oracle"}, {1100}, "All work loses 10.00 % under oracle, work that is not wide 10.00 %.\n"},
+        {1, {"stock"}, {1000}, "This workload loses nothing.\n"},
+        {3, {"never", "stock", "oracle"}, {1000, 1000, 1000}, "This workload loses nothing, whatever the policy.\n"},
+        {3,
+         {"never", "timeout", "learned"},
+         {1250, 1100, 1100},
+         "Timeout and learned cost least, 10.00 %.\n"
+         "Work that is not wide loses: never 25.00 %, timeout 10.00 %, learned 10.00 %.\n"},
+        {4,
+         {"stock", "timeout", "never", "learned"},
+         {1250, 1100, 1100, 1100},
+         "Timeout, never and learned cost least, 10.00 %: 10.00 points less than stock (20.00 %).\n"
+         "Work that is not wide loses: stock 25.00 %, timeout 10.00 %, never 10.00 %, learned 10.00 %.\n"},
+        {2,
+         {"stock", "never"},
+         {1100, 1250},
+         "Stock costs least, 10.00 %.\n"
+         "Work that is not wide loses: stock 10.00 %, never 25.00 %.\n"},
+        {2,
+         {"stock", "timeout"},
+         {1100, 1100},
+         "Stock and timeout cost the same, 10.00 %.\n"
+         "Work that is not wide loses: stock 10.00 %, timeout 10.00 %.\n"},
+        {4,
+         {"stock", "oracle", "software", "timeout"},
+         {1250, 1085, 1025, 1100},
+         "Timeout costs least, 10.00 %: 10.00 points less than stock (20.00 %).\n"
+         "Above the oracle (9.00 %), which knows the rows to come: timeout by 1.00 points, stock by 11.00 points.\n"
+         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison, and the oracle is "
+         "no bound for it.\n"
+         "Work that is not wide loses: stock 25.00 %, oracle 8.50 %, software 2.50 %, timeout 10.00 %.\n"},
+        {3,
+         {"timeout", "software", "learned"},
+         {1100, 1025, 1085},
+         "Learned costs least, 9.00 %.\n"
+         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison.\n"
+         "Work that is not wide loses: timeout 10.00 %, software 2.50 %, learned 8.50 %.\n"},
+        {2,
+         {"software", "oracle"},
+         {1025, 1085},
+         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison, and the oracle is "
+         "no bound for it.\n"
+         "Work that is not wide loses: software 2.50 %, oracle 8.50 %.\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = findings_of(cases[i].n, cases[i].policy, cases[i].plain_us);
+        assert_string_equal(text, cases[i].findings);
+        free(text);
+    }
 }
 
 /* ---- pictures ---- */
@@ -546,11 +632,24 @@ static void curve_has_both_marks(void **state)
     free(script);
     struct chart c;
     char why[100];
-    r.curve.n = 0;
-    r.curve.breakeven.timeout_us = r.curve.stock.timeout_us = NAN;
+    r.curve = (struct sim_curve){.n = 0}; /* nobody asked for one: its marks are none either */
     assert_int_equal(sim_chart_curve(&r, &c, why, sizeof why), -1);
     assert_string_equal(why, "there is no curve; with --scheduler there is none");
     chart_free(&c);
+    sim_report_free(&r);
+}
+
+/* Where nothing is lost, rounding must not be the range of the axis. */
+static void flat_curve_has_an_axis(void **state)
+{
+    (void)state;
+    struct sim_report r;
+    begin(&r, 1, plain_names);
+    r.curve = (struct sim_curve){
+        .n = 2, .point = {{10, -2e-10, -2e-10}, {5000, 2e-10, 0}}, .breakeven = {90, 0, 0}, .stock = {NAN, NAN, NAN}};
+    char *script = script_of(&r, sim_chart_curve);
+    has(script, "set yrange [0:0.1]");
+    free(script);
     sim_report_free(&r);
 }
 
@@ -625,6 +724,43 @@ static void page_shows_what_was_bounded(void **state)
     sim_report_free(&r);
 }
 
+/* Which scheduler ends first is not which one has the least overhead; no victims, no word of them. */
+static void ends_of_schedulers_are_compared(void **state)
+{
+    (void)state;
+    static const char *const schedulers[] = {"fair", "core", "specialize"};
+    struct sim_report r;
+    begin(&r, 2, plain_names);
+    r.head.cpus = 2;
+    for (int run = 0; run < 2; run++)
+        for (size_t i = 0; i < 3; i++)
+            add_run(&r, "stock", schedulers[i], 550, 1100);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t run = 0; run < 2; run++) {
+            struct sim_result *result = &r.results[i].runs[run];
+            result->slowdown = result->cpu_slowdown = NAN;
+            result->all.end_ps = (i < 2 ? 41000000 : 49200000 + (int64_t)run * 820000) * us;
+            result->forced_idle_ps = (i < 2 ? 0 : 66772316) * us;
+        }
+    char *text = text_of(&r);
+    has(text, "Policy stock, the last work ends: fair and core first, after 41.000 s, specialize 21.00 % [8.29,\n"
+              "  33.71] later. Overhead does not count idle time.\n");
+    has(text, "all work   end s   idle ");
+    has(text, "  49.610  67.30 "); /* of two CPUs */
+    has(text, "\nWhat the scheduler did\npolicy  scheduler   mean GHz  switches");
+    has_not(text, "Tasks that run no wide code");
+    free(text);
+    char *page = page_of(&r);
+    has(page, "<span class=\"unit\">s</span>");
+    has(page, ">What the scheduler did</caption>");
+    has(page, ">67.30</td>");
+    has(page, "No plot: there is no curve; with --scheduler there is none.");
+    has_not(page, "break-even time: 0");
+    has_not(page, "e+0");
+    free(page);
+    sim_report_free(&r);
+}
+
 /* A workload of one task has no list of tasks; where another change of the processor helps others more, that is said;
  * whatever the export says of its source is said. */
 static void text_says_what_there_is(void **state)
@@ -682,13 +818,16 @@ int main(void)
         cmocka_unit_test(what_studies_found_is_in_json),
         cmocka_unit_test(text_is_exact),
         cmocka_unit_test(text_tells_schedulers_apart),
+        cmocka_unit_test(findings_follow),
         cmocka_unit_test(text_is_at_most_100_columns_wide),
         cmocka_unit_test(bars_have_parts_and_limits),
         cmocka_unit_test(bars_of_nothing_have_an_axis),
         cmocka_unit_test(time_line_has_a_lane_for_each_core),
         cmocka_unit_test(curve_has_both_marks),
+        cmocka_unit_test(flat_curve_has_an_axis),
         cmocka_unit_test(page_is_harmless_whatever_names_hold),
         cmocka_unit_test(page_shows_what_was_bounded),
+        cmocka_unit_test(ends_of_schedulers_are_compared),
         cmocka_unit_test(text_says_what_there_is),
         cmocka_unit_test(page_of_nothing_says_so),
     };

@@ -216,6 +216,7 @@ static void line_refused(const char *line, const char *expected)
 static void malformed_rows(void **state)
 {
     (void)state;
+    line_refused("0", "1 field; allowed: the 8 of the header");
     line_refused("0,6,a,none,1,0,x", "7 fields; allowed: the 8 of the header");
     line_refused("0,6,a,none,1,0,x,0,", "9 fields; allowed: the 8 of the header");
     line_refused("0,6,\"a\",none,1,0,x,0", "a quote (\"): allowed are fields without commas and quotes");
