@@ -189,8 +189,11 @@ static int add_idle_siblings(struct sim_recording *r)
     for (unsigned cpu = 0; cpu < SIM_CPU_NUMBERS && with_siblings(r); cpu++)
         if (r->group[cpu] && !r->stream[cpu]) {
             bool known = met[r->group[cpu]];
-            if (known)
-                sim_recording_stream(r, cpu);
+            unsigned stream = known ? sim_recording_stream(r, cpu) : 0;
+            if (known && sim_recording_row(r, stream, (struct sim_row){.ps = r->length, .task = SIM_IDLE})) {
+                free(met);
+                return -1;
+            }
             idle += known;
             left_out += !known;
         }

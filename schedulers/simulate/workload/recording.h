@@ -22,6 +22,7 @@ struct sim_recording {
     uint64_t siblings_line;           /* 0: an option */
     unsigned group[SIM_CPU_NUMBERS];  /* CPUs that share a core have the same; 0: not in the map */
     bool have_siblings;
+    int64_t length;     /* ps; before sim_recording_end() */
     char misspelt[160]; /* comments that are nearly known ones; "": none */
 };
 

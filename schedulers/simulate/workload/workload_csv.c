@@ -237,6 +237,7 @@ static int end_rows(struct csv *c)
         if (end_row(c, i, c->last) || sim_spool_lead(r->rows, i, s->first - c->first, r->in.err))
             return -1;
     }
+    r->length = c->last - c->first;
     w->tasks = calloc(c->tasks.n + 1, sizeof *w->tasks);
     if (!w->tasks)
         return sim_lines_memory(&r->in);

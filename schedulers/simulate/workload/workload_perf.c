@@ -357,6 +357,7 @@ static int end_events(struct perf *p)
                               p->missing);
     if (!p->switches)
         return sim_lines_fail(&r->in, 0, "holds no event sched:sched_switch: record it by perf sched record");
+    r->length = p->at;
     for (unsigned i = 0; i < w->n_cpus; i++)
         if (cpu_did(p, i, p->cpu[i].thread, p->at))
             return -1;

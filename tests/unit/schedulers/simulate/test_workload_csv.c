@@ -159,7 +159,7 @@ static void options_go_before_comments(void **state)
     o.siblings = "0-1";
     w = workload_rig_opened(HEAD "0,0,a,none\n0,1,-,\n", &o); /* CPU 1 has idled */
     assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 1);
-    workload_rig_check_cpus(w, (const char *const[]){"1 a none", "", NULL});
+    workload_rig_check_cpus(w, (const char *const[]){"1 a none", "1 -", NULL});
     assert_string_equal(
         w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 0 of cores without any left out");
     sim_workload_free(w);
@@ -169,8 +169,8 @@ static void options_go_before_comments(void **state)
     const unsigned cpus[] = {2, 3, 6, 7, 9}, cores[] = {0, 1, 0, 1, 2};
     assert_memory_equal(w->cpu, cpus, sizeof cpus);
     assert_memory_equal(w->core, cores, sizeof cores);
-    workload_rig_check_cpus(w,
-                            (const char *const[]){"", "1 b none; 2 -", "2 a none; 1 -", "", "2 -; 1 a 512heavy", NULL});
+    workload_rig_check_cpus(
+        w, (const char *const[]){"3 -", "1 b none; 2 -", "2 a none; 1 -", "3 -", "2 -; 1 a 512heavy", NULL});
     workload_rig_check_works(w, (const char *const[]){"2 a none; 1 a 512heavy", "1 b none", NULL});
     assert_string_equal(
         w->warning, "CPUs of the map that are not in the recording: 2 taken to idle, 4 of cores without any left out");

@@ -223,7 +223,7 @@ static void rows_of_cpus_and_tasks(void **state)
     w = workload_rig_opened(
         "# siblings: 0-2,1-3,4-5\n" SWITCH(0, 10, "a", 1, "R", "b", 2) SWITCH(0, 20, "b", 2, "R", "b", 2), &with_works);
     assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 2);
-    workload_rig_check_cpus(w, (const char *const[]){"10 b-2 none", "", NULL});
+    workload_rig_check_cpus(w, (const char *const[]){"10 b-2 none", "10 -", NULL});
     assert_string_equal(
         w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 4 of cores without any left out");
     sim_workload_free(w);
