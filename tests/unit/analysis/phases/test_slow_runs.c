@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Repetitions that ran at another frequency than most throughout: what is said of them, and what limits then hold. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/findings.h"
+#include "tests/support/close_to.h"
+
+enum { SAMPLES = 60, RUNS_MOST = 100 };
+
+/* One steady phase of 60 us at 3 GHz; repetition k at relative[k] of that, of which every other sample is faster, the
+ * others slower, by `noise`. */
+struct made {
+    struct trace trace;
+    struct runs runs;
+    struct segmentation o;
+    struct phases p;
+    size_t run[RUNS_MOST];
+    struct piece piece;
+};
+
+static void make(struct made *m, const double *relative, size_t n, double noise, bool instant)
+{
+    *m = (struct made){.piece = {.halt = false}};
+    trace_init(&m->trace);
+    assert_int_equal(trace_add_run(&m->trace) | trace_add_channel(&m->trace, TRACE_FREQ), 0);
+    for (size_t k = 0; k < n; k++) {
+        for (unsigned i = 0; i <= SAMPLES; i++) {
+            assert_int_equal(trace_append(&m->trace, (unsigned)k, i), 0);
+            double x = relative[k] + (i % 2 ? noise : -noise);
+            m->trace.channel[TRACE_FREQ][m->trace.n - 1] = (float)(3 * x);
+        }
+        m->run[k] = k;
+    }
+    assert_int_equal(runs_prepare(&m->trace, &m->runs), 0);
+    m->runs.clock.instant = instant;
+    m->o = (struct segmentation){
+        .n_pieces = 1, .piece = &m->piece, .n_runs = n, .run = m->run, .begin = 0, .end = SAMPLES, .switch_us = NAN};
+    m->p = (struct phases){.phases = calloc(1, sizeof *m->p.phases), .n_phases = 1, .runs_used = n};
+    assert_non_null(m->p.phases);
+    m->p.phases[0] = (struct phase){
+        .kind = PHASE_STEADY, .duration_us = {SAMPLES, SAMPLES, SAMPLES}, .freq_ghz = {3, 2.99, 3.02}, .level = 0};
+}
+
+static void unmake(struct made *m)
+{
+    phases_free(&m->p);
+    runs_free(&m->runs);
+    trace_free(&m->trace);
+}
+
+/* What is said, NULL: nothing; by how much the limits then reach farther, GHz. */
+static void expect(struct made *m, const char *warning, double lower, double higher)
+{
+    assert_int_equal(slow_runs_find(&m->runs, &m->o, &m->p), 0);
+    assert_int_equal(m->p.n_warnings, warning ? 1 : 0);
+    if (warning)
+        assert_string_equal(m->p.warnings[0], warning);
+    const struct phase *ph = &m->p.phases[0];
+    assert_close(ph->freq_ghz.value, 3, 1e-9);
+    assert_close(ph->freq_ghz.lo, 2.99 - lower, 2e-5);
+    assert_close(ph->freq_ghz.hi, 3.02 + higher, 2e-5);
+    assert_close(ph->freq_half_ghz, 0.015, 1e-9);
+    unmake(m);
+}
+
+/*
+ * From -0.9 to 0.9 %, 0.2 % apart: the mean square is 3.3e-5, of which noise is its own square. Ten repetitions, three
+ * standard errors of the logarithm of the two: where noise is 0.1 %, and not where it is 0.3 %. By chains alone.
+ */
+static void repetitions_that_vary_more_than_their_noise(void **state)
+{
+    (void)state;
+    static const char warning[] =
+        "the frequencies of the repetitions vary more than reading noise explains (standard deviation 0.6 %) without "
+        "falling into distinct groups; the frequency limits are widened by twice that";
+    struct made m;
+    double relative[10];
+    for (int k = 0; k < 10; k++)
+        relative[k] = 1 + 0.002 * (k - 4.5);
+    double held = 3 * 2 * sqrt(3.3e-5 - 1e-6);
+    make(&m, relative, 10, 0.001, true);
+    expect(&m, warning, held, held);
+    make(&m, relative, 10, 0.003, true);
+    expect(&m, NULL, 0, 0);
+    make(&m, relative, 10, 0.001, false);
+    expect(&m, NULL, 0, 0);
+    make(&m, relative, 9, 0.001, true);
+    expect(&m, NULL, 0, 0);
+    /* deviations of less than half of the least step are none */
+    for (int k = 0; k < 10; k++)
+        relative[k] = 1 + 0.0006 * (k - 4.5);
+    make(&m, relative, 10, 0.0002, true);
+    expect(&m, NULL, 0, 0);
+}
+
+static void some_are_slower_or_faster_throughout(void **state)
+{
+    (void)state;
+    struct made m;
+    double relative[RUNS_MOST];
+    for (int k = 0; k < RUNS_MOST; k++)
+        relative[k] = 1;
+    relative[3] = 0.9;
+    make(&m, relative, RUNS_MOST, 1e-4, false);
+    expect(&m, NULL, 0, 0);
+    relative[5] = relative[7] = 0.9;
+    make(&m, relative, RUNS_MOST, 1e-4, false);
+    expect(&m,
+           "3 of 100 repetitions ran at a lower frequency from beginning to end: 0.900 times that of the others, 2.700 "
+           "GHz instead of 3.000",
+           0, 0);
+    relative[10] = relative[20] = relative[30] = 0.95;
+    make(&m, relative, RUNS_MOST, 1e-4, false);
+    expect(&m,
+           "6 of 100 repetitions ran at a lower frequency from beginning to end: 0.900 to 0.950 times that of the "
+           "others, 2.775 GHz instead of 3.000; the frequency limits cover both",
+           0.3, 0);
+    for (int k = 0; k < RUNS_MOST; k++)
+        relative[k] = relative[k] < 1 ? 1.05 : 1;
+    make(&m, relative, RUNS_MOST, 1e-4, false);
+    expect(&m,
+           "6 of 100 repetitions ran at a higher frequency from beginning to end: 1.050 times that of the others, "
+           "3.150 GHz instead of 3.000; the frequency limits cover both",
+           0, 0.15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(repetitions_that_vary_more_than_their_noise),
+        cmocka_unit_test(some_are_slower_or_faster_throughout),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
