@@ -105,6 +105,10 @@ static void figures_and_their_bounds(void **state)
     expect_line(&l, "chain",
                 "1.0000 cycles per add of a long chain (median of 2 rounds); 3.000 GHz, 120 ticks per reading", 1 - off,
                 1 + off);
+    json_t *json = self_test_lines_json(r, &l, NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "lines")), l.n);
+    assert_int_equal(json_array_size(json_object_get(json, "second_opinions")), 0);
+    json_decref(json);
     free_readings(r);
 }
 
@@ -125,7 +129,7 @@ static void a_hundred_readings_tell_the_chain(void **state)
     }
 }
 
-/* 8 to 20000. */
+/* 8 to 20000, one of them at time 0. */
 static void readings_that_a_recording_may_have(void **state)
 {
     (void)state;
@@ -138,6 +142,15 @@ static void readings_that_a_recording_may_have(void **state)
         assert_non_null(json);
         bool taken = i == 1 || i == 2;
         assert_int_equal(self_test_readings_read(json, again, why, sizeof why), taken ? 0 : -1);
+        json_t *first = json_array_get(
+            json_object_get(json_array_get(json_object_get(json, "stretches"), 0), "recordings"), 0);
+        for (size_t past = 0; taken && past < 2; past++) {
+            struct self_test_readings *other = empty_readings();
+            assert_int_equal(json_object_set_new(first, "zero", json_integer((json_int_t)(n[i] - 1 + past))), 0);
+            assert_int_equal(self_test_readings_read(json, other, why, sizeof why), past ? -1 : 0);
+            assert_int_equal(past ? 0 : other->stretch[0].recordings[0].zero, past ? 0 : n[i] - 1);
+            free_readings(other);
+        }
         if (taken)
             assert_memory_equal(again->stretch[0].recordings[0].words, r->stretch[0].recordings[0].words,
                                 n[i] * STRIDE * sizeof(uint64_t));
