@@ -335,6 +335,28 @@ static void a_lower_frequency_is_one_by_its_limits(void **state)
 
 /* ---- what one table says to another ---- */
 
+/* What is one frequency is told as what holds the limits of all of it, in whichever order rows come. */
+static void equal_frequencies_are_told_with_the_limits_of_all(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"64add", "256fma", "512fma"};
+    static const double half[] = {0.002, 0.004, 0.001};
+    for (int first = 0; first < 3; first++) {
+        struct table t;
+        begin(&t, &table_frequency);
+        for (int i = 0; i < 3; i++) {
+            int k = (first + i) % 3;
+            table_add_row(&t);
+            table_put_number(&t, "cpu", 5);
+            table_put_text(&t, "kernel", kernels[k]);
+            table_put_number(&t, "active_cores", 1);
+            put(&t, "freq_ghz", 3.7, half[k]);
+        }
+        says(&table_frequency, &t, "With 1 active core, all 3 kernels run at 3.700 [3.696, 3.704] GHz.");
+        table_free(&t);
+    }
+}
+
 static void levels_are_noted(void **state)
 {
     (void)state;
@@ -381,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_throttle_that_others_do_not_show_is_not_told),
         cmocka_unit_test(costs_of_rows_that_contradict_each_other_are_not_told),
         cmocka_unit_test(a_lower_frequency_is_one_by_its_limits),
+        cmocka_unit_test(equal_frequencies_are_told_with_the_limits_of_all),
         cmocka_unit_test(levels_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

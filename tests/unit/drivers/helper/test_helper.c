@@ -536,6 +536,11 @@ static void test_what_cannot_be_run(void **state)
     }
     fake_helper.runs = 0;
     prepare_with(wanted, 1);
+    assert_int_equal(run_it("64or", "64mul", 0, &rec), MACHINE_OK);
+    assert_int_equal(run_it("64or", "64mul", 0.5, &rec), MACHINE_OK);
+    assert_int_equal(run_it("64or", "64mul", -0.1, &rec), MACHINE_BAD_INPUT);
+    refused_with(MACHINE_BAD_INPUT, "segment 0 lasts -0.1 us: it must be 0 to 1e9");
+    fake_helper.runs = 1;
     assert_int_equal(run_it("64or", "64mul", 9950, &rec), MACHINE_BAD_INPUT);
     refused_with(MACHINE_BAD_INPUT, "10 ms");
     assert_non_null(strstr(error.remedy, "--warmup"));

@@ -372,6 +372,21 @@ static void changes_without_a_cost_up_are_changes(void **state)
     table_free(&t);
 }
 
+/* Halts whose lengths scatter by 60 us: 100 us from the median are too far, however much they scatter. */
+static void costs_that_are_far_from_the_others_are_dropped(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.halt_us = 300;
+    m.halt_sigma_us = 60;
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 100), &t);
+    /* of 100 repetitions 9.6 in the mean, as chance is of 1.67 standard deviations */
+    assert_in_range(table_number(&t, 0, "up_n"), 84, 96);
+    table_free(&t);
+}
+
 /* With few repetitions the cost down may be lost where the sum of both is not. */
 static void findings_do_not_contradict_each_other(void **state)
 {
@@ -403,6 +418,7 @@ int main(void)
         cmocka_unit_test(one_repetition_cannot_tell),
         cmocka_unit_test(small_steps_are_not_taken_for_none),
         cmocka_unit_test(changes_without_a_cost_up_are_changes),
+        cmocka_unit_test(costs_that_are_far_from_the_others_are_dropped),
         cmocka_unit_test(findings_do_not_contradict_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
