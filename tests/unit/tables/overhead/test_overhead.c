@@ -382,6 +382,8 @@ static void gains_are_no_costs(void **state)
     assert_false(overhead_is_cost(&e));
     e = (struct estimate){-5, -12, 2};
     assert_true(overhead_is_cost(&e) && e.hi == 2);
+    e = (struct estimate){-5, -12, 0};
+    assert_true(overhead_is_cost(&e) && e.lo == -12);
     e = (struct estimate){40, 39, 41};
     assert_true(overhead_is_cost(&e));
     /* as exact as the method is */
