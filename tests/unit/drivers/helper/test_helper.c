@@ -392,8 +392,7 @@ static double chain_mean(const struct recording *rec)
 /* The notes of a moment of adds; with steps, what they do to chains of 200 adds at 2 ticks a cycle. */
 static void expect_step_note(const char *notes, double step, double tsc_hz)
 {
-    char expected[400] = "interrupts masked by clearing IF and masking the local APIC's timer; the core's SMT sibling "
-                         "parked in MWAIT";
+    char expected[400] = "interrupts masked by clearing IF and masking the local APIC's timer";
     if (step > 0) {
         size_t used = strlen(expected);
         snprintf(expected + used, sizeof expected - used,
@@ -587,9 +586,36 @@ static void test_preparing_can_fail(void **state)
     fake_helper.prepared = 0;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_OK);
     assert_int_equal(fake_helper.prepared, 2);
+    struct machine_info info;
+    machine.ops->info(&machine, &info);
+    assert_null(strstr(info.notes, "parked"));
     fake_helper.map_fails = 1;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_FAILED);
     refused_with(MACHINE_FAILED, "cannot map");
+}
+
+/* Behind it a moment of adds is run, unsampled, which tells what is counted. */
+static void test_a_moment_of_adds_tells_what_is_counted(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
+    struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 2, .max_samples = 200};
+    struct machine_info info;
+    assert_int_equal(open_it(), MACHINE_OK);
+    prepare_with(wanted, 2);
+    assert_int_equal(fake_helper.runs, 1);
+    machine.ops->info(&machine, &info);
+    const struct characterize_run *r = &fake_helper.run;
+    assert_int_equal(r->n_segments, 1);
+    assert_close((double)r->segment[0].ticks / info.tsc_hz, 10e-6, 1e-9);
+    assert_int_equal(r->segment[0].sampled, 0);
+    for (uint32_t counter = 0; counter < 2; counter++) {
+        fake_helper.uncounted = 1u << counter;
+        assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+        refused_with(MACHINE_CANNOT, counter ? "no hardware counter is free for instructions"
+                                             : "no hardware counter is free for cycles");
+    }
 }
 
 static void open_for_cycles(void)
@@ -705,6 +731,7 @@ int main(void)
         HELPER_TEST(test_a_chain_is_calibrated_until_it_tells_something),
         HELPER_TEST(test_what_cannot_be_run),
         HELPER_TEST(test_preparing_can_fail),
+        HELPER_TEST(test_a_moment_of_adds_tells_what_is_counted),
         HELPER_TEST(test_disturbed_repetitions),
         HELPER_TEST(test_a_stolen_cpu),
         HELPER_TEST(test_more_readings_than_were_prepared_for),
