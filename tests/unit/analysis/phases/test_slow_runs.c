@@ -5,17 +5,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/phases/findings.h"
 #include "tests/support/close_to.h"
 
-enum { SAMPLES = 60, RUNS_MOST = 100 };
+enum { SAMPLES = 60, RUNS_MOST = 100, BEGIN_US = -20 };
 
 /* One steady phase of 60 us at 3 GHz; repetition k at relative[k] of that, of which every other sample is faster, the
- * others slower, by `noise`. */
+ * others slower, by `noise`. Those that are slower may be so otherwise: in each sample at shape[i]. */
+static double shape[SAMPLES + 1];
+static bool shaped;
 struct made {
     struct trace trace;
     struct runs runs;
@@ -32,20 +36,28 @@ static void make(struct made *m, const double *relative, size_t n, double noise,
     assert_int_equal(trace_add_run(&m->trace) | trace_add_channel(&m->trace, TRACE_FREQ), 0);
     for (size_t k = 0; k < n; k++) {
         for (unsigned i = 0; i <= SAMPLES; i++) {
-            assert_int_equal(trace_append(&m->trace, (unsigned)k, i), 0);
-            double x = relative[k] + (i % 2 ? noise : -noise);
+            assert_int_equal(trace_append(&m->trace, (unsigned)k, BEGIN_US + (double)i), 0);
+            double x = (shaped && relative[k] < 1 ? shape[i] : relative[k]) + (i % 2 ? noise : -noise);
             m->trace.channel[TRACE_FREQ][m->trace.n - 1] = (float)(3 * x);
         }
         m->run[k] = k;
     }
     assert_int_equal(runs_prepare(&m->trace, &m->runs), 0);
     m->runs.clock.instant = instant;
-    m->o = (struct segmentation){
-        .n_pieces = 1, .piece = &m->piece, .n_runs = n, .run = m->run, .begin = 0, .end = SAMPLES, .switch_us = NAN};
+    m->o = (struct segmentation){.n_pieces = 1,
+                                 .piece = &m->piece,
+                                 .n_runs = n,
+                                 .run = m->run,
+                                 .begin = BEGIN_US,
+                                 .end = BEGIN_US + SAMPLES,
+                                 .switch_us = NAN};
     m->p = (struct phases){.phases = calloc(1, sizeof *m->p.phases), .n_phases = 1, .runs_used = n};
     assert_non_null(m->p.phases);
-    m->p.phases[0] = (struct phase){
-        .kind = PHASE_STEADY, .duration_us = {SAMPLES, SAMPLES, SAMPLES}, .freq_ghz = {3, 2.99, 3.02}, .level = 0};
+    m->p.phases[0] = (struct phase){.kind = PHASE_STEADY,
+                                    .start_us = BEGIN_US,
+                                    .duration_us = {SAMPLES, SAMPLES, SAMPLES},
+                                    .freq_ghz = {3, 2.99, 3.02},
+                                    .level = 0};
 }
 
 static void unmake(struct made *m)
@@ -131,11 +143,49 @@ static void some_are_slower_or_faster_throughout(void **state)
            0, 0.15);
 }
 
+/* A quarter of a repetition at its beginning and one at its end are compared; the nearer to the others counts. */
+static void what_holds_from_beginning_to_end_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        double early, between, late;
+        unsigned at;      /* this sample at 1.1 */
+        const char *told; /* NULL: nothing */
+    } cases[] = {
+        {0.9, 0.97, 0.95, 0, "0.950"}, {0.95, 0.7, 0.9, 0, "0.950"},  {0.9, 0.9, 1.05, 0, NULL},
+        {0.9, 1, 1, 0, NULL},          {1, 1, 0.9, 0, NULL},          {0.9, 0.9, 0.9, 15, "0.914"},
+        {0.9, 0.9, 0.9, 16, "0.900"},  {0.9, 0.9, 0.95, 45, "0.950"}, {0.8, 0.9, 0.9, 46, "0.914"},
+    };
+    double relative[RUNS_MOST];
+    for (int k = 0; k < RUNS_MOST; k++)
+        relative[k] = k % 20 == 3 ? 0.9 : 1;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct made m;
+        char text[120];
+        for (unsigned i = 0; i <= SAMPLES; i++)
+            shape[i] = cases[c].at && i == cases[c].at ? 1.1
+                       : i <= 15                       ? cases[c].early
+                       : i <= 45                       ? cases[c].between
+                                                       : cases[c].late;
+        shaped = true;
+        make(&m, relative, RUNS_MOST, 1e-5, false);
+        shaped = false;
+        assert_int_equal(slow_runs_find(&m.runs, &m.o, &m.p), 0);
+        assert_int_equal(m.p.n_warnings, cases[c].told != NULL);
+        snprintf(text, sizeof text, "5 of 100 repetitions ran at a lower frequency from beginning to end: %s times",
+                 cases[c].told ? cases[c].told : "");
+        if (cases[c].told && strncmp(m.p.warnings[0], text, strlen(text)) != 0)
+            fail_msg("case %zu: %s", c, m.p.warnings[0]);
+        unmake(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repetitions_that_vary_more_than_their_noise),
         cmocka_unit_test(some_are_slower_or_faster_throughout),
+        cmocka_unit_test(what_holds_from_beginning_to_end_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
