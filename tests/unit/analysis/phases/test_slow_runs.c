@@ -180,12 +180,39 @@ static void what_holds_from_beginning_to_end_counts(void **state)
     }
 }
 
+/* Two kinds, of which two or more are of either, are told apart if they differ alike at the beginning and at the end. */
+static void repetitions_of_two_kinds_are_marked(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 5; c++) {
+        const size_t n = c == 0 ? 9 : 20, slower = c == 1 ? 1 : c == 2 ? 2 : 6;
+        double relative[RUNS_MOST];
+        struct made m;
+        bool marked;
+        for (size_t k = 0; k < n; k++)
+            relative[k] = k % 3 == 1 && k / 3 < slower ? 0.9 : 1;
+        for (unsigned i = 0; i <= SAMPLES; i++)
+            shape[i] = i <= 15 ? 0.7 : 0.9;
+        shaped = c == 4;
+        make(&m, relative, n, 1e-3, false);
+        shaped = false;
+        assert_int_equal(slow_runs_mark(&m.runs, &m.o, &m.p, &marked), 0);
+        assert_int_equal(marked, c == 2 || c == 3);
+        assert_int_equal(marked, m.o.other_ghz != NULL);
+        for (size_t k = 0; marked && k < n; k++)
+            assert_int_equal(m.o.other_ghz[k], relative[k] < 1);
+        free(m.o.other_ghz);
+        unmake(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repetitions_that_vary_more_than_their_noise),
         cmocka_unit_test(some_are_slower_or_faster_throughout),
         cmocka_unit_test(what_holds_from_beginning_to_end_counts),
+        cmocka_unit_test(repetitions_of_two_kinds_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
