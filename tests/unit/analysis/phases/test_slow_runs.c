@@ -163,10 +163,11 @@ static void what_holds_from_beginning_to_end_counts(void **state)
         struct made m;
         char text[120];
         for (unsigned i = 0; i <= SAMPLES; i++)
-            shape[i] = cases[c].at && i == cases[c].at ? 1.1
-                       : i <= 15                       ? cases[c].early
-                       : i <= 45                       ? cases[c].between
-                                                       : cases[c].late;
+            shape[i] = !cases[c].at && i == 5      ? NAN /* not read */
+                       : i == cases[c].at && i > 0 ? 1.1
+                       : i <= 15                   ? cases[c].early
+                       : i <= 45                   ? cases[c].between
+                                                   : cases[c].late;
         shaped = true;
         make(&m, relative, RUNS_MOST, 1e-5, false);
         shaped = false;
@@ -180,7 +181,7 @@ static void what_holds_from_beginning_to_end_counts(void **state)
     }
 }
 
-/* Two kinds, of which two or more are of either, are told apart if they differ alike at the beginning and at the end. */
+/* Two kinds, of which there are two or more of either, are told apart if they differ alike from beginning to end. */
 static void repetitions_of_two_kinds_are_marked(void **state)
 {
     (void)state;
