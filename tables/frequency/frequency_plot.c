@@ -42,8 +42,7 @@ static void frequency_of_cpu(const struct table *t, struct chart *c, struct char
 {
     int level[SERIES_MAX];
     char key[80];
-    for (size_t i = 0; i < SERIES_MAX; i++)
-        level[i] = -1;
+    memset(level, -1, sizeof level); /* none is known */
     for (size_t row = 0; row < t->n_rows; row++) {
         const char *kernel = table_text(t, row, "kernel");
         struct estimate v = estimates_of_table(t, row, "freq_ghz");

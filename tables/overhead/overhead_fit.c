@@ -27,8 +27,8 @@ enum { SETTLED_SECTIONS = 3 }; /* in a row: fewer may be alike by chance */
 static double time_of(const struct work_curve *c, double work)
 {
     size_t lo = gsl_interp_bsearch(c->work, work, c->zero, c->n - 1), hi = lo + 1;
-    double span = c->work[hi] - c->work[lo];
-    double along = span > 0 ? (work - c->work[lo]) / span : 0;
+    /* the search ends where work[lo] <= work < work[hi] */
+    double along = (work - c->work[lo]) / (c->work[hi] - c->work[lo]);
     return c->time_us[lo] + along * (c->time_us[hi] - c->time_us[lo]);
 }
 

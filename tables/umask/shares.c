@@ -24,8 +24,8 @@ static double shares_part_of(const struct trace *t, const struct rule *r, size_t
     return end == text ? NAN : value;
 }
 
-/* What of the cycles of the run that begins at sample *at the rule takes; *at is moved to the next run, and the cycles
- * (thousands) are added to *all. */
+/* What of the cycles of the run that begins at sample *at the rule takes; *at is moved to the next run. The cycles
+ * (thousands) are added to *all where that is known; NaN: it is not. */
 static double share_of_run(const struct trace *t, const struct rule *r, double to_us, size_t *at, double *all)
 {
     double cycles = 0, taken = 0;
@@ -40,8 +40,10 @@ static double share_of_run(const struct trace *t, const struct rule *r, double t
         taken += these * shares_part_of(t, r, i);
     }
     *at = i;
+    if (!(cycles > 0) || isnan(taken))
+        return NAN;
     *all += cycles;
-    return cycles > 0 ? taken / cycles : NAN;
+    return taken / cycles;
 }
 
 static struct estimate shares_share(const struct trace *t, const struct rule *r, double to_us, size_t *runs)

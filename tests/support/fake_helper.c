@@ -142,7 +142,7 @@ static void write_licenses(uint64_t *out, uint64_t i, uint64_t blocks, const str
 
 static uint32_t missing_counters(void)
 {
-    uint32_t missing = 0;
+    uint32_t missing = fake_helper.uncounted;
     for (unsigned c = 0; c < fake_helper.setup.n_counters; c++)
         missing |= (uint32_t)!on_hardware(c) << c;
     return missing;
@@ -178,7 +178,7 @@ static int run(struct characterize_run *r)
     r->begin_tsc = 1;
     r->end_tsc = 1 + fake_helper.masked_ticks;
     fake_helper.masked_ticks = 0;
-    r->parked = 1;
+    r->parked = fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING ? 1 : 0;
     r->missing = missing_counters();
     r->cut = fake_helper.cut;
     r->register_valid = r->last_register != 0;

@@ -29,6 +29,7 @@ struct fake_helper {
     unsigned level_of[3];
     unsigned throttled;    /* cycles, where other than scalar code begins */
     unsigned programmable; /* hardware counters for raw events; 0 = enough */
+    uint32_t uncounted;    /* a bit for each counter that is on no hardware counter in any case */
     uint64_t tsc_step;     /* readings of chains advance by so many ticks; 0: by one */
     int msr_errno;
     uint64_t msr_value;

@@ -249,11 +249,9 @@ static int propose_each(const struct clean *c, size_t w, double least, struct po
     return 0;
 }
 
-/* Local maxima of the moving step of width w that are large enough to propose. */
+/* Local maxima of the moving step of width w, at most half of all, that are large enough to propose. */
 static int propose(const struct clean *c, size_t w, const struct change_rule *rule, struct positions *p)
 {
-    if (c->n < 2 * w)
-        return 0;
     double least = fmax(CANDIDATE_Z * step_noise(c, w), 0.6 * rule->min_effect);
     if (w <= 4)
         return propose_each(c, w, least, p);

@@ -177,6 +177,14 @@ static void test_turbostat(void **state)
     assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25\t2095.125\n", 3, &c, why, sizeof why), 0);
     assert_float_equal(c.ghz, 3.71225, 1e-9);
     assert_float_equal(c.tsc_ghz, 2.095125, 1e-9);
+    /* whichever column comes first */
+    for (int k = 0; k < 2; k++) {
+        text = k ? "TSC_MHz\tCPU\tBzy_MHz\n2095\t3\t3712\n" : "Bzy_MHz\tTSC_MHz\tCPU\n3712\t2095\t3\n";
+        assert_int_equal(other_turbostat(text, 3, &c, why, sizeof why), 0);
+        assert_float_equal(c.ghz, 3.712, 1e-9);
+        assert_float_equal(c.tsc_ghz, 2.095, 1e-9);
+    }
+    text = "CPU\tBzy_MHz\tTSC_MHz\n-\t1200\t2100\n3\t3712\t2095\n13\t800\t2095\n";
     assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n3\t3712.25.1\t2095\n", 3, &c, why, sizeof why), -1);
     assert_int_equal(other_turbostat(text, 4, &c, why, sizeof why), -1);
     assert_int_equal(other_turbostat("", 0, &c, why, sizeof why), -1);

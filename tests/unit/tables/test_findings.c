@@ -221,6 +221,35 @@ static void a_rise_takes_two_frequencies(void **state)
     table_free(&t);
 }
 
+/* A change, throttling and halts are counted where their limits bear them out. */
+static void switches_are_counted_by_what_they_show(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"512mul", "frequency"},    {"512fma", "throttle only"}, {"512add", "throttle only"}, {"256mul", "halt only"},
+        {"256fma", "voltage only"}, {"256add", "licence only"},  {"256or", "undecided"},      {"64add", "none"}};
+    static const char *const unsupported[] = {"", ", 1 is not supported by its limits or by other rows",
+                                              ", 2 are not supported by their limits or by other rows"};
+    for (int k = 0; k < 3; k++) {
+        struct table t;
+        char text[400];
+        begin(&t, &table_transitions);
+        for (int i = 0; i < 8; i++) {
+            switch_row(&t, "128fma", rows[i][0], rows[i][1], 2.8, i == 0 ? 1.9 : 2.8);
+            if (i < 4)
+                put(&t, "latency_us", 10, i > 0 && i <= k ? 11 : 1);
+        }
+        table_put_text(&t, "detectable", "1 %");
+        snprintf(text, sizeof text,
+                 "Of 8 switches between kernels, 1 change the frequency, %d throttle or halt at one frequency, and 1 "
+                 "show nothing, in 2 only the voltage or the license level changes, 1 is undecided%s; smallest "
+                 "detectable: 1 %%.\n",
+                 3 - k, unsupported[k]);
+        says(&table_transitions, &t, text);
+        table_free(&t);
+    }
+}
+
 static void a_throttle_that_others_do_not_show_is_not_told(void **state)
 {
     (void)state;
@@ -306,6 +335,28 @@ static void a_lower_frequency_is_one_by_its_limits(void **state)
 
 /* ---- what one table says to another ---- */
 
+/* What is one frequency is told as what holds the limits of all of it, in whichever order rows come. */
+static void equal_frequencies_are_told_with_the_limits_of_all(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"64add", "256fma", "512fma"};
+    static const double half[] = {0.002, 0.004, 0.001};
+    for (int first = 0; first < 3; first++) {
+        struct table t;
+        begin(&t, &table_frequency);
+        for (int i = 0; i < 3; i++) {
+            int k = (first + i) % 3;
+            table_add_row(&t);
+            table_put_number(&t, "cpu", 5);
+            table_put_text(&t, "kernel", kernels[k]);
+            table_put_number(&t, "active_cores", 1);
+            put(&t, "freq_ghz", 3.7, half[k]);
+        }
+        says(&table_frequency, &t, "With 1 active core, all 3 kernels run at 3.700 [3.696, 3.704] GHz.");
+        table_free(&t);
+    }
+}
+
 static void levels_are_noted(void **state)
 {
     (void)state;
@@ -348,9 +399,11 @@ int main(void)
         cmocka_unit_test(a_trend_across_its_bound_is_undecided),
         cmocka_unit_test(costs_are_told_with_limits_or_not_at_all),
         cmocka_unit_test(a_rise_takes_two_frequencies),
+        cmocka_unit_test(switches_are_counted_by_what_they_show),
         cmocka_unit_test(a_throttle_that_others_do_not_show_is_not_told),
         cmocka_unit_test(costs_of_rows_that_contradict_each_other_are_not_told),
         cmocka_unit_test(a_lower_frequency_is_one_by_its_limits),
+        cmocka_unit_test(equal_frequencies_are_told_with_the_limits_of_all),
         cmocka_unit_test(levels_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

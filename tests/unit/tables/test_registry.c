@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -57,12 +58,84 @@ static void each_exported_part_has_one_source(void **state)
     assert_int_equal(sources, TABLES_EXPORTS - 1);
 }
 
+/* ---- what files promise to those who read them ---- */
+
+/* NAME, * with limits, ! a key, $ text, /UNIT, .DECIMALS on the screen of what is no whole number. */
+static const struct {
+    const char *table, *columns;
+} promised[] = {
+    {"frequency", "cpu! kernel!$ active_cores! core$ level freq_ghz*/GHz.4 n discarded level_source$ group$ lvl0.3 "
+                  "lvl1.3 lvl2.3 turbo_limit_ghz/GHz.1"},
+    {"transitions", "from!$ to!$ active_cores! kind$ latency_us*/us.1 wait_us*/us.1 overhead_us*/us.1 halts "
+                    "from_ghz*/GHz.3 to_ghz*/GHz.3 n runs discarded phases$ detectable$ note$"},
+    {"throttle", "from!$ to!$ active_cores! part!$ phase! duration_us*/us.1 ipc_ratio*.3 distance*/instructions.1 "
+                 "n runs discarded detectable$ note$"},
+    {"trigger", "kernel!$ density! active_cores! what!$ asks!$ with!$ count*.0 spread.2 level "
+                "rate_per_cycle*/1/cycle.4 freq_ghz*/GHz.3 plain_ghz*/GHz.3 level_kernel level_with "
+                "freq_kernel_ghz/GHz.3 freq_with_ghz/GHz.3 ipc_ratio*.3 longest_us/us.0 window_from_us/us.0 "
+                "window_to_us/us.0 warmup_us/us.0 period_us/us.2 n discarded detectable$"},
+    {"relaxation", "from!$ to!$ active_cores! what!$ by!$ mode! wait_us*/us.1 sd_us/us.1 share*.3 rearmed$ "
+                   "duty_us/us.1 trend_us*/us.2 slow_ghz*/GHz.3 plain_ghz*/GHz.3 fast_ghz/GHz.3 tau_us*/us.1 n "
+                   "others discarded kept"},
+    {"overhead", "from!$ to!$ active_cores! down_us*/us.1 up_us*/us.1 breakeven_us*/us.0 high_ghz*/GHz.3 "
+                 "low_ghz*/GHz.3 down_median_us/us.1 down_p95_us/us.1 up_median_us/us.1 up_p95_us/us.1 n up_n "
+                 "dropped assumption$"},
+    {"umask", "event! umask! kernel!$ when!$ share*/1.3 n slow_share/1.3 slow_other/1.3 bits_sum/1.3 "
+              "documented$ reading$ disagrees$"},
+    {"energy", "kernel!$ freq_ghz!/GHz.3 active_cores! mode!$ watts*/W.2 nj_per_op*/nJ.3 nj_per_lane*/nJ.3 "
+               "package_watts*/W.1 idle_watts*/W.1 idle_ghz/GHz.3 counted_cores n discarded"},
+    {"voltage", "from!$ to!$ active_cores! time_us!/us.1 volts*/V.4 n level_ghz/GHz.3 note$"},
+};
+
+static void describe_columns(const struct table_kind *k, char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t c = 0; c < k->n_columns; c++) {
+        const struct table_column *x = &k->columns[c];
+        char decimals[16] = "";
+        bool limits = c + 2 < k->n_columns && strlen(k->columns[c + 1].name) == strlen(x->name) + 3 &&
+                      table_base_length(k->columns[c + 1].name) == strlen(x->name);
+        if (x->type == TABLE_REAL)
+            snprintf(decimals, sizeof decimals, ".%d", x->decimals);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s%s%s%s", c ? " " : "", x->name, limits ? "*" : "",
+                                 x->key ? "!" : "", x->type == TABLE_TEXT ? "$" : "", x->unit[0] ? "/" : "", x->unit,
+                                 decimals);
+        for (size_t l = 1; limits && l <= 2; l++) {
+            const struct table_column *of = &k->columns[c + l];
+            assert_int_equal(table_base_length(of->name), strlen(x->name));
+            assert_memory_equal(of->name, x->name, strlen(x->name));
+            assert_string_equal(of->name + strlen(x->name), l == 1 ? "_lo" : "_hi");
+            assert_string_equal(of->unit, x->unit);
+            assert_int_equal(of->type, x->type);
+            assert_int_equal(of->key, x->key);
+            assert_int_equal(of->decimals, x->decimals);
+        }
+        c += limits ? 2 : 0;
+    }
+}
+
+/* What reads a file by its columns goes on reading those of later versions. */
+static void columns_and_keys_stay(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct table_kind *const *kinds = tables_all(&n);
+    assert_int_equal(n, sizeof promised / sizeof *promised);
+    for (size_t i = 0; i < n; i++) {
+        char text[2000];
+        describe_columns(kinds[i], text, sizeof text);
+        assert_string_equal(kinds[i]->name, promised[i].table);
+        assert_string_equal(text, promised[i].columns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_table_describes_itself),
         cmocka_unit_test(promised_columns_are_there),
         cmocka_unit_test(each_exported_part_has_one_source),
+        cmocka_unit_test(columns_and_keys_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "drivers/model/model.h"
 #include "tables/table/tables.h"
+#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 
 /* ---- a table of its own: three cells, of which the second cannot be measured ---- */
@@ -142,6 +143,77 @@ static void a_table_is_measured(void **state)
     assert_null(table_meta(&t, "date")); /* a model's output depends on its settings alone */
     assert_string_equal(table_setting(&t, "seed"), "0");
     table_free(&t);
+    m.ops->close(&m);
+}
+
+/* ---- how much of it is done ---- */
+
+struct told {
+    size_t n, done[8], cells[8];
+    double part[8];
+};
+
+static int note_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+{
+    struct told *p = data;
+    (void)k;
+    assert_true(p->n < 8);
+    p->done[p->n] = done;
+    p->cells[p->n] = n;
+    p->part[p->n++] = part;
+    return 0;
+}
+
+static int plan_of_lengths(const struct tables_context *x, struct cells *out, struct table *t,
+                           struct machine_error *err)
+{
+    int status = fake_plan(x, out, t, err);
+    for (size_t i = 0; i < out->n; i++)
+        out->cell[i].seconds = 1 + (double)i;
+    return status;
+}
+
+static int plan_of_nothing(const struct tables_context *x, struct cells *out, struct table *t,
+                           struct machine_error *err)
+{
+    fake_plan(x, out, t, err);
+    return machine_fail(err, MACHINE_CANNOT, "buy another", "none can");
+}
+
+/* By the seconds that cells are expected to take: 1, 2 and 3, of which two ask when half of them is over. */
+static void progress_is_told_by_time(void **state)
+{
+    static const double parts[] = {0, 0.5 / 6, 1 / 6.0, 3 / 6.0, 4.5 / 6, 1};
+    static const size_t done[] = {0, 0, 1, 2, 2, 3};
+    struct machine m;
+    struct tables_options o;
+    struct table t;
+    struct machine_error error;
+    struct told told = {.n = 0};
+    const struct tables_watch watch = {.progress = note_progress, .data = &told};
+    (void)state;
+    open_model("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    struct table_kind kind = fake;
+    kind.plan = plan_of_lengths;
+    assert_int_equal(tables_measure(&kind, &m, &o, NULL, &watch, &t, &error), MACHINE_OK);
+    table_free(&t);
+    assert_int_equal(told.n, 6);
+    for (size_t i = 0; i < told.n; i++) {
+        assert_close(told.part[i], parts[i], 1e-12);
+        assert_int_equal(told.done[i], done[i]);
+        assert_int_equal(told.cells[i], 3);
+    }
+    /* a table of which nothing can be measured */
+    told.n = 0;
+    kind.plan = plan_of_nothing;
+    assert_int_equal(tables_measure(&kind, &m, &o, NULL, &watch, &t, &error), MACHINE_OK);
+    assert_int_equal(t.n_rows, 0);
+    assert_string_equal(t.missing[t.n_missing - 1].why, "none can; buy another");
+    table_free(&t);
+    assert_int_equal(told.n, 1);
+    assert_close(told.part[0], 0, 0);
+    assert_int_equal(told.cells[0], 0);
     m.ops->close(&m);
 }
 
@@ -386,6 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_is_measured),
+        cmocka_unit_test(progress_is_told_by_time),
         cmocka_unit_test(cells_found_are_not_measured_again),
         cmocka_unit_test(what_is_not_the_cell_is_measured_again),
         cmocka_unit_test(date_and_cpu_are_the_cells_own),

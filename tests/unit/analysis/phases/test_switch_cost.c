@@ -178,6 +178,37 @@ static void what_is_counted_stands(void **state)
     }
 }
 
+/* Half of the rate is missing, by the ratio that is told or else by the IPC. Of that a switch at which all is held
+ * explains part, most (half), or all (three quarters); what is less than a tenth of the full rate it does not count. */
+static void how_much_a_switch_explains(void **state)
+{
+    (void)state;
+    static const struct {
+        double held;
+        enum switch_explains share;
+    } cases[] = {{0.92, EXPLAINS_NOTHING}, {0.8, EXPLAINS_PART}, {0.7, EXPLAINS_MOST}, {0.5, EXPLAINS_ALL}};
+    for (size_t i = 0; i < 8; i++) {
+        double held = cases[i / 2].held;
+        struct switch_cost c = {.period_us = 1, .n = 4, .rate = {held, held, held, 1}};
+        struct phase ph[3] = {{.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 4},
+                              {.kind = PHASE_THROTTLE, .duration_us = {3, 3, 3}, .ipc = 2, .ipc_ratio = 0.5},
+                              {.kind = PHASE_STEADY, .start_us = 3, .duration_us = {90, 90, 90}, .ipc = 4}};
+        struct phases p = {.phases = ph, .n_phases = 3};
+        if (i % 2)
+            ph[1].ipc_ratio = NAN;
+        else
+            ph[1].ipc = 3.9;
+        assert_int_equal(switch_cost_judge(&c, &p), 0);
+        bool explained = cases[i / 2].share != EXPLAINS_NOTHING;
+        assert_int_equal(ph[1].kind, explained ? PHASE_UNKNOWN : PHASE_THROTTLE);
+        assert_int_equal(ph[1].switch_explains, cases[i / 2].share);
+        assert_int_equal(p.n_warnings, explained);
+        p.phases = NULL;
+        p.n_phases = 0;
+        phases_free(&p);
+    }
+}
+
 /* Kernels that alternate may ask for more than either holds: switches there are slow for that, and tell nothing. */
 static void what_asks_for_more_tells_nothing(void **state)
 {
@@ -232,10 +263,15 @@ static void edges_rise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cold_code_is_no_throttle),  cmocka_unit_test(throttling_stays),
-        cmocka_unit_test(no_ratio_of_both),          cmocka_unit_test(a_transition_stays),
-        cmocka_unit_test(what_is_counted_stands),    cmocka_unit_test(what_asks_for_more_tells_nothing),
-        cmocka_unit_test(a_recording_says_the_same), cmocka_unit_test(edges_rise),
+        cmocka_unit_test(cold_code_is_no_throttle),
+        cmocka_unit_test(throttling_stays),
+        cmocka_unit_test(no_ratio_of_both),
+        cmocka_unit_test(a_transition_stays),
+        cmocka_unit_test(what_is_counted_stands),
+        cmocka_unit_test(what_asks_for_more_tells_nothing),
+        cmocka_unit_test(how_much_a_switch_explains),
+        cmocka_unit_test(a_recording_says_the_same),
+        cmocka_unit_test(edges_rise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

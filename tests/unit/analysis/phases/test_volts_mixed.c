@@ -187,9 +187,34 @@ static void noise_does_not_stray(void **state)
     }
 }
 
+/*
+ * The states around a reading are those of 11 before it and of 11 behind it: at reading 120 there are five of 0.9 V and
+ * then six of 1 V behind it, so that its 0.998 V are neither; and so every 24 readings, six times over. What is mixed
+ * reaches from 51 readings before the first to 51 behind the last of 0.9 V, reading 245.
+ */
+static void states_are_those_of_eleven_readings(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct mixed_stretches m;
+    flat(&t, 400);
+    for (unsigned i = 0; i < 6; i++) {
+        t.channel[TRACE_VOLTS][120 + 24 * i] = 0.998F;
+        for (unsigned k = 1; k <= 5; k++)
+            t.channel[TRACE_VOLTS][120 + 24 * i + k] = 0.9F;
+    }
+    assert_int_equal(volts_unmix(&t, 10, &m), 0);
+    assert_int_equal(m.n, 1);
+    assert_close(m.stretch->begin, 10 * (120 - 51), 1e-9);
+    assert_close(m.stretch->end, 10 * (245 + 51), 1e-9);
+    free(m.stretch);
+    trace_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_are_those_of_eleven_readings),
         cmocka_unit_test(what_has_no_clear_majority_goes),
         cmocka_unit_test(a_minority_of_at_least_six_goes),
         cmocka_unit_test(stretches_are_told_apart),

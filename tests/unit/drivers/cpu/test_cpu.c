@@ -322,9 +322,10 @@ static void test_cpus_become_active_in_the_order_that_is_given(void **state)
 static void test_siblings_are_busy_only_where_asked_for(void **state)
 {
     struct rig *r = *state;
-    const int order[] = {13, 2, 7, 10, 5};
+    const int order[] = {13, 2, 7, 10, 5}, first_core[] = {8};
     look(r, "0-15");
     expect_listed(r, -1, order, 3, 1, true, "5"); /* of the measured core, too */
+    expect_listed(r, -1, first_core, 1, 1, true, "0");
     expect_listed(r, -1, order, 3, 3, true, "2 7 5 10 15");
     expect_listed(r, -1, order, 5, 3, true, "2 7 5 10 15"); /* 10 and 5 are no other cores */
     look(r, "2,5,7,10,13");

@@ -302,6 +302,13 @@ static void test_licenses_without_a_free_counter(void **state)
     prepare_with(wanted, 5); /* the event comes first, the last level gets none */
     machine.ops->info(&machine, &info);
     assert_non_null(strstr(info.notes, "no hardware counter is free, not counted: license level 2"));
+    fake_helper.programmable = 1;
+    prepare_with(wanted + 1, 4);
+    machine.ops->info(&machine, &info);
+    if (strstr(info.notes, "; no hardware counter is free, not counted: license level 0, license level 1, license "
+                           "level 2; ") == NULL)
+        fail_msg("%s", info.notes);
+    fake_helper.programmable = 3;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
     refused_with(MACHINE_CANNOT, "no hardware counter is free for event 0x28:0x07");
 }
@@ -382,6 +389,22 @@ static double chain_mean(const struct recording *rec)
     return (double)(last[3] - first[3]) / CHAIN_CYCLE_UNIT / (double)(last[2] - first[2]);
 }
 
+/* The notes of a moment of adds; with steps, what they do to chains of 200 adds at 2 ticks a cycle. */
+static void expect_step_note(const char *notes, double step, double tsc_hz)
+{
+    char expected[400] = "interrupts masked by clearing IF and masking the local APIC's timer";
+    if (step > 0) {
+        size_t used = strlen(expected);
+        snprintf(expected + used, sizeof expected - used,
+                 "; the TSC advances in steps of %.3g ns: a single sample gives the frequency to about %s",
+                 step / tsc_hz * 1e9,
+                 step < 30 ? "2 %, a hundred together to 0.2 %" : "4 %, a hundred together to 0.4 %");
+    }
+    const char *ours = strstr(notes, "interrupts masked"); /* behind what is said of a virtual machine */
+    assert_non_null(ours);
+    assert_string_equal(ours, expected);
+}
+
 /*
  * By clocks in steps of 1 tick, of some 10 and of some 25 ns, wherever among them readings lie: a short chain of 40
  * adds spans few steps of a coarse one, and its frequency was up to 6 % off. Such clocks get long chains behind waits
@@ -413,6 +436,7 @@ static void test_chain_where_there_is_nothing(void **state)
         assert_int_equal(fake_helper.setup.dither, timing_choose_chains((double)steps[k], info.tsc_hz).dither);
         assert_true(info.tsc_step == (double)steps[k]);
         assert_true(coarse == (strstr(info.notes, "the TSC advances in steps of") != NULL));
+        expect_step_note(info.notes, coarse ? (double)steps[k] : 0, info.tsc_hz);
         double sum = 0, most = 0;
         enum { RUNS = 40 };
         for (unsigned run = 0; run < RUNS; run++) {
@@ -422,6 +446,13 @@ static void test_chain_where_there_is_nothing(void **state)
             most = fmax(most, fabs(chain_mean(&rec) / 0.5 - 1));
             const uint64_t *words = rec.words + (rec.n - 1) * rec.stride;
             assert_true(words[4] > words[2]); /* the waits are time without payload, too */
+            /* each sum begins with the repetition: of the first chain of all, the long one */
+            unsigned first_ticks = 2 * ((coarse ? CHAIN_LONGEST_ADDS : CHAIN_LONG_ADDS) + 30);
+            if (coarse)
+                assert_close((double)rec.words[2], first_ticks, (double)steps[k]);
+            else
+                assert_int_equal(rec.words[2], first_ticks);
+            assert_close((double)rec.words[3] / CHAIN_CYCLE_UNIT, first_ticks / 2.0, coarse ? 5 : 0.01);
         }
         if (fabs(sum / 0.5 - 1) > 0.002 || most > 0.04)
             fail_msg("steps of %u ticks: %.4f cycles a tick, at worst %.1f %% off", (unsigned)steps[k], sum,
@@ -504,6 +535,11 @@ static void test_what_cannot_be_run(void **state)
     }
     fake_helper.runs = 0;
     prepare_with(wanted, 1);
+    assert_int_equal(run_it("64or", "64mul", 0, &rec), MACHINE_OK);
+    assert_int_equal(run_it("64or", "64mul", 0.5, &rec), MACHINE_OK);
+    assert_int_equal(run_it("64or", "64mul", -0.1, &rec), MACHINE_BAD_INPUT);
+    refused_with(MACHINE_BAD_INPUT, "segment 0 lasts -0.1 us: it must be 0 to 1e9");
+    fake_helper.runs = 1;
     assert_int_equal(run_it("64or", "64mul", 9950, &rec), MACHINE_BAD_INPUT);
     refused_with(MACHINE_BAD_INPUT, "10 ms");
     assert_non_null(strstr(error.remedy, "--warmup"));
@@ -550,9 +586,36 @@ static void test_preparing_can_fail(void **state)
     fake_helper.prepared = 0;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_OK);
     assert_int_equal(fake_helper.prepared, 2);
+    struct machine_info info;
+    machine.ops->info(&machine, &info);
+    assert_null(strstr(info.notes, "parked"));
     fake_helper.map_fails = 1;
     assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_FAILED);
     refused_with(MACHINE_FAILED, "cannot map");
+}
+
+/* Behind it a moment of adds is run, unsampled, which tells what is counted. */
+static void test_a_moment_of_adds_tells_what_is_counted(void **state)
+{
+    (void)state;
+    const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}};
+    struct machine_setup s = {
+        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 2, .max_samples = 200};
+    struct machine_info info;
+    assert_int_equal(open_it(), MACHINE_OK);
+    prepare_with(wanted, 2);
+    assert_int_equal(fake_helper.runs, 1);
+    machine.ops->info(&machine, &info);
+    const struct characterize_run *r = &fake_helper.run;
+    assert_int_equal(r->n_segments, 1);
+    assert_close((double)r->segment[0].ticks / info.tsc_hz, 10e-6, 1e-9);
+    assert_int_equal(r->segment[0].sampled, 0);
+    for (uint32_t counter = 0; counter < 2; counter++) {
+        fake_helper.uncounted = 1u << counter;
+        assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+        refused_with(MACHINE_CANNOT, counter ? "no hardware counter is free for instructions"
+                                             : "no hardware counter is free for cycles");
+    }
 }
 
 static void open_for_cycles(void)
@@ -668,6 +731,7 @@ int main(void)
         HELPER_TEST(test_a_chain_is_calibrated_until_it_tells_something),
         HELPER_TEST(test_what_cannot_be_run),
         HELPER_TEST(test_preparing_can_fail),
+        HELPER_TEST(test_a_moment_of_adds_tells_what_is_counted),
         HELPER_TEST(test_disturbed_repetitions),
         HELPER_TEST(test_a_stolen_cpu),
         HELPER_TEST(test_more_readings_than_were_prepared_for),

@@ -285,6 +285,34 @@ static void long_lists_are_cut_and_it_is_said(void **state)
     table_free(&t);
 }
 
+/* A panel for each of four. */
+static void of_many_cpus_the_first_four_are_drawn(void **state)
+{
+    (void)state;
+    for (unsigned cpus = 4; cpus <= 6; cpus += 2) {
+        struct table t;
+        struct chart c;
+        char why[300];
+        sample_table(&t, "frequency", 2, cpus);
+        for (size_t row = 0; row < t.n_rows; row++)
+            for (size_t column = 0; column < t.n_columns; column++)
+                if (strcmp(t.columns[column].name, "cpu") == 0)
+                    t.values[row * t.n_columns + column].number = (double)(row % cpus);
+        assert_int_equal(table_chart(&t, NULL, &c, why, sizeof why), 0);
+        assert_int_equal(c.n_panels, 4);
+        for (size_t i = 0; i < 4; i++) {
+            char title[20];
+            snprintf(title, sizeof title, "CPU %zu", i);
+            assert_string_equal(c.panels[i].title, title);
+            assert_int_equal(c.panels[i].omitted, i == 3 ? cpus - 4 : 0);
+            assert_string_equal(c.panels[i].note,
+                                i == 3 && cpus == 6 ? "The first 4 of 6 CPUs; the table has them all." : "");
+        }
+        chart_free(&c);
+        table_free(&t);
+    }
+}
+
 static void distances_of_one_kernel_are_one_line(void **state)
 {
     struct table t;
@@ -447,6 +475,7 @@ int main(void)
         cmocka_unit_test(values_and_limits_are_the_tables),
         cmocka_unit_test(cells_without_change_are_told_apart),
         cmocka_unit_test(long_lists_are_cut_and_it_is_said),
+        cmocka_unit_test(of_many_cpus_the_first_four_are_drawn),
         cmocka_unit_test(distances_of_one_kernel_are_one_line),
         cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(tics_of_log_axes),

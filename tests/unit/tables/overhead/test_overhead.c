@@ -235,6 +235,32 @@ static void up_is_the_halt_in_the_mean(void **state)
     }
 }
 
+/* Of the curve as much counts as there is: 4 to 20 sections behind the change, with a halt or without; what lies in
+ * memory behind it does not. */
+static void up_near_the_end_of_a_curve(void **state)
+{
+    (void)state;
+    for (double halt = 0; halt < 10; halt += 9)
+        for (size_t behind = 3; behind <= 20; behind++) {
+            struct course c = {{{300, 4000, 2}, {halt, 0, 2}, {0, 5000, 2}}, 3};
+            struct overhead_up u;
+            struct work_curve w = read_sections(&c, 1000, 4000, 0.5);
+            size_t change = 1;
+            while (w.time_us[change] < 300 + halt)
+                change++;
+            w.n = change + 1 + behind;
+            w.time_us[w.n] = 1e9;
+            w.work[w.n] = w.work[w.n - 1] + 1;
+            if (behind < 4) {
+                assert_true(overhead_up(&w, 0.1, &u) || u.at_us < w.time_us[change]);
+                continue;
+            }
+            assert_null(overhead_up(&w, 0.1, &u));
+            assert_true(u.at_us == w.time_us[change]);
+            assert_true(fabs(u.us - halt) < 0.11 && fabs(u.gain - 0.25) < 1e-9);
+        }
+}
+
 /* Readings on a grid; one that is late comes right after the halt: the section was all at the low frequency. */
 static struct work_curve read_grid(const struct course *c, double end_us, double period, double offset)
 {
@@ -356,6 +382,8 @@ static void gains_are_no_costs(void **state)
     assert_false(overhead_is_cost(&e));
     e = (struct estimate){-5, -12, 2};
     assert_true(overhead_is_cost(&e) && e.hi == 2);
+    e = (struct estimate){-5, -12, 0};
+    assert_true(overhead_is_cost(&e) && e.lo == -12);
     e = (struct estimate){40, 39, 41};
     assert_true(overhead_is_cost(&e));
     /* as exact as the method is */
@@ -498,6 +526,7 @@ int main(void)
         cmocka_unit_test(curves_without_anything_are_refused),
         cmocka_unit_test(up_is_the_halt_in_the_mean),
         cmocka_unit_test(up_without_a_halt_is_nothing),
+        cmocka_unit_test(up_near_the_end_of_a_curve),
         cmocka_unit_test(up_of_sections_that_a_halt_cuts_short),
         cmocka_unit_test(gains_are_no_costs),
         cmocka_unit_test(up_is_no_interruption),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tables/registry.h"
+#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
 #include "tests/support/table_rig.h"
@@ -172,6 +173,95 @@ static void small_movements_are_within_the_limits(void **state)
     table_free(&t);
 }
 
+/* ---- a machine whose throttling lasts longer from some repetition on ---- */
+
+static struct {
+    struct machine before, after;
+    struct machine_ops ops;
+} growing;
+
+static int growing_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    (void)m;
+    struct machine *now = r->repetition < 50 ? &growing.before : &growing.after;
+    return now->ops->run(now, r, out, err);
+}
+
+static int growing_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    (void)m;
+    assert_int_equal(growing.after.ops->prepare(&growing.after, s, err), MACHINE_OK);
+    return growing.before.ops->prepare(&growing.before, s, err);
+}
+
+static void growing_finish(struct machine *m)
+{
+    (void)m;
+    growing.before.ops->finish(&growing.before);
+    growing.after.ops->finish(&growing.after);
+}
+
+static void throttle_longer(struct model *m, double factor)
+{
+    rig_load("xeon-gold-6130", m);
+    for (unsigned a = 0; a < m->n_classes; a++)
+        for (unsigned b = 0; b < m->n_classes; b++)
+            for (size_t i = 0; i < m->transitions[a][b].n_steps; i++) {
+                m->transitions[a][b].steps[i].us *= factor;
+                for (size_t k = 0; k < m->transitions[a][b].steps[i].n_variants; k++)
+                    m->transitions[a][b].steps[i].variants[k].us *= factor;
+            }
+}
+
+/* Both costs, us. */
+static void measure_growing(double factor, double cost[2], struct table *t)
+{
+    struct model m;
+    struct machine_error err;
+    struct overhead_truth e;
+    throttle_longer(&m, 2);
+    overhead_truth(&m, "128fma", "512fma", 16, &e);
+    cost[0] = e.down_us;
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &growing.before, &err), MACHINE_OK);
+    throttle_longer(&m, 2 * factor);
+    overhead_truth(&m, "128fma", "512fma", 16, &e);
+    cost[1] = e.down_us;
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &growing.after, &err), MACHINE_OK);
+    growing.ops = *growing.before.ops;
+    growing.ops.run = growing_run;
+    growing.ops.prepare = growing_prepare;
+    growing.ops.finish = growing_finish;
+    struct machine machine = {.ops = &growing.ops, .state = growing.before.state};
+    rig_measure_on(&table_overhead, &machine, options("128fma", "512fma", 100), t);
+    growing.before.ops->close(&growing.before);
+    growing.after.ops->close(&growing.after);
+}
+
+/* A tenth of the cost is no more than what a cost varies by: 4 us of 60 are, 8 us are not. */
+static void costs_that_grow_by_much_are_not_told(void **state)
+{
+    (void)state;
+    for (int much = 0; much < 2; much++) {
+        struct table t;
+        double cost[2], told[2];
+        measure_growing(much ? 1.2 : 1.1, cost, &t);
+        assert_close(cost[0], 60, 1e-9);
+        assert_close(cost[1], much ? 68 : 64, 1e-9);
+        assert_int_equal(t.n_missing, much);
+        if (much) {
+            const char *why = strstr(t.missing[0].why, "(the cost is ");
+            if (!why || sscanf(why, "(the cost is %lf us in some repetitions and %lf us", &told[0], &told[1]) != 2)
+                fail_msg("%s", t.missing[0].why);
+            for (int k = 0; k < 2; k++)
+                assert_close(told[k], cost[k], 1);
+            expect_moves(&t);
+        } else {
+            assert_close(table_number(&t, 0, "down_us"), 62, 1);
+        }
+        table_free(&t);
+    }
+}
+
 /* ---- differences that are no costs ---- */
 
 /* Heavy code runs at the high level for half an execution before it asks for the low one. */
@@ -282,6 +372,21 @@ static void changes_without_a_cost_up_are_changes(void **state)
     table_free(&t);
 }
 
+/* Halts whose lengths scatter by 60 us: 100 us from the median are too far, however much they scatter. */
+static void costs_that_are_far_from_the_others_are_dropped(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    m.halt_us = 300;
+    m.halt_sigma_us = 60;
+    rig_measure(&table_overhead, &m, options("128fma", "512fma", 100), &t);
+    /* of 100 repetitions 9.6 in the mean, as chance is of 1.67 standard deviations */
+    assert_in_range(table_number(&t, 0, "up_n"), 84, 96);
+    table_free(&t);
+}
+
 /* With few repetitions the cost down may be lost where the sum of both is not. */
 static void findings_do_not_contradict_each_other(void **state)
 {
@@ -307,11 +412,13 @@ int main(void)
         cmocka_unit_test(frequencies_that_move_have_no_costs),
         cmocka_unit_test(a_frequency_that_moves_once_is_noticed),
         cmocka_unit_test(small_movements_are_within_the_limits),
+        cmocka_unit_test(costs_that_grow_by_much_are_not_told),
         cmocka_unit_test(a_gain_is_not_told_as_a_cost),
         cmocka_unit_test(late_changes_do_not_bend_the_mean),
         cmocka_unit_test(one_repetition_cannot_tell),
         cmocka_unit_test(small_steps_are_not_taken_for_none),
         cmocka_unit_test(changes_without_a_cost_up_are_changes),
+        cmocka_unit_test(costs_that_are_far_from_the_others_are_dropped),
         cmocka_unit_test(findings_do_not_contradict_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,13 +56,17 @@ static void shares_of_what_was_counted_and_of_slow_code(void **state)
     assert_int_equal(runs, 2);
     /* nothing of a repetition in which the count is missing once */
     t.text[t.extra[0].offset[8]] = '\0';
-    assert_close(shares_counted(&t, 0, 100, &runs).value, 0.5, 1e-6);
+    expect_share(shares_counted(&t, 0, 100, &runs), 0.5, 40 / 8000.0);
     assert_int_equal(runs, 1);
     /* of the first alone, up to 5 and to 2 us, the ends of samples; no closer than 40 cycles */
     t.n = 6;
     expect_share(shares_counted(&t, 0, 5, &runs), 0.5, 40 / 8000.0);
     expect_share(shares_counted(&t, 0, 2, &runs), 0.5, 40 / 4000.0);
     assert_int_equal(runs, 1);
+    t.time_us[2] = 0.4;
+    expect_share(shares_counted(&t, 0, 0.4, &runs), 1, 40 / 800.0);
+    assert_int_equal(runs, 1);
+    t.time_us[2] = 1;
     t.n = 9;
     assert_true(isnan(shares_slow(&t, NAN, 0.5, &runs).value));
     assert_int_equal(runs, 0);

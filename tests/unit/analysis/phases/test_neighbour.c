@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bouts of another thread in made-up repetitions: which samples are left out, by cycles and by chains. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/repetitions/neighbour.h"
+#include "tests/support/close_to.h"
+
+enum { RUNS = 20, SAMPLES = 200, SWITCH = 100, BOUT = 40, LONG_FROM = 181 };
+
+/*
+ * Samples of 1 us around a switch at 0, at 3 GHz and 2 instructions a cycle. Before it half of the repetitions meet the
+ * thread, each at another time, for 40 us at 0.6 of the rate: a fifth of the time. Behind it repetitions 0 to 2 are
+ * slower, too; and only the first `longer` go on to the end. Chains are then slower by a tenth, where they tell the
+ * frequency.
+ */
+struct bout {
+    unsigned run, from, to;
+    double factor;
+};
+static const struct bout behind[] = {
+    {0, 120, 130, 0.6},  /* the thread */
+    {1, 120, 130, 0.85}, /* slower by less: not the thread */
+    {2, 150, 152, 0.6},  /* too short to tell */
+    {0, 185, 191, 0.6},  /* where few repetitions go on */
+};
+
+static double factor_at(unsigned run, unsigned sample)
+{
+    if (run % 2 && sample > 3 * run && sample <= 3 * run + BOUT)
+        return 0.6;
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
+        if (run == behind[i].run && sample >= behind[i].from && sample < behind[i].to)
+            return behind[i].factor;
+    return 1;
+}
+
+static void make(struct trace *t, struct runs *r, unsigned longer, bool chains, double noise)
+{
+    trace_init(t);
+    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
+    for (unsigned run = 0; run < RUNS; run++)
+        for (unsigned i = 0; i <= SAMPLES && (i < LONG_FROM || run < longer); i++) {
+            assert_int_equal(trace_append(t, run, (double)i - SWITCH), 0);
+            double factor = factor_at(run, i), chain = chains && factor < 1 ? 0.9 : 1;
+            t->channel[TRACE_FREQ][t->n - 1] = (float)(3 * chain);
+            t->channel[TRACE_IPC][t->n - 1] = (float)(2 * factor / chain * (1 + (i % 2 ? noise : -noise)));
+        }
+    assert_int_equal(runs_prepare(t, r), 0);
+    r->clock.instant = chains;
+}
+
+/* Whether a sample is left out: of the IPC those of bouts; of the frequency also the one before, where a chain may be
+ * hit, and what is too short to tell. */
+static bool is_out(unsigned run, unsigned sample, unsigned longer, bool of_ipc)
+{
+    bool out = factor_at(run, sample) < 0.7 || (!of_ipc && factor_at(run, sample + 1) < 0.7);
+    bool short_one = run == 2 && sample >= SWITCH;
+    if (sample + 1 >= LONG_FROM && longer < 4)
+        return false;
+    return out && !(of_ipc && short_one);
+}
+
+static void expect(unsigned longer, bool chains)
+{
+    struct trace t;
+    struct runs r;
+    struct neighbour n;
+    make(&t, &r, longer, chains, 0);
+    assert_int_equal(neighbour_find(&r, 0, &n), 0);
+    assert_close(n.share, 0.2, 1e-9);
+    assert_close(n.factor, 0.6, 1e-6);
+    assert_int_equal(n.runs, 11); /* ten before the switch, and repetition 0 */
+    assert_false(n.common);
+    assert_int_equal(n.slowed, chains);
+    assert_close(n.uncertainty, chains ? 0.03 * (1 / 0.9 - 1) : 0, 1e-6);
+    assert_non_null(n.ipc);
+    assert_int_equal(n.freq != NULL, chains);
+    for (size_t i = 0; i < t.n; i++) {
+        unsigned run = t.run[i], sample = (unsigned)(t.time_us[i] + SWITCH);
+        if (!isnan(n.ipc[i]) == is_out(run, sample, longer, true))
+            fail_msg("IPC of sample %u of repetition %u", sample, run);
+        if (chains && !isnan(n.freq[i]) == is_out(run, sample, longer, false))
+            fail_msg("frequency of sample %u of repetition %u", sample, run);
+    }
+    neighbour_free(&n);
+    runs_free(&r);
+    trace_free(&t);
+}
+
+static void bouts_are_left_out(void **state)
+{
+    (void)state;
+    for (unsigned longer = 3; longer <= 4; longer++) {
+        expect(longer, false);
+        expect(longer, true);
+    }
+}
+
+/* Instructions per time that differ from one sample to the next by 2 %, or by 0.4 %. */
+static void noise_hides_a_neighbour(void **state)
+{
+    (void)state;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        struct trace t;
+        struct runs r;
+        struct neighbour n;
+        make(&t, &r, 4, true, noisy ? 0.01 : 0.002);
+        r.noise[TRACE_IPC] = 1; /* cycles tell nothing */
+        assert_int_equal(neighbour_find(&r, 0, &n), 0);
+        assert_close(n.share, noisy ? 0 : 0.2, 1e-9);
+        neighbour_free(&n);
+        runs_free(&r);
+        trace_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bouts_are_left_out),
+        cmocka_unit_test(noise_hides_a_neighbour),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

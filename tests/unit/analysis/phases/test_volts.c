@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Steps of a voltage within a phase that is steady otherwise: where it is cut, and how well that is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/findings.h"
+#include "tests/support/close_to.h"
+
+enum { READINGS = 200 };
+#define SPACING_US (199.0 / READINGS) /* of 200 readings, one each microsecond */
+
+/* Readings from -100 us on: 0.95 V, then 0.96 V, between the two straight from `begin` to `end`; 0.1 mV of noise. */
+static void make_step(struct trace *t, double begin, double end)
+{
+    trace_init(t);
+    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_VOLTS), 0);
+    for (unsigned i = 0; i < READINGS; i++) {
+        double us = (double)i - 100, done = us < begin ? 0 : us < end ? (us - begin) / (end - begin) : 1;
+        assert_int_equal(trace_append(t, i, us), 0);
+        t->channel[TRACE_VOLTS][i] = (float)(0.95 + 0.01 * done + 1e-4 * (i % 4 < 2 ? 1 : -1));
+    }
+}
+
+/* One steady phase of all of it. */
+static struct phases steady(void)
+{
+    struct phases p = {.phases = calloc(1, sizeof *p.phases), .n_phases = 1, .runs_used = READINGS};
+    assert_non_null(p.phases);
+    p.phases[0] = (struct phase){
+        .kind = PHASE_STEADY, .start_us = -100, .duration_us = {199, 199, 199}, .ipc = 2, .agreeing_runs = READINGS};
+    return p;
+}
+
+static void expect_estimate(const struct estimate *e, double value, double half, double within)
+{
+    assert_close(e->value, value, within);
+    assert_close(e->value - e->lo, half, 1e-6);
+    assert_close(e->hi - e->value, half, 1e-6);
+}
+
+static void cut_at(double begin, double end, double within)
+{
+    struct trace t;
+    struct phases p = steady();
+    make_step(&t, begin, end);
+    assert_int_equal(volts_find(&t, &p), 0);
+    assert_int_equal(p.n_volt_steps, 1);
+    const struct volt_step *s = p.volt_steps;
+    assert_close(s->begin_us, begin, within);
+    assert_close(s->end_us, end, within);
+    assert_close(s->from_v, 0.95, 1.5e-4);
+    assert_close(s->to_v, 0.96, 1.5e-4);
+    double at = 0.5 * (s->begin_us + s->end_us), half = 0.5 * (s->end_us - s->begin_us) + SPACING_US;
+    assert_int_equal(p.n_phases, 2);
+    assert_close(p.phases[1].start_us, at, 1e-9);
+    expect_estimate(&p.phases[0].duration_us, at + 100, half, 1e-9);
+    expect_estimate(&p.phases[1].duration_us, 99 - at, half, 1e-9);
+    assert_close(p.phases[0].volts, 0.95, 2e-4);
+    assert_close(p.phases[1].volts, 0.96, 2e-4);
+    /* nothing else tells of a transition */
+    assert_int_equal(p.n_transitions, 1);
+    assert_close(p.transitions[0].at_us, s->begin_us, 1e-9);
+    assert_close(p.transitions[0].latency_us.value, s->end_us - s->begin_us, 1e-9);
+    assert_close(p.transitions[0].latency_us.lo, fmax(0, s->end_us - s->begin_us - half), 1e-9);
+    assert_close(p.transitions[0].latency_us.hi, s->end_us - s->begin_us + half, 1e-9);
+    phases_free(&p);
+    trace_free(&t);
+}
+
+static void a_steady_phase_is_cut_at_a_step(void **state)
+{
+    (void)state;
+    cut_at(50, 50, 1);
+    cut_at(-40, -40, 1);
+    cut_at(40, 60, 2);
+    cut_at(10, 40, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steady_phase_is_cut_at_a_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

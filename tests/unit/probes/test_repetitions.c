@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is asked of a machine for an experiment, and what becomes of the repetitions that were disturbed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probes/repetitions.h"
+#include "tests/support/close_to.h"
+#include "tests/support/model_rig.h"
+
+/* A modelled machine, what it was asked, and whether the thread is preempted in its second repetition. */
+enum { KEPT = 8 };
+static struct {
+    const struct machine_ops *inner;
+    size_t room;
+    unsigned runs, told;
+    struct run_request asked[KEPT];
+    unsigned done[KEPT];
+} spy;
+
+static int prepare_spied(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    spy.room = s->max_samples;
+    return spy.inner->prepare(m, s, err);
+}
+
+static int run_preempted(struct machine *m, const struct run_request *r, struct recording *out,
+                         struct machine_error *err)
+{
+    assert_true(spy.runs < KEPT);
+    spy.asked[spy.runs++] = *r;
+    int status = spy.inner->run(m, r, out, err);
+    out->involuntary_switches = r->repetition == 1;
+    return status;
+}
+
+static int note_done(void *data, unsigned done, unsigned wanted)
+{
+    assert_ptr_equal(data, &spy);
+    assert_int_equal(wanted, 3);
+    spy.done[spy.told++] = done;
+    return 0;
+}
+
+/* 30 us of two kernels are sampled, 2 us apart; the third segment is another experiment's. */
+static void measure(unsigned attempts, bool shifted, struct repetitions *out)
+{
+    struct model m;
+    struct machine machine;
+    struct machine_error err;
+    const struct segment segments[] = {
+        {rig_payload("64add"), 10, true}, {rig_payload("128or"), 20, true}, {rig_payload("64add"), 1000, true}};
+    const struct repetitions_plan plan = {.machine = {.cpu = -1, .active_cores = 1, .period_us = 2},
+                                          .segments = segments,
+                                          .n_segments = 2,
+                                          .zero_segment = 1,
+                                          .wanted = 3,
+                                          .attempts = attempts,
+                                          .shifted = shifted,
+                                          .from_us = -5,
+                                          .progress = note_done,
+                                          .data = &spy};
+    rig_load("xeon-gold-6130", &m);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    struct machine_ops ops = *machine.ops;
+    memset(&spy, 0, sizeof spy);
+    spy.inner = machine.ops;
+    ops.prepare = prepare_spied;
+    ops.run = run_preempted;
+    machine.ops = &ops;
+    assert_int_equal(repetitions_run(&machine, &plan, out, &err), MACHINE_OK);
+    machine.ops->close(&machine);
+    for (unsigned k = 0; k < spy.runs; k++) {
+        assert_int_equal(spy.asked[k].repetition, k);
+        assert_int_equal(spy.asked[k].n_segments, 2);
+        assert_int_equal(spy.asked[k].zero_segment, 1);
+        assert_close(spy.asked[k].phase, shifted ? repetitions_phase(k) : 0, 0);
+    }
+}
+
+static void disturbed_repetitions_are_made_up_for(void **state)
+{
+    (void)state;
+    static const unsigned done[] = {1, 1, 2, 3};
+    for (int shifted = 0; shifted < 2; shifted++) {
+        struct repetitions r;
+        measure(5, shifted, &r);
+        assert_int_equal(spy.room, 16 + 64); /* a tenth more than 15 samples, and some for the ends */
+        assert_int_equal(spy.runs, 4);
+        assert_int_equal(spy.told, 4);
+        assert_memory_equal(spy.done, done, sizeof done);
+        assert_int_equal(r.n_invalid, 1);
+        assert_int_equal(r.invalid[0].run, 1);
+        assert_string_equal(r.invalid[0].why, "preempted by the scheduler");
+        unsigned last = 0;
+        for (size_t i = 0; i < r.trace.n; i++) {
+            assert_true(r.trace.time_us[i] >= -5 && r.trace.run[i] != 1);
+            last = r.trace.run[i];
+        }
+        assert_int_equal(last, 3);
+        repetitions_free(&r);
+    }
+    /* no more than there are attempts */
+    struct repetitions r;
+    measure(3, false, &r);
+    assert_int_equal(spy.runs, 3);
+    assert_int_equal(spy.done[2], 2);
+    repetitions_free(&r);
+}
+
+static void what_is_dropped_is_gone_and_counted(void **state)
+{
+    (void)state;
+    struct repetitions r;
+    measure(5, false, &r);
+    size_t n = r.trace.n, of_two = 0;
+    double after_us = NAN;
+    for (size_t i = 0; i < n; i++) {
+        of_two += r.trace.run[i] == 2;
+        after_us = r.trace.run[i] == 3 && isnan(after_us) ? r.trace.time_us[i] : after_us;
+    }
+    float ghz = r.trace.channel[TRACE_FREQ][n - 1];
+    assert_true(of_two > 5);
+    assert_int_equal(repetitions_drop(&r, 2, "for a test"), 0);
+    assert_int_equal(r.trace.n, n - of_two);
+    assert_int_equal(r.n_invalid, 2);
+    assert_int_equal(r.invalid[1].run, 2);
+    assert_string_equal(r.invalid[1].why, "for a test");
+    bool found = false;
+    for (size_t i = 0; i < r.trace.n; i++) {
+        assert_true(r.trace.run[i] == 0 || r.trace.run[i] == 3);
+        if (r.trace.run[i] == 3 && !found) {
+            assert_close(r.trace.time_us[i], after_us, 0);
+            found = true;
+        }
+    }
+    assert_true(found);
+    assert_close((double)r.trace.channel[TRACE_FREQ][r.trace.n - 1], (double)ghz, 0);
+    repetitions_free(&r);
+}
+
+static void room_phases_and_run_in(void **state)
+{
+    (void)state;
+    assert_int_equal(repetitions_room(0, 1), 64);
+    assert_int_equal(repetitions_room(1000, 1), 1100 + 64);
+    assert_int_equal(repetitions_room(100, 0.25), 440 + 64);
+    assert_close(repetitions_phase(0), 0, 0);
+    assert_close(repetitions_phase(1), (sqrt(5) - 1) / 2, 1e-12);
+    assert_close(repetitions_phase(2), sqrt(5) - 2, 1e-12);
+    /* 5 us, or four periods */
+    assert_close(repetitions_run_in_us(1), 5, 0);
+    assert_close(repetitions_run_in_us(1.25), 5, 0);
+    assert_close(repetitions_run_in_us(2), 8, 0);
+}
+
+/* By chains any step of the clock is told; where cycles are counted, one of 2 ns or more. */
+static void steps_of_the_clock_are_noted(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned chain_cycles;
+        double tsc_step;
+        const char *step_ns, *cycles;
+    } cases[] = {
+        {0, 3.9, NULL, NULL}, {0, 4, "2", NULL}, {108, 0, NULL, "108"}, {108, 1, "0.5", "108"}, {0, 20, "10", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct machine_info info = {
+            .tsc_hz = 2e9, .tsc_step = cases[i].tsc_step, .chain_cycles = cases[i].chain_cycles, .chain_error = 0.001};
+        struct trace t;
+        trace_init(&t);
+        assert_int_equal(repetitions_note_clock(&t, &info), 0);
+        const char *step = trace_get(&t, "clock_step_ns"), *cycles = trace_get(&t, "chain_cycles"),
+                   *error = trace_get(&t, "frequency_error");
+        assert_true(!step == !cases[i].step_ns && !cycles == !cases[i].cycles && !error == !cases[i].cycles);
+        if (step)
+            assert_string_equal(step, cases[i].step_ns);
+        if (cycles)
+            assert_string_equal(cycles, cases[i].cycles);
+        if (error)
+            assert_string_equal(error, "0.001");
+        trace_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(disturbed_repetitions_are_made_up_for),
+        cmocka_unit_test(what_is_dropped_is_gone_and_counted),
+        cmocka_unit_test(room_phases_and_run_in),
+        cmocka_unit_test(steps_of_the_clock_are_noted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
