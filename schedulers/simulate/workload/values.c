@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schedulers/simulate/workload/values.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedulers/simulate/workload.h"
@@ -10,7 +12,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out)
+/* more: further decimals are rounded, halves up; else refused. */
+static bool read_decimal(const char *text, unsigned decimals, bool more, int64_t *out)
 {
     const int64_t most = SIM_VALUE_MOST;
     int64_t value = 0;
@@ -21,8 +24,13 @@ bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out)
         value = 10 * value + (*text - '0');
     }
     unsigned behind = 0;
+    bool up = false;
     if (*text == '.')
         for (text++; is_digit(*text); text++, behind++, digits++) {
+            if (behind == decimals && more)
+                up = *text >= '5';
+            if (behind >= decimals && more)
+                continue;
             if (behind == decimals || value > most / 10)
                 return false;
             value = 10 * value + (*text - '0');
@@ -32,8 +40,28 @@ bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out)
             return false;
         value *= 10;
     }
-    *out = value;
-    return !*text && digits && value <= most;
+    *out = value + up;
+    return !*text && digits && *out <= most;
+}
+
+bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out)
+{
+    return read_decimal(text, decimals, false, out);
+}
+
+bool sim_value_rounded(const char *text, unsigned decimals, int64_t *out)
+{
+    static const double exact = 9e15; /* whole numbers up to here are doubles */
+    char *end;
+    if (strpbrk(text, "eE") == NULL)
+        return read_decimal(text, decimals, true, out);
+    if (!is_digit(*text) || text[strspn(text, "0123456789.eE+-")] != '\0')
+        return false;
+    double value = floor(strtod(text, &end) * pow(10, decimals) + 0.5);
+    if (*end != '\0' || !(value <= exact))
+        return false;
+    *out = (int64_t)value;
+    return true;
 }
 
 bool sim_value_number(const char *text, uint32_t most, uint32_t *out)

@@ -14,5 +14,8 @@
  */
 bool sim_value_decimal(const char *text, unsigned decimals, int64_t *out);
 
+/* The same as programs print it: further decimals are rounded, halves up, and an exponent is one. */
+bool sim_value_rounded(const char *text, unsigned decimals, int64_t *out);
+
 /* A whole number from 0 to most. */
 bool sim_value_number(const char *text, uint32_t most, uint32_t *out);

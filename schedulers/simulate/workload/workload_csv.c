@@ -144,14 +144,13 @@ static int read_work(struct csv *c, struct sim_row *row)
         return csv_wrong(c, CSV_CLASS, "no class", SIM_CLASSES_ALLOWED);
     row->class = class;
     if (w->has_ipc) {
-        if (!sim_value_decimal(csv_text(c, CSV_IPC), 3, &value) || value < 1 || value > 16000)
-            return csv_wrong(c, CSV_IPC, "no number of instructions per cycle",
-                             "0.001 to 16 with at most three decimals");
+        if (!sim_value_rounded(csv_text(c, CSV_IPC), 3, &value) || value < 1 || value > 16000)
+            return csv_wrong(c, CSV_IPC, "no number of instructions per cycle", "0.001 to 16");
         row->ipc = (uint16_t)value;
     }
     if (w->has_stall) {
-        if (!sim_value_decimal(csv_text(c, CSV_STALL), 3, &value) || value > 1000)
-            return csv_wrong(c, CSV_STALL, "no share", "0 to 1 with at most three decimals");
+        if (!sim_value_rounded(csv_text(c, CSV_STALL), 3, &value) || value > 1000)
+            return csv_wrong(c, CSV_STALL, "no share", "0 to 1");
         row->stall = (uint16_t)value & 0x3ff;
     }
     if (w->has_syscall) {
@@ -193,8 +192,8 @@ static int read_row(struct csv *c)
                               n > CSV_FIELDS_MAX ? " or more" : "", c->n_fields);
     if (!sim_value_number(csv_text(c, CSV_CPU), SIM_CPU_NUMBERS - 1, &cpu))
         return csv_wrong(c, CSV_CPU, "no CPU number", "0 to 8191");
-    if (!sim_value_decimal(csv_text(c, CSV_TIME), 6, &at))
-        return csv_wrong(c, CSV_TIME, "no time", "0 to 9200000000000 with at most six decimals");
+    if (!sim_value_rounded(csv_text(c, CSV_TIME), 6, &at))
+        return csv_wrong(c, CSV_TIME, "no time", "0 to 9200000000000");
     struct sim_row row = {.task = SIM_IDLE};
     if (strcmp(csv_text(c, CSV_TASK), "-") && read_work(c, &row))
         return -1;
