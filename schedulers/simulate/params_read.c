@@ -233,8 +233,10 @@ static int read_lists(const char *path, struct sim_params *p, struct machine_err
 {
     for (size_t i = 0; i < sizeof(export_lists) / sizeof(export_lists[0]); i++) {
         json_t *list = json_object_get(p->root, export_lists[i].name);
+        if (list == NULL) /* nothing of it was measured; who needs it says so */
+            continue;
         if (!json_is_array(list))
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: there is no list '%s'", path, export_lists[i].name);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: '%s' is no list", path, export_lists[i].name);
         struct params_row row = {.path = path, .list = export_lists[i].name, .err = err};
         for (row.index = 0; row.index < json_array_size(list); row.index++) {
             row.json = json_array_get(list, row.index);
