@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tests/support/folder.h"
+#include "tests/support/export_text.h"
 
 const double gold_6130_ghz[GOLD_6130_TURBO_LEVELS][GOLD_6130_LEVELS] = {
     {3.7, 3.6, 3.5}, {3.5, 3.4, 3.1}, {3.4, 3.1, 2.4}, {3.1, 2.6, 2.1}, {2.8, 2.4, 1.9}};
@@ -33,9 +33,7 @@ static const char gold_head[] =
 struct sim_params *gold_6130_params(void)
 {
     static const int most[GOLD_6130_TURBO_LEVELS] = {2, 4, 8, 12, 16};
-    char folder[FOLDER_PATH_MAX], path[FOLDER_PATH_MAX + 20], text[8000];
-    struct machine_error err;
-    struct sim_params *p;
+    char text[8000];
     int n = snprintf(text, sizeof text, "%s", gold_head);
     for (int cores = 1; cores <= 16; cores++)
         for (int level = 0; level < GOLD_6130_LEVELS; level++) {
@@ -47,11 +45,5 @@ struct sim_params *gold_6130_params(void)
                           cores + level > 1 ? "," : "", cores, level, 1000 * gold_6130_ghz[turbo][level]);
         }
     snprintf(text + n, sizeof text - (size_t)n, "]}");
-    folder_make(folder);
-    folder_put(folder, "export.json", text);
-    snprintf(path, sizeof path, "%s/export.json", folder);
-    if (sim_params_read(path, &p, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-    folder_remove(folder);
-    return p;
+    return export_text_read(text);
 }

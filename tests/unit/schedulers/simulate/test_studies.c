@@ -12,7 +12,7 @@
 
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/studies.h"
-#include "tests/support/folder.h"
+#include "tests/support/export_text.h"
 #include "tests/support/memory_workload.h"
 
 /* Two levels, 3 and 2 GHz; a change down halts for 20 us, one up for 10 us; the wait is 600 us. */
@@ -20,9 +20,7 @@ enum { DOWN_US = 20, UP_US = 10, WAIT_US = 600, WIDE_US = 100, PLAIN_US = 1000, 
 
 static struct sim_params *processor(int down_us, int up_us, int wait_us)
 {
-    char folder[FOLDER_PATH_MAX], path[FOLDER_PATH_MAX + 20], text[2000];
-    struct machine_error err;
-    struct sim_params *p;
+    char text[2000];
     snprintf(text, sizeof text,
              "{\"format\": \"characterize-export/1\", \"cpu\": \"By hand\", \"machine\": \"test\", \"modelled\": true,"
              "\"levels\": 2, \"classes\": [{\"class\": 0, \"width\": 64, \"heavy\": false, \"level\": 0},"
@@ -33,13 +31,7 @@ static struct sim_params *processor(int down_us, int up_us, int wait_us)
              "\"relaxations\": [], \"level_relaxations\": [{\"from\": 1, \"to\": 0, \"mode\": 1, \"wait_ns\": %d}],"
              "\"throttles\": [], \"settings\": [], \"missing\": []}",
              1000 * down_us, 1000 * up_us, 1000 * wait_us);
-    folder_make(folder);
-    folder_put(folder, "export.json", text);
-    snprintf(path, sizeof path, "%s/export.json", folder);
-    if (sim_params_read(path, &p, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-    folder_remove(folder);
-    return p;
+    return export_text_read(text);
 }
 
 static void work(struct memory_workload *m, unsigned cpu, uint32_t task, enum sim_class class, double us)
