@@ -24,6 +24,8 @@
           "sched_switch: prev_comm=" prev " prev_pid=" #prev_tid " prev_prio=120 prev_state=" state                    \
           " ==> next_comm=" next " next_pid=" #next_tid " next_prio=120")
 #define WAKE(cpu, us, comm, tid) AT_US(cpu, us, "sched_waking: comm=" comm " pid=" #tid " prio=120 target_cpu=000")
+#define RUNTIME(us, tid, ns)                                                                                           \
+    AT_US(0, us, "sched_stat_runtime: comm=any pid=" #tid " runtime=" #ns " [ns] vruntime=7 [ns]")
 
 static const struct sim_workload_options recorded = {.recorded = 28000};
 static const struct sim_workload_options with_works = {.recorded = 28000, .works = true};
@@ -430,6 +432,34 @@ static void what_a_recording_lacks(void **state)
     sim_workload_free(w);
 }
 
+/* As kernels of virtual machines record it: no switch leaves the idle task. Its time is nobody's. */
+static void switches_from_idle_are_missing(void **state)
+{
+    (void)state;
+    /* clang-format off */
+    struct sim_workload *w = workload_rig_opened(
+        SWITCH(0, 10, "a", 11, "S", "swapper/0", 0)
+        RUNTIME(18, 12, 1500)                          /* while it ran before: counts up to when it leaves */
+        RUNTIME(19, 12, 2500)
+        SWITCH(0, 20, "b", 12, "S", "swapper/0", 0) /* ran for 4, says the kernel */
+        WAKE(0, 27, "c", 13)
+        SWITCH(0, 30, "c", 13, "S", "swapper/0", 0) /* for 3, since it was woken */
+        SWITCH(0, 40, "d", 14, "S", "swapper/0", 0) /* nobody knows */
+        RUNTIME(49, 12, 90000)
+        SWITCH(0, 50, "b", 12, "S", "e", 15)        /* no longer than the CPU was idle */
+        RUNTIME(59, 11, 2000)
+        SWITCH(0, 60, "a", 11, "S", "swapper/0", 0), /* and e ran for the 8 before */
+        &with_works);
+    /* clang-format on */
+    workload_rig_check_cpus(
+        w, (const char *const[]){"6 -; 4 b-12 none; 7 -; 3 c-13 none; 10 -; 10 b-12 none; 8 e-15 none; 2 a-11 none",
+                                 NULL});
+    assert_string_equal(w->warning,
+                        "switches from threads that had not been switched to: 1; switches from idle that were not "
+                        "recorded: 4, taken to be when its runtime or its wake-up says (1 have neither: no time)");
+    sim_workload_free(w);
+}
+
 /* A line that cannot be true costs no more where it is the first one. */
 static void wrong_times(void **state)
 {
@@ -628,6 +658,7 @@ int main(void)
         cmocka_unit_test(stamps_split_what_ran),
         cmocka_unit_test(malformed_stamps),
         cmocka_unit_test(what_a_recording_lacks),
+        cmocka_unit_test(switches_from_idle_are_missing),
         cmocka_unit_test(wrong_times),
         cmocka_unit_test(malformed_recordings),
         cmocka_unit_test(random_schedules),
