@@ -373,42 +373,22 @@ static void core_speeds(struct engine *e, unsigned core)
         next = u->due < next ? u->due : next;
     }
     c->stale = c->touched = false;
-    e->key[core] = next;
-    for (unsigned i = (e->leaves + core) / 2; i > 0; i /= 2) {
-        unsigned a = e->winner[2 * i], b = e->winner[2 * i + 1];
-        e->winner[i] = e->key[b] < e->key[a] ? b : a;
-    }
+    timers_set(&e->due, core, next);
 }
 
 /* ---- an instant ---- */
 
-/* All cores for which something happens now. */
-static void touch_due(struct engine *e, unsigned node)
+/* All cores for which something happens now; core_speeds sets when it does next. */
+static void touch_due(struct engine *e)
 {
-    if (e->key[e->winner[node]] > e->now)
-        return;
-    if (node >= e->leaves) {
-        if (node - e->leaves < e->n_cores)
-            touch(e, node - e->leaves);
-        return;
+    size_t core;
+    bool several = timers_second(&e->due) <= e->now;
+    while (timers_first(&e->due, &core) <= e->now) {
+        touch(e, (unsigned)core);
+        if (!several) /* as nearly always */
+            return;
+        timers_set(&e->due, core, SIM_FOREVER);
     }
-    touch_due(e, 2 * node);
-    touch_due(e, 2 * node + 1);
-}
-
-/* The same, quickly where it is one core alone, as it nearly always is. */
-static void touch_next(struct engine *e)
-{
-    unsigned core = e->winner[1];
-    int64_t second = SIM_FOREVER;
-    for (unsigned node = e->leaves + core; node > 1; node /= 2) {
-        int64_t other = e->key[e->winner[node ^ 1]];
-        second = other < second ? other : second;
-    }
-    if (second <= e->now)
-        touch_due(e, 1);
-    else if (e->key[core] <= e->now)
-        touch(e, core);
 }
 
 /* Where another number of active cores means other frequencies, all cores are concerned. */
@@ -439,7 +419,7 @@ static int by_number(const void *a, const void *b)
 /* doc/simulation.md, "At one instant". False: it was the last. */
 static bool instant(struct engine *e)
 {
-    touch_next(e);
+    touch_due(e);
     if (e->wake_at <= e->now)
         e->feed.wake(e->feed.self, e);
     for (unsigned i = 0; i < e->n_touched; i++) /* more may be touched meanwhile */
@@ -465,10 +445,11 @@ static bool instant(struct engine *e)
 
 int engine_run(struct engine *e, struct machine_error *err)
 {
+    size_t first;
     for (unsigned core = 0; core < e->n_cores; core++)
         touch(e, core);
     while (instant(e) && !e->failed) {
-        int64_t next = e->key[e->winner[1]];
+        int64_t next = timers_first(&e->due, &first);
         e->now = next < e->wake_at ? next : e->wake_at;
     }
     for (unsigned core = 0; core < e->n_cores; core++)

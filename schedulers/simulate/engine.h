@@ -15,6 +15,7 @@
 #include "schedulers/simulate/params.h"
 #include "schedulers/simulate/result.h"
 #include "schedulers/simulate/simulate.h"
+#include "schedulers/simulate/timers.h"
 #include "schedulers/simulate/workload.h"
 
 /* What a CPU does next: work in 10^-7 cycles, or idle time in ps. */
@@ -125,9 +126,7 @@ struct engine {
     struct engine_core *core;
     unsigned *member; /* CPUs by core */
 
-    int64_t *key;     /* by core: when something happens next */
-    unsigned *winner; /* a tournament of the keys */
-    unsigned leaves;
+    struct timers due; /* by core: when something happens next */
     unsigned *touched, n_touched, n_interrupted;
     unsigned n_playing; /* CPUs that have rows */
 

@@ -28,16 +28,12 @@ static bool make_speeds(struct engine *e)
 static bool make_cores(struct engine *e)
 {
     const struct sim_workload *w = e->workload;
-    for (e->leaves = 1; e->leaves < e->n_cores; e->leaves *= 2)
-        continue;
     e->cpu = calloc(e->n_cpus, sizeof(*e->cpu));
     e->core = calloc(e->n_cores, sizeof(*e->core));
     e->member = calloc(e->n_cpus, sizeof(*e->member));
     e->touched = calloc(e->n_cores, sizeof(*e->touched));
-    e->key = malloc(e->leaves * sizeof(*e->key));
-    e->winner = calloc(2 * (size_t)e->leaves, sizeof(*e->winner));
-    if (e->cpu == NULL || e->core == NULL || e->member == NULL || e->touched == NULL || e->key == NULL ||
-        e->winner == NULL)
+    if (!timers_init(&e->due, e->n_cores) || e->cpu == NULL || e->core == NULL || e->member == NULL ||
+        e->touched == NULL)
         return false;
     unsigned n = 0;
     for (unsigned core = 0; core < e->n_cores; core++) {
@@ -59,12 +55,6 @@ static bool make_cores(struct engine *e)
         c->n_cpus = n - c->first;
     }
     e->n_playing = e->n_cpus;
-    for (unsigned i = 0; i < e->leaves; i++) {
-        e->winner[e->leaves + i] = i;
-        e->key[i] = SIM_FOREVER;
-    }
-    for (unsigned i = e->leaves - 1; i > 0; i--) /* also where no core lies below, which nobody updates */
-        e->winner[i] = e->winner[2 * i];
     return true;
 }
 
@@ -113,8 +103,7 @@ void engine_free(struct engine *e)
     free(e->core);
     free(e->member);
     free(e->touched);
-    free(e->key);
-    free(e->winner);
+    timers_free(&e->due);
     free(e->tasks);
     free(e->learned);
     free(e->counts);

@@ -9,7 +9,7 @@
 #include "schedulers/simulate/scheduling/compensation.h"
 #include "schedulers/simulate/scheduling/programs.h"
 #include "schedulers/simulate/scheduling/ready.h"
-#include "schedulers/simulate/scheduling/timers.h"
+#include "schedulers/simulate/timers.h"
 
 #define DISPATCH_SLICE_PS (6000 * SIM_PS_PER_US)       /* MuQSS 0.204: rr_interval 6 ms */
 #define DISPATCH_GRANULARITY_PS (1000 * SIM_PS_PER_US) /* Linux 5.9, fair.c: sysctl_sched_wakeup_granularity */

@@ -10,7 +10,7 @@
 
 #include "schedulers/simulate/scheduling/programs.h"
 #include "schedulers/simulate/scheduling/ready.h"
-#include "schedulers/simulate/scheduling/timers.h"
+#include "schedulers/simulate/timers.h"
 #include "tests/support/memory_workload.h"
 #include "tests/support/random_numbers.h"
 

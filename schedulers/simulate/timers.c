@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/scheduling/timers.h"
+#include "schedulers/simulate/timers.h"
 
 #include <stdlib.h>
 
@@ -27,19 +27,4 @@ void timers_free(struct timers *t)
 {
     free(t->at);
     free(t->winner);
-}
-
-void timers_set(struct timers *t, size_t i, int64_t at)
-{
-    t->at[i] = at;
-    for (size_t node = (t->leaves + i) / 2; node > 0; node /= 2) {
-        size_t a = t->winner[2 * node], b = t->winner[2 * node + 1];
-        t->winner[node] = t->at[b] < t->at[a] ? b : a;
-    }
-}
-
-int64_t timers_first(const struct timers *t, size_t *i)
-{
-    *i = t->winner[1];
-    return t->at[*i];
 }
