@@ -9,20 +9,17 @@
 #include "drivers/cpu/tsc.h"
 #include "kernels/kernels.h"
 
-enum { SLICES = 200 };
-
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-int long_chain(int cpu, double tsc_hz, struct long_chain *out)
+int long_chain_add(int cpu, double tsc_hz, size_t n, struct long_chain_slices *to)
 {
     struct payload chain;
     char why[200];
     cpu_set_t before, one;
-    double ghz[SLICES];
     CPU_ZERO(&one);
     if (cpu >= 0)
         CPU_SET((size_t)cpu, &one);
@@ -31,14 +28,27 @@ int long_chain(int cpu, double tsc_hz, struct long_chain *out)
         return -1;
     uint64_t begin = tsc_now();
     uint64_t blocks = chain.run(1, begin + (uint64_t)(tsc_hz * 1e-4), NULL, 0);
-    for (int i = 0; i < SLICES; i++) {
+    for (size_t i = 0; i < n && to->n < LONG_CHAIN_SLICES; i++) {
         begin = tsc_now();
         uint64_t done = chain.run(blocks, 0, NULL, 0);
-        ghz[i] = (double)(done * chain.instructions) / (double)(tsc_now() - begin) * tsc_hz * 1e-9;
+        to->ghz[to->n++] = (double)(done * chain.instructions) / (double)(tsc_now() - begin) * tsc_hz * 1e-9;
     }
-    qsort(ghz, SLICES, sizeof *ghz, ascending);
-    *out = (struct long_chain){ghz[SLICES / 10], ghz[SLICES / 2], ghz[SLICES * 9 / 10]};
     return cpu >= 0 ? sched_setaffinity(0, sizeof before, &before) : 0;
+}
+
+struct long_chain long_chain_of(struct long_chain_slices *s)
+{
+    qsort(s->ghz, s->n, sizeof *s->ghz, ascending);
+    return (struct long_chain){s->ghz[s->n / 10], s->ghz[s->n / 2], s->ghz[s->n * 9 / 10]};
+}
+
+int long_chain(int cpu, double tsc_hz, struct long_chain *out)
+{
+    struct long_chain_slices slices = {0};
+    int status = long_chain_add(cpu, tsc_hz, 200, &slices);
+    if (status == 0)
+        *out = long_chain_of(&slices);
+    return status;
 }
 
 int long_chain_holds(const struct long_chain *a, const struct long_chain *b, double ghz)

@@ -9,6 +9,19 @@ struct long_chain {
     double lo, middle, hi;
 };
 
+enum { LONG_CHAIN_SLICES = 2000 };
+
+/* Slices taken now and then, e.g. between the repetitions of a measurement. */
+struct long_chain_slices {
+    size_t n;
+    double ghz[LONG_CHAIN_SLICES];
+};
+
+/* Up to n more of them, on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */
+int long_chain_add(int cpu, double tsc_hz, size_t n, struct long_chain_slices *to);
+/* Of all slices so far, of which there is one at least; sorts them. */
+struct long_chain long_chain_of(struct long_chain_slices *s);
+
 /* 200 slices on a CPU (-1: where it runs now), which is left again. 0, or -1: it cannot run there. */
 int long_chain(int cpu, double tsc_hz, struct long_chain *out);
 /* Whether a frequency lies in the range of two of them, widened by half a per cent. */
