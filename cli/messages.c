@@ -18,6 +18,20 @@ static void messages_line(const char *format, va_list arguments)
     fprintf(stderr, "characterize: %s\n", plain);
 }
 
+void messages_print(FILE *out, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    char *plain = length >= 0 ? plain_text_copy(text) : NULL;
+    fprintf(out, "%s\n", plain != NULL ? plain : "out of memory");
+    free(plain);
+    if (length >= 0)
+        free(text);
+}
+
 void complain(const char *format, ...)
 {
     va_list arguments;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says beside its results: on standard error, one line each. */
+/* What the program says beside its results, one line each: on standard error, but for the names of files. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +9,9 @@
 
 /* Exit statuses (doc/formats.md, man page). */
 enum exit_status { DONE = 0, FAILED = 1, BAD_USAGE = 2, CANNOT = 3, DEVIATES = 4 };
+
+/* Formatted, as one line whatever names it quotes. */
+void messages_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "characterize: TEXT", as one line whatever names and file contents it quotes. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -90,11 +90,11 @@ int outputs_write(const struct outputs *out, const void *data, FILE *screen, con
             return FAILED;
         if (file_is_stdout(path))
             continue;
-        fprintf(screen, "%s%-12s ", before, heading);
+        fputs(before, screen);
         if (why[0] != '\0')
-            fprintf(screen, "no plot was drawn: %s\n", why);
+            messages_print(screen, "%-12s no plot was drawn: %s", heading, why);
         else
-            fprintf(screen, "%s (%s)\n", path, out->kind->form[i].what);
+            messages_print(screen, "%-12s %s (%s)", heading, path, out->kind->form[i].what);
         before = heading = "";
     }
     return DONE;

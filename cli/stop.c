@@ -16,7 +16,7 @@
 static const struct timespec stop_time = {.tv_nsec = 700000000};
 
 /* the only state that a signal handler may touch */
-static volatile sig_atomic_t asked, only_asks;
+static volatile sig_atomic_t asked, only_asks, first_ends, ended;
 static const char *volatile line; /* NULL: the usual one */
 static sem_t rung;
 
@@ -46,10 +46,14 @@ static _Noreturn void end(void)
     _exit(FAILED);
 }
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *unused)
 {
     int error = errno;
-    (void)number;
+    (void)unused;
+    if (first_ends && ended == 0) {
+        ended = info->si_code == SI_KERNEL ? -number : number;
+        return;
+    }
     asked = 1;
     if (!only_asks)
         end();
@@ -86,8 +90,8 @@ void stop_install(void)
     struct sigaction action;
     memset(&action, 0, sizeof(action));
     sigemptyset(&action.sa_mask);
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART;
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_RESTART | SA_SIGINFO;
     (void)sem_init(&rung, 0, 0);
     const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -97,6 +101,7 @@ void stop_install(void)
             sigaction(numbers[i], &action, NULL);
     }
     action.sa_handler = SIG_IGN;
+    action.sa_flags = 0;
     sigaction(SIGPIPE, &action, NULL);
     sigaction(SIGXFSZ, &action, NULL);
 }
@@ -111,6 +116,16 @@ void stop_only_asks(bool asks)
 bool stop_asked(void)
 {
     return asked != 0;
+}
+
+void stop_first_ends(bool first)
+{
+    first_ends = first;
+}
+
+int stop_ended(void)
+{
+    return ended;
 }
 
 void stop_says(const char *says)

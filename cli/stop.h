@@ -19,6 +19,14 @@ void stop_only_asks(bool asks);
 /* Whether one of the signals has come. */
 bool stop_asked(void);
 
+/*
+ * From here on (true) the first signal only ends what is going on, which is no failure: stop_ended() is its number
+ * then, negative where it came from the terminal, which sends it to other processes of the group as well; 0: none has
+ * come. The second one is as usual, and the first, too, after false.
+ */
+void stop_first_ends(bool first);
+int stop_ended(void);
+
 /* What the program says when a signal ends it, instead of the usual line; valid until then. NULL: the usual one. */
 void stop_says(const char *line);
 

@@ -9,9 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child, where other threads may have held any lock: system calls alone. Returns only to tell errno. */
-static void become(const char *path, char *const argv[], char *const environment[], const int streams[3],
-                   bool own_group, pid_t parent)
+void child_become(const char *path, char *const argv[], char *const environment[], const int *streams, bool own_group,
+                  pid_t parent)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -21,9 +20,11 @@ static void become(const char *path, char *const argv[], char *const environment
         if (!ignored || number == SIGPIPE || number == SIGXFSZ)
             (void)signal(number, SIG_DFL); /* before one that is pending meets the caller's handler */
     }
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || (own_group && setpgid(0, 0) != 0))
+    if (parent != 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
         return;
-    for (int i = 0; i < 3; i++)
+    if (own_group && setpgid(0, 0) != 0)
+        return;
+    for (int i = 0; i < 3 && streams != NULL; i++)
         if (dup2(streams[i], i) < 0)
             return;
     if (sigprocmask(SIG_SETMASK, &none, NULL) == 0)
@@ -43,7 +44,7 @@ int child_start(const char *path, char *const argv[], char *const environment[],
     pid_t parent = getpid();
     *pid = fork();
     if (*pid == 0) {
-        become(path, argv, environment, streams, own_group, parent);
+        child_become(path, argv, environment, streams, own_group, parent);
         error = errno;
         _exit(write(told[1], &error, sizeof(error)) == (ssize_t)sizeof(error) ? 126 : 127);
     }

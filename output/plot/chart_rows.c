@@ -176,12 +176,13 @@ int chart_cells_side(const struct chart_panel *p, int width)
     return side < SIDE_MIN ? SIDE_MIN : side > SIDE_MAX ? SIDE_MAX : side;
 }
 
-/* Names of columns stand upright above the columns only where they fit. */
+/* Names of columns stand upright above the columns only where they fit: each character with a pixel to spare, for a
+ * reader's font may be wider than ours. */
 static bool names_fit(const struct chart_panel *p)
 {
     /* the width that the cells have at least, next to the longest names of rows */
     int side = chart_cells_side(p, CHART_WIDTH - 200 - CHART_CHARACTER_WIDTH * (int)chart_longest(&p->categories));
-    return CHART_CHARACTER_WIDTH * (int)chart_longest(&p->columns) + 6 <= side;
+    return (CHART_CHARACTER_WIDTH + 1) * (int)chart_longest(&p->columns) + 2 <= side;
 }
 
 int chart_cells_above(const struct chart_panel *p)

@@ -67,6 +67,27 @@ void html_lines(FILE *out, const char *text)
     }
 }
 
+void html_each_line(FILE *out, const char *before, const char *text, const char *after)
+{
+    for (size_t length; text && *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        if (length == 0)
+            continue;
+        fputs(before, out);
+        html_text_part(out, text, length);
+        fputs(after, out);
+    }
+}
+
+void html_fact(FILE *out, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return;
+    html_print(out, "<dt>%s</dt><dd>", name);
+    html_lines(out, value);
+    fputs("</dd>\n", out);
+}
+
 void html_file_name(FILE *out, const char *name)
 {
     static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";

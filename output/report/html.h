@@ -20,6 +20,12 @@ void html_text_part(FILE *out, const char *text, size_t length);
 /* Text whose line ends are kept, as <br>; empty lines are left out. */
 void html_lines(FILE *out, const char *text);
 
+/* Each line of a text between these, which are written as they are; empty lines are left out. */
+void html_each_line(FILE *out, const char *before, const char *text, const char *after);
+
+/* A fact of a list <dl>, whose value may have several lines; none without one. */
+void html_fact(FILE *out, const char *name, const char *value);
+
 /*
  * A name of a file beside the page as the value of href: relative whatever it holds, for all but letters, digits and
  * "-._~/" are percent-encoded (RFC 3986, section 2.1), and slashes at its beginning are left out.

@@ -35,6 +35,9 @@ struct report_head {
     const char *const *files;
     size_t n_files;
     bool incomplete; /* a requested table failed and has no part: the notes say which */
+    /* other pages beside this one, which its contents link: profile.html */
+    const char *const *pages;
+    size_t n_pages;
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */

@@ -64,6 +64,7 @@ struct report_contents *report_contents_new(const struct table *tables, size_t n
                                    .notes = c->notes,
                                    .files = files,
                                    .n_files = 1,
+                                   .pages = c->pages,
                                    .incomplete = failures[0] != NULL};
     for (size_t i = 0; failures[i]; i++)
         add_note(c, failures[i], strlen(failures[i]));
@@ -72,6 +73,12 @@ struct report_contents *report_contents_new(const struct table *tables, size_t n
         add_notes(c, table_setting(&tables[i], "settings"));
     }
     return c;
+}
+
+void report_contents_page(struct report_contents *c, const char *name)
+{
+    if (c->head.n_pages < REPORT_PAGES_MAX)
+        c->pages[c->head.n_pages++] = name;
 }
 
 const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,

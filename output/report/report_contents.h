@@ -5,7 +5,7 @@
 #include "output/report/report.h"
 #include "tables/table/tables.h"
 
-enum { REPORT_NOTES_MAX = 24 };
+enum { REPORT_NOTES_MAX = 24, REPORT_PAGES_MAX = 4 };
 
 /* What a part refers to. */
 struct report_texts {
@@ -18,7 +18,7 @@ struct report_contents {
     size_t n;
     struct report_part parts[REPORT_PARTS_MAX];
     struct report_texts texts[REPORT_PARTS_MAX];
-    const char *notes[REPORT_NOTES_MAX];
+    const char *notes[REPORT_NOTES_MAX], *pages[REPORT_PAGES_MAX];
     char note_text[REPORT_NOTES_MAX][700], command[2000];
 };
 
@@ -31,6 +31,8 @@ char *report_contents_findings(const struct table_kind *k, const struct table *t
  */
 struct report_contents *report_contents_new(const struct table *tables, size_t n, const char *const *failures,
                                             const char *command);
+/* Another page that stands beside the report, which links it; the name must outlive it. */
+void report_contents_page(struct report_contents *c, const char *name);
 /* One more table; draws its plot. Returns its part, or NULL: there are REPORT_PARTS_MAX. */
 const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
                                               const struct table *t);

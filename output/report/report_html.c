@@ -37,23 +37,23 @@ static void page_machine(FILE *out, const void *page)
         html_print(out, " (%s)", machine);
 }
 
+static void page_file(FILE *out, const char *name)
+{
+    fputs("<li>", out);
+    html_link(out, name);
+    fputs("</li>\n", out);
+}
+
 static void page_contents(FILE *out, const void *page)
 {
     const struct page *p = page;
     for (size_t i = 0; i < p->n; i++)
         html_print(out, "<li><a href=\"#table-%zu\">%s</a></li>\n", i + 1, p->parts[i].table->name);
+    for (size_t i = 0; i < p->head->n_pages; i++)
+        page_file(out, p->head->pages[i]);
 }
 
 /* ---- the machine ---- */
-
-static void fact(FILE *out, const char *key, const char *value)
-{
-    if (!value || !*value)
-        return;
-    html_print(out, "<dt>%s</dt><dd>", key);
-    html_lines(out, value);
-    fputs("</dd>\n", out);
-}
 
 /* A name as in a file, "tsc_hz", for a person. */
 static void fact_named(FILE *out, const struct table_pair *p)
@@ -63,7 +63,7 @@ static void fact_named(FILE *out, const struct table_pair *p)
     for (char *c = name; *c; c++)
         if (*c == '_')
             *c = ' ';
-    fact(out, name, p->value);
+    html_fact(out, name, p->value);
 }
 
 /* Metadata that the head has fields for, or that differ from table to table. */
@@ -86,15 +86,15 @@ static void page_facts(FILE *out, const void *page)
 {
     const struct page *p = page;
     const struct report_head *h = p->head;
-    fact(out, "processor", h->cpu);
-    fact(out, "measured by", h->machine);
-    fact(out, "source", h->source);
+    html_fact(out, "processor", h->cpu);
+    html_fact(out, "measured by", h->machine);
+    html_fact(out, "source", h->source);
     for (size_t i = 0; p->n > 0 && i < p->parts[0].table->n_meta; i++)
         if (!told_elsewhere(p, &p->parts[0].table->meta[i]))
             fact_named(out, &p->parts[0].table->meta[i]);
-    fact(out, "date", h->date);
-    fact(out, "seed", h->seed);
-    fact(out, "command", h->command);
+    html_fact(out, "date", h->date);
+    html_fact(out, "seed", h->seed);
+    html_fact(out, "command", h->command);
 }
 
 static void page_notes(FILE *out, const void *page)
@@ -158,7 +158,7 @@ static void page_methods(FILE *out, const void *page)
 {
     const struct page *p = page;
     for (size_t i = 0; i < p->n; i++)
-        fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
+        html_fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
 }
 
 static void page_sources(FILE *out, const void *page)
@@ -172,15 +172,8 @@ static void page_sources(FILE *out, const void *page)
         for (size_t i = 0; i < p->n && !cited; i++)
             cited = report_words_cites(report_section_method(&p->parts[i]), *letter);
         if (cited)
-            fact(out, letter, json_string_value(title));
+            html_fact(out, letter, json_string_value(title));
     }
-}
-
-static void page_file(FILE *out, const char *name)
-{
-    fputs("<li>", out);
-    html_link(out, name);
-    fputs("</li>\n", out);
 }
 
 static void page_files(FILE *out, const void *page)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "output/report/report.h"
+#include "tables/table/chart.h"
 
 /* report_section.c. One table: heading, findings, picture, rows, settings, files (data/report/table.html.in). */
 const char *report_section_title(const struct report_part *p);
@@ -38,3 +39,14 @@ void report_missing(FILE *out, const struct report_words *w, const struct report
 int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title);
 /* Whether it would. */
 bool svg_inline_possible(const char *svg);
+
+/* report_figure.c. A picture of a page's template: its place, and that of the reason where it cannot be drawn. */
+struct report_figure {
+    const char *place, *no_place;
+    const char *prefix, *title; /* of svg_inline */
+    char *svg, why[400];        /* from malloc; the reason, where there is none */
+};
+/* Draws a chart, which is freed; where `described` is not 0 there is none, and f->why says why. */
+void report_figure_draw(struct report_figure *f, struct chart *c, int described);
+/* Puts both values. */
+void report_figure_put(struct template_values *v, const struct report_figure *f);

@@ -252,6 +252,12 @@ static int read_lists(const char *path, struct sim_params *p, struct machine_err
 
 /* ---- the whole ---- */
 
+/* What the table module (tables/table/choice.c) says of one kernel that cannot run here: no reason for the others. */
+static bool missing_of_kernel(const char *why)
+{
+    return strncmp(why, "needs ", 6) == 0 && strstr(why, "does not support") != NULL;
+}
+
 /* Why a table gave nothing, as the file says; "" where it does not. */
 static const char *missing_reason(const json_t *root, const char *table)
 {
@@ -261,7 +267,7 @@ static const char *missing_reason(const json_t *root, const char *table)
     {
         const char *name = json_string_value(json_object_get(row, "table"));
         const char *why = json_string_value(json_object_get(row, "why"));
-        if (name != NULL && why != NULL && strcmp(name, table) == 0)
+        if (name != NULL && why != NULL && strcmp(name, table) == 0 && !missing_of_kernel(why))
             return why;
     }
     return "";
@@ -270,8 +276,8 @@ static const char *missing_reason(const json_t *root, const char *table)
 static int lacks(const char *path, const struct sim_params *p, const char *what, struct machine_error *err)
 {
     const char *why = missing_reason(p->root, "frequency");
-    return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: the export has no %s; its list 'missing' says why%s%.300s",
-                        path, what, why[0] != '\0' ? ", first: " : "", why);
+    return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: the export has no %s%s%.300s", path, what,
+                        why[0] != '\0' ? "; its list 'missing' says why: " : "", why);
 }
 
 /* doc/export-format.md: "no level is faster than the one before it by 25 MHz or more beyond the limits of both" */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "util/list.h"
 #include "util/plain_text.h"
@@ -164,12 +165,22 @@ static void measure_columns(const struct pivot *p, struct screen_column *column)
     }
 }
 
+/* Columns of the screen, as pivot.h has it. */
+static size_t screen_width(FILE *out)
+{
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > PIVOT_WIDTH)
+        return PIVOT_WIDTH;
+    return size.ws_col < PIVOT_WIDTH_LEAST ? PIVOT_WIDTH_LEAST : size.ws_col;
+}
+
 /* Words from a column on; further lines begin at `indent`. A word that is longer than a line is not broken. */
 static void print_words(FILE *out, const char *text, size_t column, size_t indent)
 {
+    size_t most = screen_width(out);
     for (bool first = true; *text; first = false) {
         size_t bytes = strcspn(text, " "), width = text_width(text, bytes);
-        bool fits = first || column + 1 + width <= PIVOT_WIDTH;
+        bool fits = first || column + 1 + width <= most;
         if (!fits)
             fprintf(out, "\n%*s", (int)indent, "");
         else if (!first)
@@ -220,14 +231,14 @@ static void print_block(const struct screen *s, const struct pivot *p, size_t be
 /* The end of the columns that fit beside the names, from begin on: at least one. */
 static size_t columns_that_fit(const struct screen *s, const struct pivot *p, size_t begin)
 {
-    size_t used = 0, end = begin;
+    size_t used = 0, end = begin, most = screen_width(s->out);
     for (size_t c = 0; c < p->n_names; c++)
         used += s->column[c].width + GAP;
     for (; end < p->n_columns; end++) {
         size_t least = s->column[end].width;
         if (end + 1 == p->n_columns && !s->column[end].values && least > LAST_LEAST)
             least = LAST_LEAST;
-        if (end > begin && used + least > PIVOT_WIDTH)
+        if (end > begin && used + least > most)
             break;
         used += least + GAP;
     }
@@ -276,6 +287,22 @@ void pivot_note(FILE *out, size_t indent, const char *text, ...)
     print_words(out, note + begin, begin, indent);
     putc('\n', out);
     pivot_free(&p);
+}
+
+void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, size_t most)
+{
+    size_t n = 0;
+    for (size_t length; text && *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        if (length == 0)
+            continue;
+        if (n == 0 && heading)
+            fprintf(out, "\n%s%s%s\n", colour ? "\033[1m" : "", heading, colour ? "\033[0m" : "");
+        if (n++ < most)
+            pivot_note(out, heading ? 4 : 2, "%s%.*s", heading ? "  " : "", (int)length, text);
+    }
+    if (n > most)
+        fprintf(out, "  ... and %zu more\n", n - most);
 }
 
 /* ---- rows as they stand in a table ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The one printer of tables for a person: rows and columns of values with their 95 % limits, aligned, at most
- * PIVOT_WIDTH columns wide. Columns that do not fit go into further blocks that repeat the names of the rows; text in
- * a last column goes on below itself. What was not measured is a dash. All text is made safe to show (plain_text).
+ * PIVOT_WIDTH columns wide, on a narrower terminal as wide as that, at least PIVOT_WIDTH_LEAST. Columns that do not fit
+ * go into further blocks that repeat the names of the rows; text in a last column goes on below itself. What was not
+ * measured is a dash. All text is made safe to show (plain_text).
  *
  * A pivot is filled line by line, a line from left to right. Rows that are shown as they stand in a table are described
  * instead (struct pivot_list).
@@ -16,7 +17,7 @@
 #include "tables/table/estimates.h"
 #include "tables/table/table.h"
 
-enum { PIVOT_WIDTH = 100 };
+enum { PIVOT_WIDTH = 100, PIVOT_WIDTH_LEAST = 60 };
 
 struct pivot {
     char *title;
@@ -91,3 +92,6 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
 
 /* Prints a line, in several where it is longer than PIVOT_WIDTH: further ones begin with `indent` blanks. */
 __attribute__((format(printf, 3, 4))) void pivot_note(FILE *out, size_t indent, const char *text, ...);
+/* So the first `most` lines of a text, and how many more there are; below a heading, indented (NULL: none). Without a
+ * line nothing is printed. */
+void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, size_t most);

@@ -36,4 +36,28 @@ verdict "--quiet: no progress" test "$(grep -c 'left' "$out")" -eq 0
 on_terminal "$slow 2>err.txt"
 verdict "standard error is no terminal: no progress" test ! -s err.txt
 
+profile="'$CHARACTERIZE' --profile --machine model:xeon-gold-6130 --seconds 2 --live"
+# printed_after: the table is printed when the terminal has been given back
+printed_after() {
+    tr '\033' '\n' <"$out" | awk '
+        index($0, "[?1049l") == 1 { back = 1 }
+        /Remote overhead/ { after = back }
+        END { exit !after }'
+}
+on_terminal "$profile"
+verdict "a profile: the live view" grep -q "$(printf '\033')\[?1049h.*by impact" "$out"
+verdict "... gives the screen back before the table is printed" printed_after
+on_terminal "${profile%--live}--no-live"
+verdict "--no-live: none" sh -c '! grep -q 1049h "$1"' sh "$out"
+on_terminal "TERM=dumb $profile"
+verdict "TERM=dumb: a line says why there is none" \
+    grep -q 'no live view: the terminal cannot move its cursor (TERM is dumb)' "$out"
+verdict "... and the table is printed, plain" plain
+
+on_terminal "stty cols 72; TERM=dumb ${profile%--live}--no-live 2>/dev/null"
+verdict "a narrow terminal: the table has its width" \
+    test "$(tr -d '\r' <"$out" | awk 'length > most { most = length } END { print most }')" -le 72 -a -s "$out"
+on_terminal "stty cols 20; TERM=dumb ${profile%--live}--no-live 2>/dev/null"
+verdict "... down to 60 columns" grep -Eq '.{40}' "$out"
+
 finish

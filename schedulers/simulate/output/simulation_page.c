@@ -2,66 +2,31 @@
 /* A simulation as one page, with its style and its pictures inside. */
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "output/plot/plot.h"
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
 #include "schedulers/simulate/output/simulation_parts.h"
 #include "util/error.h"
 #include "util/template.h"
 
-enum simulation_picture { PICTURE_BARS, PICTURE_TIME_LINE, PICTURE_CURVE, PICTURES };
+enum { PICTURES = 3 };
 
 static const struct {
-    const char *place, *no_place, *prefix, *title;
+    struct report_figure figure;
     int (*chart)(const struct sim_report *r, struct chart *c, char *why, size_t why_size);
 } pictures[PICTURES] = {
-    [PICTURE_BARS] = {"BARS", "NO_BARS", "bars-", "Overhead by policy: bars; their figures are in the table below",
-                      sim_report_chart},
-    [PICTURE_TIME_LINE] = {"TIME_LINE", "NO_TIME_LINE", "levels-", "Levels of the cores over time, by policy",
-                           sim_chart_time_line},
-    [PICTURE_CURVE] = {"CURVE", "NO_CURVE", "curve-", "Overhead by the wait of policy timeout: a curve",
-                       sim_chart_curve},
+    {{"BARS", "NO_BARS", "bars-", "Overhead by policy: bars; their figures are in the table below", NULL, ""},
+     sim_report_chart},
+    {{"TIME_LINE", "NO_TIME_LINE", "levels-", "Levels of the cores over time, by policy", NULL, ""},
+     sim_chart_time_line},
+    {{"CURVE", "NO_CURVE", "curve-", "Overhead by the wait of policy timeout: a curve", NULL, ""}, sim_chart_curve},
 };
 
 struct simulation_page {
     const struct sim_report *report;
     struct report_words words;
+    struct report_figure figure[PICTURES];
 };
-
-/* One of its pictures. */
-struct simulation_figure {
-    enum simulation_picture picture;
-    char *svg, why[400];
-};
-
-static void simulation_draw(const struct sim_report *r, struct simulation_figure *f)
-{
-    struct chart c;
-    if (pictures[f->picture].chart(r, &c, f->why, sizeof f->why) == 0)
-        f->svg = plot_svg(&c, f->why, sizeof f->why);
-    chart_free(&c);
-    if (f->svg && !svg_inline_possible(f->svg)) {
-        snprintf(f->why, sizeof f->why, "gnuplot's output cannot be embedded in this page");
-        free(f->svg);
-        f->svg = NULL;
-    }
-}
-
-static void place_picture(FILE *out, const void *figure)
-{
-    const struct simulation_figure *f = figure;
-    if (f->svg)
-        svg_inline(out, f->svg, pictures[f->picture].prefix, pictures[f->picture].title);
-}
-
-static void place_no_picture(FILE *out, const void *figure)
-{
-    const struct simulation_figure *f = figure;
-    if (!f->svg)
-        html_text(out, f->why);
-}
 
 static const struct sim_report *report_of(const void *page)
 {
@@ -82,17 +47,15 @@ static void place_cpu(FILE *out, const void *page)
 static void place_lines(FILE *out, const void *page, bool items,
                         void (*conclude)(const struct sim_report *r, FILE *out))
 {
-    char *text = NULL, *line;
+    char *text = NULL;
     size_t size = 0;
     FILE *lines = open_memstream(&text, &size);
     if (lines)
         conclude(report_of(page), lines);
-    char *rest = lines && fclose(lines) == 0 ? text : NULL;
-    if (!items)
-        html_lines(out, rest);
-    while (items && rest && (line = strsep(&rest, "\n")) != NULL)
-        if (*line)
-            html_print(out, "<li>%s</li>\n", line);
+    if (lines && fclose(lines) == 0 && items)
+        html_each_line(out, "<li>", text, "</li>\n");
+    else if (lines)
+        html_lines(out, text);
     free(text);
 }
 
@@ -116,12 +79,6 @@ static void place_refused(FILE *out, const void *page)
     place_lines(out, page, true, sim_conclude_refused);
 }
 
-static void place_fact(FILE *out, const char *name, const char *value)
-{
-    if (value && *value)
-        html_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
-}
-
 __attribute__((format(printf, 3, 4))) static void place_fact_of(FILE *out, const char *name, const char *format, ...)
 {
     char value[200];
@@ -129,21 +86,21 @@ __attribute__((format(printf, 3, 4))) static void place_fact_of(FILE *out, const
     va_start(arguments, format);
     vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
-    place_fact(out, name, value);
+    html_fact(out, name, value);
 }
 
 static void place_facts(FILE *out, const void *page)
 {
     const struct sim_report_head *h = &report_of(page)->head;
-    place_fact(out, "workload", h->workload);
-    place_fact(out, "kind", h->kind);
+    html_fact(out, "workload", h->workload);
+    html_fact(out, "kind", h->kind);
     place_fact_of(out, "CPUs", "%u, on %u core%s%s", h->cpus, h->cores, h->cores == 1 ? "" : "s",
                   h->smt ? " with hyper-threading" : "");
     place_fact_of(out, "recorded at", "%g GHz", h->recorded_ghz);
     place_fact_of(out, "active cores", h->active_cores ? "always %u" : "counted", h->active_cores);
-    place_fact(out, "processor", h->cpu);
-    place_fact(out, "parameters", h->params);
-    place_fact(out, "source", h->source);
+    html_fact(out, "processor", h->cpu);
+    html_fact(out, "parameters", h->params);
+    html_fact(out, "source", h->source);
     place_fact_of(out, "seed", "%llu", (unsigned long long)h->seed);
     place_fact_of(out, "runs", "%u", h->runs);
 }
@@ -218,8 +175,8 @@ static void place_foot(FILE *out, const void *page)
 
 /* ---- the page ---- */
 
-static int simulation_fill(const struct simulation_page *page, const struct simulation_figure figures[PICTURES],
-                           const struct template_file *file, FILE *out, char *why, size_t why_size)
+static int simulation_fill(const struct simulation_page *page, const struct template_file *file, FILE *out, char *why,
+                           size_t why_size)
 {
     static const struct {
         const char *name;
@@ -245,10 +202,8 @@ static int simulation_fill(const struct simulation_page *page, const struct simu
     template_put_flag(&v, "MODELLED", h->modelled);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         template_put(&v, places[i].name, places[i].print, page);
-    for (size_t i = 0; i < PICTURES; i++) {
-        template_put(&v, pictures[i].place, place_picture, &figures[i]);
-        template_put(&v, pictures[i].no_place, place_no_picture, &figures[i]);
-    }
+    for (size_t i = 0; i < PICTURES; i++)
+        report_figure_put(&v, &page->figure[i]);
     int status = template_fill(file, &v, out, why, why_size);
     template_values_free(&v);
     return status == 0 && ferror(out) ? -1 : status;
@@ -257,7 +212,6 @@ static int simulation_fill(const struct simulation_page *page, const struct simu
 int sim_report_html(const struct sim_report *r, FILE *out, char *why, size_t why_size)
 {
     struct simulation_page page = {.report = r};
-    struct simulation_figure figures[PICTURES] = {{.svg = NULL}};
     struct template_file file = {NULL, NULL};
     *why = '\0';
     if (r->failed)
@@ -266,13 +220,15 @@ int sim_report_html(const struct sim_report *r, FILE *out, char *why, size_t why
         return -1;
     int status = template_read(&file, "report", "simulation", ".html.in", why, why_size);
     for (size_t i = 0; i < PICTURES && status == 0; i++) {
-        figures[i].picture = (enum simulation_picture)i;
-        simulation_draw(r, &figures[i]);
+        struct report_figure *f = &page.figure[i];
+        struct chart c;
+        *f = pictures[i].figure;
+        report_figure_draw(f, &c, pictures[i].chart(r, &c, f->why, sizeof f->why));
     }
     if (status == 0)
-        status = simulation_fill(&page, figures, &file, out, why, why_size);
+        status = simulation_fill(&page, &file, out, why, why_size);
     for (size_t i = 0; i < PICTURES; i++)
-        free(figures[i].svg);
+        free(page.figure[i].svg);
     template_file_free(&file);
     report_words_free(&page.words);
     return status;

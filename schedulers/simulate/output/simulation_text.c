@@ -165,24 +165,17 @@ static void text_what_if(FILE *out, bool colour, const struct sim_report *r)
     table_free(&t);
 }
 
-/* Sentences, a line each, the first `most` of them, below a heading (NULL: none). */
+/* Sentences, a line each. */
 static void text_sentences(FILE *out, bool colour, const struct sim_report *r, const char *heading, size_t most,
                            void (*conclude)(const struct sim_report *r, FILE *out))
 {
-    char *text = NULL, *line;
-    size_t size = 0, n = 0;
+    char *text = NULL;
+    size_t size = 0;
     FILE *lines = open_memstream(&text, &size);
     if (lines)
         conclude(r, lines);
-    char *rest = lines && fclose(lines) == 0 ? text : NULL;
-    for (; rest && (line = strsep(&rest, "\n")) != NULL && *line; n++) {
-        if (n == 0 && heading)
-            fprintf(out, "\n%s%s%s\n", text_bold(colour), heading, text_plain(colour));
-        if (n < most)
-            pivot_note(out, heading ? 4 : 2, "%s%s", heading ? "  " : "", line);
-    }
-    if (n > most)
-        fprintf(out, "  ... and %zu more\n", n - most);
+    if (lines && fclose(lines) == 0)
+        pivot_notes(out, colour, heading, text, most);
     free(text);
 }
 

@@ -23,8 +23,9 @@
 #include "tables/table/tables.h"
 #include "tests/support/sample_tables.h"
 #include "tests/support/folder.h"
+#include "tests/support/html_reader.h"
 
-enum { PARTS_MAX = 16, DEPTH_MAX = 64, IDS_MAX = 20000 };
+enum { PARTS_MAX = 16 };
 
 static struct report_words words;
 
@@ -93,119 +94,6 @@ static size_t count(const char *text, const char *part)
     return n;
 }
 
-/* ---- a reader that accepts only what is well-formed ---- */
-
-struct reader {
-    char open[DEPTH_MAX][24];
-    size_t depth, n_ids;
-    char (*ids)[40], (*wanted)[40];
-    size_t n_wanted;
-};
-
-static bool is_void(const char *name)
-{
-    return strcmp(name, "meta") == 0 || strcmp(name, "br") == 0 || strcmp(name, "!DOCTYPE") == 0;
-}
-
-static void attribute(struct reader *r, const char *name, const char *value, size_t length)
-{
-    char text[200];
-    snprintf(text, sizeof text, "%.*s", (int)length, value);
-    assert_true(strncmp(name, "on", 2) != 0);
-    assert_true(strcmp(name, "src") != 0 && strcmp(name, "action") != 0);
-    assert_true(strcmp(name, "style") != 0 || strncmp(text, "fill:none; stroke:", 18) == 0); /* gnuplot's hatching */
-    for (size_t i = 0; i < length; i++)
-        assert_true(value[i] != '<');
-    if (strcmp(name, "id") == 0) {
-        for (size_t i = 0; i < r->n_ids; i++)
-            if (strcmp(r->ids[i], text) == 0)
-                fail_msg("the id %s stands twice", text);
-        assert_true(r->n_ids < IDS_MAX);
-        snprintf(r->ids[r->n_ids++], sizeof r->ids[0], "%.39s", text);
-    }
-    const char *reference = strstr(text, "url(#");
-    bool local = strcmp(name, "href") == 0 && text[0] == '#', by_id = strcmp(name, "aria-labelledby") == 0;
-    if (reference || local || by_id) {
-        const char *wanted = reference ? reference + 5 : local ? text + 1 : text;
-        snprintf(r->wanted[r->n_wanted++], sizeof r->wanted[0], "%.*s", (int)strcspn(wanted, ")"), wanted);
-    }
-    if (strcmp(name, "href") == 0) /* a file beside the page: no scheme, no host */
-        assert_true(strchr(text, ':') == NULL && strncmp(text, "//", 2) != 0);
-}
-
-/* The attributes of a tag, up to its '>'. */
-static const char *attributes(struct reader *r, const char *s)
-{
-    for (;;) {
-        s += strspn(s, " \n\t");
-        if (*s == '>' || *s == '/')
-            return s + strcspn(s, ">");
-        size_t length = strcspn(s, "= >/\n\t");
-        char name[40];
-        snprintf(name, sizeof name, "%.*s", (int)length, s);
-        assert_true(length > 0);
-        s += length;
-        s += strspn(s, " ");
-        if (*s != '=')
-            continue;
-        s += 1 + strspn(s + 1, " ");
-        char quote = *s++;
-        assert_true(quote == '"' || quote == '\'');
-        const char *close = strchr(s, quote);
-        assert_non_null(close);
-        attribute(r, name, s, (size_t)(close - s));
-        s = close + 1;
-    }
-}
-
-static const char *tag(struct reader *r, const char *s)
-{
-    char name[24];
-    bool closes = s[1] == '/';
-    s += 1 + closes;
-    size_t length = strcspn(s, " >\n/\t");
-    assert_true(length > 0 && length < sizeof name);
-    snprintf(name, sizeof name, "%.*s", (int)length, s);
-    if (closes) {
-        assert_true(r->depth > 0);
-        assert_string_equal(r->open[r->depth - 1], name);
-        r->depth--;
-        return s + length;
-    }
-    assert_true(strcmp(name, "script") != 0 && strcmp(name, "img") != 0 && strcmp(name, "link") != 0);
-    s = attributes(r, s + length);
-    if (s[-1] != '/' && !is_void(name)) {
-        assert_true(r->depth < DEPTH_MAX);
-        snprintf(r->open[r->depth++], sizeof r->open[0], "%s", name);
-    }
-    return s;
-}
-
-static void check_page(const char *page)
-{
-    struct reader r = {.ids = calloc(IDS_MAX, 40), .wanted = calloc(IDS_MAX * 4, 40)};
-    assert_true(r.ids && r.wanted);
-    for (const char *s = page; *s; s++) {
-        if (*s == '<')
-            s = tag(&r, s);
-        else if (*s == '&')
-            assert_true(isalnum((unsigned char)s[1]) || s[1] == '#');
-        assert_true((unsigned char)*s >= 0x20 || *s == '\n' || *s == '\t');
-    }
-    assert_int_equal(r.depth, 0);
-    for (size_t i = 0; i < r.n_wanted; i++) {
-        size_t k = 0;
-        while (k < r.n_ids && strcmp(r.ids[k], r.wanted[i]) != 0)
-            k++;
-        if (k == r.n_ids)
-            fail_msg("nothing has the id %s", r.wanted[i]);
-    }
-    free(r.ids);
-    free(r.wanted);
-    assert_null(strstr(page, "http"));
-    assert_null(strstr(page, "@import"));
-}
-
 /* ---- tests ---- */
 
 static void the_page_is_well_formed_and_alone(void **state)
@@ -216,7 +104,7 @@ static void the_page_is_well_formed_and_alone(void **state)
         struct example e;
         make(&e, i ? 20 : 6, i ? 4 : 16, plots && !i);
         char *page = page_of(&e);
-        check_page(page);
+        html_must_be_well_formed(page);
         if (plots && !i)
             assert_int_equal(count(page, "<svg"), e.n);
         assert_true(strncmp(page, "<!DOCTYPE html>\n<html lang=\"en\">", 32) == 0);
@@ -225,15 +113,46 @@ static void the_page_is_well_formed_and_alone(void **state)
     }
 }
 
+static void pages_beside_it_are_linked(void **state)
+{
+    static const char *const pages[] = {"profile.html"};
+    struct example e;
+    (void)state;
+    make(&e, 6, 4, false);
+    char *page = page_of(&e);
+    assert_null(strstr(page, "profile.html"));
+    free(page);
+    e.head.pages = pages;
+    e.head.n_pages = 1;
+    page = page_of(&e);
+    html_must_be_well_formed(page);
+    const char *link = strstr(page, "<li><a href=\"profile.html\">profile.html</a></li>");
+    assert_true(link && link < strstr(page, "<main>"));
+    free(page);
+    end(&e);
+}
+
 static void nasty_texts_do_no_harm(void **state)
 {
     struct example e;
     (void)state;
     make(&e, 6, 4, false);
     const char *texts[] = {sample_nasty};
-    e.head = (struct report_head){sample_nasty, sample_nasty, sample_nasty, true, sample_nasty, sample_nasty,
-                                  sample_nasty, sample_nasty, texts,        1,    texts,        1,
-                                  false};
+    e.head = (struct report_head){sample_nasty,
+                                  sample_nasty,
+                                  sample_nasty,
+                                  true,
+                                  sample_nasty,
+                                  sample_nasty,
+                                  sample_nasty,
+                                  sample_nasty,
+                                  texts,
+                                  1,
+                                  texts,
+                                  1,
+                                  false,
+                                  texts,
+                                  1};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
         table_add_missing(t, sample_nasty);
@@ -250,7 +169,7 @@ static void nasty_texts_do_no_harm(void **state)
     char *address = page;
     while ((address = strstr(address, "http")) != NULL) /* as text, or encoded, it may be there */
         memcpy(address, "text", 4);
-    check_page(page);
+    html_must_be_well_formed(page);
     assert_non_null(
         strstr(page, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39;`$(x)` ?[31m\xEF\xBF\xBD"));
     assert_null(strstr(page, "\x1b"));
@@ -273,7 +192,7 @@ static void every_missing_reason_is_told_once(void **state)
         table_put_text(&e.tables[i % 2 ? 7 : 3], "kernel", kernel);
     }
     char *page = page_of(&e);
-    check_page(page);
+    html_must_be_well_formed(page);
     for (size_t i = 0; i < 40; i++) {
         char text[80];
         snprintf(text, sizeof text, "reason number %zu;", i % 4);
@@ -295,7 +214,7 @@ static void nothing_missing_is_said(void **state)
     make(&e, 4, 2, false);
     e.n = 0;
     char *page = page_of(&e);
-    check_page(page);
+    html_must_be_well_formed(page);
     assert_non_null(strstr(page, "Nothing: everything requested was measured."));
     assert_non_null(strstr(page, "No table has any findings."));
     free(page);
@@ -360,7 +279,7 @@ static void long_tables_open_and_huge_ones_name_their_file(void **state)
         table_put_number(t, "cpu", 1);
     }
     page = page_of(&e);
-    check_page(page);
+    html_must_be_well_formed(page);
     assert_non_null(strstr(page, "<tbody class=\"more\">"));
     assert_non_null(strstr(page, "The first 1000 of 1003 rows; all are in <a href=\"tables/x.csv\">"));
     free(page);
@@ -543,6 +462,7 @@ int main(void)
         cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(colours_of_plots_are_those_of_the_style),
         cmocka_unit_test(the_page_is_well_formed_and_alone),
+        cmocka_unit_test(pages_beside_it_are_linked),
         cmocka_unit_test(nasty_texts_do_no_harm),
         cmocka_unit_test(every_missing_reason_is_told_once),
         cmocka_unit_test(nothing_missing_is_said),

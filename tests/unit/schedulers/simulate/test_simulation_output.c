@@ -18,6 +18,7 @@
 #include "output/plot/plot_colours.h"
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/output/simulation_parts.h"
+#include "tests/support/text_part.h"
 
 enum { LEVELS = 2 };
 
@@ -106,18 +107,6 @@ static char *text_of(const struct sim_report *r)
     sim_report_print(out, false, r);
     assert_int_equal(fclose(out), 0);
     return text;
-}
-
-static void has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("there is no '%s' in:\n%s", part, text);
-}
-
-static void has_not(const char *text, const char *part)
-{
-    if (strstr(text, part))
-        fail_msg("there is '%s' in:\n%s", part, text);
 }
 
 /* ---- JSON ---- */

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* Fails the test unless a page is well-formed and stands alone: tags that match, ids that are unique and that
+ * references find, no scripts, nothing fetched from elsewhere, no control characters. */
+void html_must_be_well_formed(const char *page);
