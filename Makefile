@@ -20,12 +20,14 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DDATA_DIR='"$(PREFIX)/sh
 # position-independent, as every object goes into a shared one too
 PIC     := -fPIC -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(WARN) $(CPPFLAGS) $(PIC) $(CFLAGS) $(SANITIZE)
-LDLIBS  = -lgsl -lgslcblas -ljansson -lz -lpthread -lm
+# what libcharacterize needs, and what the program does: the profiler reads symbols and draws on terminals
+LIBRARY_LDLIBS = -lgsl -lgslcblas -ljansson -lz -lpthread -lm
+LDLIBS  = -ldw -lelf -lncursesw $(LIBRARY_LDLIBS)
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
 # every room with those in it; what the Linux module is made of is built by the kernel
-ROOMS    := util kernels trace drivers probes analysis tables output schedulers library
+ROOMS    := util kernels trace drivers probes analysis tables output schedulers profiler library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
 LIB_SRC  := $(call sources,$(ROOMS))
 CLI_SRC  := $(call sources,cli)
@@ -43,6 +45,9 @@ HELP_OBJ := $(HELP_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
+
+# what a program gets that links libcharacterize: not the profiler, which has no function there, nor what that needs
+PUBLIC_OBJ := $(filter-out $(BUILD)/profiler/%,$(LIB_OBJ))
 
 # The shared library: programs that link it ask for SONAME; it exports what library/characterize.map names.
 SONAME  := libcharacterize.so.0
@@ -74,16 +79,16 @@ $(INTERNAL): $(LIB_OBJ) $(BUILD)/objects
 
 # One object in which only the public functions are global: a program that defines a machine_open() of its own keeps it,
 # and the library keeps its own as well.
-$(STATIC): $(LIB_OBJ) $(BUILD)/objects
+$(STATIC): $(PUBLIC_OBJ) $(BUILD)/objects
 	@mkdir -p $(@D)
-	$(LD) -r -o $(BUILD)/libcharacterize.o $(LIB_OBJ)
+	$(LD) -r -o $(BUILD)/libcharacterize.o $(PUBLIC_OBJ)
 	$(OBJCOPY) --wildcard --keep-global-symbol='characterize_*' $(BUILD)/libcharacterize.o
 	rm -f $@ && $(AR) rcs $@ $(BUILD)/libcharacterize.o && rm -f $(BUILD)/libcharacterize.o
 
-$(SHARED): $(LIB_OBJ) $(BUILD)/objects library/characterize.map
+$(SHARED): $(PUBLIC_OBJ) $(BUILD)/objects library/characterize.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script,library/characterize.map -Wl,-z,defs,-z,text \
-	    -Wl,-z,noexecstack -o $@ $(LIB_OBJ) $(LDLIBS)
+	    -Wl,-z,noexecstack -o $@ $(PUBLIC_OBJ) $(LIBRARY_LDLIBS)
 	ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libcharacterize.so
 
 $(BUILD)/%.o: %.c Makefile VERSION
@@ -139,9 +144,9 @@ check-deep:
 	+./check --deep
 
 # The module is built, loaded and used in there; nothing is loaded into this machine's own kernel.
-## test-vm-one    the kernel helper on one kernel in QEMU, with a fifth of the random ioctls
+## test-vm-one    the kernel helper on one kernel in QEMU, with a tenth of the random ioctls, and a short soak
 test-vm-one: all
-	BUILD='$(BUILD)' OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' tests/vm/run-qemu.sh
+	BUILD='$(BUILD)' OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),10000)' VM_SOAK='$(or $(VM_SOAK),4)' tests/vm/run-qemu.sh
 ## test-vm        the kernel helper on three kernels in QEMU
 test-vm: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-kernels.sh
@@ -150,6 +155,10 @@ test-vm: all
 # The whole virtual machine is stopped and continued at random while repetitions and random ioctls go on in it.
 test-vm-stops: all
 	BUILD='$(BUILD)' OUT='$(OUT)' VM_STOPS='$(or $(VM_STOPS),600)' tests/vm/run-kernels.sh
+
+## test-vm-soak   the profiler for 10 minutes while tasks and CPUs come and go, on one kernel in QEMU
+test-vm-soak: all
+	BUILD='$(BUILD)' OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' VM_SOAK='$(or $(VM_SOAK),600)' tests/vm/run-qemu.sh
 
 ## test-vm-avx512 the kernel helper with 512-bit kernels, in Bochs; takes minutes
 test-vm-avx512: all
@@ -174,9 +183,9 @@ sanitize: sanitize-build
 bench: $(BENCH_BIN)
 	@status=0; for program in $(BENCH_BIN); do CHARACTERIZE_DATA=data $$program || status=1; done; exit $$status
 
-## accuracy       accuracy of the analysis on random traces and of the tables on random models
+## accuracy       accuracy of the analysis on random traces, of the tables on random models, and profile-accuracy
 # 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
-accuracy: accuracy-traces accuracy-nulls accuracy-tables
+accuracy: accuracy-traces accuracy-nulls accuracy-tables profile-accuracy
 accuracy-traces: $(BUILD)/tests/bench/score_traces
 	$< all 1 1000
 accuracy-nulls: $(BUILD)/tests/bench/score_nulls
@@ -187,6 +196,13 @@ ACCURACY_MODELS ?= 100
 accuracy-tables: $(BUILD)/tests/bench/score_tables
 	$< wild '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
 	$< world '$(ACCURACY_SEED)' '$(ACCURACY_MODELS)'
+
+## profile-accuracy  error of the profiler over SETS (200) drawn systems, with SEED (1)
+# PROFILE_MODEL: another model; PROFILE_FLAGS=-d: without --sources, as is the default
+SETS ?= 200
+PROFILE_MODEL ?= xeon-gold-6130
+profile-accuracy: $(BUILD)/tests/bench/score_profile
+	CHARACTERIZE_DATA=data $< '$(SEED)' '$(SETS)' '$(PROFILE_MODEL)' $(PROFILE_FLAGS)
 
 # libFuzzer with ASan and UBSan, each target FUZZ_SECONDS long; needs clang and its run-time library.
 FUZZ_SECONDS ?= 60
@@ -258,7 +274,7 @@ install: all
 	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
 	ln -sf '$(SONAME)' '$(LIB)/libcharacterize.so'
 	install -m 644 include/characterize/*.h '$(INCLUDE)'
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LDLIBS)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBRARY_LDLIBS)|' \
 	    library/characterize.pc.in >'$(LIB)/pkgconfig/characterize.pc'
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
@@ -276,6 +292,6 @@ clean:
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
 .PHONY: FORCE all unit test mutants golden test-deep check check-deep sanitize-build test-vm-one test-resume test-vm \
-        test-vm-stops test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-tables fuzz lint lint-deep \
-        format help debug compile_commands.json install uninstall clean
+        test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
+        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean
 .SECONDARY:

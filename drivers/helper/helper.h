@@ -19,3 +19,8 @@ struct helper_place {
     double tsc_step;                 /* ticks by which the TSC advances; 0 = measured */
 };
 int helper_open_at(const struct helper_place *place, struct machine *out, struct machine_error *err);
+
+/* As profile_open_helper(). */
+struct profile_source;
+int helper_profile_open_at(const struct helper_place *place, bool rehearsal, struct profile_source *out,
+                           struct machine_error *err);

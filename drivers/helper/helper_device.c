@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,12 +38,29 @@ static void system_unmap(const void *at, size_t bytes)
     munmap(mapping, bytes);
 }
 
+static int system_wait(int fd, int timeout_ms)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    return poll(&one, 1, timeout_ms);
+}
+
+static ssize_t system_read(int fd, void *out, size_t bytes)
+{
+    return read(fd, out, bytes);
+}
+
 static void system_close(int fd)
 {
     close(fd);
 }
 
-const struct helper_io helper_system = {system_open, system_ioctl, system_map, system_unmap, system_close};
+const struct helper_io helper_system = {.open = system_open,
+                                        .ioctl = system_ioctl,
+                                        .map = system_map,
+                                        .unmap = system_unmap,
+                                        .wait = system_wait,
+                                        .read = system_read,
+                                        .close = system_close};
 
 void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *out, size_t size)
 {

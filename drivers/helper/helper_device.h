@@ -7,15 +7,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "drivers/helper/kmod/uapi.h"
 
-/* Each as the system call of its name, errno included. map() maps for reading, from the start. */
+/* Each as the system call of its name, errno included. map() maps for reading, from the start; wait() is poll() for
+ * reading, with milliseconds. */
 struct helper_io {
     int (*open)(const char *path);
     int (*ioctl)(int fd, unsigned long request, void *arg);
     const void *(*map)(int fd, size_t bytes);
     void (*unmap)(const void *at, size_t bytes);
+    int (*wait)(int fd, int timeout_ms);
+    ssize_t (*read)(int fd, void *out, size_t bytes);
     void (*close)(int fd);
 };
 extern const struct helper_io helper_system;

@@ -81,6 +81,8 @@ static void next_clock_step(struct model_core *c)
     c->clock_factor = (1 - m->spread * depth) * (1 + noise);
     double steps = floor(position * CLOCK_STEPS + 1e-6) + 1;
     c->clock_until = (steps / CLOCK_STEPS - c->spread_phase) * period;
+    if (c->clock_until <= c->now) /* a late time is not exact enough to tell on which side of a step's end it is */
+        c->clock_until += period / CLOCK_STEPS;
 }
 
 void model_core_fine(struct model_core *c, bool fine)
@@ -178,14 +180,26 @@ static void model_core_count_energy(struct model_core *c, double cycles, double 
                                                model_core_volts(c));
 }
 
+/* Of the payload, instructions per microsecond. */
+static double retired_rate(const struct model_core *c, double cycles, double throttle_factor)
+{
+    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * model_world_rate(c) * cycles;
+}
+
+double model_core_event(const struct model_core *c)
+{
+    double counted = 0;
+    if (c->payload && c->count_left > 0)
+        counted = retired_rate(c, cycle_rate(c), throttling(c).factor) * c->need.counted_ipc / c->need.ipc;
+    return counted > 0 ? fmin(next_event(c), c->now + c->count_left / counted) : next_event(c);
+}
+
 /* One stretch of constant state. Returns the payload instructions retired in it. */
 static double stretch(struct model_core *c, double until, double work, bool payload_runs)
 {
     double cycles = cycle_rate(c);
     struct model_throttle throttle = throttling(c);
-    double rate = payload_runs && !model_core_interrupted(c)
-                      ? c->need.ipc * throttle.factor * model_world_rate(c) * cycles
-                      : 0;
+    double rate = payload_runs ? retired_rate(c, cycles, throttle.factor) : 0;
     double counted = rate * c->need.counted_ipc / c->need.ipc;
     double end = fmin(until, next_event(c));
     bool worked = false, counted_out = false;

@@ -136,6 +136,11 @@ void model_core_fine(struct model_core *c, bool fine);
  * INFINITY for either. Returns the payload instructions retired.
  */
 double model_core_advance(struct model_core *c, double until, double work);
+/*
+ * When the state changes next if nothing else happens, us: an advance to then, or to before it, goes through one
+ * stretch in which everything is constant.
+ */
+double model_core_event(const struct model_core *c);
 /* Whether the payload's thread executes now: the core is neither halted nor interrupted. */
 bool model_core_executes(const struct model_core *c);
 /* The thread executes something else than the payload for `us`, not counting halts and interrupts on the way. */

@@ -22,7 +22,8 @@ static void next_step(struct model_core *c)
     struct model_ramps *r = &c->ramps;
     double end_ghz = model_core_class_ghz(c, c->held), length = r->tau / STEPS;
     double since = r->until - r->begin;
-    if (since > TIME_CONSTANTS * r->tau) {
+    /* over, or steps shorter than a late time can tell */
+    if (since > TIME_CONSTANTS * r->tau || !(r->until + length > r->until)) {
         r->tau = 0;
         return;
     }

@@ -186,6 +186,18 @@ static int run(struct characterize_run *r)
     return 0;
 }
 
+static int start(struct characterize_profile *p)
+{
+    fake_helper.profile = *p;
+    p->reason = fake_helper.start_reason;
+    p->failed = PROFILE_LEVEL2;
+    p->failed_cpu = 3;
+    p->cpus = 6;
+    p->cores = 3;
+    fake_helper.starts += fake_helper.start_errno == 0;
+    return answer(fake_helper.start_errno);
+}
+
 static int fake_ioctl(int fd, unsigned long request, void *arg)
 {
     if (fd != FD)
@@ -205,6 +217,14 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
     case CHARACTERIZE_IOC_FINISH:
         fake_helper.finished++;
         return 0;
+    case CHARACTERIZE_IOC_PROFILE_START:
+        return start(arg);
+    case CHARACTERIZE_IOC_PROFILE_STOP:
+        fake_helper.stops++;
+        return 0;
+    case CHARACTERIZE_IOC_PROFILE_TOTALS:
+        memcpy(arg, &fake_helper.totals, sizeof fake_helper.totals);
+        return answer(fake_helper.starts > fake_helper.stops ? 0 : EINVAL);
     case CHARACTERIZE_IOC_MSR:
         ((struct characterize_msr *)arg)->value = fake_helper.msr_value;
         ((struct characterize_msr *)arg)->reason = fake_helper.msr_errno ? CHARACTERIZE_REASON_MSR_FAULT : 0;
@@ -230,9 +250,37 @@ static void fake_unmap(const void *at, size_t bytes)
     fake_helper.mapped -= at == buffer;
 }
 
+static int fake_wait(int fd, int timeout_ms)
+{
+    (void)timeout_ms;
+    errno = fd == FD ? EINTR : EBADF;
+    return fake_helper.n_records > 0 ? 1 : fake_helper.wait_answer;
+}
+
+static ssize_t fake_read(int fd, void *out, size_t bytes)
+{
+    size_t n = bytes / sizeof *fake_helper.records;
+    if (fd != FD || fake_helper.read_errno != 0) {
+        errno = fd != FD ? EBADF : fake_helper.read_errno;
+        return -1;
+    }
+    n = n < fake_helper.n_records ? n : fake_helper.n_records;
+    n = n < 3 ? n : 3;
+    memcpy(out, fake_helper.records, n * sizeof *fake_helper.records);
+    fake_helper.records += n;
+    fake_helper.n_records -= n;
+    return (ssize_t)(n * sizeof *fake_helper.records);
+}
+
 static void fake_close(int fd)
 {
     fake_helper.closed += fd == FD;
 }
 
-const struct helper_io fake_helper_io = {fake_open, fake_ioctl, fake_map, fake_unmap, fake_close};
+const struct helper_io fake_helper_io = {.open = fake_open,
+                                         .ioctl = fake_ioctl,
+                                         .map = fake_map,
+                                         .unmap = fake_unmap,
+                                         .wait = fake_wait,
+                                         .read = fake_read,
+                                         .close = fake_close};

@@ -35,7 +35,16 @@ struct fake_helper {
     uint64_t msr_value;
     uint64_t register_value; /* what a repetition reads at its end */
 
+    /* profiles */
+    int start_errno, read_errno, wait_answer; /* wait_answer: what poll() returns while there are no records */
+    unsigned start_reason;
+    const struct profile_record *records; /* that it gives: at most three at a time */
+    size_t n_records;
+    struct characterize_profile_totals totals;
+
     /* what it was asked */
+    struct characterize_profile profile;
+    int starts, stops;
     int opened, closed, prepared, finished, runs, mapped;
     struct characterize_setup setup;
     struct characterize_run run;

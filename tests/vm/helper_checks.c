@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,21 +23,11 @@
 #include "drivers/helper/kmod/uapi.h"
 #include "kernels/kernels.h"
 #include "kernels/registry_hash.h"
+#include "tests/vm/checks.h"
 
 static int fd;
-static unsigned failures, measured; /* ..., the CPU on which repetitions run */
+static unsigned measured; /* the CPU on which repetitions run */
 static struct characterize_hello hello = {.version = CHARACTERIZE_VERSION};
-
-__attribute__((format(printf, 2, 3))) static void check(bool good, const char *name, ...)
-{
-    va_list args;
-    va_start(args, name);
-    printf("%s: ", good ? "ok" : "FAIL");
-    vprintf(name, args);
-    va_end(args);
-    printf("\n");
-    failures += !good;
-}
 
 /* Calls and compares error number and reason. */
 static void expect(const char *name, unsigned long command, void *arg, int error, unsigned reason)

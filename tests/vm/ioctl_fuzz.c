@@ -23,9 +23,9 @@
 #include "drivers/helper/kmod/uapi.h"
 #include "drivers/native/pace.h"
 
-enum { COMMANDS = 10, ERRNOS = 256 };
-static const char *const command_names[COMMANDS] = {"hello",  "reason", "try",     "prepare", "run",
-                                                    "finish", "msr",    "garbage", "mmap",    "repeat"};
+enum { COMMANDS = 14, ERRNOS = 256 };
+static const char *const command_names[COMMANDS] = {"hello",   "reason", "try",    "prepare", "run",  "finish", "msr",
+                                                    "garbage", "mmap",   "repeat", "profile", "stop", "totals", "read"};
 
 struct fuzz {
     int fd;
@@ -41,6 +41,7 @@ struct fuzz {
     uint64_t longest;              /* ticks with interrupts masked */
     unsigned long over, cut, full; /* repetitions: beyond the limit by 1 ms; cut by it; cut by a full buffer */
     unsigned percent;
+    unsigned long records;
 };
 
 /* splitmix64 (Steele, Lea, Flood 2014) */
@@ -217,6 +218,8 @@ static void repeat_within_limit(struct fuzz *f, const struct characterize_run *r
 /* A run-up, then a recording that often does not fit into what was prepared. */
 static void fuzz_whole(struct fuzz *f)
 {
+    /* no repetition is prepared while a profile runs */
+    call(f, 11, CHARACTERIZE_IOC_PROFILE_STOP, NULL);
     /* 0: what a steady clock needs; with 496 or 1008 chains the buffer ends with a page */
     static const uint32_t rooms[] = {0, 0, 1, 2, 496, 1008};
     const uint64_t us = f->tsc_khz / 1000;
@@ -323,11 +326,59 @@ static void fuzz_map(struct fuzz *f)
     }
 }
 
+/* Records of a rehearsal on few CPUs, with numbers that are hardly ever all within their limits. */
+static void fuzz_profile(struct fuzz *f)
+{
+    struct characterize_profile p = {.version = version(f)};
+    p.setup = (struct profile_setup){.seed = next(f),
+                                     .flags = PROFILE_REHEARSAL |
+                                              (uint32_t)(one_in(f, 8) ? number(f, 16) : below(f, 8)),
+                                     .mean_us = (uint32_t)(PROFILE_MEAN_US_MIN + number(f, 20000)),
+                                     .pause_us = (uint32_t)(PROFILE_PAUSE_US_MIN + number(f, 400)),
+                                     .window_us = (uint32_t)(PROFILE_WINDOW_US_MIN + number(f, 190)),
+                                     .ref_khz = (uint32_t)number(f, 3000000),
+                                     .n_bins = one_in(f, 4) ? (uint32_t)number(f, 5) : 0};
+    for (unsigned i = 0; i < PROFILE_BINS_MAX; i++)
+        p.setup.bin[i] = (struct profile_bin){
+            .cores = i + (one_in(f, 9) ? 0 : 1),
+            .khz = {(uint32_t)number(f, 4000000), (uint32_t)number(f, 3000000), (uint32_t)number(f, 2000000)}};
+    for (unsigned i = 0; i < PROFILE_COUNTERS; i++)
+        p.counter[i] = counter(f);
+    scramble(f, &p, sizeof p);
+    if (call(f, 10, CHARACTERIZE_IOC_PROFILE_START, &p) != 0)
+        return;
+    f->prepared = false;
+    if (p.cpus < p.cores || p.cores == 0)
+        complain(f, "a profile of no CPUs");
+    if (one_in(f, 4))
+        usleep((useconds_t)below(f, 30000));
+}
+
+/* Whatever is there; without a record of its own there is nothing to wait for but EAGAIN. */
+static void fuzz_read(struct fuzz *f)
+{
+    static struct profile_record records[40];
+    size_t size = one_in(f, 4) ? (size_t)number(f, sizeof records) : sizeof records;
+    void *to = one_in(f, 10) ? (void *)(uintptr_t)(next(f) << 12) : records;
+    size = size > sizeof records ? sizeof records : size;
+    errno = 0;
+    ssize_t got = read(f->fd, to, size);
+    f->answers[13][got < 0 ? errno : 0]++;
+    if (got < 0 && errno != EAGAIN && errno != EINVAL && errno != EFAULT)
+        complain(f, strerror(errno));
+    if (got > 0 && ((size_t)got > size || (size_t)got % sizeof *records != 0))
+        complain(f, "not whole records");
+    for (size_t i = 0; to == records && got > 0 && i < (size_t)got / sizeof *records; i++, f->records++)
+        if (records[i].outcome >= PROFILE_OUTCOMES || records[i].n_stack > PROFILE_STACK_MAX || records[i].flags != 0)
+            complain(f, "a record that cannot be");
+}
+
 static void fuzz_garbage(struct fuzz *f)
 {
     static unsigned char block[20000];
-    unsigned long known[] = {CHARACTERIZE_IOC_HELLO,   CHARACTERIZE_IOC_REASON, CHARACTERIZE_IOC_TRY,
-                             CHARACTERIZE_IOC_PREPARE, CHARACTERIZE_IOC_RUN,    CHARACTERIZE_IOC_MSR};
+    unsigned long known[] = {CHARACTERIZE_IOC_HELLO,         CHARACTERIZE_IOC_REASON,        CHARACTERIZE_IOC_TRY,
+                             CHARACTERIZE_IOC_PREPARE,       CHARACTERIZE_IOC_RUN,           CHARACTERIZE_IOC_MSR,
+                             CHARACTERIZE_IOC_PROFILE_START, CHARACTERIZE_IOC_PROFILE_TOTALS};
     for (unsigned i = 0; i < sizeof block; i += 8) {
         uint64_t word = next(f);
         memcpy(block + i, &word, 8);
@@ -335,7 +386,7 @@ static void fuzz_garbage(struct fuzz *f)
     uint32_t right = CHARACTERIZE_VERSION;
     memcpy(block, &right, sizeof right);
     void *arg = one_in(f, 3) ? NULL : one_in(f, 2) ? (void *)(uintptr_t)(next(f) << 12) : block;
-    unsigned long command = one_in(f, 3) ? (unsigned long)(uint32_t)next(f) : known[below(f, 6)];
+    unsigned long command = one_in(f, 3) ? (unsigned long)(uint32_t)next(f) : known[below(f, 8)];
     call(f, 7, command, arg);
     f->prepared = false; /* perhaps */
 }
@@ -349,7 +400,8 @@ static void fuzz_once(struct fuzz *f)
         struct characterize_hello h = {.version = version(f)};
         call(f, 0, CHARACTERIZE_IOC_HELLO, &h);
     } else if (what < 30) {
-        struct characterize_reason_text t = {.version = version(f), .reason = (uint32_t)number(f, 40)};
+        struct characterize_reason_text t = {.version = version(f),
+                                             .reason = (uint32_t)number(f, CHARACTERIZE_REASON_COUNT + 5)};
         if (call(f, 1, CHARACTERIZE_IOC_REASON, &t) == 0 && memchr(t.text, 0, sizeof t.text) == NULL)
             complain(f, "a text without an end");
     } else if (what < 42) {
@@ -367,6 +419,15 @@ static void fuzz_once(struct fuzz *f)
                                      .cpu = (uint32_t)number(f, 3),
                                      .number = (uint32_t)(one_in(f, 2) ? number(f, 0x700) : 0x198)};
         call(f, 6, CHARACTERIZE_IOC_MSR, &m);
+    } else if (what < 86) {
+        fuzz_profile(f);
+    } else if (what < 88) {
+        call(f, 11, CHARACTERIZE_IOC_PROFILE_STOP, NULL);
+    } else if (what < 89) {
+        struct characterize_profile_totals t = {.version = version(f)};
+        call(f, 12, CHARACTERIZE_IOC_PROFILE_TOTALS, &t);
+    } else if (what < 90) {
+        fuzz_read(f);
     } else if (what < 94) {
         fuzz_garbage(f);
     } else {
@@ -383,6 +444,7 @@ static void report(const struct fuzz *f, unsigned long count, double seconds)
                 printf("  %s: %lu", e == 0 ? "done" : strerrorname_np((int)e), f->answers[c][e]);
         printf("\n");
     }
+    printf("ioctl_fuzz: %lu records of profiles\n", f->records);
     printf("ioctl_fuzz: %lu calls in %.1f s; interrupts masked for at most %.2f ms (%lu repetitions longer than 11 ms, "
            "done again); %lu cut by the clock, %lu by a full buffer\n",
            count, seconds, f->tsc_khz > 0 ? (double)f->longest / (double)f->tsc_khz : 0, f->over, f->cut, f->full);
@@ -391,7 +453,7 @@ static void report(const struct fuzz *f, unsigned long count, double seconds)
 int main(int argc, char **argv)
 {
     struct fuzz f = {.fd = -1};
-    if (argc < 4 || (f.fd = open(argv[1], O_RDWR | O_CLOEXEC)) < 0) {
+    if (argc < 4 || (f.fd = open(argv[1], O_RDWR | O_CLOEXEC | O_NONBLOCK)) < 0) {
         fprintf(stderr, "usage: ioctl_fuzz DEVICE SEED COUNT [PERCENT]; %s\n", strerror(errno));
         return 2;
     }

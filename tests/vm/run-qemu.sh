@@ -7,9 +7,9 @@
 #
 # Environment: OUT, where the program is; VM_KERNEL, a version (6.1.0-56-amd64) or a suite of Debian whose newest it is
 # to be (trixie-backports; fetch.sh): default the newest whose headers are here; VM_FUZZ, random ioctls (100000), and a
-# quarter of it while CPUs go and come; VM_SEED; VM_CPUS; VM_TIMEOUT, seconds; VM_MIRROR; VM_STOPS, seconds (0) for
-# which, after the rest, the whole virtual machine is stopped and continued at random while repetitions and random
-# ioctls go on in it: a hypervisor that takes the CPU away.
+# quarter of it while CPUs go and come; VM_SEED; VM_SOAK, seconds (10) of profiling while tasks and CPUs come and go;
+# VM_CPUS; VM_TIMEOUT, seconds; VM_MIRROR; VM_STOPS, seconds (0) for which, after the rest, the whole virtual machine is
+# stopped and continued at random while repetitions and random ioctls go on in it: a hypervisor that takes the CPU away.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -31,19 +31,20 @@ SEED=${VM_SEED:-20261122}
 TRANSITION='128or:256fma 256fma:64add'
 REFUSED=128fma:512fma
 STOPS=${VM_STOPS:-0}
+SOAK=${VM_SOAK:-10}
 SETTINGS
 
 # no_timer_check: on a busy host the emulated timer can be too late for the kernel's own check of it, and it panics.
 # oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
 boot() {
     rm -f "$work/serial.log"
-    seconds=$((300 + ${VM_STOPS:-0} + ${VM_FUZZ:-0} / 300))
+    seconds=$((300 + ${VM_STOPS:-0} + ${VM_SOAK:-0} + ${VM_FUZZ:-0} / 300))
     timeout -k 5 "${VM_TIMEOUT:-$seconds}" \
         qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot \
         -m 512 -machine q35 -accel tcg,thread=multi \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
-        -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable no_timer_check" \
+        -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable no_timer_check log_buf_len=8M" \
         </dev/null >"$work/qemu.log" 2>&1 &
     qemu=$!
 }

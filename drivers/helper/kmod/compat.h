@@ -16,6 +16,7 @@
 #include <linux/compiler.h>
 #include <linux/cpu.h>
 #include <linux/hardirq.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
@@ -78,6 +79,18 @@ static inline long compat_work_on_cpu(unsigned int cpu, long (*fn)(void *), void
 		error = work_on_cpu(cpu, fn, arg);
 	cpus_read_unlock();
 	return error;
+}
+
+/* A timer of CLOCK_MONOTONIC. 6.13 put initializing and the function into one call; 6.15 has the old one no more. */
+static inline void compat_hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*fires)(struct hrtimer *),
+					enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, fires, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = fires;
+#endif
 }
 
 #endif

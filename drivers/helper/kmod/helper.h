@@ -8,12 +8,14 @@
 #include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/poll.h>
 #include <linux/types.h>
 #include <asm/msr.h>
 
 #include "compat.h"
 #include "drivers/timing/chain_wait.h"
 #include "drivers/native/pace.h"
+#include "profile_ring.h"
 #include "uapi.h"
 
 /* What every struct of uapi.h begins with. */
@@ -130,8 +132,20 @@ struct session {
 	u64 *buffer;
 	size_t bytes;
 	atomic_t mapped; /* mappings of the buffer */
+	struct profile *profile; /* NULL: none runs */
+	struct profile_ring ring;
 };
 long repeat(struct session *s, struct characterize_run *run);
+
+/* ---- profile.c: the remote-overhead profiler; the session's lock is held, except for reading ---- */
+
+long profile_start(struct session *s, struct characterize_profile *arg);
+/* May sleep, at most for as long as a sibling is held, and for RCU. Nothing where none runs. */
+void profile_stop(struct session *s);
+long profile_totals(struct session *s, struct characterize_profile_totals *t);
+/* As read(2) and poll(2). Without a profile: the end. */
+ssize_t profile_read(struct session *s, struct file *file, char __user *user, size_t bytes);
+__poll_t profile_poll(struct session *s, struct file *file, poll_table *table);
 
 /* ---- registers.c ---- */
 

@@ -17,7 +17,10 @@
 #include "helper.h"
 #include "kernels/registry_hash.h"
 
-static struct session the_session = { .lock = __MUTEX_INITIALIZER(the_session.lock) };
+static struct session the_session = {
+	.lock = __MUTEX_INITIALIZER(the_session.lock),
+	.ring = PROFILE_RING_INIT(the_session.ring),
+};
 static unsigned long users;
 
 static const char *const reason_text[] = {
@@ -105,6 +108,8 @@ static long check_setup(const struct session *s, struct characterize_setup *p)
 
 	if (reason)
 		return refuse(p, reason, -EOPNOTSUPP);
+	if (s->profile)
+		return refuse(p, CHARACTERIZE_REASON_PROFILE_RUNS, -EBUSY);
 	if (p->flags & ~known || p->dither > (chain ? CHARACTERIZE_DITHER_MAX : 0) ||
 	    (p->flags & CHARACTERIZE_COARSE && !chain) ||
 	    (chain && (p->n_counters || p->flags & CHARACTERIZE_APERF_MPERF)))
@@ -192,6 +197,17 @@ static long read_register(struct session *s, void *arg)
 	return register_read(arg);
 }
 
+static long start_profile(struct session *s, void *arg)
+{
+	finish(s);
+	return profile_start(s, arg);
+}
+
+static long tell_totals(struct session *s, void *arg)
+{
+	return profile_totals(s, arg);
+}
+
 /* Copies the struct in, calls, and copies it back whatever came of it: the reason is in it. */
 static long call(unsigned long user, size_t size, long (*fn)(struct session *s, void *arg))
 {
@@ -237,6 +253,15 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		finish(&the_session);
 		mutex_unlock(&the_session.lock);
 		return 0;
+	case CHARACTERIZE_IOC_PROFILE_START:
+		return call(user, sizeof(struct characterize_profile), start_profile);
+	case CHARACTERIZE_IOC_PROFILE_STOP:
+		mutex_lock(&the_session.lock);
+		profile_stop(&the_session);
+		mutex_unlock(&the_session.lock);
+		return 0;
+	case CHARACTERIZE_IOC_PROFILE_TOTALS:
+		return call(user, sizeof(struct characterize_profile_totals), tell_totals);
 	}
 	return -ENOTTY;
 }
@@ -280,6 +305,16 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 
 /* ---- the device ---- */
 
+static ssize_t device_read(struct file *file, char __user *user, size_t bytes, loff_t *position)
+{
+	return profile_read(&the_session, file, user, bytes);
+}
+
+static __poll_t device_poll(struct file *file, poll_table *table)
+{
+	return profile_poll(&the_session, file, table);
+}
+
 static int device_open(struct inode *inode, struct file *file)
 {
 	/* a node that was handed into a container gives nothing away there */
@@ -296,6 +331,7 @@ static int device_release(struct inode *inode, struct file *file)
 	struct session *s = &the_session;
 
 	mutex_lock(&s->lock);
+	profile_stop(s);
 	finish(s);
 	vfree(s->buffer);
 	s->buffer = NULL;
@@ -309,6 +345,8 @@ static const struct file_operations device_ops = {
 	.owner = THIS_MODULE,
 	.open = device_open,
 	.release = device_release,
+	.read = device_read,
+	.poll = device_poll,
 	.unlocked_ioctl = device_ioctl,
 	.mmap = device_mmap,
 };

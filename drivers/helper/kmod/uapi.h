@@ -12,10 +12,12 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include "drivers/profile/profile_types.h"
+
 #define CHARACTERIZE_DEVICE "characterize" /* in /dev */
 
 /* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
-#define CHARACTERIZE_VERSION 3
+#define CHARACTERIZE_VERSION 4
 
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
@@ -63,7 +65,13 @@ enum {
 	X(MAPPED, "the buffer is still mapped and too small") \
 	X(MEMORY, "out of memory") \
 	X(NO_SIBLING, "the core has no SMT sibling, or MWAIT is not available") \
-	X(INTERRUPTED, "interrupted by a signal")
+	X(INTERRUPTED, "interrupted by a signal") \
+	X(PROFILE_SETUP, "a number of the profile is outside of its limits") \
+	X(PROFILE_DUTY, "the pauses would take more than 5 % of the cores' time") \
+	X(PROFILE_RUNS, "a profile is running") \
+	X(NO_PROFILE, "no profile is running") \
+	X(NO_TRACEPOINT, "this kernel has no tracepoint of context switches") \
+	X(NO_TIMER, "the kernel has no high-resolution timers")
 
 enum characterize_reason {
 #define CHARACTERIZE_REASON_NAME(name, text) CHARACTERIZE_REASON_##name,
@@ -211,6 +219,33 @@ struct characterize_msr {
 	__u64 value;            /* out */
 };
 
+/*
+ * The remote-overhead profiler, doc/profiler.md. While it runs read() gives whole records (struct profile_record), poll()
+ * tells when there are some, and no repetition can be prepared; PROFILE_STOP or closing the device ends it.
+ */
+struct characterize_profile {
+	__u32 version;
+	__u32 reason;
+	__u32 cpus;             /* out: logical CPUs that have turns, */
+	__u32 cores;            /* and the physical cores they belong to */
+	__u32 failed;           /* out: the counter that could not be had, where that is the reason */
+	__u32 failed_cpu;       /* ... and on which CPU */
+	struct profile_setup setup;
+	struct characterize_counter counter[PROFILE_COUNTERS]; /* enum profile_counter; unused in a rehearsal */
+};
+
+struct characterize_profile_totals {
+	__u32 version;
+	__u32 reason;
+	__u64 turns;
+	__u64 lost;             /* records that found no room */
+	__u64 pause_ns_max;     /* the longest time for which interrupts were masked, */
+	__u64 hold_ns_max;      /* for which a sibling was held, */
+	__u64 answer_ns_max;    /* and until it came */
+	__u64 late_ns_max;      /* by which a timer came late */
+	__u64 elapsed_ns;       /* since the start */
+};
+
 #define CHARACTERIZE_IOC_HELLO _IOWR('z', 0x60, struct characterize_hello)
 #define CHARACTERIZE_IOC_REASON _IOWR('z', 0x61, struct characterize_reason_text)
 #define CHARACTERIZE_IOC_TRY _IOWR('z', 0x62, struct characterize_try)
@@ -218,5 +253,8 @@ struct characterize_msr {
 #define CHARACTERIZE_IOC_RUN _IOWR('z', 0x64, struct characterize_run)
 #define CHARACTERIZE_IOC_FINISH _IO('z', 0x65)
 #define CHARACTERIZE_IOC_MSR _IOWR('z', 0x66, struct characterize_msr)
+#define CHARACTERIZE_IOC_PROFILE_START _IOWR('z', 0x67, struct characterize_profile)
+#define CHARACTERIZE_IOC_PROFILE_STOP _IO('z', 0x68)
+#define CHARACTERIZE_IOC_PROFILE_TOTALS _IOWR('z', 0x69, struct characterize_profile_totals)
 
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/profile/profile_levels.h"
+
+#include <string.h>
+
+#include "drivers/perf/perf.h"
+
+static const char remedy[] = "--machine model:NAME profiles a modelled system (--list skus)";
+
+int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_leaves *leaves, struct cpu_identity *id,
+                        struct events_table *out, struct machine_error *err)
+{
+    struct cpu_leaves here;
+    struct cpu_view view;
+    struct machine_error ignored;
+    struct perf_pmu pmu;
+    char why[160];
+    int cpu = 0;
+
+    if (leaves == NULL)
+        cpu_read_leaves(&here);
+    leaves = leaves != NULL ? leaves : &here;
+    cpu_identify(leaves, id);
+    if (events_amd(id->vendor))
+        return machine_fail(err, MACHINE_CANNOT, remedy,
+                            "AMD processors have no license levels: there is nothing to profile on this %s", id->brand);
+    if (cpu_contradicts(leaves, why, sizeof why))
+        return machine_fail(err, MACHINE_CANNOT, "measure on the host",
+                            "which license events this CPU has cannot be known: %s", why);
+    cpu_view_read(sys, &view);
+    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK)
+        cpu = 0;
+    perf_find_pmu(sys, cpu, &pmu);
+    int status = events_find(data_dir, id, pmu.name, out, err);
+    if (status == MACHINE_OK && (out->license[EVENTS_LVL1] < 0 || out->license[EVENTS_LVL2] < 0))
+        return machine_fail(err, MACHINE_CANNOT, remedy,
+                            "no events for license levels have been published for %s: there is nothing to profile",
+                            out->title);
+    return status;
+}
+
+void profile_levels_cpus(const char *sys, unsigned *cpus, unsigned *cores)
+{
+    struct cpu_view view;
+    struct cpu_mask seen;
+
+    *cpus = *cores = 0;
+    cpu_view_read(sys, &view);
+    cpu_mask_clear(&seen);
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        if (!cpu_mask_has(&view.online, cpu))
+            continue;
+        int core = cpu_core_of(sys, cpu);
+        ++*cpus;
+        *cores += !cpu_mask_has(&seen, core);
+        cpu_mask_add(&seen, core);
+    }
+}
