@@ -15,7 +15,7 @@ static int (*const run_job[])(const struct options *o) = {
     [JOB_TRANSITION] = job_transition, [JOB_ANALYZE] = job_analyze, [JOB_LIST] = job_list,
     [JOB_RESTORE] = job_restore,       [JOB_TABLE] = job_table,     [JOB_ALL] = job_all,
     [JOB_VALIDATE] = job_validate,     [JOB_EXPORT] = job_export,   [JOB_SELF_TEST] = job_self_test,
-    [JOB_SIMULATE] = job_simulate};
+    [JOB_SIMULATE] = job_simulate,     [JOB_PROFILE] = job_profile};
 
 /* Results that did not reach their reader are a failure, also when only the last bytes are missing. */
 static int close_stdout(int status)
@@ -51,10 +51,19 @@ static void fill_standard_streams(void)
             _exit(FAILED);
 }
 
+/* What fits is written at the end, by close_stdout(), which can tell why it fails; so does the text of --help. */
+static void buffer_stdout(void)
+{
+    static char buffer[65536];
+    if (isatty(STDOUT_FILENO) == 0)
+        setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     fill_standard_streams();
+    buffer_stdout();
     if (argc < 2) {
         option_parse_short_usage();
         return BAD_USAGE;

@@ -2,6 +2,7 @@
 /* --all: every table into one directory, resumable, with a report. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tables/table/estimates.h"
 #include "drivers/events/event_code.h"
@@ -241,6 +242,18 @@ static int write_page(const char *directory, const struct report_words *words, c
     return status;
 }
 
+/* Pages of other jobs that were written to the same directory. */
+static void link_pages(const char *directory, struct report_contents *contents)
+{
+    static const char *const pages[] = {"profile.html", "simulation.html"};
+    for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+        char *file = file_in(directory, pages[i], "");
+        if (file != NULL && access(file, R_OK) == 0)
+            report_contents_page(contents, pages[i]);
+        free(file);
+    }
+}
+
 /* DIR/plots/NAME.svg of each table and DIR/report.html. DONE, or an exit status after a line; interrupted when
  * stop_asked(). */
 static int write_report(const struct all *a, const struct options *o)
@@ -251,6 +264,8 @@ static int write_report(const struct all *a, const struct options *o)
     struct report_contents *contents = command != NULL ? report_contents_new(a->tables, a->done, a->failures, command)
                                                        : NULL;
     int status = contents != NULL ? DONE : refuse(FAILED, "no report: out of memory");
+    if (contents != NULL)
+        link_pages(a->path, contents);
     for (size_t i = 0; i < a->done && status == DONE; i++) {
         const struct report_part *part = stop_asked() ? NULL
                                                       : report_contents_add(contents, a->measured[i], &a->tables[i]);
@@ -287,8 +302,10 @@ static int job_all_conclude(struct all *a, const struct options *o)
             printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
         free(findings);
     }
-    if (!a->measuring.quiet)
-        printf("\nWritten      %s/report.html, with tables and plots next to it\n", a->path);
+    if (!a->measuring.quiet) {
+        putchar('\n');
+        messages_print(stdout, "Written      %s/report.html, with tables and plots next to it", a->path);
+    }
     if (a->n_failures > 0)
         return FAILED;
     if (compared == DONE && n_rows == 0)

@@ -62,7 +62,8 @@ int job_export(const struct options *o)
         return status;
     status = export_tables(o, &tables);
     if (status == DONE && !o->quiet && file != NULL && !file_is_stdout(file))
-        printf("Written      %s (%s)\n", file, strcmp(o->job_argument, "header") == 0 ? "C header" : "JSON");
+        messages_print(stdout, "Written      %s (%s)", file,
+                       strcmp(o->job_argument, "header") == 0 ? "C header" : "JSON");
     collect_free(&tables);
     return status;
 }

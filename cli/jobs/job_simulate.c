@@ -15,7 +15,7 @@
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"
 
-enum { DRAWN_RUNS = 20, SIMULATION_BYTES = 20000000 };
+enum { DRAWN_RUNS = 20, SIMULATION_BYTES = 1000000 };
 
 /* What is simulated, in which order. */
 struct simulating {
@@ -54,9 +54,7 @@ static int spare_inputs(const struct simulating *s)
 {
     const struct {
         const char *option, *name;
-    } in[] = {{"--simulate", s->o->job_argument},
-              {"--params", s->o->simulate.params},
-              {"--stamps", s->o->simulate.stamps}},
+    } in[] = {{"--simulate", s->o->job_argument}, {"--params", s->o->params}, {"--stamps", s->o->simulate.stamps}},
       out[] = {{"--json", s->json}, {"--output", s->page}, {"--plot", s->plot}};
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 3; k++) {
@@ -204,7 +202,7 @@ static int simulate_all(struct simulating *s)
     unsigned runs = s->o->runs.given ? (unsigned)s->o->runs.value : drawn ? DRAWN_RUNS : 1;
     if (runs > SIM_RUNS_MAX)
         return refuse(BAD_USAGE, "--runs %u: at most %d of a simulation", runs, SIM_RUNS_MAX);
-    sim_report_begin(&s->report, s->params, s->o->simulate.params, s->workload);
+    sim_report_begin(&s->report, s->params, s->o->params, s->workload);
     s->report.head.seed = s->o->tables.seed;
     s->report.head.runs = runs;
     if (s->workload->warning[0] != '\0')
@@ -274,22 +272,23 @@ static int print_simulation_page(FILE *stream, const void *data)
 
 static int tell(struct simulating *s)
 {
+    const char *const all[] = {s->json, s->page, s->plot}, *const what[] = {"results", "page", "plot"};
+    file_printer *const print[] = {print_json, print_simulation_page, NULL};
     char why[400];
     FILE *screen = s->json != NULL && file_is_stdout(s->json) ? stderr : stdout;
     s->report.bounds = sim_params_bounds(s->params, &s->report.n_bounds);
     stop_only_asks(true); /* files that are begun are finished */
     sim_report_print(screen, messages_colour(screen), &s->report);
-    int status = s->json != NULL ? file_write(s->json, print_json, &s->report) : DONE;
-    if (status == DONE && s->page != NULL)
-        status = file_write(s->page, print_simulation_page, &s->report);
-    if (status == DONE && s->plot != NULL && sim_report_plot(&s->report, s->plot, why, sizeof(why)) != 0)
-        status = refuse(FAILED, "%s", why);
-    if (status != DONE || s->o->quiet)
-        return status;
-    const char *const all[] = {s->json, s->page, s->plot}, *const what[] = {"results", "page", "plot"};
-    for (size_t i = 0; i < 3; i++)
-        if (all[i] != NULL && !file_is_stdout(all[i]))
-            fprintf(screen, "%s %s (%s)\n", "Written     ", all[i], what[i]);
+    for (size_t i = 0; i < 3; i++) {
+        if (all[i] == NULL)
+            continue;
+        if (print[i] != NULL && file_write(all[i], print[i], &s->report) != DONE)
+            return FAILED;
+        if (print[i] == NULL && sim_report_plot(&s->report, all[i], why, sizeof(why)) != 0)
+            return refuse(FAILED, "%s", why);
+        if (!s->o->quiet && !file_is_stdout(all[i]))
+            messages_print(screen, "Written      %s (%s)", all[i], what[i]);
+    }
     return DONE;
 }
 
@@ -301,7 +300,7 @@ static int simulate(struct simulating *s)
         s->siblings = siblings_here();
         status = s->siblings != NULL ? DONE : complain_out_of_memory();
     }
-    if (status == DONE && sim_params_read(s->o->simulate.params, &s->params, &error) != MACHINE_OK)
+    if (status == DONE && sim_params_read(s->o->params, &s->params, &error) != MACHINE_OK)
         status = complain_of_machine("", &error);
     if (status == DONE)
         status = open_workload(s, s->o->tables.seed, &s->workload);

@@ -14,3 +14,4 @@ int job_validate(const struct options *o);
 int job_export(const struct options *o);
 int job_self_test(const struct options *o);
 int job_simulate(const struct options *o);
+int job_profile(const struct options *o);

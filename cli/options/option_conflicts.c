@@ -13,12 +13,13 @@ static const struct {
     unsigned job;
     const char *example;
 } jobs[] = {
-    {WITH_TRANSITION, "--transition FROM:TO"}, {WITH_TABLE, "--table NAME"},          {WITH_ALL, "--all"},
-    {WITH_VALIDATE, "--validate SKU"},         {WITH_EXPORT, "--export header"},      {WITH_ANALYZE, "--analyze FILE"},
-    {WITH_SELF_TEST, "--self-test"},           {WITH_SIMULATE, "--simulate WORKLOAD"}};
+    {WITH_TRANSITION, "--transition FROM:TO"}, {WITH_TABLE, "--table NAME"},           {WITH_ALL, "--all"},
+    {WITH_VALIDATE, "--validate SKU"},         {WITH_EXPORT, "--export header"},       {WITH_ANALYZE, "--analyze FILE"},
+    {WITH_SELF_TEST, "--self-test"},           {WITH_SIMULATE, "--simulate WORKLOAD"}, {WITH_PROFILE, "--profile"}};
 
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
+    const unsigned measuring = WITH_MEASURING | WITH_PROFILE;
     char names[200] = "";
     if ((with & 1u << o->job) != 0)
         return 0;
@@ -27,7 +28,7 @@ int option_conflicts_with_job(const struct options *o, const char *option, unsig
             text_list_add(names, sizeof(names), " or ", "%s", jobs[i].example);
     if (o->job == JOB_NONE)
         return refuse(BAD_USAGE, "--%s without a job: add %s", option, names);
-    if ((WITH_MEASURING & 1u << o->job) == 0 && with != WITH_TABLES && (with & WITH_MEASURING) == with)
+    if ((measuring & 1u << o->job) == 0 && with != WITH_TABLES && with != WITH_PROFILE && (with & measuring) == with)
         return refuse(BAD_USAGE, "--%s cannot be combined with --%s, which measures nothing", option, o->job_option);
     return refuse(BAD_USAGE, "--%s cannot be combined with --%s; use it with %s", option, o->job_option, names);
 }
@@ -57,7 +58,7 @@ static int check_simulate(const struct options *o)
 {
     if (o->job != JOB_SIMULATE)
         return 0;
-    if (o->simulate.params == NULL)
+    if (o->params == NULL)
         return refuse(BAD_USAGE, "--simulate needs a processor: add --params EXPORT.json, which --export json writes");
     bool timeout = o->simulate.n_policies == 0;
     for (size_t i = 0; i < o->simulate.n_policies; i++)
@@ -126,9 +127,9 @@ static int check_table(const struct options *o)
 /* Two outputs of one name would overwrite each other. */
 static int option_conflicts_check_names(const struct options *o)
 {
-    const char *names[] = {o->csv, o->json, o->plot, o->bundle};
-    const char *options[] = {"--csv", "--json", "--plot", "--bundle"};
-    return files_differ(names, options, 4) == DONE ? 0 : -1;
+    const char *names[] = {o->csv, o->json, o->plot, o->bundle, o->profile.folded};
+    const char *options[] = {"--csv", "--json", "--plot", "--bundle", "--folded"};
+    return files_differ(names, options, 5) == DONE ? 0 : -1;
 }
 
 int option_conflicts_check(const struct options *o)
@@ -137,8 +138,8 @@ int option_conflicts_check(const struct options *o)
         return refuse(
             BAD_USAGE,
             "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
-    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || check_table(o) != 0 ||
-                   option_conflicts_check_names(o) != 0
+    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || option_profile_check(o) != 0 ||
+                   check_table(o) != 0 || option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

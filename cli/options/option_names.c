@@ -70,15 +70,16 @@ static int check_long_option(const struct argp_option *table, const char *argume
     return 0;
 }
 
-int option_names_check(const struct argp_option *table, int argc, char **argv)
+int option_names_check(const struct argp_option *table, int argc, char **argv, int *end)
 {
-    int status = 0;
-    for (int i = 1, taken = 1; i < argc && status == 0 && strcmp(argv[i], "--") != 0; i += taken) {
+    int status = 0, i = 1;
+    for (int taken = 1; i < argc && status == 0 && strcmp(argv[i], "--") != 0; i += taken) {
         taken = 1;
         if (strncmp(argv[i], "--", 2) == 0)
             status = check_long_option(table, argv[i], argv[i + 1], &taken);
         else if (argv[i][0] == '-' && argv[i][1] != '\0' && strcmp(argv[i], "-?") != 0 && strcmp(argv[i], "-V") != 0)
             status = unknown_option(table, argv[i], 0);
     }
+    *end = i < argc ? i : argc;
     return status;
 }

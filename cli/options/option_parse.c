@@ -291,14 +291,18 @@ static const struct option_row option_table[] = {
      "Replay a workload (CSV, text of perf script, - for one of them as standard input, or a drawn one by name) on a "
      "processor with exported parameters, under several frequency policies and schedulers",
      WITH_ANY, .take = take_simulate, JOB_SIMULATE},
+    {"profile", NULL,
+     "Sample how much other code's wide instructions slow each task: all of them, for a while or while COMMAND runs: "
+     "--profile -- COMMAND ARG...",
+     WITH_ANY, .take = take_job, JOB_PROFILE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
     {"list", "WHAT", "List kernels, machines, skus, tables or workloads", WITH_ANY, .take = take_list, JOB_LIST},
     {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
      JOB_RESTORE},
     {.about = "What to measure on, and how (--transition and tables):"},
-    {"machine", "NAME", "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)", WITH_MEASURING,
-     .take = take_file, AT(machine)},
+    {"machine", "NAME", "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)",
+     WITH_MEASURING | WITH_PROFILE, .take = take_file, AT(machine)},
     {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING, .take = option_take_whole,
      AT(cpu), 0, 8191, "0 to 8191"},
     {"active-cores", "N",
@@ -319,8 +323,9 @@ static const struct option_row option_table[] = {
      "whose umasks are tried (0x28)",
      WITH_TRANSITION | WITH_TABLE | WITH_ALL, .take = take_event},
     {"seed", "N",
-     "Seed of models and of the bootstrap: same seed, same output (default: 0); also with --analyze, --simulate",
-     WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE, .take = take_seed},
+     "Seed of models, of the bootstrap and of the intervals of --profile: same seed, same output (default: 0); also "
+     "with --analyze and --simulate",
+     WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_seed},
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_turbo},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
      .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
@@ -336,8 +341,9 @@ static const struct option_row option_table[] = {
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
      AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
-    {"params", "EXPORT.json", "The processor, as --export json wrote it (required)", WITH_SIMULATE, .take = take_file,
-     AT(simulate.params)},
+    {"params", "EXPORT.json",
+     "The processor, as --export json wrote it (--simulate: required; --profile: its turbo frequencies and waits)",
+     WITH_SIMULATE | WITH_PROFILE, .take = take_file, AT(params)},
     {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
      .take = take_policies},
     {"scheduler", "LIST",
@@ -361,18 +367,34 @@ static const struct option_row option_table[] = {
      .take = option_take_number, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
+    {.about = "What --profile does:"},
+    {"seconds", "N", "So long (default: 30, or until COMMAND ends; Ctrl-C ends it earlier)", WITH_PROFILE,
+     .take = option_take_number, AT(profile.seconds), 0.1, 604800, "0.1 to 604800 seconds"},
+    {"rate", "HZ", "Samples a second, of all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
+     AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
+    {"sources", NULL, "Split overhead into that of the sibling and that of levels that are kept", WITH_PROFILE,
+     .take = take_flag, AT(profile.sources)},
+    {"folded", "FILE", "Write the stacks of the code that demands levels, folded, for flame graphs", WITH_PROFILE,
+     .take = take_file, AT(profile.folded)},
+    {"rehearsal", NULL, "Timers and pauses alone: nothing is counted (what does it do to this system?)", WITH_PROFILE,
+     .take = take_flag, AT(profile.rehearsal)},
+    {"live", NULL, "Show what is known by now, as top does (default: where standard output is a terminal)",
+     WITH_PROFILE, .take = take_flag, AT(profile.live)},
+    {"no-live", NULL, "Do not: print the result at the end alone", WITH_PROFILE, .take = take_flag,
+     AT(profile.no_live)},
     {.about = "Output:"},
-    {"csv", "FILE", "Write the trace or the table; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE, .take = take_file, AT(csv)},
-    {"json", "FILE", "Write the phases, the table or the simulation; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE, .take = take_file,
-     AT(json)},
+    {"csv", "FILE", "Write the trace, the table or the profile; - is standard output",
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_PROFILE, .take = take_file, AT(csv)},
+    {"json", "FILE", "Write the phases, the table, the simulation or the profile; - is standard output",
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE | WITH_PROFILE,
+     .take = take_file, AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE, .take = take_plot},
+     WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
     {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_ANALYZE | WITH_SIMULATE, .take = take_file, AT(output)},
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_file,
+     AT(output)},
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
     {"input", "DIR",
@@ -399,6 +421,8 @@ static const char doc_text[] =
     "  characterize --export header avx.h --input results\n"
     "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
     "  characterize --simulate web-server --params avx.json --policy stock,timeout,oracle\n"
+    "  characterize --profile --sources --params avx.json -- make -j8\n"
+    "  characterize --profile --machine model:xeon-gold-6130\n"
     "  characterize --self-test --bundle self-test.tar.gz\n"
     "  characterize --list kernels\n"
     "\n"
@@ -419,6 +443,9 @@ static int take_argument(const char *text, struct options *o)
         return take_file(&export_file, text, o);
     if (o->job == JOB_SIMULATE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; --simulate takes one workload at a time", text);
+    if (o->job == JOB_PROFILE)
+        return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile stands behind --: --profile -- %s",
+                      text, text);
     return refuse(BAD_USAGE,
                   "unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
                   text);
@@ -442,14 +469,29 @@ void option_parse_short_usage(void)
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
           "       characterize --analyze TRACE.csv\n"
           "       characterize --simulate WORKLOAD --params EXPORT.json\n"
+          "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
           "       characterize --list kernels|machines|skus|tables|workloads\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",
           stderr);
 }
 
+/* What stands behind "--": the command to profile; of other jobs, arguments. */
+static int take_rest(char **rest, struct options *o)
+{
+    if (o->job == JOB_PROFILE && *rest == NULL)
+        return refuse(BAD_USAGE, "--profile: there is no command behind --");
+    if (o->job == JOB_PROFILE)
+        o->profile.command = rest;
+    for (; o->job != JOB_PROFILE && *rest != NULL; rest++)
+        if (take_argument(*rest, o) != 0)
+            return BAD_USAGE;
+    return 0;
+}
+
 int option_parse(int argc, char **argv, struct options *o)
 {
+    int end;
     struct argp_option list[N_OPTIONS + 1] = {0};
     struct parsing s = {.options = o};
     const struct argp parser = {.options = list, .parser = parse_option, .doc = doc_text};
@@ -460,7 +502,8 @@ int option_parse(int argc, char **argv, struct options *o)
             .name = p->name, .key = p->name != NULL ? FIRST_KEY + i : 0, .arg = p->argument, .doc = p->about};
     }
     argp_err_exit_status = BAD_USAGE;
-    if (option_names_check(list, argc, argv) != 0 || argp_parse(&parser, argc, argv, 0, NULL, &s) != 0)
+    if (option_names_check(list, argc, argv, &end) != 0 || argp_parse(&parser, end, argv, 0, NULL, &s) != 0 ||
+        (end < argc && take_rest(argv + end + 1, o) != 0))
         return BAD_USAGE;
     for (int i = 0; i < N_OPTIONS; i++)
         if (s.given[i] && option_conflicts_with_job(o, option_table[i].name, option_table[i].jobs) != 0)

@@ -19,6 +19,7 @@ enum {
     WITH_EXPORT = 1u << JOB_EXPORT,
     WITH_SELF_TEST = 1u << JOB_SELF_TEST,
     WITH_SIMULATE = 1u << JOB_SIMULATE,
+    WITH_PROFILE = 1u << JOB_PROFILE,
     WITH_TABLES = WITH_TABLE | WITH_ALL | WITH_VALIDATE | WITH_EXPORT,
     WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* what is measured, and how, may be chosen */
     WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST,
@@ -27,9 +28,10 @@ enum {
 
 /*
  * option_names.c. The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
- * does not tell what was meant. 0, or BAD_USAGE after a line.
+ * does not tell what was meant. *end receives the place of "--", behind which nothing is an option, or argc. 0, or
+ * BAD_USAGE after a line.
  */
-int option_names_check(const struct argp_option *table, int argc, char **argv);
+int option_names_check(const struct argp_option *table, int argc, char **argv, int *end);
 
 /*
  * option_values.c. Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
@@ -57,6 +59,9 @@ int option_policies(const char *option, const char *text, struct simulate_given 
 int option_schedulers(const char *option, const char *text, struct simulate_given *out);
 int option_mark(const char *option, const char *text, struct simulate_given *out);
 int option_stamps(const char *option, const char *text, struct simulate_given *out);
+
+/* option_profile.c. Whether the options of --profile go together. 0, or BAD_USAGE after a line. */
+int option_profile_check(const struct options *o);
 
 /* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);

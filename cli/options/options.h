@@ -22,7 +22,8 @@ enum job {
     JOB_VALIDATE,
     JOB_EXPORT,
     JOB_SELF_TEST,
-    JOB_SIMULATE
+    JOB_SIMULATE,
+    JOB_PROFILE
 };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS };
 
@@ -39,8 +40,8 @@ enum { MARKS_GIVEN_MAX = 64 };
 
 /* What only --simulate takes. */
 struct simulate_given {
-    const char *params, *siblings, *stamps; /* files, and a text; NULL: not given */
-    enum sim_policy policy[SIM_POLICIES];   /* in the order given */
+    const char *siblings, *stamps;        /* a text, and a file; NULL: not given */
+    enum sim_policy policy[SIM_POLICIES]; /* in the order given */
     enum sim_scheduler scheduler[SIM_SCHEDULERS];
     size_t n_policies, n_schedulers; /* 0: not given */
     bool smt_given, smt_on, what_if;
@@ -54,6 +55,14 @@ struct simulate_given {
 struct given_number {
     bool given;
     double value;
+};
+
+/* What only --profile takes. */
+struct profile_given {
+    struct given_number seconds, rate_hz;
+    bool sources, rehearsal, live, no_live;
+    const char *folded; /* NULL: not given */
+    char **command;     /* behind --, ends in NULL; NULL: none */
 };
 
 struct options {
@@ -82,7 +91,9 @@ struct options {
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */
 
+    const char *params; /* --params; NULL: not given */
     struct simulate_given simulate;
+    struct profile_given profile;
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

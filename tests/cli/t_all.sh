@@ -39,6 +39,12 @@ cp -r "$dir" "$tmp/before"
 run $short --output "$dir" --resume
 verdict "--resume of a finished run: the same to the byte" \
     test "$status" -eq 0 -a -z "$(diff -r "$dir" "$tmp/before" 2>&1)"
+cp -r "$dir" "$tmp/profiled"
+echo page >"$tmp/profiled/profile.html"
+# shellcheck disable=SC2086
+run $short --output "$tmp/profiled" --resume
+verdict "the page of a profile beside the report is linked" \
+    test "$status" -eq 0 -a "$(grep -c 'href="profile.html"' "$tmp/profiled/report.html")" -eq 1
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume --seed 1
 verdict "--resume with another seed: status 2, and it says what differs" \

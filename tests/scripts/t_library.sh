@@ -13,7 +13,7 @@ shared=$out/libcharacterize.so
 header=include/characterize/characterize.h
 libs=$(make -s --no-print-directory -f - print-libs <<'EOF'
 include Makefile
-print-libs: ; @echo '$(LDLIBS)'
+print-libs: ; @echo '$(LIBRARY_LDLIBS)'
 EOF
 )
 CHARACTERIZE_DATA=$root/data
@@ -42,6 +42,8 @@ strangers() {
                 words[++n] = "machine"
             if (path ~ /^schedulers\/simulate\//)
                 words[++n] = "sim"
+            if (path ~ /^profiler\//)
+                words[++n] = "profile"
             fine = $2 ~ /^characterize_/ || bears($2, stem)
             for (i = 1; i <= n && !fine; i++)
                 fine = bears($2, words[i])

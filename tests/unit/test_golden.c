@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * No result of a shipped model changes unnoticed: the plan of each table, its rows, the printed table and its plot are
- * those of tests/golden/. After an intended change, `make golden` rewrites these, and the diff shows what changed.
- * Numbers may differ by a millionth or by one unit of their last digit: compilers and C libraries round differently.
+ * those of tests/golden/; likewise what is told of a profile that was made by hand. After an intended change, `make
+ * golden` rewrites these, and the diff shows what changed. Numbers may differ by a millionth or by one unit of their
+ * last digit: compilers and C libraries round differently.
  */
 #include <ctype.h>
 #include <math.h>
@@ -18,9 +19,11 @@
 
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
+#include "profiler/output/profile_output.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/sample_profile.h"
 #include "tests/support/table_rig.h"
 #include "util/text_list.h"
 
@@ -242,13 +245,55 @@ static void a_coarse_clock(void **state)
     tables_are_golden("coarse-clock", &model, "frequency,transitions,throttle,trigger,relaxation,overhead");
 }
 
+static int write_profile_text(FILE *out, const struct profile_result *r)
+{
+    profile_print(out, false, r, 20);
+    return 0;
+}
+
+static int write_profile_json(FILE *out, const struct profile_result *r)
+{
+    char *text = profile_json(r);
+    fputs(text ? text : "", out);
+    free(text);
+    return text ? 0 : -1;
+}
+
+static bool profile_is_golden(const char *name, const char *what, const struct profile_result *r,
+                              int (*write)(FILE *out, const struct profile_result *r))
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(write(out, r), 0);
+    assert_int_equal(fclose(out), 0);
+    bool same = is_golden(name, what, text, false);
+    free(text);
+    return same;
+}
+
+static void a_profile(void **state)
+{
+    (void)state;
+    struct profile_result r;
+    sample_profile(&r);
+    bool same = profile_is_golden("profile", "txt", &r, write_profile_text);
+    same &= profile_is_golden("profile", "json", &r, write_profile_json);
+    same &= profile_is_golden("profile", "csv", &r, profile_csv);
+    sample_profile_without_sources(&r);
+    sample_profile_without_table(&r);
+    same &= profile_is_golden("profile-without", "txt", &r, write_profile_text);
+    sample_profile_free(&r);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shipped_model),
-        cmocka_unit_test(a_disturbed_machine),
-        cmocka_unit_test(ramps),
-        cmocka_unit_test(a_coarse_clock),
+        cmocka_unit_test(a_profile), cmocka_unit_test(a_shipped_model), cmocka_unit_test(a_disturbed_machine),
+        cmocka_unit_test(ramps),     cmocka_unit_test(a_coarse_clock),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the live view shows and in which order, and what keys change: everything but the terminal. Texts are plain
+ * (util/plain_text.h).
+ */
+#pragma once
+
+#include "profiler/profile.h"
+#include "util/order.h"
+
+enum live_column {
+    LIVE_NAME,
+    LIVE_SHARE,
+    LIVE_OVERHEAD,
+    LIVE_SIBLING,
+    LIVE_DELAY,
+    LIVE_DEMANDS_1,
+    LIVE_DEMANDS_2,
+    LIVE_CAUSES,
+    LIVE_SAMPLES,
+    LIVE_COLUMNS,
+};
+
+/* What rows are sorted by. */
+enum live_order {
+    LIVE_BY_IMPACT,
+    LIVE_BY_OVERHEAD,
+    LIVE_BY_SHARE,
+    LIVE_BY_SAMPLES,
+    LIVE_BY_CAUSES,
+    LIVE_BY_NAME,
+    LIVE_ORDERS
+};
+extern const char *const live_order_names[LIVE_ORDERS];
+
+/* Keys that are no characters. */
+enum live_key {
+    LIVE_KEY_UP = 0x110000, /* beyond Unicode */
+    LIVE_KEY_DOWN,
+    LIVE_KEY_PAGE_UP,
+    LIVE_KEY_PAGE_DOWN,
+    LIVE_KEY_FIRST,
+    LIVE_KEY_LAST,
+    LIVE_KEY_LEFT,
+    LIVE_KEY_RIGHT,
+};
+
+struct live_table {
+    enum profile_kind kind; /* tasks, containers or cores */
+    enum live_order by;
+    bool reversed, paused, help, quit;
+    struct profile_result *frozen; /* what is shown while paused */
+
+    struct order_key *order; /* of the n rows of the kind: their numbers in the result, as they are shown */
+    size_t n, room;
+    size_t selected, top;      /* in order; top: the first one on the screen */
+    bool picked;               /* somebody went there: the row that is there now */
+    bool followed;             /* ... stays selected wherever it goes */
+    struct profile_row chosen; /* the selected one, by what tells it from others */
+};
+
+void live_table_init(struct live_table *t);
+void live_table_free(struct live_table *t);
+
+/*
+ * Puts the rows in order for a screen of so many (at least 1), and returns the result that is to be shown: this one, or
+ * a copy of an earlier one while the view is paused. NULL: out of memory.
+ */
+const struct profile_result *live_table_arrange(struct live_table *t, const struct profile_result *r, size_t screen);
+
+/* Does what a key asks for; `screen`: rows on it. What it changes shows after live_table_arrange(). */
+void live_table_key(struct live_table *t, int key, size_t screen);
+
+/* The heading and the width of a column (the name's is the least it needs). */
+const char *live_table_heading(enum live_column column, enum profile_kind kind);
+unsigned live_table_width(enum live_column column);
+/* Which columns a line of so many characters has room for; the name always. *name receives its width. */
+void live_table_columns(unsigned width, bool shown[LIVE_COLUMNS], unsigned *name);
+/* What is in a column, in percent but for samples; "-" where it is not known. */
+void live_table_cell(const struct profile_row *row, enum live_column column, char *out, size_t size);

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profiler/places.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profiler/proc_task.h"
+#include "profiler/symbols.h"
+#include "util/list.h"
+#include "util/plain_text.h"
+
+enum { PLACES_PATH_MAX = 4200 };
+
+/* A file that was read; one that was rebuilt under its number has another time. */
+struct place_file {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+    struct symbols_file *symbols;
+};
+
+struct place_mapping {
+    uint64_t begin, end, offset;
+    ino_t inode; /* 0: no file */
+    bool opened; /* it was tried */
+    const struct place_file *file;
+    char name[64]; /* of the file, without its folder; "[vdso]"; "" */
+};
+
+struct place_process {
+    uint32_t tgid;
+    dev_t device; /* of the program: another one after exec() */
+    ino_t inode;
+    uint64_t looked_ns; /* since boot */
+    size_t n;
+    struct place_mapping *mapping; /* ascending */
+};
+
+struct places {
+    char *proc;
+    struct symbols *kernel; /* NULL until the first kernel address */
+    void *processes;        /* tree of struct place_process */
+    size_t n_processes;
+    void *files; /* tree of struct place_file */
+    size_t n_files;
+    uint64_t n_symbols;
+    struct place_process *now; /* that of the last places_look(); NULL: not known */
+};
+
+static int compare_place_processes(const void *a, const void *b)
+{
+    const struct place_process *x = a, *y = b;
+    return (x->tgid > y->tgid) - (x->tgid < y->tgid);
+}
+
+static int compare_place_files(const void *a, const void *b)
+{
+    const struct place_file *x = a, *y = b;
+    if (x->inode != y->inode)
+        return x->inode < y->inode ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    if (x->changed.tv_sec != y->changed.tv_sec)
+        return x->changed.tv_sec < y->changed.tv_sec ? -1 : 1;
+    return (x->changed.tv_nsec > y->changed.tv_nsec) - (x->changed.tv_nsec < y->changed.tv_nsec);
+}
+
+static void free_place_process(void *data)
+{
+    struct place_process *p = data;
+    free(p->mapping);
+    free(p);
+}
+
+static void free_place_file(void *data)
+{
+    struct place_file *f = data;
+    symbols_file_free(f->symbols);
+    free(f);
+}
+
+struct places *places_new(const char *proc)
+{
+    struct places *p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return NULL;
+    p->proc = strdup(proc);
+    if (p->proc != NULL)
+        return p;
+    free(p);
+    return NULL;
+}
+
+void places_free(struct places *p)
+{
+    if (p == NULL)
+        return;
+    tdestroy(p->processes, free_place_process);
+    tdestroy(p->files, free_place_file);
+    symbols_free(p->kernel);
+    free(p->proc);
+    free(p);
+}
+
+static uint64_t boot_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_BOOTTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A line of /proc/PID/maps, proc_pid_maps(5). False: not of executable memory. */
+static bool parse_mapping(const char *line, struct place_mapping *m)
+{
+    char mode[5];
+    int name = 0;
+    uint64_t inode = 0;
+    *m = (struct place_mapping){.begin = 0};
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &m->begin, &m->end, mode, &m->offset,
+               &inode, &name) < 5 ||
+        mode[2] != 'x')
+        return false;
+    m->inode = (ino_t)inode;
+    const char *path = line + name, *slash = strrchr(path, '/');
+    (void)snprintf(m->name, sizeof(m->name), "%.*s", (int)strcspn(slash != NULL ? slash + 1 : path, "\n"),
+                   slash != NULL ? slash + 1 : path);
+    char *deleted = strstr(m->name, " (deleted)");
+    if (deleted != NULL)
+        *deleted = '\0';
+    return true;
+}
+
+/* False: out of memory. A process that has ended meanwhile keeps what was known. */
+static bool read_mappings(const struct places *p, struct place_process *process)
+{
+    char path[PLACES_PATH_MAX], *line = NULL;
+    size_t room = 0, n = 0;
+    struct place_mapping *mapping = NULL, m;
+    bool fine = true;
+    (void)snprintf(path, sizeof(path), "%s/%u/maps", p->proc, process->tgid);
+    process->looked_ns = boot_ns();
+    FILE *in = fopen(path, "re");
+    while (in != NULL && fine && n < PLACES_MAPPINGS_MAX && getline(&line, &room, in) > 0)
+        if (parse_mapping(line, &m)) {
+            fine = list_room(&mapping, n, sizeof(m));
+            if (fine)
+                mapping[n++] = m;
+        }
+    free(line);
+    if (in != NULL)
+        (void)fclose(in);
+    if (n > 0) {
+        free(process->mapping);
+        process->mapping = mapping;
+        process->n = n;
+    } else {
+        free(mapping);
+    }
+    return fine;
+}
+
+/* The key is an address. */
+static int compare_place_mappings(const void *key, const void *element)
+{
+    uint64_t address = *(const uint64_t *)key;
+    const struct place_mapping *m = element;
+    return address < m->begin ? -1 : address >= m->end;
+}
+
+static struct place_mapping *find_mapping(const struct place_process *process, uint64_t address)
+{
+    if (process == NULL || process->n == 0)
+        return NULL;
+    return bsearch(&address, process->mapping, process->n, sizeof(process->mapping[0]), compare_place_mappings);
+}
+
+/* Whether a user address of a record lies in no mapping that is known. */
+static bool has_strangers(const struct place_process *process, const struct profile_record *r)
+{
+    for (unsigned i = r->n_kernel; i < r->n_stack; i++)
+        if (find_mapping(process, r->stack[i]) == NULL)
+            return true;
+    return false;
+}
+
+static struct place_process *add_process(struct places *p, uint32_t tgid)
+{
+    if (p->n_processes >= PLACES_PROCESSES_MAX) {
+        tdestroy(p->processes, free_place_process);
+        p->processes = NULL;
+        p->n_processes = 0;
+    }
+    struct place_process *process = calloc(1, sizeof(*process));
+    if (process == NULL)
+        return NULL;
+    process->tgid = tgid;
+    if (tsearch(process, &p->processes, compare_place_processes) == NULL) {
+        free(process);
+        return NULL;
+    }
+    p->n_processes++;
+    return process;
+}
+
+bool places_look(struct places *p, const struct profile_record *r)
+{
+    /* a process whose addresses belong to nothing is not looked at all the time */
+    enum { PLACES_AGAIN_NS = 100000000 };
+    const struct profile_task *t = &r->sight.task;
+    const struct place_process key = {.tgid = t->tgid};
+    struct place_process *const *found = tfind(&key, &p->processes, compare_place_processes);
+    struct stat exe;
+    char path[PLACES_PATH_MAX];
+    p->now = found != NULL ? *found : NULL;
+    if (!proc_task_alive(p->proc, t)) {
+        /* what was looked at before this one was started was another process */
+        if (p->now != NULL && p->now->looked_ns < t->start_ns)
+            p->now = NULL;
+        return true;
+    }
+    (void)snprintf(path, sizeof(path), "%s/%u/exe", p->proc, t->tgid);
+    if (stat(path, &exe) != 0)
+        exe = (struct stat){.st_dev = 0};
+    bool fresh = p->now == NULL;
+    if (fresh)
+        p->now = add_process(p, t->tgid);
+    if (p->now == NULL)
+        return false;
+    bool same = !fresh && p->now->device == exe.st_dev && p->now->inode == exe.st_ino &&
+                p->now->looked_ns >= t->start_ns;
+    p->now->device = exe.st_dev;
+    p->now->inode = exe.st_ino;
+    if (same && (boot_ns() - p->now->looked_ns < PLACES_AGAIN_NS || !has_strangers(p->now, r)))
+        return true;
+    return read_mappings(p, p->now);
+}
+
+/* An open descriptor of what is mapped there, or -1. */
+static int open_mapped(const struct places *p, uint32_t tgid, const struct place_mapping *m)
+{
+    char path[PLACES_PATH_MAX];
+    struct stat s;
+    (void)snprintf(path, sizeof(path), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, p->proc, tgid, m->begin, m->end);
+    /* first without opening: what else it may be could act on that, or wait */
+    int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    if (place >= 0 && fstat(place, &s) == 0 && S_ISREG(s.st_mode)) {
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    }
+    if (place >= 0)
+        (void)close(place);
+    return fd;
+}
+
+/* The file of a mapping; *out is NULL where it cannot be had. False: out of memory. */
+static bool know_file(struct places *p, uint32_t tgid, const struct place_mapping *m, const struct place_file **out)
+{
+    struct stat s;
+    bool fine = true;
+    int fd = open_mapped(p, tgid, m);
+    *out = NULL;
+    if (fd >= 0 && fstat(fd, &s) == 0) {
+        struct place_file key = {.device = s.st_dev, .inode = s.st_ino, .size = s.st_size, .changed = s.st_mtim};
+        struct place_file *const *found = tfind(&key, &p->files, compare_place_files), *f = NULL;
+        if (found != NULL) {
+            *out = *found;
+        } else if (p->n_files < PLACES_FILES_MAX && p->n_symbols < PLACES_SYMBOLS_MAX) {
+            key.symbols = symbols_of_file(fd);
+            f = malloc(sizeof(*f));
+            fine = key.symbols != NULL && f != NULL;
+            if (fine)
+                *f = key;
+            fine = fine && tsearch(f, &p->files, compare_place_files) != NULL;
+            if (fine) {
+                p->n_files++;
+                p->n_symbols += symbols_file_count(f->symbols);
+                *out = f;
+            } else {
+                symbols_file_free(key.symbols);
+                free(f);
+            }
+        }
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return fine;
+}
+
+static bool name_kernel_place(struct places *p, uint64_t address, char *out, size_t size)
+{
+    char path[PLACES_PATH_MAX], text[600];
+    if (p->kernel == NULL) {
+        (void)snprintf(path, sizeof(path), "%s/kallsyms", p->proc);
+        p->kernel = symbols_of_kernel(path);
+    }
+    if (p->kernel == NULL)
+        return false;
+    const char *name = symbols_find(p->kernel, address);
+    (void)snprintf(text, sizeof(text), "%s", name != NULL ? name : "[kernel]");
+    if (name != NULL)
+        (void)strncat(text, "_[k]", sizeof(text) - strlen(text) - 1);
+    plain_text(text, out, size);
+    return true;
+}
+
+bool places_name(struct places *p, const struct profile_record *r, unsigned entry, char *out, size_t size)
+{
+    /* all but the first of the kernel's and of the program's own are where a call returns to, perhaps past the end */
+    bool returns = entry != 0 && entry != r->n_kernel;
+    uint64_t address = r->stack[entry] - (returns ? 1 : 0), place;
+    char text[600];
+    if (entry < r->n_kernel)
+        return name_kernel_place(p, address, out, size);
+    struct place_mapping *m = find_mapping(p->now, address);
+    if (m == NULL) {
+        plain_text("[unknown]", out, size);
+        return true;
+    }
+    if (m->inode == 0) {
+        plain_text(m->name[0] == '[' ? m->name : "[anonymous]", out, size);
+        return true;
+    }
+    if (!m->opened && !know_file(p, p->now->tgid, m, &m->file))
+        return false;
+    m->opened = true;
+    const char *name = NULL;
+    place = address - m->begin + m->offset;
+    if (m->file != NULL)
+        name = symbols_file_find(m->file->symbols, place, &place);
+    if (name != NULL)
+        (void)snprintf(text, sizeof(text), "%s", name);
+    else
+        (void)snprintf(text, sizeof(text), "[%s]+0x%" PRIx64, m->name, place);
+    plain_text(text, out, size);
+    return true;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is known without the kernel module: how many of its cycles each task and container ran at which license level.
+ * These are no overhead: whose code demanded the level is not known, and the sibling's counts alike (dissertation,
+ * section 3.4).
+ */
+#pragma once
+
+#include "drivers/perf/perf_profile.h"
+#include "profiler/profile.h"
+
+struct profile_names;
+
+struct shares_row {
+    struct profile_row who; /* kind (not of cores), name, command, pid, tgid, cgroup, chosen; share: of all cycles */
+    double cycles;
+    double at_level[PROFILE_LEVELS]; /* shares of these */
+};
+
+struct shares_result {
+    const char *cpu; /* brand and family-model-stepping */
+    unsigned cpus;   /* logical ones that were counted on */
+    double seconds;
+    double unknown; /* share of the cycles of which it is not known whose they are */
+    uint64_t lost;  /* readings */
+    struct profile_head head;
+    size_t n_rows;
+    struct shares_row *rows; /* all; tasks, containers, each by cycles at levels 1 and 2, then by cycles, descending */
+};
+
+struct shares;
+/* NULL: out of memory. */
+struct shares *shares_new(void);
+/* One more; the idle task's are left out. proc: "/proc", or a folder laid out like it, for the names of tasks that were
+ * there before. False: out of memory. */
+bool shares_add(struct shares *s, const char *proc, const struct perf_stretch *stretch);
+/* What is known by now: n_rows, rows and unknown. 0, or -1: out of memory. shares_result_free in any case. */
+int shares_result(const struct shares *s, const struct profile_names *names, struct shares_result *out);
+void shares_result_free(struct shares_result *r);
+void shares_free(struct shares *s);
