@@ -11,6 +11,7 @@
 
 #include "drivers/recording.h"
 #include "kernels/kernels.h"
+#include "kernels/workloads.h"
 #include "util/error.h"
 
 enum { MACHINE_COUNTERS_MAX = 12 };
@@ -70,6 +71,29 @@ struct machine_event {
 struct machine;
 struct rated_limits; /* drivers/power/rated_limits.h */
 
+/* Trials: one piece of code, again and again, and how long it took each time. */
+enum trials_before { TRIALS_NOTHING, TRIALS_SPOIL, TRIALS_IBPB }; /* the branch predictor, before each trial */
+struct trials_request {
+    enum workload_number workload;
+    enum trials_before before;
+    size_t bytes;    /* of the buffer, a power of two; 0 where the workload needs none */
+    double trial_us; /* about so long; the rounds that this takes are found out first, and are the same in all */
+    unsigned trials; /* 1 to 100000 */
+    bool masked;     /* with interrupts masked: the helper alone; a trial then takes 5 ms at most */
+    int (*stop)(void *data); /* asked now and then; may be NULL */
+    void *data;
+};
+/* What came between, of all trials together; NaN where it cannot be counted. */
+struct trials_between {
+    double interrupts, faults, switches, steal_ms, smis;
+};
+struct trials_seen {
+    bool cycles;       /* counted; else ns by time stamps */
+    double resolution; /* the smallest difference that can be told, in the same unit */
+    uint64_t rounds;   /* in each trial */
+    struct trials_between between;
+};
+
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {
     const char *name;   /* "timing", "model:xeon-gold-6130" */
@@ -122,6 +146,10 @@ struct machine_ops {
     /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
      * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
     int (*speed_select)(struct machine *m, struct rated_limits *out, struct machine_error *err);
+    /* runs trials on the prepared CPU; duration: of each, in cycles or ns (trials_seen.cycles). MACHINE_CANNOT: why not,
+     * and the remedy. NULL: it cannot */
+    int (*trials)(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                  struct machine_error *err);
 };
 
 struct machine {

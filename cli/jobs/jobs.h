@@ -15,3 +15,4 @@ int job_export(const struct options *o);
 int job_self_test(const struct options *o);
 int job_simulate(const struct options *o);
 int job_profile(const struct options *o);
+int job_check(const struct options *o);

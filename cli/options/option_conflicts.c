@@ -12,10 +12,18 @@
 static const struct {
     unsigned job;
     const char *example;
-} jobs[] = {
-    {WITH_TRANSITION, "--transition FROM:TO"}, {WITH_TABLE, "--table NAME"},           {WITH_ALL, "--all"},
-    {WITH_VALIDATE, "--validate SKU"},         {WITH_EXPORT, "--export header"},       {WITH_ANALYZE, "--analyze FILE"},
-    {WITH_SELF_TEST, "--self-test"},           {WITH_SIMULATE, "--simulate WORKLOAD"}, {WITH_PROFILE, "--profile"}};
+} jobs[] = {{WITH_TRANSITION, "--transition FROM:TO"},
+            {WITH_TABLE, "--table NAME"},
+            {WITH_ALL, "--all"},
+            {WITH_VALIDATE, "--validate SKU"},
+            {WITH_EXPORT, "--export header"},
+            {WITH_ANALYZE, "--analyze FILE"},
+            {WITH_SELF_TEST, "--self-test"},
+            {WITH_SIMULATE, "--simulate WORKLOAD"},
+            {WITH_PROFILE, "--profile"},
+            {WITH_CHECK, "--check environment"},
+            {WITH_RESTORE, "--restore"},
+            {WITH_LIST, "--list"}};
 
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
@@ -139,7 +147,7 @@ int option_conflicts_check(const struct options *o)
             BAD_USAGE,
             "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
     return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || option_profile_check(o) != 0 ||
-                   check_table(o) != 0 || option_conflicts_check_names(o) != 0
+                   option_quiet_check(o) != 0 || check_table(o) != 0 || option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

@@ -64,9 +64,10 @@ static int check_long_option(const struct argp_option *table, const char *argume
                       argument);
     if (option->arg == NULL && name[length] == '=')
         return refuse(BAD_USAGE, "--%s takes no value", option->name);
-    if (option->arg != NULL && name[length] != '=' && next == NULL)
+    bool optional = (option->flags & OPTION_ARG_OPTIONAL) != 0; /* only behind '=' */
+    if (option->arg != NULL && !optional && name[length] != '=' && next == NULL)
         return refuse(BAD_USAGE, "--%s needs a value: --%s %s", option->name, option->name, option->arg);
-    *taken = option->arg != NULL && name[length] != '=' ? 2 : 1;
+    *taken = option->arg != NULL && !optional && name[length] != '=' ? 2 : 1;
     return 0;
 }
 

@@ -29,6 +29,7 @@ struct option_row {
     size_t at; /* where it goes in struct options; of a job: which one */
     double lo, hi;
     const char *allowed;
+    bool optional; /* the argument may be left out */
 };
 
 /* Names that an argument may have, and what later work does with it. */
@@ -225,6 +226,23 @@ static int take_simulate(const struct option_row *p, const char *text, struct op
     return text[0] == '\0' ? refuse(BAD_USAGE, "--simulate: the name is empty") : take_job(p, text, o);
 }
 
+static int take_check(const struct option_row *p, const char *text, struct options *o)
+{
+    static const char *const names[] = {"environment", NULL};
+    return find_name(p, names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
+}
+
+static int take_quiet_machine(const struct option_row *p, const char *text, struct options *o)
+{
+    o->quiet_given = true;
+    return option_quiet_parts(p->name, text, &o->quiet_parts);
+}
+
+static int take_interference(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_interference(p->name, text, &o->interference);
+}
+
 static int take_policies(const struct option_row *p, const char *text, struct options *o)
 {
     return option_policies(p->name, text, &o->simulate);
@@ -297,14 +315,17 @@ static const struct option_row option_table[] = {
      WITH_ANY, .take = take_job, JOB_PROFILE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
+    {"check", "environment",
+     "What of this computer disturbs a measurement, what that costs, and the commands that change it", WITH_ANY,
+     .take = take_check, JOB_CHECK},
     {"list", "WHAT", "List kernels, machines, skus, tables or workloads", WITH_ANY, .take = take_list, JOB_LIST},
     {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
      JOB_RESTORE},
     {.about = "What to measure on, and how (--transition and tables):"},
     {"machine", "NAME", "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)",
      WITH_MEASURING | WITH_PROFILE, .take = take_file, AT(machine)},
-    {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING, .take = option_take_whole,
-     AT(cpu), 0, 8191, "0 to 8191"},
+    {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING | WITH_CHECK | WITH_LIST,
+     .take = option_take_whole, AT(cpu), 0, 8191, "0 to 8191"},
     {"active-cores", "N",
      "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
      "--simulate: "
@@ -329,6 +350,17 @@ static const struct option_row option_table[] = {
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_turbo},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
      .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+    {"quiet-machine", "PARTS",
+     "Quiet the computer for the run, as far as permitted: of "
+     "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
+     "(default: all but turbo and smt)",
+     WITH_MEASURING | WITH_LIST, .take = take_quiet_machine, .optional = true},
+    {"interference", "NAME", "Disturb the measurement: make, memory or script", WITH_MEASURING,
+     .take = take_interference},
+    {"sysroot", "DIR",
+     "Read (and with --quiet-machine, --restore write) DIR/sys, DIR/proc, ... instead of this machine",
+     WITH_CHECK | WITH_RESTORE | WITH_LIST, .take = take_file, AT(sysroot)},
+    {"strict", NULL, "With --check: status 4 if anything disturbs", WITH_CHECK, .take = take_flag, AT(strict)},
     {.about = "What tables cover:"},
     {"kernels", "LIST", "Only these kernels: 128fma,512fma (default: each table's own)", WITH_TABLES,
      .take = take_kernels},
@@ -368,8 +400,9 @@ static const struct option_row option_table[] = {
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
     {.about = "What --profile does:"},
-    {"seconds", "N", "So long (default: 30, or until COMMAND ends; Ctrl-C ends it earlier)", WITH_PROFILE,
-     .take = option_take_number, AT(profile.seconds), 0.1, 604800, "0.1 to 604800 seconds"},
+    {"seconds", "N",
+     "So long (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: counted for so long, 1)",
+     WITH_PROFILE | WITH_CHECK, .take = option_take_number, AT(profile.seconds), 0.1, 604800, "0.1 to 604800 seconds"},
     {"rate", "HZ", "Samples a second, of all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
     {"sources", NULL, "Split overhead into that of the sibling and that of levels that are kept", WITH_PROFILE,
@@ -386,7 +419,8 @@ static const struct option_row option_table[] = {
     {"csv", "FILE", "Write the trace, the table or the profile; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_PROFILE, .take = take_file, AT(csv)},
     {"json", "FILE", "Write the phases, the table, the simulation or the profile; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE | WITH_PROFILE,
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE | WITH_PROFILE |
+         WITH_CHECK,
      .take = take_file, AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
      WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
@@ -424,6 +458,8 @@ static const char doc_text[] =
     "  characterize --profile --sources --params avx.json -- make -j8\n"
     "  characterize --profile --machine model:xeon-gold-6130\n"
     "  characterize --self-test --bundle self-test.tar.gz\n"
+    "  characterize --check environment\n"
+    "  characterize --table variability --quiet-machine\n"
     "  characterize --list kernels\n"
     "\n"
     "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; 4 "
@@ -470,6 +506,7 @@ void option_parse_short_usage(void)
           "       characterize --analyze TRACE.csv\n"
           "       characterize --simulate WORKLOAD --params EXPORT.json\n"
           "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
+          "       characterize --check environment\n"
           "       characterize --list kernels|machines|skus|tables|workloads\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",
@@ -498,8 +535,11 @@ int option_parse(int argc, char **argv, struct options *o)
     memset(o, 0, sizeof(*o));
     for (int i = 0; i < N_OPTIONS; i++) {
         const struct option_row *p = &option_table[i];
-        list[i] = (struct argp_option){
-            .name = p->name, .key = p->name != NULL ? FIRST_KEY + i : 0, .arg = p->argument, .doc = p->about};
+        list[i] = (struct argp_option){.name = p->name,
+                                       .key = p->name != NULL ? FIRST_KEY + i : 0,
+                                       .arg = p->argument,
+                                       .doc = p->about,
+                                       .flags = p->optional ? OPTION_ARG_OPTIONAL : 0};
     }
     argp_err_exit_status = BAD_USAGE;
     if (option_names_check(list, argc, argv, &end) != 0 || argp_parse(&parser, end, argv, 0, NULL, &s) != 0 ||

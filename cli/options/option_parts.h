@@ -20,6 +20,9 @@ enum {
     WITH_SELF_TEST = 1u << JOB_SELF_TEST,
     WITH_SIMULATE = 1u << JOB_SIMULATE,
     WITH_PROFILE = 1u << JOB_PROFILE,
+    WITH_CHECK = 1u << JOB_CHECK,
+    WITH_LIST = 1u << JOB_LIST,
+    WITH_RESTORE = 1u << JOB_RESTORE,
     WITH_TABLES = WITH_TABLE | WITH_ALL | WITH_VALIDATE | WITH_EXPORT,
     WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* what is measured, and how, may be chosen */
     WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST,
@@ -66,3 +69,9 @@ int option_profile_check(const struct options *o);
 /* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
+
+/* option_quiet.c: --quiet-machine[=PARTS] and --interference NAME; text NULL: without PARTS. 0, or BAD_USAGE after a
+ * line. */
+int option_quiet_parts(const char *option, const char *text, unsigned *out);
+int option_interference(const char *option, const char *text, enum interference *out);
+int option_quiet_check(const struct options *o);

@@ -23,7 +23,8 @@ enum job {
     JOB_EXPORT,
     JOB_SELF_TEST,
     JOB_SIMULATE,
-    JOB_PROFILE
+    JOB_PROFILE,
+    JOB_CHECK
 };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS };
 
@@ -65,6 +66,8 @@ struct profile_given {
     char **command;     /* behind --, ends in NULL; NULL: none */
 };
 
+enum interference { INTERFERENCE_NONE, INTERFERENCE_MAKE, INTERFERENCE_MEMORY, INTERFERENCE_SCRIPT };
+
 struct options {
     enum job job;
     const char *job_option;   /* "transition", for messages */
@@ -76,6 +79,11 @@ struct options {
     struct given_number runs, period_us, warmup_us, observe_us, cpu, timeout_us;
     bool turbo_given, turbo_on;    /* --turbo */
     struct given_number fixed_ghz; /* --fixed-frequency */
+    bool quiet_given;              /* --quiet-machine ... */
+    unsigned quiet_parts;          /* ... with these (enum quiet_part); 0: without a list */
+    enum interference interference;
+    const char *sysroot; /* NULL: this machine */
+    bool strict;
     bool seed_given, corunner_given;
     struct given_event events[EVENTS_GIVEN_MAX];
     size_t n_events;

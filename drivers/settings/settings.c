@@ -13,6 +13,9 @@
 
 const char *const settings_root_state_file = "/run/characterize.settings";
 
+const char *const quiet_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
+                                                   "irq",      "workqueue", "tick",  "isolate"};
+
 struct settings {
     struct settings_roots roots;
     char state[240];

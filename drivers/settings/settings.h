@@ -24,9 +24,29 @@ struct settings_roots {
     bool intel;            /* the register of Intel's processors may be used */
 };
 
+/* Parts of a quiet machine (doc/quiet-machine.md), or-ed. */
+enum quiet_part {
+    QUIET_GOVERNOR = 1u << 0,
+    QUIET_EPP = 1u << 1,
+    QUIET_TURBO = 1u << 2,
+    QUIET_CSTATES = 1u << 3,
+    QUIET_SMT = 1u << 4,
+    QUIET_IRQ = 1u << 5,
+    QUIET_WORKQUEUE = 1u << 6,
+    QUIET_TICK = 1u << 7,
+    QUIET_ISOLATE = 1u << 8,
+    QUIET_PARTS = 9,
+    QUIET_DEFAULT = ((1u << QUIET_PARTS) - 1) & ~(QUIET_TURBO | QUIET_SMT)
+};
+/* "governor", ... in the order of their bits. */
+extern const char *const quiet_part_names[QUIET_PARTS];
+
 struct settings_wish {
-    int turbo;        /* 0 off, 1 on, -1 as it is */
-    double fixed_ghz; /* of all CPUs; 0 = as it is */
+    int turbo;           /* 0 off, 1 on, -1 as it is */
+    double fixed_ghz;    /* of all CPUs; 0 = as it is */
+    unsigned quiet;      /* parts, or-ed */
+    unsigned quiet_must; /* of those: refused where nothing of them can be changed; else what cannot is left and told */
+    int cpu;             /* for whom it is to be quiet */
 };
 
 /*
@@ -43,6 +63,12 @@ struct settings;
  */
 int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
                    struct machine_error *err);
+/* More changes in a journal that is there already; *s may be NULL, and is then as settings_apply() leaves it. Where it
+ * returns another status than MACHINE_OK the changes made before stand. */
+int settings_add(const struct settings_roots *r, const struct settings_wish *wish, struct settings **s,
+                 struct machine_error *err);
+/* What of the parts wished for was left as it is, and why: lines, each with its newline; "" for nothing. */
+const char *settings_left(const struct settings *s);
 /* In words, for a result: "turbo off (was on); 2 GHz fixed (was 0.8 to 3.7 GHz)". */
 const char *settings_text(const struct settings *s);
 /*

@@ -22,6 +22,19 @@
 
 enum { TABLES_KERNELS_MAX = 64, TABLES_CORES_MAX = 1024, TABLES_CELL_ID_MAX = 120, TABLES_PROMISED_MAX = 10 };
 
+/* Refinements of the environment, in this order (doc/quiet-machine.md): each in addition to those before it. */
+enum refinement {
+    REFINED_BUSY,
+    REFINED_QUIET,
+    REFINED_SETTINGS,
+    REFINED_ISOLATED,
+    REFINED_IRQS_AWAY,
+    REFINED_MASKED,
+    REFINED_WARM,
+    REFINEMENTS
+};
+extern const char *const refinement_names[REFINEMENTS]; /* "busy", ... */
+
 /* What the command line says; 0, NULL or NaN = the table's own default. */
 struct tables_options {
     int cpu;       /* logical CPU to measure on, -1: the machine's choice */
@@ -37,8 +50,15 @@ struct tables_options {
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     uint64_t seed;
-    double fixed_ghz;     /* --fixed-frequency, which is in force already; 0: automatic */
-    uint32_t event;       /* umask: the event select code, 0 = 28H */
+    double fixed_ghz; /* --fixed-frequency, which is in force already; 0: automatic */
+    uint32_t event;   /* umask: the event select code, 0 = 28H */
+    /*
+     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had but
+     * REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size 200)
+     * receives what is in force, "" for nothing.
+     */
+    int (*refine)(void *refine_data, enum refinement r, char *told, struct machine_error *err);
+    void *refine_data;
     bool brief;           /* --brief: fewer cells and repetitions, for tests and a first look */
     const char *data_dir; /* NULL: the built-in default */
 };

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --quiet-machine, --interference, --sysroot: their values, and what they go with. */
+#include "cli/options/option_parts.h"
+
+#include <string.h>
+
+#include "cli/messages.h"
+#include "drivers/settings/settings.h"
+#include "util/text_list.h"
+
+/* The index of a name of `length`, or -1. */
+static int name_index(const char *const *names, int n, const char *text, size_t length)
+{
+    for (int i = 0; i < n; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+static int refuse_name(const char *option, const char *text, size_t length, const char *const *names, int n)
+{
+    char all[200] = "";
+    for (int i = 0; i < n; i++)
+        text_list_add(all, sizeof(all), ", ", "%s", names[i]);
+    return refuse(BAD_USAGE, "--%s: unknown '%.*s'; of: %s", option, (int)length, text, all);
+}
+
+int option_quiet_parts(const char *option, const char *text, unsigned *out)
+{
+    *out = 0;
+    while (text != NULL) {
+        size_t length = strcspn(text, ",");
+        int part = name_index(quiet_part_names, QUIET_PARTS, text, length);
+        if (part < 0)
+            return refuse_name(option, text, length, quiet_part_names, QUIET_PARTS);
+        *out |= 1u << part;
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return 0;
+}
+
+int option_interference(const char *option, const char *text, enum interference *out)
+{
+    static const char *const names[] = {"make", "memory", "script"};
+    int i = name_index(names, 3, text, strlen(text));
+    if (i < 0)
+        return refuse_name(option, text, strlen(text), names, 3);
+    *out = (enum interference)(i + INTERFERENCE_MAKE);
+    return 0;
+}
+
+int option_quiet_check(const struct options *o)
+{
+    bool modelled = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
+    if (o->quiet_given && modelled)
+        return refuse(BAD_USAGE, "--quiet-machine would change this machine and cannot be combined with --machine %s",
+                      o->machine);
+    if (o->quiet_given && o->input != NULL)
+        return refuse(BAD_USAGE,
+                      "--quiet-machine cannot be combined with --input, which reads tables measured earlier");
+    if (o->interference != INTERFERENCE_NONE && modelled)
+        return refuse(BAD_USAGE, "--interference would load this machine and cannot be combined with --machine %s",
+                      o->machine);
+    if (o->sysroot != NULL && o->job == JOB_LIST && o->list != LIST_MACHINES)
+        return refuse(BAD_USAGE, "--sysroot goes with --check, --restore and --list machines");
+    if (o->sysroot != NULL && o->job == JOB_LIST && !o->quiet_given)
+        return refuse(BAD_USAGE, "--sysroot with --list machines shows what --quiet-machine would do: add it");
+    if (o->quiet_given && o->job == JOB_LIST && o->list != LIST_MACHINES)
+        return refuse(BAD_USAGE, "--quiet-machine cannot be combined with --list %s", o->job_argument);
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every result says of the settings under which it was measured (doc/quiet-machine.md, "The snapshot"). */
+#pragma once
+
+#include <jansson.h>
+
+#include "drivers/environment/environment.h"
+
+/* The members as JSON, null where not readable; a new reference, NULL: out of memory. */
+json_t *snapshot_json(const struct environment *e);
+/* The same in one line, without what is not known. */
+void snapshot_line(const struct environment *e, char *out, size_t size);
+/* In what two lines differ, as "governor powersave, there performance; ...": false and "" where they do not. */
+bool snapshot_differs(const char *here, const char *there, char *out, size_t size);
