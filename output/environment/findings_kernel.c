@@ -14,8 +14,8 @@ void findings_microcode(const struct environment *e, struct finding *f)
                              "A reboot loads one for all");
         return;
     }
-    if (findings_has(e, f, ENV_MICROCODE))
-        findings_see(f, "revision %s%s", e->fact[ENV_MICROCODE].text, e->hypervisor ? ", as the host has it" : "");
+    if (e->microcode[0])
+        findings_see(f, "revision %s%s", e->microcode, e->hypervisor ? ", as the hypervisor tells it" : "");
 }
 
 /* Words of Linux, arch/x86/kernel/cpu/bugs.c, for what is done at each entry to the kernel or at each switch. */
@@ -34,19 +34,9 @@ static bool costs_at_entry(const char *text)
     return false;
 }
 
-/* mitigations=WORD of the command line, if it is one. */
-static bool given_mitigations(const struct environment *e, char *out, size_t size)
-{
-    const char *at = strstr(e->fact[ENV_CMDLINE].text, "mitigations=");
-    if (!at || (at > e->fact[ENV_CMDLINE].text && at[-1] != ' '))
-        return false;
-    snprintf(out, size, "%.*s", (int)strcspn(at, " "), at);
-    return true;
-}
-
 void findings_mitigations(const struct environment *e, struct finding *f)
 {
-    char list[200] = "", given[100];
+    char list[200] = "";
     for (size_t i = 0; i < e->n_weaknesses; i++)
         if (costs_at_entry(e->weaknesses[i].text))
             text_list_add(list, sizeof list, ", ", "%s", e->weaknesses[i].name);
@@ -60,12 +50,12 @@ void findings_mitigations(const struct environment *e, struct finding *f)
                  list);
     findings_disturbs(f, "every interrupt and system call takes up to a microsecond longer, and leaves colder buffers. "
                          "Only where nothing runs that is not trusted can they be left out");
-    if (!given_mitigations(e, given, sizeof given)) {
+    if (strcmp(e->mitigations, "default") == 0) {
         findings_boot(f, "mitigations=off");
-    } else if (strcmp(given, "mitigations=off") != 0) {
-        snprintf(f->change, sizeof f->change, "write mitigations=off for %s on the kernel command line and reboot",
-                 given);
-        snprintf(f->undo, sizeof f->undo, "write %s for mitigations=off on the kernel command line and reboot", given);
+    } else if (findings_harmless(e->mitigations) && strcmp(e->mitigations, "off") != 0) {
+        static const char line[] = "on the kernel command line and reboot";
+        snprintf(f->change, sizeof f->change, "write mitigations=off for mitigations=%s %s", e->mitigations, line);
+        snprintf(f->undo, sizeof f->undo, "write mitigations=%s for mitigations=off %s", e->mitigations, line);
     }
 }
 

@@ -75,6 +75,13 @@ static void look_at_tasks(const struct environment *e, struct finding *f, bool k
         findings_see(f, "on CPU %d, in %.3g s: %s", e->cpu, e->seconds, list);
         findings_disturbs(f, "%s", why);
         findings_counted(f, ms / (1e3 * e->seconds));
+    } else if (e->tasks_hidden) {
+        f->kind = FINDING_UNKNOWN;
+        findings_see(f, "/proc shows no tasks of others");
+        snprintf(f->why, sizeof f->why,
+                 "%s cannot be told: this is a container, or /proc is mounted with hidepid; look "
+                 "from the host, as root",
+                 what);
     } else {
         findings_see(f, "none ran on CPU %d in %.3g s", e->cpu, e->seconds);
     }
