@@ -274,7 +274,7 @@ long trials_run(struct characterize_trials *t)
 	error = run_on_cpu(&w);
 	counters_release(&w.counters);
 	kvfree(w.buffer);
-	if (!error && t->ended == CHARACTERIZE_ENDED_TRIAL)
+	if (!error && !t->n && t->ended == CHARACTERIZE_ENDED_TRIAL)
 		return refuse(t, CHARACTERIZE_REASON_TRIAL_TIME, -EINVAL);
 	return error;
 }

@@ -237,7 +237,7 @@ enum {
 };
 /* Why there are fewer trials than were requested. */
 enum {
-	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms; it is not among them */
+	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms; it is not among them. The first: TRIAL_TIME */
 	CHARACTERIZE_ENDED_CALL = 1u << 1,      /* the second was over */
 	CHARACTERIZE_ENDED_SIGNAL = 1u << 2,    /* the caller has a signal */
 };
