@@ -82,22 +82,40 @@ static void forge_file(const char *name, const void *bytes, size_t n)
     environment_insist(out && (!n || fwrite(bytes, 1, n, out) == n) && !fclose(out), "a file can be written");
 }
 
-static void forge_defaults(const struct fuzzed_file *f)
+/* Puts back what a file is in all other runs, if it is any; NULL: all of them. */
+static void forge_default(const char *path)
 {
     static const struct {
         const char *path, *text;
-    } rest[] = {
+    } defaults[] = {
         {"proc/interrupts", "CPU0 CPU2\n24: 1 2 x\nLOC: 7 8 timer\n"},
         {"proc/stat", "cpu2 1 2 3 4 5 6 7 8 9 10\n"},
         {"proc/self/cgroup", "0::/\n"},
         {"proc/self/mountinfo", "29 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
-        {"proc/5/task/5/stat", "5 (x) R 1 1 1 0 -1 0 0 0 0 0 4 3 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 2 0"},
+        {"proc/5/task/5/stat",
+         "5 (x) R 1 1 1 0 -1 0 0 0 0 0 4 3 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 2 0"},
         {"proc/irq/24/smp_affinity_list", "0-3\n"},
         {"sys/devices/system/cpu/cpu2/cpuidle/state0/name", "C1\n"},
     };
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        if (strcmp(rest[i].path, f->path) != 0 && (!f->second || strcmp(rest[i].path, f->second) != 0))
-            forge_file(rest[i].path, rest[i].text, strlen(rest[i].text));
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (!path || strcmp(defaults[i].path, path) == 0) {
+            forge_file(defaults[i].path, defaults[i].text, strlen(defaults[i].text));
+            if (path)
+                return;
+        }
+    if (path) {
+        char full[PATH_ROOM];
+        snprintf(full, sizeof full, "%s/%s", fuzzed_root, path);
+        (void)remove(full);
+    }
+}
+
+static void forge_tree(void)
+{
+    snprintf(fuzzed_root, sizeof fuzzed_root, "/tmp/characterize-fuzz-XXXXXX");
+    environment_insist(mkdtemp(fuzzed_root) != NULL && atexit(forget_tree) == 0, "a folder can be made");
+    forge_file("sys/devices/system/cpu/cpu2/uevent", "", 0);
+    forge_default(NULL);
 }
 
 /* ---- what must hold ---- */
@@ -164,10 +182,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct environment *e = malloc(sizeof *e);
     struct machine_error err;
-    if (!fuzzed_root[0]) {
-        snprintf(fuzzed_root, sizeof fuzzed_root, "/tmp/characterize-fuzz-XXXXXX");
-        environment_insist(mkdtemp(fuzzed_root) != NULL && atexit(forget_tree) == 0, "a folder can be made");
-    }
+    if (!fuzzed_root[0])
+        forge_tree();
     if (size == 0 || e == NULL) {
         free(e);
         return 0;
@@ -175,8 +191,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct fuzzed_file *f = &fuzzed_files[*data++ % FUZZED_FILES];
     const uint8_t *end = data + size - 1, *mark = memchr(data, 1, size - 1), *first_end = mark ? mark : end;
     struct second_look second = {f->path, mark ? mark + 1 : data, mark ? (size_t)(end - mark - 1) : size - 1};
-    forge_file("sys/devices/system/cpu/cpu2/uevent", "", 0);
-    forge_defaults(f);
     forge_file(f->path, data, (size_t)(first_end - data));
     if (f->second)
         forge_file(f->second, second.bytes, mark ? second.n : 0);
@@ -186,7 +200,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_forged(e);
     environment_free(e);
     free(e);
-    forget_tree();
-    mkdir(fuzzed_root, 0700);
+    forge_default(f->path);
+    if (f->second)
+        forge_default(f->second);
     return 0;
 }
