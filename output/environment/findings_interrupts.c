@@ -215,7 +215,7 @@ void findings_irq_affinity(const struct environment *e, struct finding *f)
         findings_see(f, "/proc/irq: %zu IRQs may go to CPU %d: %s", n, e->cpu, list);
         findings_disturbs(f,
                           "a device may interrupt the measured code at any time; --quiet-machine=irq keeps them away "
-                          "for a run (those of NVMe queues mostly cannot be moved)");
+                          "for a run (but for those of block devices' queues, which the kernel alone places)");
         move_away(e, false, f);
     }
     struct cpu_mask others;

@@ -79,7 +79,7 @@ refuses "nothing else can be checked" 2 environment --check everything
 # ---- results ----
 
 mkdir -p "$work/dir/tables"
-for table in frequency transitions; do
+for table in frequency throttle; do
     run --table $table --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma --json "$work/dir/tables/$table.json"
     verdict "a model's $table has no environment" sh -c '! grep -q environment "$1"' - "$work/dir/tables/$table.json"
 done
@@ -87,15 +87,15 @@ line() {
     sed -i '/^  "environment"/d; s/^{$/{\n  "environment": "kernel 6.1; governor '"$2"'",/' "$work/dir/tables/$1.json"
 }
 line frequency powersave
-line transitions powersave
+line throttle powersave
 run --export json --input "$work/dir"
 verdict "tables of one environment: no word" test "$status" -eq 0 -a ! -s "$err"
-line transitions performance
+line throttle performance
 run --export json --input "$work/dir"
 verdict "tables of two are named, with what differs" \
-    grep -q 'tables frequency and transitions .*governor powersave, there performance' "$err"
+    grep -q 'tables frequency and throttle .*governor powersave, there performance' "$err"
 run --validate xeon-gold-6130 --input "$work/dir"
-verdict "... also to --validate" grep -q 'tables frequency and transitions .*governor powersave, there performance' "$err"
+verdict "... also to --validate" grep -q 'tables frequency and throttle .*governor powersave, there performance' "$err"
 
 # a run of this processor, ended once it has begun
 (exec "$CHARACTERIZE" --all --machine timing --output "$tmp/run" >"$tmp/first" 2>&1) &
