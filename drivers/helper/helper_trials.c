@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "drivers/helper/helper_state.h"
-#include "drivers/cpu/tsc.h"
+#include "drivers/native/trials.h"
+#include "drivers/perf/perf_trials.h"
 
 enum {
     TRIAL_US_MAX = 4000, /* leaves room below the module's limit */
     LENGTH_TRIALS = 5,   /* the shortest of so many is how long its rounds take */
-    LENGTH_TRIES = 40,
-    GIVEN_UP_MAX = 100, /* calls that a stolen CPU ended early */
+    GIVEN_UP_MAX = 100,  /* calls that a stolen CPU ended early */
 };
 
 /* What has come of the trials so far. */
@@ -36,13 +36,12 @@ static int call_trials(const struct helper *h, struct characterize_trials *t, st
 static struct characterize_trials ask_for(const struct helper *h, const struct trials_request *r, unsigned n,
                                           uint64_t rounds)
 {
-    static const uint32_t before[] = {[TRIALS_NOTHING] = CHARACTERIZE_BEFORE_NOTHING,
-                                      [TRIALS_SPOIL] = CHARACTERIZE_BEFORE_SPOIL,
-                                      [TRIALS_IBPB] = CHARACTERIZE_BEFORE_IBPB};
     return (struct characterize_trials){.version = CHARACTERIZE_VERSION,
                                         .cpu = (uint32_t)h->native.cpu,
                                         .workload = r->workload,
-                                        .before = before[r->before],
+                                        .flags = r->before == TRIALS_IBPB ? CHARACTERIZE_TRIALS_IBPB : 0u,
+                                        .spoil = r->before == TRIALS_SPOIL ? TRIALS_SPOIL_ROUNDS : 0u,
+                                        .step = trials_first_round(rounds, r->bytes, 1),
                                         .n = n < CHARACTERIZE_TRIALS_MAX ? n : CHARACTERIZE_TRIALS_MAX,
                                         .bytes = r->bytes,
                                         .rounds = rounds};
@@ -53,40 +52,32 @@ static int asked_to_stop(const struct trials_request *r, struct machine_error *e
     return r->stop != NULL && r->stop(r->data) != 0 ? machine_fail(err, MACHINE_FAILED, "", "stopped") : MACHINE_OK;
 }
 
-static double shortest_of(const struct characterize_trials *t)
+/* For finding out how many rounds a trial has. */
+struct length_search {
+    const struct helper *h;
+    const struct trials_request *r;
+    struct machine_error *err;
+    int status;
+};
+
+/* How long so many rounds take at least; INFINITY where that is too long, or where nothing more can be asked. */
+static double ticks_of_rounds(void *context, uint64_t rounds)
 {
+    struct length_search *s = context;
+    struct characterize_trials t;
     double best = INFINITY;
 
-    for (uint32_t i = 0; i < t->n; i++)
-        best = fmin(best, (double)t->trial[i].ticks);
+    if (s->status == MACHINE_OK)
+        s->status = asked_to_stop(s->r, s->err);
+    if (s->status != MACHINE_OK || rounds > CHARACTERIZE_TRIAL_ROUNDS_MAX)
+        return INFINITY;
+    t = ask_for(s->h, s->r, LENGTH_TRIALS, rounds);
+    int status = call_trials(s->h, &t, s->err);
+    if (status != MACHINE_OK && t.reason != CHARACTERIZE_REASON_TRIAL_TIME)
+        s->status = status;
+    for (uint32_t i = 0; status == MACHINE_OK && i < t.n; i++)
+        best = fmin(best, (double)t.trial[i].ticks);
     return best;
-}
-
-/*
- * The rounds that take about trial_us. The duration grows with the rounds, but not always in proportion: trial division
- * takes longer with each number. So a step near the aim is the square root of what is missing.
- */
-static int find_rounds(const struct helper *h, const struct trials_request *r, uint64_t *rounds,
-                       struct machine_error *err)
-{
-    const double aim = (double)helper_ticks(h, r->trial_us);
-    double at = 1;
-
-    for (int try = 0; try < LENGTH_TRIES; try++) {
-        struct characterize_trials t = ask_for(h, r, LENGTH_TRIALS, (uint64_t)at);
-        int status = asked_to_stop(r, err);
-        if (status == MACHINE_OK)
-            status = call_trials(h, &t, err);
-        if (status != MACHINE_OK)
-            return status;
-        *rounds = t.rounds;
-        double missing = aim / fmax(shortest_of(&t), 1);
-        double next = fmin(fmax(floor(at * fmin(sqrt(missing), 8) + 0.5), 1), CHARACTERIZE_TRIAL_ROUNDS_MAX);
-        if (t.n > 0 && (next == at || fabs(missing - 1) < 0.05))
-            return MACHINE_OK;
-        at = t.n > 0 ? next : at;
-    }
-    return MACHINE_OK;
 }
 
 static void add_trials(struct trials_tally *so_far, const struct characterize_trials *t, double *ticks, double *cycles)
@@ -121,10 +112,8 @@ static int run_trials(struct helper *h, const struct trials_request *r, uint64_t
 }
 
 /* What the program can tell without the module. */
-static int check_trials(const struct helper *h, const struct trials_request *r, struct machine_error *err)
+static int check_masked(const struct trials_request *r, struct machine_error *err)
 {
-    if (!h->native.prepared)
-        return machine_fail(err, MACHINE_FAILED, "", "no repetition has been prepared");
     if (r->trial_us > TRIAL_US_MAX) {
         return machine_fail(err, MACHINE_BAD_INPUT, "shorten --observe",
                             "a trial of %g us is too long to mask interrupts: at most %d us", r->trial_us,
@@ -142,12 +131,12 @@ static int check_trials(const struct helper *h, const struct trials_request *r, 
 static void tell_trials(struct helper *h, const struct trials_tally *so_far, const double *ticks, const double *cycles,
                         double *duration, struct trials_seen *seen)
 {
-    const double ns = 1e9 / h->native.tsc.hz, step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
+    const double ns = 1e9 / h->native.tsc.hz;
 
     seen->cycles = (so_far->counted & CHARACTERIZE_COUNTED_CYCLES) != 0;
     for (unsigned i = 0; i < so_far->done; i++)
         duration[i] = seen->cycles ? cycles[i] : ticks[i] * ns;
-    seen->resolution = seen->cycles ? 1 : step * ns;
+    seen->resolution = seen->cycles ? 1 : fmax(1, h->native.tsc_step) * ns;
     /* NMIs are the interrupts that come nevertheless; the module's thread neither faults nor is switched within one */
     seen->between = (struct trials_between){
         .interrupts = so_far->nmis,
@@ -167,11 +156,13 @@ static int masked_trials(struct helper *h, const struct trials_request *r, doubl
 {
     struct trials_tally so_far = {.counted = UINT32_MAX};
 
-    int status = check_trials(h, r, err);
-    if (status == MACHINE_OK)
-        status = find_rounds(h, r, &seen->rounds, err);
+    int status = check_masked(r, err);
     if (status != MACHINE_OK)
         return status;
+    struct length_search search = {h, r, err, MACHINE_OK};
+    seen->rounds = trials_find_rounds(ticks_of_rounds, &search, (double)helper_ticks(h, r->trial_us));
+    if (search.status != MACHINE_OK)
+        return search.status;
     double *ticks = calloc(2 * (size_t)r->trials, sizeof *ticks);
     if (ticks == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -182,13 +173,35 @@ static int masked_trials(struct helper *h, const struct trials_request *r, doubl
     return status;
 }
 
+/* In user space, on the CPU that the module would use; cycles where perf counts them. */
+static int plain_trials(struct helper *h, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                        struct machine_error *err)
+{
+    struct perf_system system;
+    struct perf_pmu pmu;
+    struct cpu_mask before;
+
+    if (cpu_pin(h->native.cpu, &before) != 0) {
+        return machine_fail(err, MACHINE_CANNOT, "choose another CPU with --cpu", "CPU %d cannot be used: %s",
+                            h->native.cpu, strerror(errno));
+    }
+    perf_real_system(&system);
+    int status = part_events_check(&h->events, &h->native, &pmu, err);
+    if (status == MACHINE_OK) {
+        status = h->clock == HELPER_COUNTERS ? perf_trials(&system, &pmu, &h->native, r, duration, seen, err)
+                                             : trials_run(&h->native, r, NULL, duration, seen, err);
+    }
+    cpu_set_affinity(&before);
+    return status;
+}
+
 int helper_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
                   struct machine_error *err)
 {
     struct helper *h = m->state;
 
     *seen = (struct trials_seen){0};
-    if (r->masked)
-        return masked_trials(h, r, duration, seen, err);
-    return machine_fail(err, MACHINE_CANNOT, "", "not yet");
+    if (!h->native.prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "the helper machine was not prepared");
+    return r->masked ? masked_trials(h, r, duration, seen, err) : plain_trials(h, r, duration, seen, err);
 }

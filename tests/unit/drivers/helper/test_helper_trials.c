@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include "drivers/cpu/cpu.h"
 #include "drivers/helper/helper.h"
+#include "drivers/native/trials.h"
 #include "tests/support/fake_helper.h"
 
 enum { MOST = 3000 };
@@ -86,7 +88,9 @@ static void test_ns_where_nothing_is_counted(void **state)
         assert_true(fabs(duration[i] - (double)(seen.rounds * 100 + i) * tick_ns) < 1e-6);
     assert_true(duration[7] == -1);
     assert_true(fabs(duration[0] / 300e3 - 1) < 0.1);
-    assert_int_equal(fake_helper.trials.before, CHARACTERIZE_BEFORE_SPOIL);
+    assert_int_equal(fake_helper.trials.flags, 0);
+    assert_int_equal(fake_helper.trials.spoil, TRIALS_SPOIL_ROUNDS);
+    assert_int_equal(fake_helper.trials.step, 0);
     assert_int_equal(fake_helper.trials.workload, WORKLOAD_BRANCH);
     assert_int_equal(fake_helper.trials.rounds, seen.rounds);
     assert_true(seen.between.interrupts == 0 && seen.between.faults == 0 && seen.between.switches == 0);
@@ -108,7 +112,8 @@ static void test_cycles_of_many_calls(void **state)
         assert_true(duration[i] == (double)((seen.rounds * 100 + i % 700) / 2));
     assert_int_equal(fake_helper.trials_calls, 4);
     assert_int_equal(fake_helper.trials.n, 400);
-    assert_int_equal(fake_helper.trials.before, CHARACTERIZE_BEFORE_IBPB);
+    assert_int_equal(fake_helper.trials.flags, CHARACTERIZE_TRIALS_IBPB);
+    assert_int_equal(fake_helper.trials.spoil, 0);
     assert_true(seen.between.interrupts == 12 && seen.between.smis == 8);
 }
 
@@ -171,6 +176,23 @@ static void test_what_is_refused(void **state)
     refused(&r, MACHINE_FAILED, "prepared");
 }
 
+/* The module is not asked: in user space, on the CPU prepared for, and the thread is where it was afterwards. */
+static void test_not_masked(void **state)
+{
+    (void)state;
+    struct trials_request r = masked(3, 20);
+    struct cpu_mask before, after;
+    r.masked = false;
+    assert_int_equal(cpu_get_affinity(&before), 0);
+    run_trials(&r);
+    assert_int_equal(cpu_get_affinity(&after), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+    assert_int_equal(fake_helper.trials_calls, 0);
+    assert_true(seen.rounds > 0 && duration[0] > 0 && duration[2] > 0 && duration[3] == -1);
+    r.before = TRIALS_IBPB;
+    refused(&r, MACHINE_CANNOT, "register 49H");
+}
+
 int main(void)
 {
 #define TRIALS_TEST(f) cmocka_unit_test_setup_teardown(f, open_prepared, close_machine)
@@ -180,6 +202,7 @@ int main(void)
         TRIALS_TEST(test_a_stolen_cpu_is_told),
         TRIALS_TEST(test_the_length_of_long_rounds),
         TRIALS_TEST(test_what_is_refused),
+        TRIALS_TEST(test_not_masked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
