@@ -9,6 +9,7 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "output/self_test/self_test_output.h"
+#include "drivers/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
 
@@ -87,6 +88,14 @@ static int write_files(const struct options *o, const struct self_test_readings 
                        const struct self_test_lines *others)
 {
     json_t *json = self_test_lines_json(r, l, others);
+    if (json != NULL && !r->modelled && o->input == NULL) {
+        struct environment environment;
+        snapshot_take(r->cpu_number, &environment);
+        if (json_object_set_new(json, "environment", snapshot_json(&environment)) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+    }
     int status = json != NULL ? DONE : complain_out_of_memory();
     if (o->json != NULL && status == DONE)
         status = file_write(o->json, job_self_test_print_json, json);
