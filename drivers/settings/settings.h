@@ -95,9 +95,9 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
 /* What the parts of a wish would change here, without changing anything. */
 struct settings_line {
     enum quiet_part part;
-    const char *name;          /* the file or register; NULL: nothing of this part can be changed */
+    const char *name;           /* the file or register; NULL: nothing of this part can be changed */
     const char *before, *after; /* with name */
-    const char *why;           /* without name: why not; with it: what keeps this user from it, or "" */
+    const char *why;            /* without name: why not; with it: what keeps this user from it, or "" */
 };
 typedef void settings_line_taker(void *data, const struct settings_line *line);
 /* Calls take() for each. Returns MACHINE_OK or MACHINE_FAILED (out of memory). */

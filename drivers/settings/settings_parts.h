@@ -9,7 +9,7 @@
 #include "drivers/settings/settings.h"
 
 /* The longest value: a mask of CPU_LIMIT CPUs is 2303 characters. */
-enum { CHANGE_VALUE_MAX = 2400, CHANGE_PATH_MAX = 140 };
+enum { CHANGE_VALUE_MAX = 2400, CHANGE_PATH_MAX = 400 };
 
 enum change_kind {
     CHANGE_FILE,       /* a file of sysfs or procfs */
@@ -25,6 +25,8 @@ struct change {
     int cpu;                    /* of a register or likwid, else -1 */
     char path[CHANGE_PATH_MAX]; /* "/sys/...", "/proc/...", whatever the roots; "" where there is none */
     char *before, *after;
+    int part;    /* enum quiet_part as the number of its bit; -1: of none. Not in the journal */
+    bool undone; /* put back, or left to somebody else */
 };
 struct changes {
     struct change *list;
@@ -68,6 +70,33 @@ void settings_change_name(const struct settings_roots *r, const struct change *c
 int settings_mask_parse(const char *text, struct cpu_mask *out);
 void settings_mask_format(const struct cpu_mask *m, char *out, size_t size);
 
+/* ---- settings_undo.c ---- */
+
+/* What came of putting back: settings that were written, and those that somebody else has changed meanwhile. */
+struct undoing {
+    size_t written;
+    char others[300]; /* names and values; "": none */
+};
+/*
+ * Puts back the changes c->n - 1 to `first`, except for those undone already, and marks them. Returns MACHINE_OK, or
+ * MACHINE_FAILED and the first that could not be; then what could be is noted in the journal `fd`.
+ */
+int settings_undo(const struct settings_roots *r, int fd, struct changes *c, size_t first, struct undoing *out,
+                  struct machine_error *err);
+
+/* ---- settings_text.c ---- */
+
+/* How each part went. */
+struct quiet_told {
+    unsigned wished;  /* parts, or-ed */
+    unsigned already; /* of them, those that were so */
+    char why[QUIET_PARTS][300];
+};
+/* What was changed, in words, into `out` behind what stands there. */
+void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size);
+/* What was not, and why. */
+void settings_text_left(const struct quiet_told *t, char *out, size_t size);
+
 /* ---- settings_allowed.c ---- */
 
 /* Whether it is one that this program can have made: root acts on what stands in a journal. */
@@ -88,8 +117,10 @@ struct quiet_plan {
     const struct settings_roots *roots;
     int cpu;
     bool spread;
+    bool only_shown;        /* what this user may not write is planned all the same */
     struct cpu_mask others; /* the other CPUs that are online; less the siblings where these go offline */
     struct changes changes;
+    size_t all;      /* settings looked at */
     size_t already;  /* settings that are so already */
     size_t kept;     /* settings that cannot be changed ... */
     int error;       /* ... the first for this reason, ... */
@@ -104,9 +135,9 @@ void settings_quiet_keep(struct quiet_plan *p, const char *name, int error);
 typedef void quiet_planner(struct quiet_plan *p);
 quiet_planner settings_quiet_governor, settings_quiet_epp, settings_quiet_turbo, settings_quiet_cstates,
     settings_quiet_smt, settings_quiet_irq, settings_quiet_workqueue, settings_quiet_tick, settings_quiet_isolate;
-/* Plans one part. */
+/* Plans one part; settings_changes_free(&out->changes). */
 void settings_quiet_plan(const struct settings_roots *r, const struct settings_wish *wish, enum quiet_part part,
-                         struct quiet_plan *out);
+                         bool only_shown, struct quiet_plan *out);
 /* In which order parts are changed: what depends on others comes behind them. */
 extern const enum quiet_part settings_quiet_order[QUIET_PARTS];
 /* Why nothing of a planned part is, or was, changed: "Permission denied (/sys/...)", "there is no cpufreq here". */
@@ -116,7 +147,20 @@ int settings_quiet_policy(const struct settings_roots *r, int cpu);
 /* The IRQs that may go to CPUs of `from`, away from them. */
 void settings_quiet_irqs_away(struct quiet_plan *p, const struct cpu_mask *from);
 
-/* settings_isolate.c: CHANGE_PARTITION and CHANGE_SHIELD. Return 0 or an error number. */
+/* ---- settings_tasks.c: the affinity of other programs ---- */
+
+/* The CPUs that a task (a process, a thread) may run on, and its process. False: it is gone, or cannot be read.
+ * *kernel: it is a thread of the kernel. */
+bool settings_task_allowed(const struct settings_roots *r, int task, struct cpu_mask *out, int *process, bool *kernel);
+/* The first process with a thread of which is(allowed, data) is true, threads of the kernel left out; 0: none. */
+int settings_task_find(const struct settings_roots *r,
+                       bool (*is)(const struct cpu_mask *allowed, const struct cpu_mask *data),
+                       const struct cpu_mask *data);
+
+/* ---- settings_isolate.c ---- */
+
+/* CHANGE_CONTROLLER, CHANGE_PARTITION and CHANGE_SHIELD: what stands there is `after` where the cgroup exists, else
+ * `before`. Return 0 or an error number. */
 int settings_isolate_read(const struct settings_roots *r, const struct change *c, char *out, size_t size);
 int settings_isolate_make(const struct settings_roots *r, const struct change *c);
 int settings_isolate_undo(const struct settings_roots *r, const struct change *c);
@@ -132,6 +176,8 @@ enum state_kind { STATE_NONE, STATE_LEFT, STATE_LIVES, STATE_REBOOTED };
  */
 int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
                         struct changes *out);
+/* Notes that the change n, from 0, has been put back. */
+void settings_state_undone(int fd, size_t n);
 /* Begins it anew, empty; it and its name are on the disk afterwards. Returns 0 or an error number. */
 int settings_state_begin(const struct settings_roots *r, int fd);
 /* Adds a change that is to be made, and makes sure that it is on the disk. Returns 0 or an error number; then nothing
