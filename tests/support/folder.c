@@ -35,16 +35,24 @@ void folder_remove(const char *path)
         fail_msg("%s: %s", path, strerror(errno));
 }
 
-static void folder_write(const char *folder, const char *name, const char *text, const char *end)
+static void make_folders_to(char *path, size_t folder)
 {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(path + folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0755);
         *slash = '/';
     }
+}
+
+static void folder_write(const char *folder, const char *name, const char *text, const char *end)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *out = fopen(path, "w");
+    if (!out && errno == ENOENT) {
+        make_folders_to(path, strlen(folder));
+        out = fopen(path, "w");
+    }
     if (!out)
         print_error("%s: %s\n", path, strerror(errno));
     assert_non_null(out);
