@@ -542,9 +542,9 @@ static void test_text(void **state)
                                "            time; a quieter host, a larger or a dedicated instance helps\n"
                                "       ? aslr             /proc/sys/kernel/randomize_va_space: 2\n"
                                "    why     code and data lie elsewhere in each run, so runs with memory\n"
-        "            accesses differ; for one command alone, and without root: setarch -R\n"
-        "            ./characterize ...\n"
-        "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
+                               "            accesses differ; for one command alone, and without root: setarch -R\n"
+                               "            ./characterize ...\n"
+                               "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
                                "    undo    echo 2 | sudo tee /proc/sys/kernel/randomize_va_space\n"
                                "2 findings disturb, 0 limit what can be measured, 0 could not be told; quiet:\n";
     struct computer c;
@@ -557,7 +557,7 @@ static void test_text(void **state)
     set(&c, ENV_ASLR, "2");
     look_for(&c, &f);
     FILE *out = open_memstream(&text, &size);
-    findings_print(out, &c.e, &f, 80);
+    environment_print(out, &c.e, &f, 80);
     assert_int_equal(fclose(out), 0);
     text[strlen(want) < size ? strlen(want) : size] = '\0';
     assert_string_equal(text, want);
@@ -574,7 +574,7 @@ static void test_json(void **state)
     c.e.steal = 0.02;
     set(&c, ENV_ASLR, "2");
     look_for(&c, &f);
-    char *text = findings_json(&c.e, &f, NULL);
+    char *text = environment_json(&c.e, &f, NULL);
     json_t *root = json_loads(text, 0, NULL), *list = json_object_get(root, "findings");
     assert_int_equal(json_array_size(list), 2);
     json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1);
@@ -674,7 +674,7 @@ static void test_garbage(void **state)
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(f.list[k].id, x->id);
         }
-        char *json = findings_json(&c->e, &f, NULL);
+        char *json = environment_json(&c->e, &f, NULL);
         json_t *root = json_loads(json, 0, NULL);
         assert_non_null(root);
         json_decref(root);
