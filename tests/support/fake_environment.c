@@ -164,15 +164,16 @@ void fake_environment_interrupts(const char *root, unsigned (*count)(int cpu, in
     folder_put(root, "proc/interrupts", text);
 }
 
-void fake_environment_stat(const char *root, const struct fake_ticks ticks[FAKE_CPUS])
+void fake_environment_stat(const char *root, const struct fake_ticks ticks[FAKE_CPUS], unsigned begun)
 {
     char text[TEXT_SIZE] = "cpu  1 2 3 4 5 6 7 8 9 10\n";
     for (int cpu = 0; cpu < FAKE_CPUS; cpu++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "cpu%d %u 0 0 %u 0 0 0 %u 0 0\n", cpu, ticks[cpu].user,
-                 ticks[cpu].idle, ticks[cpu].steal);
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "cpu%d %u 0 0 %u 0 0 0 %u 0 0\n", cpu, ticks[cpu].user, ticks[cpu].idle,
+                 ticks[cpu].steal);
     }
-    strcat(text, "intr 123 0 0\nctxt 99\nbtime 1700000000\n");
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "intr 123 0 0\nctxt 99\nbtime 1700000000\nprocesses %u\n", begun);
     folder_put(root, "proc/stat", text);
 }
 
@@ -244,7 +245,7 @@ void fake_environment_make(char root[FOLDER_PATH_MAX])
         put_cpu(root, cpu);
     put_cpuinfo(root);
     put_irqs(root);
-    fake_environment_stat(root, ticks);
+    fake_environment_stat(root, ticks, 900);
     put_tasks(root);
     snprintf(self, sizeof self, "%s/proc/self", root);
     if (symlink("800", self) != 0)

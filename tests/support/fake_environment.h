@@ -20,11 +20,11 @@ void fake_environment_make(char root[FOLDER_PATH_MAX]);
 enum { FAKE_LOC = FAKE_IRQS, FAKE_RES, FAKE_NMI, FAKE_LINES };
 void fake_environment_interrupts(const char *root, unsigned (*count)(int cpu, int line));
 
-/* proc/stat: clock ticks of each CPU: user, idle and steal as they are given, nothing else. */
+/* proc/stat: clock ticks of each CPU: user, idle and steal as they are given, nothing else; `begun` threads. */
 struct fake_ticks {
     unsigned user, idle, steal;
 };
-void fake_environment_stat(const char *root, const struct fake_ticks ticks[FAKE_CPUS]);
+void fake_environment_stat(const char *root, const struct fake_ticks ticks[FAKE_CPUS], unsigned begun);
 
 /* A thread: proc/PID/task/TID/ stat, schedstat, status, and proc/PID/comm where TID is PID. */
 struct fake_task {

@@ -104,7 +104,7 @@ static int time_passes(void *root)
     static const struct fake_ticks ticks[FAKE_CPUS] = {{1040, 9060, 0}, {1060, 9040, 0}, {1020, 9070, 10},
                                                        {10, 9990, 0},   {1000, 9000, 0}, {1000, 9000, 0},
                                                        {1050, 9050, 0}, {10, 9989, 0}};
-    fake_environment_stat(root, ticks);
+    fake_environment_stat(root, ticks, 950);
     folder_put_line(root, "sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "5");
     return 0;
 }
@@ -117,6 +117,7 @@ static void times_are_parts(void **state)
     assert_close(e.steal, 0.1, 1e-9);
     assert_close(e.busy_sibling, 0.5, 1e-9);
     assert_close(e.busy_others, 0.5, 1e-9);
+    assert_close(e.begun, 50, 1e-9);
     assert_close(e.thermal_now, 2, 1e-9);
     assert_close(e.thermal_boot, 9, 1e-9);
     environment_free(&e);
@@ -133,7 +134,7 @@ static void nothing_is_not_zero(void **state)
     struct environment e;
     count_cpu2(state, nothing_happens, &e);
     assert_true(isnan(e.busy_here) && isnan(e.steal) && isnan(e.busy_sibling) && isnan(e.busy_others));
-    assert_true(e.timer_hz == 0 && e.thermal_now == 0);
+    assert_true(e.timer_hz == 0 && e.begun == 0 && e.thermal_now == 0);
     assert_int_equal(e.n_tasks, 0);
     environment_free(&e);
 }

@@ -155,6 +155,7 @@ static void check_environment(const struct environment *e)
     expect_part(e->busy_here);
     expect_part(e->busy_sibling);
     expect_part(e->busy_others);
+    expect_amount(e->begun);
     expect_amount(e->timer_hz);
     expect_amount(e->thermal_now);
     expect_amount(e->thermal_boot);
