@@ -68,7 +68,7 @@ int measuring_open(const struct options *o, struct measuring *m)
         return status;
     }
     m->open = true;
-    snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
+    changed_settings_text(o, m->changed, m->settings_text, sizeof(m->settings_text));
     return DONE;
 }
 

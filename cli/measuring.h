@@ -16,7 +16,7 @@ struct measuring {
     struct machine machine;
     bool open;
     struct settings *changed;
-    char settings_text[200];
+    char settings_text[1000];
     struct tables_options options;
     bool quiet;
     char failure[600]; /* why the last table could not be measured */
