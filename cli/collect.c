@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/environment/snapshot.h"
 #include "output/export/schedule.h"
 #include "cli/files.h"
 #include "cli/messages.h"
@@ -93,12 +94,33 @@ static int check_together(const struct options *o, const struct collected *c)
     return o->input != NULL ? refuse(BAD_USAGE, "%s: %s", o->input, why) : refuse(FAILED, "%s", why);
 }
 
+/* Tables may be of one computer and of different settings: they are used, but not in silence. */
+static void tell_environments(const struct collected *c)
+{
+    const char *first = NULL, *of = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *environment = table_meta(c->list[i], "environment");
+        char why[400];
+        if (environment == NULL)
+            continue;
+        if (first == NULL) {
+            first = environment;
+            of = c->list[i]->name;
+        } else if (snapshot_differs(first, environment, why, sizeof(why))) {
+            complain("warning: the tables %s and %s were measured under different settings: %s", of, c->list[i]->name,
+                     why);
+        }
+    }
+}
+
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c)
 {
     memset(c, 0, sizeof(*c));
     int status = o->input != NULL ? collect_read_all(o->input, kinds, n, c) : collect_measure_all(o, kinds, n, c);
     status = status == DONE ? check_together(o, c) : status;
-    if (status != DONE)
+    if (status == DONE)
+        tell_environments(c);
+    else
         collect_free(c);
     return status;
 }

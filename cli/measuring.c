@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
+#include "cli/disturbing.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
 #include "drivers/events/event_code.h"
 #include "library/measure.h"
+#include "util/text_list.h"
 
 /* The options of tables, with those that are told otherwise on the command line. */
 static void measuring_options(const struct options *o, struct tables_options *out)
@@ -58,9 +60,15 @@ int measuring_open(const struct options *o, struct measuring *m)
     memset(m, 0, sizeof(*m));
     m->quiet = o->quiet;
     measuring_options(o, &m->options);
-    int status = changed_settings_begin(o, &m->changed);
-    if (status != DONE)
+    char disturbed[120];
+    /* first: who disturbs is not to follow this process into a cpuset or onto its CPU */
+    int status = disturbing_ready(o, &m->interferer, disturbed, sizeof(disturbed));
+    if (status == DONE)
+        status = changed_settings_begin(o, &m->changed);
+    if (status != DONE) {
+        (void)measuring_close(m);
         return status;
+    }
     if (machine_open(o->machine != NULL ? o->machine : "auto", NULL, &m->machine, m->told, sizeof(m->told), &error) !=
         MACHINE_OK) {
         status = complain_of_machine("", &error);
@@ -69,7 +77,14 @@ int measuring_open(const struct options *o, struct measuring *m)
     }
     m->open = true;
     changed_settings_text(o, m->changed, m->settings_text, sizeof(m->settings_text));
+    if (m->interferer != NULL)
+        text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", disturbed);
     return DONE;
+}
+
+int measuring_disturb(struct measuring *m)
+{
+    return disturbing_begin(m->interferer);
 }
 
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n)
@@ -135,7 +150,10 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
     for (size_t i = 0; i < m->n_kinds; i++)
         m->current = m->kinds[i] == k ? i : m->current;
     stop_only_asks(true); /* what the machine has changed must be put back */
-    int status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
+    int status = measuring_disturb(m);
+    if (status != DONE)
+        return status;
+    status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
     progress_end(&m->progress);
     if (status == MACHINE_OK) {
         if (m->settings_text[0] != '\0')
@@ -148,10 +166,13 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
 
 int measuring_close(struct measuring *m)
 {
+    int ended = disturbing_end(m->interferer);
+    interference_close(m->interferer);
+    m->interferer = NULL;
     if (m->open)
         m->machine.ops->close(&m->machine);
     m->open = false;
     int status = m->changed != NULL ? changed_settings_end(m->changed) : DONE;
     m->changed = NULL;
-    return status;
+    return status == DONE ? ended : status;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/options/options.h"
 #include "cli/progress.h"
+#include "drivers/interference/interference.h"
 #include "drivers/machine.h"
 #include "drivers/settings/settings.h"
 #include "tables/table/tables.h"
@@ -16,6 +17,7 @@ struct measuring {
     struct machine machine;
     bool open;
     struct settings *changed;
+    struct interferer *interferer; /* of --interference; NULL: none */
     char settings_text[1000];
     struct tables_options options;
     bool quiet;
@@ -35,8 +37,10 @@ int measuring_open(const struct options *o, struct measuring *m);
 /* The tables that will be measured, so that the time left can be told, and whether the machine can do what the options
  * ask for. DONE, or an exit status after a line. */
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
+/* What --interference asks for runs from here on, until measuring_close(). DONE, or an exit status after a line. */
+int measuring_disturb(struct measuring *m);
 /* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
                     struct table *out);
-/* Puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */
+/* Ends the interference, puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */
 int measuring_close(struct measuring *m);

@@ -10,6 +10,7 @@
 #include "util/sha256.h"
 #include "cli/files.h"
 #include "drivers/cpu/cpu.h"
+#include "drivers/environment/snapshot.h"
 #include "drivers/events/event_code.h"
 #include "drivers/model/model.h"
 
@@ -57,6 +58,15 @@ static void put_allowed_cpus(json_t *o)
     }
 }
 
+/* The settings, as they are now: --quiet-machine has changed them already. */
+static void put_environment(json_t *object, const struct options *o)
+{
+    char line[SNAPSHOT_LINE];
+    int cpu = o->n_cpus > 0 ? (int)o->cpus[0] : o->cpu.given ? (int)o->cpu.value : -1;
+    snapshot_take_line(cpu, line, sizeof(line));
+    json_object_set_new(object, "environment", json_string(line));
+}
+
 /* A model's parameters are its identity: a file that was changed is another machine, also one of the shipped ones. */
 static void put_model(json_t *o, const char *spec)
 {
@@ -76,6 +86,7 @@ static json_t *machine_object(const struct options *o, const struct measuring *m
     if (object != NULL && !info.modelled) {
         put_host(object);
         put_allowed_cpus(object);
+        put_environment(object, o);
     } else if (object != NULL && o->machine != NULL) {
         put_model(object, o->machine);
     }
@@ -132,9 +143,14 @@ static void run_identity_show(const json_t *v, char *out, size_t size)
 static int differing_member(const char *key, const json_t *a, const json_t *b, char *why, size_t size)
 {
     const json_t *here = json_object_get(a, key), *there = json_object_get(b, key);
-    char mine[100], theirs[100];
+    char mine[100], theirs[100], differences[300];
     if (here != NULL && there != NULL && json_equal(here, there))
         return 0;
+    if (strcmp(key, "environment") == 0 && json_is_string(here) && json_is_string(there) &&
+        snapshot_differs(json_string_value(here), json_string_value(there), differences, sizeof(differences))) {
+        snprintf(why, size, "the settings of this computer are others: %s", differences);
+        return 1;
+    }
     run_identity_show(here, mine, sizeof(mine));
     run_identity_show(there, theirs, sizeof(theirs));
     snprintf(why, size, "%s is %s in that run and %s in this one", key, theirs, mine);

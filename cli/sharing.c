@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"
+#include "drivers/environment/snapshot.h"
 #include "drivers/perf/perf.h"
 #include "drivers/profile/profile_command.h"
 #include "drivers/profile/profile_levels.h"
@@ -29,6 +30,7 @@ struct sharing {
     struct profile_names *names;
     struct profile_command *command;
     struct shares_result result;
+    struct environment environment;
     char cpu[80], command_text[400];
 };
 
@@ -161,6 +163,8 @@ int sharing_run(const struct options *o, const struct profile_files *f)
     struct machine_error error;
     for (char **word = o->profile.command; word != NULL && *word != NULL; word++)
         text_list_add(s.command_text, sizeof(s.command_text), " ", "%s", *word);
+    snapshot_take(-1, &s.environment);
+    s.result.head.environment = &s.environment;
     s.result.head.command = s.command_text[0] != '\0' ? s.command_text : NULL;
     int status = sharing_open(&s);
     if (status == DONE && o->profile.command != NULL &&

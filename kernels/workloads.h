@@ -8,19 +8,29 @@
 #include "kernels/kernels.h"
 
 /*
- * Runs `rounds` rounds (>= 1) of the workload. `buffer` and `mask`: of those with memory operands, a buffer aligned to 64
- * bytes and its size - 1, a power of two less one; others ignore both. Returns a value that depends on all that was
- * computed, so that a test can check it: the same for the same arguments and contents.
+ * Runs `rounds` rounds (>= 1) of the workload, the first of which has the number `first`. `buffer` and `mask`: of those
+ * with memory operands, a buffer aligned to 64 bytes and its size - 1, a power of two (>= 64) less one. Only
+ * WORKLOAD_LOAD and WORKLOAD_SPOIL look at `first`, only the former at the buffer. Returns a value that depends on all
+ * that was computed, so that a test can check it: the same for the same arguments and contents.
  */
-typedef uint64_t workload_fn(uint64_t rounds, const void *buffer, uint64_t mask);
+typedef uint64_t workload_fn(uint64_t rounds, const void *buffer, uint64_t mask, uint64_t first);
 
 enum workload_number {
     WORKLOAD_REGISTER, /* V 3.1: registers only, one well-predicted branch a round */
-    WORKLOAD_BRANCH,   /* V 3.10.1: trial division; a round is one number tested: 3, 4, ... up to 6000, then again */
-    WORKLOAD_LOAD,     /* V 4.2, load@mem: a round is 16 independent loads of 8 bytes at pseudo-random places */
-    WORKLOAD_SPOIL, /* fills the branch predictor: thousands of branches of its own, at random; no result of it counts */
+    WORKLOAD_BRANCH,   /* V 3.10.1: trial division; a round is one number tested: 3, 4, ... up to 5999, then again */
+    /*
+     * V 4.2, load@mem: a round is WORKLOAD_LOADS independent loads of 8 bytes, each from another line of 64 bytes. The
+     * lines come in a pseudo-random order in which each has one turn before any has its second: round `first + n`
+     * continues what round `first` began. So a buffer larger than a cache is never found in it when the next call goes
+     * on where the last one ended; with the same `first` each call reads the same lines.
+     */
+    WORKLOAD_LOAD,
+    /* fills the branch predictor: a round is WORKLOAD_BRANCHES branches of its own, at random; no result of it counts */
+    WORKLOAD_SPOIL,
     WORKLOADS
 };
+enum { WORKLOAD_LOADS = 16, WORKLOAD_BRANCHES = 4096 };
+
 struct workload {
     const char *name; /* "register", "branch", "load@mem", "spoil" */
     workload_fn *run;

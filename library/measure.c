@@ -8,6 +8,7 @@
 
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/phases.h"
+#include "drivers/environment/snapshot.h"
 #include "trace/discarded.h"
 #include "util/text_list.h"
 
@@ -76,12 +77,29 @@ int measure_check_cores(const struct machine_info *info, const struct tables_opt
     return MACHINE_OK;
 }
 
+/* Under which settings this computer was, which still are as they were; a model has none. 0, or -1: out of memory. */
+static int note_environment(const struct machine *m, struct switches_seen *seen)
+{
+    char line[SNAPSHOT_LINE];
+    struct machine_info info;
+    m->ops->info(m, &info);
+    if (info.modelled)
+        return 0;
+    snapshot_take_line(info.cpu_number, line, sizeof(line));
+    if (line[0] == '\0')
+        return 0;
+    free(seen->phases.environment);
+    seen->phases.environment = strdup(line);
+    return seen->phases.environment == NULL || trace_set(&seen->result.trace, "environment", line) != 0 ? -1 : 0;
+}
+
 int measure_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err)
 {
     int status = guarded_switch(g, s, out, err);
-    if (status == MACHINE_OK && (discarded_note(&out->result.trace, out->result.invalid, out->result.n_invalid) != 0 ||
-                                 phases_add_discarded(&out->result.trace, &out->phases) != 0)) {
+    if (status == MACHINE_OK &&
+        (discarded_note(&out->result.trace, out->result.invalid, out->result.n_invalid) != 0 ||
+         phases_add_discarded(&out->result.trace, &out->phases) != 0 || note_environment(g->machine, out) != 0)) {
         switches_free(out);
         status = measure_out_of_memory(err);
     }

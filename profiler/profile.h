@@ -52,6 +52,7 @@ struct profile_row {
 };
 enum { PROFILE_CULPRITS_MAX = 8 };
 
+struct environment;    /* drivers/environment/environment.h */
 struct profile_totals; /* profiler/totals.c: what is added up while records come in */
 
 /* What is needed beside records, from the tables (--params); NaN where nothing is known. */
@@ -67,6 +68,7 @@ struct profile_head {
     const char *command; /* that was profiled, as it was typed; NULL: everything that ran */
     const char *params;  /* the export's file, and the processor that it is of */
     const char *params_cpu;
+    const struct environment *environment; /* of this computer; NULL: a model */
     size_t n_warnings;
     const char *const *warnings;
 };

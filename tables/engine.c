@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "drivers/environment/snapshot.h"
 #include "tables/published/published.h"
 #include "tables/table/tables.h"
 #include "util/text_list.h"
@@ -72,16 +73,20 @@ static void engine_note(struct table *t, const struct tables_context *x)
     note_cpus(t, x->options);
 }
 
-/* What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run. */
+/* What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run, and under
+ * which settings, which are those of that run (cli/run_identity.h). */
 static void note_silicon(struct table *t, const struct run *r)
 {
-    char now[DATE_SIZE];
+    char now[DATE_SIZE], environment[SNAPSHOT_LINE];
     date_now(now);
     table_set_meta(t, "date", r->first[0] ? r->first : now);
     if (strcmp(r->first, r->last) != 0)
         table_set_meta(t, "date_last", r->last);
     if (r->cpus[0])
         table_set_setting(t, "measured_cpu", r->cpus);
+    snapshot_take_line(r->cpus[0] ? (int)strtol(r->cpus, NULL, 10) : -1, environment, sizeof environment);
+    if (environment[0])
+        table_set_meta(t, "environment", environment);
 }
 
 /* ---- cells ---- */

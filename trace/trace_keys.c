@@ -89,6 +89,7 @@ static const struct trace_key keys[] = {
     TEXT("events"),
     TEXT("notes"),
     TEXT("settings"),
+    TEXT("environment"),
     TEXT("volts_missing"),
     {.name = "volts_late_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .hi = 1000},
     {.name = "discarded", .form = FORM_RUNS, .allowed = "REASON = RUN,RUN; REASON = RUN, runs from 0 to 4294967295"},

@@ -97,6 +97,7 @@ void phases_free(struct phases *p)
     free(p->machine);
     free(p->from);
     free(p->to);
+    free(p->environment);
     free(p->levels_ghz);
     free(p->levels);
     free(p->phases);

@@ -63,7 +63,7 @@ struct volt_step {
 };
 
 struct phases {
-    char *cpu, *machine, *from, *to; /* from the trace's metadata; NULL = not stated */
+    char *cpu, *machine, *from, *to, *environment; /* from the trace's metadata; NULL = not stated */
     bool modelled;
     size_t runs, runs_used;
     uint64_t samples, samples_discarded; /* recorded; of these, left out: outside what their columns may hold */

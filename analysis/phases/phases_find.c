@@ -92,10 +92,12 @@ static void phases_describe(const struct trace *t, struct phases *out)
 {
     free(out->from); /* set already where the trace is scattered readings gathered */
     free(out->to);
+    free(out->environment);
     out->cpu = copy_meta(t, "cpu");
     out->machine = copy_meta(t, "machine");
     out->from = copy_meta(t, "from");
     out->to = copy_meta(t, "to");
+    out->environment = copy_meta(t, "environment");
     out->modelled = is_modelled(t);
     if (!trace_samples_discarded(trace_get(t, trace_discarded_key), &out->samples_discarded, &out->samples)) {
         out->samples_discarded = 0;

@@ -102,6 +102,8 @@ static json_t *phases_json_head(const struct phases *p, bool *failed)
                              p->modelled, "from", json_lines_text(p->from), "to", json_lines_text(p->to), "runs",
                              (json_int_t)p->runs, "runs_used", (json_int_t)p->runs_used, "samples",
                              (json_int_t)p->samples, "samples_discarded", (json_int_t)p->samples_discarded);
+    if (p->environment != NULL)
+        json_lines_put(root, "environment", json_lines_text(p->environment), failed);
     json_t *levels = json_lines_array(root, "levels_ghz", failed);
     json_t *level_limits = json_lines_array(root, "levels_ci95_ghz", failed);
     for (size_t i = 0; i < p->n_levels; i++) {

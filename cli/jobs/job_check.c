@@ -1,10 +1,113 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --check environment: what of this computer disturbs a measurement (doc/quiet-machine.md). */
+#include <sys/ioctl.h>
+
+#include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
+#include "cli/progress.h"
+#include "output/environment/findings.h"
+
+enum { USUAL_WIDTH = 100, LEAST_WIDTH = 40, JSON_BYTES = 100000 };
+static const double CHECK_SECONDS = 1;
+
+struct check {
+    const struct options *o;
+    struct environment environment;
+    struct findings findings;
+};
+
+/* ---- looking ---- */
+
+/* The CPU that would be measured; of another machine's files the last one online, as this process runs there nowhere. */
+static int check_cpu(const struct options *o, int *cpu)
+{
+    struct machine_error error;
+    int wanted = o->cpu.given ? (int)o->cpu.value : -1;
+    if (o->sysroot == NULL) {
+        struct cpu_view view;
+        cpu_view_read("/sys", &view);
+        return cpu_choose(&view, wanted, cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("--cpu", &error);
+    }
+    *cpu = wanted >= 0 ? wanted : 0;
+    if (wanted < 0) {
+        struct environment there;
+        environment_read_facts(o->sysroot, 0, &there);
+        for (int i = 0; i < CPU_LIMIT; i++)
+            *cpu = cpu_mask_has(&there.online, i) ? i : *cpu;
+        environment_free(&there);
+    }
+    return DONE;
+}
+
+struct counting {
+    struct progress progress;
+    double seconds;
+};
+
+/* Never stops it: nothing has to be put back, so a signal ends the program at once. */
+static int check_on_progress(void *data)
+{
+    struct counting *c = data;
+    double elapsed = progress_due(&c->progress);
+    if (elapsed > 0)
+        progress_show(c->seconds > elapsed ? c->seconds - elapsed : 0, "counting");
+    return 0;
+}
+
+static int check_read(struct check *c)
+{
+    struct machine_error error;
+    struct counting counting = {.seconds = c->o->profile.seconds.given ? c->o->profile.seconds.value : CHECK_SECONDS};
+    int cpu, status = check_cpu(c->o, &cpu);
+    if (status != DONE)
+        return status;
+    progress_begin(&counting.progress, c->o->quiet);
+    status = environment_read(c->o->sysroot != NULL ? c->o->sysroot : "", cpu, counting.seconds, check_on_progress,
+                              &counting, &c->environment, &error);
+    progress_end(&counting.progress);
+    if (status != MACHINE_OK)
+        return complain_of_machine(c->o->sysroot != NULL ? "--sysroot" : "--check", &error);
+    return findings_of(&c->environment, &c->findings) == 0 ? DONE : complain_out_of_memory();
+}
+
+/* ---- telling ---- */
+
+static unsigned check_width(FILE *screen)
+{
+    struct winsize size;
+    if (ioctl(fileno(screen), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL_WIDTH;
+    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
+}
+
+static int check_print_json(FILE *stream, const void *data)
+{
+    const struct check *c = data;
+    return file_print_json(stream, findings_json(&c->environment, &c->findings, c->o->sysroot));
+}
+
+static int check_tell(const struct check *c)
+{
+    FILE *screen = file_is_stdout(c->o->json) ? stderr : stdout;
+    findings_print(screen, &c->environment, &c->findings, check_width(screen));
+    int status = c->o->json != NULL ? file_write(c->o->json, check_print_json, c) : DONE;
+    if (status != DONE || !c->o->strict)
+        return status;
+    if (findings_count(&c->findings, FINDING_DISTURBS) > 0)
+        return DEVIATES;
+    return findings_count(&c->findings, FINDING_UNKNOWN) > 0 ? CANNOT : DONE;
+}
 
 int job_check(const struct options *o)
 {
-    (void)o;
-    return refuse(CANNOT, "--check: not yet");
+    struct check c = {.o = o};
+    int status = file_check(o->json, JSON_BYTES);
+    if (status == DONE)
+        status = check_read(&c);
+    if (status == DONE)
+        status = check_tell(&c);
+    findings_free(&c.findings);
+    environment_free(&c.environment);
+    return status;
 }

@@ -13,6 +13,7 @@
 #include "cli/profiling.h"
 #include "cli/sharing.h"
 #include "cli/stop.h"
+#include "drivers/environment/snapshot.h"
 #include "drivers/profile/profile_levels.h"
 #include "profiler/output/profile_folded.h"
 #include "profiler/output/profile_output.h"
@@ -28,6 +29,7 @@ struct profile_job {
     struct profile_result result;
     char params_cpu[200], command[400], warning[WARNINGS][400];
     const char *warnings[WARNINGS];
+    struct environment environment;
 };
 
 static bool modelled(const struct options *o)
@@ -104,6 +106,10 @@ static void make_head(struct profile_job *j)
 {
     struct profile_head *head = &j->p.head;
     head->version = VERSION;
+    if (!j->p.info.modelled) {
+        snapshot_take(-1, &j->environment);
+        head->environment = &j->environment;
+    }
     for (char **word = j->o->profile.command; word != NULL && *word != NULL; word++)
         text_list_add(j->command, sizeof(j->command), " ", "%s", *word);
     head->command = j->command[0] != '\0' ? j->command : NULL;

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/changed_settings.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "output/self_test/self_test_output.h"
+#include "drivers/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
+#include "util/text_list.h"
 
 static int asked_to_stop(void *data)
 {
@@ -18,8 +21,7 @@ static int asked_to_stop(void *data)
     return stop_asked();
 }
 
-static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
-                                 struct self_test_lines *others)
+static int job_self_test_read(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
 {
     struct machine machine;
     struct machine_error error = {.status = MACHINE_OK};
@@ -44,6 +46,22 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
         status = complain_of_machine("--self-test", &error);
     machine.ops->close(&machine);
     return status;
+}
+
+static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
+                                 struct self_test_lines *others)
+{
+    struct settings *changed;
+    char text[1000];
+    int status = changed_settings_begin(o, &changed);
+    if (status != DONE)
+        return status;
+    status = job_self_test_read(o, out, others);
+    changed_settings_text(o, changed, text, sizeof(text));
+    if (text[0] != '\0')
+        text_list_add(out->notes, sizeof(out->notes), "; ", "settings: %s", text);
+    int end = changed_settings_end(changed);
+    return status != DONE ? status : end;
 }
 
 static int job_self_test_print_json(FILE *stream, const void *json)
@@ -87,6 +105,14 @@ static int write_files(const struct options *o, const struct self_test_readings 
                        const struct self_test_lines *others)
 {
     json_t *json = self_test_lines_json(r, l, others);
+    if (json != NULL && !r->modelled && o->input == NULL) {
+        struct environment environment;
+        snapshot_take(r->cpu_number, &environment);
+        if (json_object_set_new(json, "environment", snapshot_json(&environment)) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+    }
     int status = json != NULL ? DONE : complain_out_of_memory();
     if (o->json != NULL && status == DONE)
         status = file_write(o->json, job_self_test_print_json, json);

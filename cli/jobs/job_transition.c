@@ -120,8 +120,11 @@ static int job_transition_measure(struct measuring *m, const struct options *o, 
                                 .progress = job_transition_on_progress,
                                 .data = &watch};
     stop_only_asks(true); /* what the machine has changed must be put back */
+    int status = measuring_disturb(m);
+    if (status != DONE)
+        return status;
     progress_begin(&watch.progress, o->quiet);
-    int status = measure_switch(&guard, s, seen, &error);
+    status = measure_switch(&guard, s, seen, &error);
     progress_end(&watch.progress);
     if (stop_asked()) {
         if (status == MACHINE_OK)

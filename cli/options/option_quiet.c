@@ -41,10 +41,11 @@ int option_quiet_parts(const char *option, const char *text, unsigned *out)
 
 int option_interference(const char *option, const char *text, enum interference *out)
 {
-    static const char *const names[] = {"make", "memory", "script"};
-    int i = name_index(names, 3, text, strlen(text));
+    const char *const *names = interference_names + INTERFERENCE_MAKE;
+    const int n = INTERFERENCES - INTERFERENCE_MAKE;
+    int i = name_index(names, n, text, strlen(text));
     if (i < 0)
-        return refuse_name(option, text, strlen(text), names, 3);
+        return refuse_name(option, text, strlen(text), names, n);
     *out = (enum interference)(i + INTERFERENCE_MAKE);
     return 0;
 }

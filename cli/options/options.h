@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/interference/interference.h"
 #include "kernels/kernels.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/workload.h"
@@ -65,8 +66,6 @@ struct profile_given {
     const char *folded; /* NULL: not given */
     char **command;     /* behind --, ends in NULL; NULL: none */
 };
-
-enum interference { INTERFERENCE_NONE, INTERFERENCE_MAKE, INTERFERENCE_MEMORY, INTERFERENCE_SCRIPT };
 
 struct options {
     enum job job;

@@ -62,7 +62,9 @@ void cpu_mask_add(struct cpu_mask *m, int cpu);
 bool cpu_mask_has(const struct cpu_mask *m, int cpu);
 /* Reads the kernel's list form, "0-3,8". Returns 0, or -1 when it is not one (then *out is empty). */
 int cpu_mask_parse(const char *text, struct cpu_mask *out);
-/* Writes it; ends in "..." where it does not fit. */
+/* The same of the other form, words of 32 bits in hexadecimal, the highest CPUs first: "ff,ffffffff". */
+int cpu_mask_parse_hex(const char *text, struct cpu_mask *out);
+/* Writes the list form; ends in "..." where it does not fit. */
 void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size);
 
 /* The logical CPUs, as the kernel shows them. */

@@ -66,6 +66,38 @@ int cpu_mask_parse(const char *text, struct cpu_mask *out)
     return 0;
 }
 
+/* The bits of a hexadecimal digit; -1: it is none. */
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c != '\0' ? strchr(digits, tolower((unsigned char)c)) : NULL;
+    return at != NULL ? (int)(at - digits) : -1;
+}
+
+int cpu_mask_parse_hex(const char *text, struct cpu_mask *out)
+{
+    enum { WORD_DIGITS = 8, DIGIT_BITS = 4 };
+    const char *at = text + strlen(text);
+    int cpu = 0, bad = at == text;
+    cpu_mask_clear(out);
+    for (int digits = 0; at > text && !bad; digits++) {
+        int bits = hex_digit(*--at);
+        if (bits < 0) { /* between words, of which the first alone may be shorter */
+            bad = *at != ',' || digits != WORD_DIGITS || at == text;
+            digits = -1;
+            continue;
+        }
+        bad = digits >= WORD_DIGITS || (bits != 0 && cpu >= CPU_LIMIT);
+        for (int i = 0; i < DIGIT_BITS; i++)
+            if (bits >> i & 1)
+                cpu_mask_add(out, cpu + i);
+        cpu += DIGIT_BITS;
+    }
+    if (bad)
+        cpu_mask_clear(out);
+    return bad ? -1 : 0;
+}
+
 void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
 {
     size_t used = 0;

@@ -64,7 +64,8 @@ static double undisturbed_mean(double *v, size_t n, double step)
     return sum / (double)kept;
 }
 
-/* Mean ticks of the short (0) and long (1) chains of one window. Returns false where one of them is missing. */
+/* Mean ticks of the short (0) and long (1) chains of one window. Returns false where one of them is missing, or where
+ * the long ones took no longer, which no cost explains: such a window tells nothing. */
 static bool window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
                          double mean[2])
 {
@@ -79,7 +80,7 @@ static bool window_means(const struct timing_raw *r, size_t n, const struct timi
         return false;
     mean[0] = undisturbed_mean(ticks[0], count[0], step);
     mean[1] = undisturbed_mean(ticks[1], count[1], step);
-    return true;
+    return mean[1] > mean[0];
 }
 
 /* The means of the windows that are left, and k from them. */

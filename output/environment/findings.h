@@ -2,6 +2,9 @@
 /* What an environment costs a measurement (doc/quiet-machine.md): pure. */
 #pragma once
 
+#include <jansson.h>
+#include <stdio.h>
+
 #include "drivers/environment/environment.h"
 
 enum finding_kind { FINDING_DISTURBS, FINDING_LIMITS, FINDING_UNKNOWN, FINDING_QUIET };
@@ -10,8 +13,8 @@ struct finding {
     enum finding_kind kind;
     double cost;  /* 0..1; NaN: it cannot be told */
     bool counted; /* else estimated */
-    char seen[400], why[400];
-    char change[300], undo[300]; /* "": there is none */
+    char seen[500], why[500];
+    char change[1200], undo[1200]; /* "": there is none */
 };
 struct findings {
     struct finding *list; /* in order; those of kind FINDING_QUIET last */
@@ -21,3 +24,13 @@ struct findings {
 int findings_of(const struct environment *e, struct findings *out);
 void findings_free(struct findings *f);
 size_t findings_count(const struct findings *f, enum finding_kind kind);
+
+/*
+ * environment_text.c. For a person, in lines of at most `width` columns, but for commands, which are copied and are
+ * never broken.
+ */
+void findings_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width);
+
+/* environment_json.c. characterize-environment/1 (doc/formats.md); sysroot NULL: this machine. To be freed; NULL: out
+ * of memory. */
+char *findings_json(const struct environment *e, const struct findings *f, const char *sysroot);

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "drivers/environment/snapshot.h"
 #include "profiler/output/profile_parts.h"
 #include "util/json_lines.h"
 
@@ -85,6 +86,8 @@ static void put_profile_head(json_t *root, const struct profile_result *r, bool 
     put_words(root, "params", r->head.params, failed);
     put_words(root, "params_cpu", r->head.params_cpu, failed);
     put_natural(root, "seed", s->seed, failed);
+    if (r->head.environment)
+        json_lines_put(root, "environment", snapshot_json(r->head.environment), failed);
 }
 
 /* What the export gave. */

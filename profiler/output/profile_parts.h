@@ -37,6 +37,8 @@ void profile_table_kind(const struct profile_result *r, enum profile_kind kind, 
 void profile_table_commands(const struct profile_result *r, struct table *t);
 /* A row for each victim and culprit, in percent. */
 void profile_table_culprits(const struct profile_result *r, struct table *t);
+/* Its line in the metadata; a model has none. */
+void profile_put_environment(const struct profile_head *h, struct table *t);
 
 /* ---- profile_words.c: lines of text; each function prints nothing where there is nothing to tell ---- */
 

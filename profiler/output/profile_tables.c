@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/environment/snapshot.h"
 #include "profiler/output/profile_parts.h"
 #include "util/text_list.h"
 
@@ -83,6 +84,15 @@ static void describe_setup(const struct profile_result *r, struct table *t)
     table_set_setting_number(t, "lost", (double)r->totals.lost);
 }
 
+void profile_put_environment(const struct profile_head *h, struct table *t)
+{
+    char line[SNAPSHOT_LINE];
+    if (!h->environment)
+        return;
+    snapshot_line(h->environment, line, sizeof line);
+    table_set_meta(t, "environment", line);
+}
+
 static void describe_origin(const struct profile_result *r, struct table *t)
 {
     const struct profile_head *h = &r->head;
@@ -97,6 +107,7 @@ static void describe_origin(const struct profile_result *r, struct table *t)
     for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
         if (meta[i].value)
             table_set_meta(t, meta[i].key, meta[i].value);
+    profile_put_environment(h, t);
     for (size_t i = 0; i < r->n_doubts + h->n_warnings; i++) {
         char key[30];
         snprintf(key, sizeof key, "warning_%zu", i + 1);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "drivers/environment/snapshot.h"
 #include "profiler/output/profile_parts.h"
 #include "util/json_lines.h"
 #include "util/plain_text.h"
@@ -119,6 +120,8 @@ char *shares_json(const struct shares_result *r)
     json_lines_put(root, "machine", json_string("perf"), &failed);
     json_lines_put(root, "cpu", json_lines_text(r->cpu), &failed);
     json_lines_put(root, "modelled", json_false(), &failed);
+    if (r->head.environment)
+        json_lines_put(root, "environment", snapshot_json(r->head.environment), &failed);
     json_lines_put(root, "command", json_lines_text(r->head.command), &failed);
     json_lines_put(root, "n_cpus", json_integer(r->cpus), &failed);
     json_lines_put(root, "seconds", json_real(r->seconds), &failed);
@@ -155,6 +158,7 @@ int shares_csv(FILE *out, const struct shares_result *r)
     table_set_meta(&t, "cpu", r->cpu);
     table_set_meta(&t, "machine", "perf");
     table_set_meta(&t, "version", r->head.version);
+    profile_put_environment(&r->head, &t);
     table_set_meta(&t, "caution", caution);
     table_set_setting_number(&t, "seconds", r->seconds);
     table_set_setting_number(&t, "unknown", r->unknown);

@@ -24,6 +24,7 @@
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/sample_profile.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
 #include "util/text_list.h"
 
@@ -166,10 +167,7 @@ static bool table_is_golden(const char *model, struct machine *m, const struct t
  * that would take minutes here. */
 static void tables_are_golden(const char *name, const struct model *model, const char *only)
 {
-    if (getenv("SANITIZED")) {
-        print_message("skipped: numbers are compared in the ordinary build\n");
-        skip();
-    }
+    skip_where_sanitized("numbers are compared in the ordinary build");
     struct machine machine;
     struct machine_error err;
     size_t n;

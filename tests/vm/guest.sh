@@ -149,6 +149,7 @@ echo "== the module, at $(cut -d ' ' -f 1 /proc/uptime) s"
 ok "insmod" insmod /characterize.ko
 ok "the device belongs to root alone" test "$(stat -c '%a %u %g' /dev/characterize)" = "600 0 0"
 helper_checks /dev/characterize
+trials_checks /dev/characterize
 
 echo "== the profiler, at $(cut -d ' ' -f 1 /proc/uptime) s"
 profile_checks /dev/characterize "${SOAK:-10}"

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@
 
 #include "drivers/helper/kmod/uapi.h"
 #include "drivers/native/pace.h"
+#include "kernels/workloads.h"
 
-enum { COMMANDS = 14, ERRNOS = 256 };
-static const char *const command_names[COMMANDS] = {"hello",   "reason", "try",    "prepare", "run",  "finish", "msr",
-                                                    "garbage", "mmap",   "repeat", "profile", "stop", "totals", "read"};
+enum { COMMANDS = 15, ERRNOS = 256 };
+static const char *const command_names[COMMANDS] = {"hello",   "reason", "try",     "prepare", "run",
+                                                    "finish",  "msr",    "garbage", "mmap",    "repeat",
+                                                    "profile", "stop",   "totals",  "read",    "trials"};
 
 struct fuzz {
     int fd;
@@ -373,12 +376,34 @@ static void fuzz_read(struct fuzz *f)
             complain(f, "a record that cannot be");
 }
 
+/* Few and short ones; those that are too long are given up after 5 ms. */
+static void fuzz_trials(struct fuzz *f)
+{
+    struct characterize_trials t = {.version = version(f), .cpu = (uint32_t)number(f, 3)};
+    t.workload = (uint32_t)number(f, WORKLOADS);
+    t.before = (uint32_t)number(f, CHARACTERIZE_BEFORES + 1);
+    t.n = (uint32_t)(one_in(f, 20) ? number(f, CHARACTERIZE_TRIALS_MAX + 2) : below(f, 6));
+    t.rounds = one_in(f, 50) ? CHARACTERIZE_TRIAL_ROUNDS_MAX : number(f, 100);
+    t.bytes = t.workload != WORKLOAD_LOAD ? one_in(f, 20) : one_in(f, 20) ? next(f) : UINT64_C(1) << below(f, 24);
+    uint32_t wanted = t.n;
+    scramble(f, &t, offsetof(struct characterize_trials, n));
+    if (call(f, 14, CHARACTERIZE_IOC_TRIALS, &t) != 0)
+        return;
+    if (t.n > wanted || (t.n < wanted && t.ended == 0))
+        complain(f, "trials were lost");
+    for (uint32_t i = 0; i < t.n && i < wanted; i++)
+        if (t.trial[i].ticks == 0 || t.trial[i].ticks > t.longest)
+            complain(f, "a trial's time cannot be");
+}
+
 static void fuzz_garbage(struct fuzz *f)
 {
     static unsigned char block[20000];
-    unsigned long known[] = {CHARACTERIZE_IOC_HELLO,         CHARACTERIZE_IOC_REASON,        CHARACTERIZE_IOC_TRY,
-                             CHARACTERIZE_IOC_PREPARE,       CHARACTERIZE_IOC_RUN,           CHARACTERIZE_IOC_MSR,
-                             CHARACTERIZE_IOC_PROFILE_START, CHARACTERIZE_IOC_PROFILE_TOTALS};
+    unsigned long known[] = {CHARACTERIZE_IOC_HELLO,         CHARACTERIZE_IOC_REASON,
+                             CHARACTERIZE_IOC_TRY,           CHARACTERIZE_IOC_PREPARE,
+                             CHARACTERIZE_IOC_RUN,           CHARACTERIZE_IOC_MSR,
+                             CHARACTERIZE_IOC_PROFILE_START, CHARACTERIZE_IOC_PROFILE_TOTALS,
+                             CHARACTERIZE_IOC_TRIALS};
     for (unsigned i = 0; i < sizeof block; i += 8) {
         uint64_t word = next(f);
         memcpy(block + i, &word, 8);
@@ -386,7 +411,7 @@ static void fuzz_garbage(struct fuzz *f)
     uint32_t right = CHARACTERIZE_VERSION;
     memcpy(block, &right, sizeof right);
     void *arg = one_in(f, 3) ? NULL : one_in(f, 2) ? (void *)(uintptr_t)(next(f) << 12) : block;
-    unsigned long command = one_in(f, 3) ? (unsigned long)(uint32_t)next(f) : known[below(f, 8)];
+    unsigned long command = one_in(f, 3) ? (unsigned long)(uint32_t)next(f) : known[below(f, 9)];
     call(f, 7, command, arg);
     f->prepared = false; /* perhaps */
 }
@@ -428,7 +453,9 @@ static void fuzz_once(struct fuzz *f)
         call(f, 12, CHARACTERIZE_IOC_PROFILE_TOTALS, &t);
     } else if (what < 90) {
         fuzz_read(f);
-    } else if (what < 94) {
+    } else if (what < 92) {
+        fuzz_trials(f);
+    } else if (what < 96) {
         fuzz_garbage(f);
     } else {
         fuzz_map(f);

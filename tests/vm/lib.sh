@@ -141,7 +141,7 @@ make_module() {
 }
 
 build_programs() {
-    for program in ioctl_fuzz helper_checks profile_checks; do
+    for program in ioctl_fuzz helper_checks trials_checks profile_checks; do
         # shellcheck disable=SC2086 # flags
         ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I. -static -o "$work/$program" \
             "tests/vm/$program.c" "${BUILD:-build}/libinternal.a" -lm >"$work/programs.log" 2>&1 ||
@@ -156,7 +156,8 @@ make_initramfs() {
     mkdir -p "$root/bin" "$root/share"
     cp "$(command -v busybox)" "$root/bin/busybox"
     ln -s busybox "$root/bin/sh"
-    cp "$OUT/characterize" "$work/ioctl_fuzz" "$work/helper_checks" "$work/profile_checks" "$root/bin/"
+    cp "$OUT/characterize" "$work/ioctl_fuzz" "$work/helper_checks" "$work/trials_checks" "$work/profile_checks" \
+        "$root/bin/"
     cp -R data/. "$root/share/"
     # a second opinion on registers, where msr-tools are installed
     rdmsr=$(command -v rdmsr) && cp "$rdmsr" "$root/bin/"

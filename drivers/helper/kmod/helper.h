@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/poll.h>
 #include <linux/types.h>
+#include <asm/asm.h>
 #include <asm/msr.h>
 
 #include "compat.h"
@@ -41,6 +42,10 @@ bool support_mwait(void);
 bool support_aperf_mperf(unsigned int cpu);
 u32 support_counter_bits(void);
 u64 support_ticks(u64 us);
+/* MSR_SMI_COUNT: Intel since Nehalem (SDM volume 4). 0 where there is none. */
+u32 support_smis_taken(void);
+/* Whether that register is there and counts this machine's: a hypervisor makes its own. */
+bool support_smis_counted(void);
 
 /* A kernel of the registry, by number; checked. */
 struct task {
@@ -65,6 +70,15 @@ void counters_release(struct counters *c);
  * in *missing a bit for each that is not. Returns how many are.
  */
 unsigned int counters_indices(const struct counters *c, u32 *index, u32 *missing);
+
+/* All ones where the read faults: the fault goes on behind the instruction, with what the registers held before. */
+static __always_inline u64 counters_read(u32 index)
+{
+	u32 lo = ~0u, hi = ~0u;
+
+	asm volatile("1: rdpmc\n2:\n" _ASM_EXTABLE(1b, 2b) : "+a"(lo), "+d"(hi) : "c"(index));
+	return (u64)hi << 32 | lo;
+}
 
 /* ---- mask.c: the local APIC's timer ---- */
 
@@ -136,6 +150,13 @@ struct session {
 	struct profile_ring ring;
 };
 long repeat(struct session *s, struct characterize_run *run);
+
+/* ---- trials.c: a workload of fixed length, again and again ---- */
+
+/* Whether the branch predictor can be told to forget. */
+bool trials_have_barrier(void);
+/* As the ioctl. Sleeps for as long as that lasts, a second or so. */
+long trials_run(struct characterize_trials *t);
 
 /* ---- profile.c: the remote-overhead profiler; the session's lock is held, except for reading ---- */
 

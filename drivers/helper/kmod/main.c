@@ -59,6 +59,8 @@ static long say_hello(struct session *s, void *arg)
 		h->can |= CHARACTERIZE_CAN_MWAIT;
 	if (timer_can_be_masked())
 		h->can |= CHARACTERIZE_CAN_MASK_TIMER;
+	if (trials_have_barrier())
+		h->can |= CHARACTERIZE_CAN_IBPB;
 	return 0;
 }
 
@@ -197,6 +199,13 @@ static long read_register(struct session *s, void *arg)
 	return register_read(arg);
 }
 
+static long run_trials(struct session *s, void *arg)
+{
+	if (s->profile)
+		return refuse(arg, CHARACTERIZE_REASON_PROFILE_RUNS, -EBUSY);
+	return trials_run(arg);
+}
+
 static long start_profile(struct session *s, void *arg)
 {
 	finish(s);
@@ -253,6 +262,8 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		finish(&the_session);
 		mutex_unlock(&the_session.lock);
 		return 0;
+	case CHARACTERIZE_IOC_TRIALS:
+		return call(user, sizeof(struct characterize_trials), run_trials);
 	case CHARACTERIZE_IOC_PROFILE_START:
 		return call(user, sizeof(struct characterize_profile), start_profile);
 	case CHARACTERIZE_IOC_PROFILE_STOP:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The registry of kernels, the same as in user space; its objects must lie in this folder. */
+/* The lists of kernels and workloads, the same as in user space; their objects must lie in this folder. */
 #include "compat.h"
 #include "../../../kernels/registry.c"
+#include "../../../kernels/workloads.c"
 
 #ifdef COMPAT_KCFI
-/* Its address makes the compiler state the hash of kernel_fn, which kernels/kernel.inc puts before each kernel. */
+/* Their addresses make the compiler state the hashes of kernel_fn and workload_fn, which kernels/kernel.inc puts before
+ * each function of these types. */
 extern kernel_fn kernel_pause_1;
 __ADDRESSABLE(kernel_pause_1);
+__ADDRESSABLE(workload_register);
 #endif

@@ -67,16 +67,6 @@ static void clear_vectors(u32 features)
 	asm volatile("vzeroupper" : : : "memory");
 }
 
-/* MSR_SMI_COUNT: Intel since Nehalem (SDM volume 4). 0 where there is none. */
-static u32 smis_taken(void)
-{
-	u64 value;
-
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || rdmsrq_safe(MSR_SMI_COUNT, &value))
-		return 0;
-	return value;
-}
-
 static u32 nmis_taken(void)
 {
 	return compat_nmi_count();
@@ -101,11 +91,11 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 	w->reader.limit = w->limit;
 	run->parked = w->fresh ? 0 : neighbours_park(w->s->neighbours);
 	clear_vectors(features);
-	smis = smis_taken();
+	smis = support_smis_taken();
 	nmis = nmis_taken();
 	inside(w);
 	run->nmis = nmis_taken() - nmis;
-	run->smis = smis_taken() - smis;
+	run->smis = support_smis_taken() - smis;
 	clear_vectors(features);
 	neighbours_unpark(w->s->neighbours);
 	timer_unmask(&timer);

@@ -18,15 +18,7 @@ static __always_inline u64 read_tsc(void)
 	return (u64)hi << 32 | lo;
 }
 
-/* All ones where the read faults: the fault goes on behind the instruction, with what the registers held before. */
-static __always_inline u64 read_counter(u32 index)
-{
-	u32 lo = ~0u, hi = ~0u;
-
-	asm volatile("1: rdpmc\n2:\n" _ASM_EXTABLE(1b, 2b) : "+a"(lo), "+d"(hi) : "c"(index));
-	return (u64)hi << 32 | lo;
-}
-
+/* The same for RDMSR. */
 static __always_inline u64 read_register(u32 number)
 {
 	u32 lo = ~0u, hi = ~0u;
@@ -48,7 +40,7 @@ static __always_inline u64 read_all(struct reader *r, const unsigned int n, cons
 	out[1] = r->blocks;
 #pragma GCC unroll 12
 	for (i = 0; i < n; i++)
-		out[2 + i] = read_counter(r->index[i]);
+		out[2 + i] = counters_read(r->index[i]);
 	if (aperf_mperf) {
 		out[2 + n] = read_register(MSR_IA32_APERF);
 		out[3 + n] = read_register(MSR_IA32_MPERF);
@@ -190,7 +182,7 @@ u64 sample_origin(struct reader *r)
 		return first_chain(r);
 	at = read_all(r, 0, false);
 	for (i = 0; i < r->n; i++)
-		out[2 + i] = read_counter(r->index[i]);
+		out[2 + i] = counters_read(r->index[i]);
 	if (r->aperf_mperf) {
 		out[2 + r->n] = read_register(MSR_IA32_APERF);
 		out[3 + r->n] = read_register(MSR_IA32_MPERF);

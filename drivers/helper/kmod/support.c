@@ -130,3 +130,20 @@ u64 support_ticks(u64 us)
 {
 	return us * tsc_khz / 1000;
 }
+
+u32 support_smis_taken(void)
+{
+	u64 value;
+
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || rdmsrq_safe(MSR_SMI_COUNT, &value))
+		return 0;
+	return value;
+}
+
+bool support_smis_counted(void)
+{
+	u64 ignored;
+
+	return boot_cpu_data.x86_vendor == X86_VENDOR_INTEL && !boot_cpu_has(X86_FEATURE_HYPERVISOR) &&
+	       !rdmsrq_safe(MSR_SMI_COUNT, &ignored);
+}

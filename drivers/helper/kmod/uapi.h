@@ -17,7 +17,7 @@
 #define CHARACTERIZE_DEVICE "characterize" /* in /dev */
 
 /* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
-#define CHARACTERIZE_VERSION 4
+#define CHARACTERIZE_VERSION 5
 
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
@@ -71,7 +71,11 @@ enum {
 	X(PROFILE_RUNS, "a profile is running") \
 	X(NO_PROFILE, "no profile is running") \
 	X(NO_TRACEPOINT, "this kernel has no tracepoint of context switches") \
-	X(NO_TIMER, "the kernel has no high-resolution timers")
+	X(NO_TIMER, "the kernel has no high-resolution timers") \
+	X(TRIALS, "there is no such workload, or a number of the trials is outside of its limits") \
+	X(TRIAL_BUFFER, "the buffer of a trial in the kernel is a power of two of 4 KiB to 4 MiB, or none where none is used") \
+	X(TRIAL_TIME, "a trial takes longer than the 5 ms for which it may mask interrupts") \
+	X(NO_IBPB, "the processor has no indirect branch predictor barrier, or the kernel does not use it")
 
 enum characterize_reason {
 #define CHARACTERIZE_REASON_NAME(name, text) CHARACTERIZE_REASON_##name,
@@ -86,6 +90,7 @@ enum {
 	CHARACTERIZE_CAN_APERF_MPERF = 1u << 1, /* they are there and advance */
 	CHARACTERIZE_CAN_MWAIT = 1u << 2,
 	CHARACTERIZE_CAN_MASK_TIMER = 1u << 3,  /* the local APIC's timer can be masked, see characterize_run.masked */
+	CHARACTERIZE_CAN_IBPB = 1u << 4,        /* indirect branch predictor barriers, see characterize_trials.before */
 };
 struct characterize_hello {
 	__u32 version;
@@ -211,6 +216,60 @@ struct characterize_run {
 	__u64 blocks[CHARACTERIZE_SEGMENTS];
 };
 
+/*
+ * Trials (doc/quiet-machine.md, --table variability): a workload of kernels/workloads.h of fixed length, again and again,
+ * in a thread on that CPU; interrupts are masked during each one, and not between them.
+ */
+enum {
+	CHARACTERIZE_TRIALS_MAX = 1000,         /* of one call: an ioctl's struct has less than 16 KiB */
+	CHARACTERIZE_TRIAL_US_MAX = 5000,       /* so long one may mask interrupts; what is left of it then is not run */
+	CHARACTERIZE_TRIALS_US_MAX = 1000000,   /* a call ends after so long, with those that it has */
+	CHARACTERIZE_TRIAL_ROUNDS_MAX = 1 << 23,
+	CHARACTERIZE_TRIAL_BYTES_MIN = 4096,    /* its buffer is kernel memory */
+	CHARACTERIZE_TRIAL_BYTES_MAX = 4 << 20,
+};
+/* What comes before each trial. */
+enum {
+	CHARACTERIZE_BEFORE_NOTHING,
+	CHARACTERIZE_BEFORE_SPOIL,              /* WORKLOAD_SPOIL, with interrupts enabled */
+	CHARACTERIZE_BEFORE_IBPB,               /* an indirect branch predictor barrier: bit 0 of register 49H is set */
+	CHARACTERIZE_BEFORES
+};
+/* Why there are fewer trials than were requested. */
+enum {
+	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms; it is not among them. The first: TRIAL_TIME */
+	CHARACTERIZE_ENDED_CALL = 1u << 1,      /* the second was over */
+	CHARACTERIZE_ENDED_SIGNAL = 1u << 2,    /* the caller has a signal */
+};
+enum {
+	CHARACTERIZE_COUNTED_CYCLES = 1u << 0,  /* else `cycles` are all ones */
+	CHARACTERIZE_COUNTED_SMIS = 1u << 1,    /* else `smis` is 0; a hypervisor's register does not tell the machine's */
+};
+struct characterize_trial {
+	__u64 ticks;            /* of the TSC */
+	__u64 cycles;
+};
+struct characterize_trials {
+	__u32 version;
+	__u32 reason;
+	__u32 cpu;
+	__u32 workload;         /* enum workload_number, below WORKLOAD_SPOIL */
+	__u32 before;
+	__u32 n;                /* 1..CHARACTERIZE_TRIALS_MAX; out: trials done, fewer where it ended early */
+	__u64 bytes;            /* of the buffer, whose words are 0, 1, 2...; 0 where the workload uses none */
+	__u64 rounds;           /* of a trial, 1..CHARACTERIZE_TRIAL_ROUNDS_MAX; trial t begins with round t * rounds */
+	/* out */
+	__u32 ended;
+	__u32 counted;
+	__u32 masked;           /* as of a repetition */
+	__u32 nmis;             /* in all trials together, as of a repetition */
+	__u32 smis;
+	__u32 piece;            /* rounds after which the clock is looked at, at least 0.25 ms; `rounds` where they take less */
+	__u64 value;            /* what the workload returned at last */
+	__u64 longest;          /* ticks for which interrupts were masked, at most */
+	struct characterize_trial trial[CHARACTERIZE_TRIALS_MAX];
+};
+
 struct characterize_msr {
 	__u32 version;
 	__u32 reason;
@@ -256,5 +315,6 @@ struct characterize_profile_totals {
 #define CHARACTERIZE_IOC_PROFILE_START _IOWR('z', 0x67, struct characterize_profile)
 #define CHARACTERIZE_IOC_PROFILE_STOP _IO('z', 0x68)
 #define CHARACTERIZE_IOC_PROFILE_TOTALS _IOWR('z', 0x69, struct characterize_profile_totals)
+#define CHARACTERIZE_IOC_TRIALS _IOWR('z', 0x6a, struct characterize_trials)
 
 #endif

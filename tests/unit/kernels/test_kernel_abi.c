@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "kernels/kernels.h"
+#include "kernels/workloads.h"
 
 enum { SAVED = 6, CANARIES = 8 };
 static const char *const saved_names[SAVED] = {"rbx", "rbp", "r12", "r13", "r14", "r15"};
@@ -168,6 +169,19 @@ static void test_the_clock_keeps_the_convention(void **unused)
     assert_true(begin < c.result);
 }
 
+static void test_workloads_keep_the_convention(void **unused)
+{
+    (void)unused;
+    static _Alignas(64) uint64_t buffer[128];
+    uint64_t seed = 31;
+    char broken[96];
+    for (enum workload_number n = 0; n < WORKLOADS; n++) {
+        kernel_fn *f = (kernel_fn *)(void *)workload_get(n)->run; /* four arguments of the same sizes */
+        checked_call(f, (uintptr_t)buffer, (void *)(sizeof buffer - 1), 7, &seed, broken);
+        assert_string_equal(broken, "");
+    }
+}
+
 /* Functions that break one rule each, and one that breaks none. */
 #define BROKEN(name, code)                                                                                             \
     kernel_fn name;                                                                                                    \
@@ -211,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_the_checker_sees_broken_functions),
         cmocka_unit_test(test_every_variant_keeps_the_convention),
         cmocka_unit_test(test_the_clock_keeps_the_convention),
+        cmocka_unit_test(test_workloads_keep_the_convention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "kernels/kernels.h"
+#include "tests/support/sanitized.h"
 
 enum { TRIALS = 61, WANTED = 15, LOOKS = 12, CHAIN_BLOCKS = 128, SIZES = 3, SUSPECTS_MAX = 128 };
 /* 40 to 100 us: the frequency and power transitions of published parts are over by then */
@@ -216,10 +217,7 @@ static void report(const struct tally *t)
 /* The kernels are assembly, of which the sanitizers see nothing: their rates are measured once, without. */
 static void leave_to_the_plain_build(void)
 {
-    if (getenv("SANITIZED") != NULL) {
-        print_message("skipped: the kernels' rates are measured without sanitizers\n");
-        skip();
-    }
+    skip_where_sanitized("the kernels' rates are measured without sanitizers");
 }
 
 static void test_rates_are_plausible_and_steady(void **state)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tests/support/profile_score.h"
+#include "tests/support/sanitized.h"
 
 static struct model model; /* too large for the stack */
 static struct profile_truth truth, again;
@@ -26,6 +27,7 @@ static void test_errors_limits_and_cost_keep_the_aims(void **state)
     enum { SETS = 8 };
     struct profile_score score = {0};
     (void)state;
+    skip_where_sanitized("the same code runs in the other tests of profiles");
     load_model_named("xeon-gold-6130");
     for (unsigned i = 0; i < SETS; i++) {
         assert_int_equal(profile_score_set(&model, 7, i, PROFILE_SOURCES, &truth), 0);

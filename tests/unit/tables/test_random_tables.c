@@ -19,6 +19,7 @@
 #include "tables/registry.h"
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/table_truth.h"
 
 static struct model model; /* too large for the stack, as are scores */
@@ -131,6 +132,7 @@ static void a_wait_is_over_where_the_ramp_begins(void **state)
     static const double tau_us[] = {2, 20, 300};
     const size_t n = rng_rounds(sizeof tau_us / sizeof *tau_us);
     (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     for (size_t i = 0; i < n; i++) {
         wild_model(&model, 3 + i);
@@ -166,6 +168,7 @@ static bool limited(const struct model *m)
 static void repetitions_under_a_power_limit_rise_too(void **state)
 {
     (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     unsigned long seed = world_with(limited, 1);
     truth_check(&table_relaxation, &model, seed, &scores);
@@ -185,10 +188,7 @@ static bool noisy_ramp(const struct model *m)
 static void a_ramp_begins_where_it_does_in_noise(void **state)
 {
     (void)state;
-    if (getenv("SANITIZED")) {
-        print_message("skipped: the same code runs in the tests of waits, and takes half a minute here\n");
-        skip();
-    }
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     unsigned long seed = world_with(noisy_ramp, 940108);
     truth_check(&table_relaxation, &model, seed, &scores);
@@ -209,6 +209,7 @@ static void toggles_rise_as_often_as_they_do(void **state)
 {
     const unsigned long seeds[] = {world_with(cold_and_interrupted, 940106), 940122};
     (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
     for (size_t i = 0; i < rng_rounds(2); i++) {
         world_model(&model, seeds[i]);

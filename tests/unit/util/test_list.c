@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/sanitized.h"
 #include "util/list.h"
 
 static void it_keeps_what_is_in_it(void **state)
@@ -44,10 +45,7 @@ static void what_is_too_much_leaves_it_as_it_was(void **state)
 {
     char *list = NULL;
     (void)state;
-    if (getenv("SANITIZED")) {
-        print_message("skipped: the sanitizers end a program that asks for so much\n");
-        skip();
-    }
+    skip_where_sanitized("the sanitizers end a program that asks for so much");
     assert_true(list_room(&list, 0, 1));
     list[0] = 'x';
     assert_false(list_room(&list, 1, SIZE_MAX / 4));

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/disturbing.h"
+
+#include <stdio.h>
+
+#include "cli/messages.h"
+#include "drivers/machine.h"
+
+int disturbing_measured_cpu(const struct options *o, const struct cpu_view *v, int *cpu)
+{
+    struct machine_error error;
+    int first = o->n_cpus > 0 ? (int)o->cpus[0] : -1;
+    const struct machine_setup setup = {
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
+    return cpu_choose_measured(v, &setup, cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size)
+{
+    struct interference_plan plan;
+    struct machine_error error;
+    struct cpu_view view;
+    int cpu;
+    *out = NULL;
+    text[0] = '\0';
+    if (o->interference == INTERFERENCE_NONE)
+        return DONE;
+    cpu_view_read("/sys", &view);
+    int status = disturbing_measured_cpu(o, &view, &cpu);
+    if (status != DONE)
+        return status;
+    if (interference_plan_for(o->interference, &view, "/sys", "/proc", cpu, &plan, &error) != MACHINE_OK ||
+        interference_ready(&plan, out, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    interference_plan_text(&plan, text, size);
+    return DONE;
+}
+
+int disturbing_begin(struct interferer *i)
+{
+    struct machine_error error;
+    return i == NULL || interference_begin(i, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+int disturbing_end(struct interferer *i)
+{
+    struct machine_error error;
+    return i == NULL || interference_end(i, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --interference: a busy machine around what is measured. All: DONE, or an exit status after a line. */
+#pragma once
+
+#include <stddef.h>
+
+#include "cli/options/options.h"
+#include "drivers/interference/interference.h"
+
+/* Before anything is changed or pinned. *out is NULL where none is asked for, which the others allow; `text`: "", or
+ * what it will be, in words. */
+int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size);
+int disturbing_begin(struct interferer *i);
+/* FAILED also where it had ended before: then what was measured is not what was asked for. */
+int disturbing_end(struct interferer *i);
+/* The CPU that would be measured (drivers/cpu/cpu.h, cpu_choose_measured). */
+int disturbing_measured_cpu(const struct options *o, const struct cpu_view *v, int *cpu);

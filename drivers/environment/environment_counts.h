@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is counted: each kind is looked at twice, and filled in from what lies between. */
+#pragma once
+
+#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_tree.h"
+
+/* Monotonic time in seconds. */
+double environment_clock(void);
+
+/* Of a CPU since boot, in clock ticks. */
+struct environment_times {
+    double total, idle, steal;
+};
+/* Of all CPU_LIMIT CPUs; NULL: not readable. free() it. */
+struct environment_times *environment_stat_look(const struct environment_tree *t);
+void environment_stat_fill(const struct environment_times *before, const struct environment_times *after,
+                           struct environment *e);
+
+/* How often core and package of the CPU were throttled since boot; NaN: not told. */
+double environment_thermal_look(const struct environment_tree *t, int cpu);
+
+/* The lines of /proc/interrupts: since_boot is that of the CPU. */
+struct environment_irq_look {
+    struct environment_irq *irq;
+    size_t n;
+    int error;
+    double at; /* environment_clock() */
+};
+void environment_irqs_look(const struct environment_tree *t, int cpu, struct environment_irq_look *out);
+/* Fills in what was counted (nothing, where there is no look before), what they are allowed and the timer's rate; the
+ * list becomes that of *e. */
+void environment_irqs_fill(const struct environment_tree *t, const struct environment_irq_look *before,
+                           struct environment_irq_look *after, struct environment *e);
+
+/* How long each thread ran. */
+struct environment_ran {
+    int tid;
+    uint64_t ns;
+};
+struct environment_task_look {
+    struct environment_ran *ran; /* by thread */
+    size_t n;
+    int error;
+    bool kernel_seen; /* kthreadd is shown */
+    bool irqbalance;
+};
+void environment_tasks_look(const struct environment_tree *t, struct environment_task_look *out);
+/* Looks again, and lists those that ran meanwhile on the CPU or on a sibling. */
+void environment_tasks_fill(const struct environment_tree *t, const struct environment_task_look *before,
+                            struct environment *e);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drivers/environment/environment_counts.h"
+
+double environment_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- proc/stat (proc_stat(5)): clock ticks of each CPU ---- */
+
+enum { STAT_COLUMNS = 8 }; /* user nice system idle iowait irq softirq steal; guest time is in user and nice */
+
+static void take_stat_line(const char *line, struct environment_times *out)
+{
+    uint64_t column[STAT_COLUMNS] = {0};
+    char *end;
+    unsigned long cpu = strtoul(line, &end, 10);
+    if (end == line || cpu >= CPU_LIMIT)
+        return;
+    for (size_t i = 0; i < STAT_COLUMNS; i++) {
+        column[i] = strtoull(end, &end, 10);
+        out[cpu].total += (double)column[i];
+    }
+    out[cpu].idle = (double)column[3] + (double)column[4];
+    out[cpu].steal = (double)column[7];
+}
+
+struct environment_times *environment_stat_look(const struct environment_tree *t)
+{
+    struct environment_times *times = calloc(CPU_LIMIT, sizeof *times);
+    char *text = environment_tree_whole(t, "proc/stat"), *rest = NULL;
+    if (times == NULL || text == NULL) {
+        free(text);
+        free(times);
+        return NULL;
+    }
+    for (const char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+        if (strncmp(line, "cpu", 3) == 0)
+            take_stat_line(line + 3, times);
+    free(text);
+    return times;
+}
+
+/* A part of the time between, which is rounded to ticks and can go backwards where a CPU idles (proc_stat(5)). */
+static double part_between(double before, double after, double total)
+{
+    return total > 0 ? fmin(1, fmax(0, (after - before) / total)) : NAN;
+}
+
+static double busy_between(const struct environment_times *before, const struct environment_times *after)
+{
+    double total = after->total - before->total;
+    double idle = part_between(before->idle, after->idle, total),
+           steal = part_between(before->steal, after->steal, total);
+    return fmax(0, 1 - idle - steal);
+}
+
+/* The mean of what is known of some CPUs. */
+struct busy_mean {
+    double sum, n;
+};
+
+static void add_busy(struct busy_mean *m, double busy)
+{
+    if (isnan(busy))
+        return;
+    m->sum += busy;
+    m->n++;
+}
+
+void environment_stat_fill(const struct environment_times *before, const struct environment_times *after,
+                           struct environment *e)
+{
+    struct busy_mean here = {0}, siblings = {0}, others = {0};
+    if (before == NULL || after == NULL)
+        return;
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
+        struct busy_mean *m = cpu == e->cpu ? &here : cpu_mask_has(&e->siblings, cpu) ? &siblings : &others;
+        if (before[cpu].total > 0 && after[cpu].total > before[cpu].total)
+            add_busy(m, busy_between(&before[cpu], &after[cpu]));
+    }
+    e->busy_here = here.sum / here.n; /* NaN of none */
+    e->busy_sibling = siblings.sum / siblings.n;
+    e->busy_others = others.sum / others.n;
+    before += e->cpu;
+    after += e->cpu;
+    e->steal = part_between(before->steal, after->steal, after->total - before->total);
+}
+
+/* ---- throttling (kernel: thermal_throttle counts of the core and of the package) ---- */
+
+double environment_thermal_look(const struct environment_tree *t, int cpu)
+{
+    static const char folder[] = "sys/devices/system/cpu/cpu%d/thermal_throttle/%s_throttle_count";
+    long core = environment_tree_number(t, -1, folder, cpu, "core");
+    long package = environment_tree_number(t, -1, folder, cpu, "package");
+    if (core < 0 && package < 0)
+        return NAN;
+    return (double)(core > 0 ? core : 0) + (double)(package > 0 ? package : 0);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Files below a root folder that is not trusted: read to an upper limit, never waited for, never a device, and below
+ * another root than "/" no link leads out of it. Paths are relative to the root.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct environment_tree {
+    int fd;
+    bool inside; /* another root than "/" */
+};
+
+/* Opens the folder, "" for "/"; 0, or -1 with errno. */
+int environment_tree_open(const char *root, struct environment_tree *t);
+/* A folder in it as the root of its own. */
+int environment_tree_below(const struct environment_tree *t, const char *path, struct environment_tree *out);
+void environment_tree_close(struct environment_tree *t);
+
+/* A descriptor of a regular file, to read; -1 with errno: EISDIR, ENXIO (neither file nor folder), ELOOP, ... */
+int environment_tree_file(const struct environment_tree *t, const char *path);
+/* 0 where a character device or a regular file can be opened to read; else errno. */
+int environment_tree_readable(const struct environment_tree *t, const char *path);
+bool environment_tree_exists(const struct environment_tree *t, const char *path);
+/* Where a symbolic link leads, as it stands there; false: none that fits. */
+bool environment_tree_link(const struct environment_tree *t, const char *path, char *out, size_t size);
+
+/*
+ * The first size - 1 bytes of a file, a NUL behind them; printf makes the path. The length, or -1 with errno. What holds
+ * a NUL is no text: EBADMSG.
+ */
+__attribute__((format(printf, 4, 5))) long environment_tree_text(const struct environment_tree *t, char *out,
+                                                                 size_t size, const char *path, ...);
+/* The whole file, free() it; NULL with errno: EFBIG where it is longer than 16 MiB. */
+char *environment_tree_whole(const struct environment_tree *t, const char *path);
+/* The first line as plain text, without spaces at its end; 0 or an error number. Control characters: EBADMSG. */
+int environment_tree_line(const struct environment_tree *t, const char *path, char *out, size_t size);
+/* A whole number; `otherwise` where there is none. */
+__attribute__((format(printf, 3, 4))) long environment_tree_number(const struct environment_tree *t, long otherwise,
+                                                                   const char *path, ...);
+
+/* Names in a folder, in order. */
+struct environment_names {
+    char **name;
+    size_t n;
+    int error; /* of reading the folder */
+};
+/* Those that begin with `prefix`, at most 65536; environment_names_free. */
+void environment_tree_names(const struct environment_tree *t, const char *path, const char *prefix,
+                            struct environment_names *out);
+void environment_names_free(struct environment_names *names);
+/* The same without an order and without memory: calls seen(name, data) for each; an error number of the folder. */
+int environment_tree_each(const struct environment_tree *t, const char *path,
+                          void (*seen)(const char *name, void *data), void *data);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The only list of workloads. */
+#include "kernels/workloads.h"
+
+extern workload_fn workload_register, workload_branch, workload_load, workload_spoil;
+
+static const struct workload workloads[WORKLOADS] = {
+    [WORKLOAD_REGISTER] = {"register", workload_register},
+    [WORKLOAD_BRANCH] = {"branch", workload_branch},
+    [WORKLOAD_LOAD] = {"load@mem", workload_load},
+    [WORKLOAD_SPOIL] = {"spoil", workload_spoil},
+};
+
+const struct workload *workload_get(enum workload_number n)
+{
+    return &workloads[n];
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an environment costs, for a person: a finding a line, and below it why, and what changes it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output/environment/findings.h"
+#include "util/plain_text.h"
+#include "util/text_list.h"
+
+enum { COST_WIDTH = 8, ID_WIDTH = 17, LABEL_WIDTH = 8 };
+
+/* Prints words in lines of `width` columns, those after the first at column `indent`; `column`: where it begins. */
+static void findings_wrap(FILE *out, const char *text, unsigned column, unsigned indent, unsigned width)
+{
+    bool begun = false;
+    for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        unsigned columns = 0;
+        for (int i = 0; i < length; i++)
+            columns += (at[i] & 0xc0) != 0x80; /* UTF-8: one a character */
+        if (begun && column + 1 + columns > width) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (begun) {
+            putc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", length, at);
+        column += columns;
+        begun = true;
+        at += length;
+    }
+    putc('\n', out);
+}
+
+static void print_part(FILE *out, const char *label, const char *text, unsigned width)
+{
+    const unsigned indent = 4 + LABEL_WIDTH;
+    if (text[0]) {
+        fprintf(out, "    %-*s", LABEL_WIDTH, label);
+        findings_wrap(out, text, indent, indent, width);
+    }
+}
+
+/* "1.2 %", "~0.13 %" where it is estimated, "?" where it cannot be told. */
+static void format_cost(const struct finding *f, char *out, size_t size)
+{
+    if (f->kind != FINDING_DISTURBS)
+        snprintf(out, size, "%s", f->kind == FINDING_LIMITS ? "limits" : "unknown");
+    else if (isnan(f->cost))
+        snprintf(out, size, "?");
+    else if (f->cost > 0 && f->cost < 5e-5)
+        snprintf(out, size, "<0.01 %%");
+    else
+        snprintf(out, size, "%s%.*f %%", f->counted ? "" : "~", f->cost < 0.1 ? 2 : 0, 100 * f->cost);
+}
+
+static void print_finding(FILE *out, const struct finding *f, unsigned width)
+{
+    char cost[20], seen[sizeof f->seen], why[sizeof f->why];
+    const unsigned indent = COST_WIDTH + 1 + ID_WIDTH;
+    format_cost(f, cost, sizeof cost);
+    (void)plain_text(f->seen, seen, sizeof seen);
+    (void)plain_text(f->why, why, sizeof why);
+    fprintf(out, "%*s %-*s", COST_WIDTH, cost, ID_WIDTH, f->id);
+    findings_wrap(out, seen, indent, indent, width);
+    print_part(out, "why", why, width);
+    if (f->change[0])
+        fprintf(out, "    %-*s%s\n", LABEL_WIDTH, "change", f->change);
+    if (f->undo[0])
+        fprintf(out, "    %-*s%s\n", LABEL_WIDTH, "undo", f->undo);
+}
+
+/* Whether --quiet-machine changes what the finding tells. */
+static bool is_changed_for_a_run(const struct finding *f)
+{
+    static const char ids[] = "governor,epp,turbo,cstates,smt,irqs,irq-affinity,workqueues,nmi-watchdog,rt-throttling,"
+                              "isolation,processes";
+    return f->kind != FINDING_QUIET && text_list_has(ids, f->id);
+}
+
+static void print_end(FILE *out, const struct findings *f, unsigned width)
+{
+    char quiet[800] = "", line[1000];
+    size_t changed = 0, kind[FINDING_QUIET + 1];
+    for (enum finding_kind k = FINDING_DISTURBS; k <= FINDING_QUIET; k++)
+        kind[k] = findings_count(f, k);
+    for (size_t i = 0; i < f->n; i++) {
+        changed += is_changed_for_a_run(&f->list[i]);
+        if (f->list[i].kind == FINDING_QUIET)
+            text_list_add(quiet, sizeof quiet, ", ", "%s", f->list[i].id);
+    }
+    snprintf(line, sizeof line, "%zu disturb%s, %zu limit%s, %zu unknown; quiet: %s.", kind[FINDING_DISTURBS],
+             kind[FINDING_DISTURBS] == 1 ? "s" : "", kind[FINDING_LIMITS], kind[FINDING_LIMITS] == 1 ? "s" : "",
+             kind[FINDING_UNKNOWN], quiet[0] ? quiet : "nothing");
+    findings_wrap(out, line, 0, 0, width);
+    if (changed > 0) {
+        snprintf(line, sizeof line,
+                 "%zu of them: --quiet-machine with a measurement changes what this user may, for the run alone.",
+                 changed);
+        findings_wrap(out, line, 0, 0, width);
+    }
+}
+
+void findings_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
+{
+    fprintf(out, "Environment of CPU %d", e->cpu);
+    if (e->seconds > 0)
+        fprintf(out, ", counted for %.3g s", e->seconds);
+    fprintf(out, "%s\n", e->root ? "" : ", as a plain user");
+    if (f->n > 0 && f->list[0].kind == FINDING_DISTURBS)
+        findings_wrap(out,
+                      "(first the part of the time, or of the result, that it may disturb; ~ estimated, ? cannot be "
+                      "told)",
+                      0, 0, width);
+    for (size_t i = 0; i < f->n && f->list[i].kind != FINDING_QUIET; i++)
+        print_finding(out, &f->list[i], width);
+    print_end(out, f, width);
+}

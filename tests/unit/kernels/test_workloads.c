@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Workloads: what they compute against C, in what order load@mem reads, and what their loops are made of, which objdump
+ * tells: the registers' workload touches no memory, load@mem has its loads, none of which waits for another.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/workloads.h"
+
+static uint64_t run(enum workload_number n, uint64_t rounds, const void *buffer, uint64_t mask, uint64_t first)
+{
+    return workload_get(n)->run(rounds, buffer, mask, first);
+}
+
+/* V, figure 3-1 */
+static uint64_t register_in_c(uint64_t rounds)
+{
+    uint64_t x = 0;
+    while (rounds-- > 0)
+        x = ((x ^ 0x123) + x * 3) % 123456;
+    return x;
+}
+
+/* V, figure 3-11, by number */
+static uint64_t branch_in_c(uint64_t rounds)
+{
+    uint64_t primes = 0;
+    for (unsigned number = 3; rounds-- > 0; number = number + 1 == 6000 ? 3 : number + 1) {
+        unsigned divisor = 2;
+        while (divisor < number && number % divisor != 0)
+            divisor++;
+        primes += divisor >= number;
+    }
+    return primes;
+}
+
+static uint64_t load_in_c(uint64_t rounds, const uint64_t *buffer, uint64_t mask, uint64_t first)
+{
+    uint64_t sum = 0, last = mask / 64;
+    for (uint64_t i = first * WORKLOAD_LOADS; i < (first + rounds) * WORKLOAD_LOADS; i++) {
+        uint64_t line = i * 0x9e3779b97f4a7c15 & last;
+        line ^= line >> 7;
+        line = line * 0xbf58476d1ce4e5b9 & last;
+        sum += buffer[8 * (line ^ line >> 7)];
+    }
+    return sum;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    static const uint64_t rounds[] = {1, 2, 3, 7, 64, 1000, 5998};
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        assert_int_equal(run(WORKLOAD_REGISTER, rounds[i], NULL, 0, 0), register_in_c(rounds[i]));
+        assert_int_equal(run(WORKLOAD_BRANCH, rounds[i], NULL, 0, 0), branch_in_c(rounds[i]));
+    }
+    /* there are 783 primes below 6000, and 2 is one of them */
+    assert_int_equal(run(WORKLOAD_BRANCH, 5997, NULL, 0, 0), 782);
+    assert_int_equal(run(WORKLOAD_REGISTER, 3000000, NULL, 0, 5), register_in_c(3000000));
+}
+
+static void test_branches_at_random(void **state)
+{
+    (void)state;
+    for (uint64_t first = 0; first < 20; first++) {
+        uint64_t not_taken = run(WORKLOAD_SPOIL, 4, NULL, 0, first);
+        /* half of them, by five standard deviations of a fair coin: sqrt(n) / 2 each */
+        assert_in_range(not_taken, 2 * WORKLOAD_BRANCHES - 5 * 64, 2 * WORKLOAD_BRANCHES + 5 * 64);
+        assert_int_equal(not_taken, run(WORKLOAD_SPOIL, 4, NULL, 0, first));
+        assert_int_not_equal(run(WORKLOAD_SPOIL, 1000, NULL, 0, first), run(WORKLOAD_SPOIL, 1000, NULL, 0, first + 1));
+    }
+}
+
+enum { LARGEST = 1 << 20 };
+
+static uint64_t *random_buffer(uint64_t seed)
+{
+    uint64_t *buffer = aligned_alloc(64, LARGEST), x = seed;
+    assert_non_null(buffer);
+    for (size_t i = 0; i < LARGEST / 8; i++)
+        buffer[i] = x = x * 6364136223846793005 + 1442695040888963407;
+    return buffer;
+}
+
+static void test_loads(void **state)
+{
+    (void)state;
+    uint64_t *buffer = random_buffer(1), seed = 99;
+    for (uint64_t size = 64; size <= LARGEST; size *= 2) {
+        for (unsigned n = 0; n < 4; n++) {
+            seed = seed * 6364136223846793005 + 1442695040888963407;
+            uint64_t rounds = 1 + (seed >> 40) % 300, first = n == 0 ? 0 : seed >> (n * 9);
+            assert_int_equal(run(WORKLOAD_LOAD, rounds, buffer, size - 1, first),
+                             load_in_c(rounds, buffer, size - 1, first));
+        }
+    }
+    free(buffer);
+}
+
+/* Each line once in as many loads as there are lines, wherever they begin: so the sum is that of all lines; and calls
+ * that go on where the last one ended are one long call. */
+static void test_every_line_has_its_turn(void **state)
+{
+    (void)state;
+    uint64_t *buffer = random_buffer(2);
+    for (uint64_t size = 64 * WORKLOAD_LOADS; size <= LARGEST; size *= 2) {
+        uint64_t all = 0, parts = 0, rounds = size / 64 / WORKLOAD_LOADS;
+        for (uint64_t i = 0; i < size / 8; i += 8)
+            all += buffer[i];
+        assert_int_equal(run(WORKLOAD_LOAD, rounds, buffer, size - 1, 0), all);
+        assert_int_equal(run(WORKLOAD_LOAD, rounds, buffer, size - 1, 0x123456789abcdef), all);
+        for (uint64_t first = 77; first < 77 + rounds; first++)
+            parts += run(WORKLOAD_LOAD, 1, buffer, size - 1, first);
+        assert_int_equal(parts, all);
+    }
+    free(buffer);
+}
+
+/* ---- the code ---- */
+
+struct seen_loop {
+    unsigned instructions, loads, others, jumps, crossing, divisions;
+    bool waits; /* something but the sum uses what was loaded */
+};
+
+/* One instruction; `next`: where the one behind it begins. `fused`: where the one before a jump begins, which may be
+ * fused to it. */
+static void see_instruction(struct seen_loop *s, uint64_t fused, uint64_t next, const char *text)
+{
+    static const char load[] = "add    (%rsi,%r10,1),%rax";
+    s->instructions++;
+    s->divisions += strncmp(text, "div ", 4) == 0;
+    if (text[0] == 'j') {
+        s->jumps++;
+        /* Intel, Mitigations for Jump Conditional Code Erratum, 2019: it neither crosses a 32-byte border nor ends at
+         * one */
+        s->crossing += fused / 32 != next / 32;
+    } else if (strncmp(text, load, sizeof load - 1) == 0) {
+        s->loads++;
+    } else {
+        s->waits |= strstr(text, "%rax") != NULL || strstr(text, "%eax") != NULL;
+        s->others += (strchr(text, '(') != NULL && strncmp(text, "lea", 3) != 0) || strncmp(text, "call", 4) == 0 ||
+                     strncmp(text, "push", 4) == 0 || strncmp(text, "pop", 3) == 0;
+    }
+}
+
+/* The instructions between "<NAME.block>:" and "<NAME.end>:". */
+static struct seen_loop see_loop(FILE *in, const char *name)
+{
+    struct seen_loop s = {0};
+    char line[300], label[80], text[120], earlier[120] = "";
+    unsigned long long address, at = 0, before = 0;
+    bool inside = false, over = false;
+
+    while (!over && fgets(line, sizeof line, in) != NULL) {
+        snprintf(label, sizeof label, "<%s.block>:", name);
+        inside |= strstr(line, label) != NULL;
+        snprintf(label, sizeof label, "<%s.end>:", name);
+        over = inside && strstr(line, label) != NULL;
+        if (!inside ||
+            (over ? sscanf(line, "%llx", &address) != 1 : sscanf(line, " %llx:%*[ \t]%119[^\n]", &address, text) != 2))
+            continue;
+        if (earlier[0] != '\0')
+            see_instruction(&s, before, address, earlier);
+        before = at;
+        at = address;
+        snprintf(earlier, sizeof earlier, "%s", text);
+    }
+    return s;
+}
+
+static struct seen_loop loop_of(enum workload_number n, const char *name)
+{
+    enum { BYTES = 0x9000 }; /* of the longest */
+    char command[4300];
+    Dl_info where;
+    const void *code = (const void *)workload_get(n)->run;
+    assert_true(dladdr(code, &where) != 0);
+    assert_null(strchr(where.dli_fname, '\''));
+    unsigned long at = (unsigned long)((const char *)code - (const char *)where.dli_fbase);
+    snprintf(command, sizeof command,
+             "LC_ALL=C objdump -d -j .text --no-show-raw-insn --start-address=%lu --stop-address=%lu '%s'", at,
+             at + BYTES, where.dli_fname);
+    FILE *in = popen(command, "r");
+    assert_non_null(in);
+    struct seen_loop s = see_loop(in, name);
+    pclose(in); /* of what is behind the loop nothing was read */
+    return s;
+}
+
+static void test_loops(void **state)
+{
+    (void)state;
+    if (system("objdump --version >/dev/null 2>&1") != 0) {
+        print_message("skipped: objdump is not installed (Debian: binutils)\n");
+        skip();
+    }
+    struct seen_loop s = loop_of(WORKLOAD_REGISTER, "workload_register");
+    assert_int_equal(s.instructions, 13);
+    assert_int_equal(s.loads + s.others, 0);
+    assert_int_equal(s.jumps, 1);
+    assert_int_equal(s.crossing, 0);
+    s = loop_of(WORKLOAD_BRANCH, "workload_branch");
+    assert_int_equal(s.loads + s.others, 0);
+    assert_int_equal(s.divisions, 1);
+    assert_int_equal(s.jumps, 3);
+    assert_int_equal(s.crossing, 0);
+    s = loop_of(WORKLOAD_LOAD, "workload_load");
+    assert_int_equal(s.loads, WORKLOAD_LOADS);
+    assert_int_equal(s.others, 0);
+    assert_false(s.waits);
+    assert_int_equal(s.jumps, 1);
+    assert_int_equal(s.crossing, 0);
+    s = loop_of(WORKLOAD_SPOIL, "workload_spoil");
+    assert_int_equal(s.loads + s.others, 0);
+    assert_int_equal(s.jumps, WORKLOAD_BRANCHES + 1);
+}
+
+/* The checker itself, on loops that are not as they should be. */
+static void test_the_checker_sees_wrong_loops(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first;
+        struct seen_loop expected;
+    } cases[] = {
+        {"add    (%rsi,%r10,1),%rax", {.instructions = 3, .loads = 1, .jumps = 1}},
+        {"mov    %rax,%r10", {.instructions = 3, .jumps = 1, .waits = true}},
+        {"add    (%rsi,%rax,1),%r10", {.instructions = 3, .jumps = 1, .others = 1, .waits = true}},
+        {"mov    %rcx,0x8(%rsp)", {.instructions = 3, .jumps = 1, .others = 1}},
+        {"push   %rbx", {.instructions = 3, .jumps = 1, .others = 1}},
+        {"lea    (%rcx,%rcx,2),%rcx", {.instructions = 3, .jumps = 1}},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        struct seen_loop expected = cases[i / 2].expected;
+        unsigned end = i % 2 ? 0x1020 : 0x101f;
+        char text[400];
+        snprintf(text, sizeof text,
+                 "0000000000001000 <workload_x.block>:\n    1000:\t%s\n    1016:\tdec    %%rdi\n    1019:\t"
+                 "jne    1000 <workload_x.block>\n\n%016x <workload_x.end>:\n    %x:\tret\n",
+                 cases[i / 2].first, end, end);
+        FILE *in = fmemopen(text, strlen(text), "r");
+        assert_non_null(in);
+        struct seen_loop s = see_loop(in, "workload_x");
+        fclose(in);
+        expected.crossing = i % 2;
+        assert_int_equal(s.instructions, expected.instructions);
+        assert_int_equal(s.loads, expected.loads);
+        assert_int_equal(s.others, expected.others);
+        assert_int_equal(s.jumps, expected.jumps);
+        assert_int_equal(s.crossing, expected.crossing);
+        assert_int_equal(s.waits, expected.waits);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_branches_at_random),
+        cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_every_line_has_its_turn),
+        cmocka_unit_test(test_the_checker_sees_wrong_loops),
+        cmocka_unit_test(test_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
