@@ -80,7 +80,7 @@ int measuring_open(const struct options *o, struct measuring *m)
     struct machine_info info;
     m->machine.ops->info(&m->machine, &info);
     privileges_opened(o, info.name, m->changed != NULL);
-    snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
+    changed_settings_text(o, m->changed, m->settings_text, sizeof(m->settings_text));
     if (m->interferer != NULL)
         text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", disturbed);
     return DONE;

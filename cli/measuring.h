@@ -18,7 +18,7 @@ struct measuring {
     bool open;
     struct settings *changed;
     struct interferer *interferer; /* of --interference; NULL: none */
-    char settings_text[200];
+    char settings_text[1000];
     struct tables_options options;
     bool quiet;
     char failure[600]; /* why the last table could not be measured */

@@ -19,7 +19,7 @@
 
 /* Where things are. */
 struct settings_roots {
-    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; they must outlive what uses them */
+    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; below 240 bytes */
     const char *state;     /* the journal: settings_state_file() */
     likwid_loader *likwid; /* NULL: likwid_load */
     bool intel;            /* the register of Intel's processors may be used */
