@@ -171,8 +171,8 @@ static int run_between(const struct native *s, const struct trials_request *r, c
     seen->between = (struct trials_between){now.interrupts, now.faults, now.switches, now.steal_ms, NAN};
     if (status == MACHINE_OK && cpu != s->cpu) {
         status = machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
-                              "the trials were moved from CPU %d to CPU %d: it is offline, or no longer allowed", s->cpu,
-                              cpu);
+                              "the trials were moved from CPU %d to CPU %d: it is offline, or no longer allowed",
+                              s->cpu, cpu);
     }
     return status;
 }
