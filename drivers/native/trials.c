@@ -9,7 +9,7 @@
 
 #include "drivers/native/between.h"
 
-enum { HUGE_PAGE = 2 << 20, SPOIL_ROUNDS = 4, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
 
 /* ---- what can be asked for ---- */
 
@@ -137,7 +137,7 @@ static int run_all(const struct native *s, const struct trials_request *r, const
     for (unsigned i = 0; i < r->trials; i++) {
         uint64_t first = trials_first_round(seen->rounds, r->bytes, i);
         if (r->before == TRIALS_SPOIL)
-            w->sum += spoil->run(SPOIL_ROUNDS, NULL, 0, (uint64_t)i * SPOIL_ROUNDS);
+            w->sum += spoil->run(TRIALS_SPOIL_ROUNDS, NULL, 0, (uint64_t)i * TRIALS_SPOIL_ROUNDS);
         uint64_t begin = read_clock(clock);
         w->sum += w->run(seen->rounds, w->buffer, w->mask, first);
         uint64_t end = read_clock(clock);

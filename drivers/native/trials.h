@@ -13,6 +13,8 @@ struct trials_clock {
     void *context;
 };
 
+enum { TRIALS_SPOIL_ROUNDS = 4 }; /* of WORKLOAD_SPOIL before each trial */
+
 /* machine_ops.trials for the CPU prepared for. `clock` NULL: time stamps. */
 int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
                struct trials_seen *seen, struct machine_error *err);
