@@ -9,6 +9,7 @@
 #include "cli/changed_settings.h"
 #include "cli/disturbing.h"
 #include "cli/messages.h"
+#include "cli/privileges.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
@@ -76,6 +77,9 @@ int measuring_open(const struct options *o, struct measuring *m)
         return status;
     }
     m->open = true;
+    struct machine_info info;
+    m->machine.ops->info(&m->machine, &info);
+    privileges_opened(o, info.name, m->changed != NULL);
     snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
     if (m->interferer != NULL)
         text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", disturbed);

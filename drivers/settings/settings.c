@@ -9,8 +9,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define RESTORE_COMMAND "characterize --restore"
-
 const char *const settings_root_state_file = "/run/characterize.settings";
 
 const char *const quiet_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
@@ -20,9 +18,12 @@ struct settings {
     struct settings_roots roots;
     char state[240];
     struct changes changes;
-    size_t done; /* of them, made */
-    int fd;      /* of the locked file */
-    char text[200];
+    int fd;              /* of the locked journal; -1: there is none, and nothing may be changed, ... */
+    int journal_error;   /* ... for this reason */
+    char wish_text[200]; /* turbo and frequency */
+    int cpu;             /* for whom it is quiet */
+    struct quiet_told told;
+    char text[800], left[2000];
 };
 
 int settings_state_file(char *out, size_t size)
@@ -40,87 +41,144 @@ int settings_state_file(char *out, size_t size)
     return snprintf(out, size, "%s/characterize.settings", folder) < (int)size ? 0 : -1;
 }
 
-/* Puts the changes number n - 1 to 0 back. Returns MACHINE_OK, or tells of the first that could not be. */
-static int settings_put_back(const struct settings_roots *r, const struct changes *c, size_t n,
-                             struct machine_error *err)
-{
-    int status = MACHINE_OK;
-
-    while (n-- > 0) {
-        const struct change *one = &c->list[n];
-        char now[48], name[260];
-        if (settings_change_read(r, one, now, sizeof now) == 0 && strcmp(now, one->before) == 0)
-            continue;
-        int error = settings_change_write(r, one, one->before);
-        if (error != 0 && status == MACHINE_OK) {
-            settings_change_name(one, name, sizeof name);
-            status = machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
-                                  "%s could not be restored to %s: %s (the old value is kept in %s)", name, one->before,
-                                  strerror(error), r->state);
-        }
-    }
-    return status;
-}
-
 static void free_settings(struct settings *s)
 {
-    free(s->changes.list);
+    settings_changes_free(&s->changes);
     free(s);
+}
+
+/* ---- putting back ---- */
+
+/* In err->text what was left to somebody else. */
+static void note_others(const struct undoing *u, struct machine_error *err)
+{
+    *err = (struct machine_error){.status = MACHINE_OK};
+    if (u->others[0] != '\0')
+        snprintf(err->text, sizeof err->text, "somebody else has set these meanwhile, they are left: %s", u->others);
+}
+
+size_t settings_mark(const struct settings *s)
+{
+    return s != NULL ? s->changes.n : 0;
+}
+
+static void settings_retell(struct settings *s)
+{
+    snprintf(s->text, sizeof s->text, "%s", s->wish_text);
+    settings_text_parts(&s->told, &s->changes, s->cpu, s->text, sizeof s->text);
+    settings_text_left(&s->told, s->left, sizeof s->left);
+}
+
+int settings_back_to(struct settings *s, size_t mark, struct machine_error *err)
+{
+    struct undoing undoing = {.written = 0};
+
+    if (s == NULL)
+        return MACHINE_OK;
+    int status = settings_undo(&s->roots, s->fd, &s->changes, mark, &undoing, err);
+    if (status == MACHINE_OK)
+        note_others(&undoing, err);
+    settings_retell(s);
+    return status;
 }
 
 int settings_restore(struct settings *s, struct machine_error *err)
 {
-    if (s == NULL)
+    if (s == NULL) {
+        *err = (struct machine_error){.status = MACHINE_OK};
         return MACHINE_OK;
-    int status = settings_put_back(&s->roots, &s->changes, s->done, err);
-    if (status == MACHINE_OK)
+    }
+    int status = settings_back_to(s, 0, err);
+    if (status == MACHINE_OK && s->fd >= 0)
         settings_state_remove(&s->roots, s->fd);
-    else
+    else if (s->fd >= 0)
         close(s->fd);
     free_settings(s);
     return status;
 }
 
-/* Opens the file for a run that wants to change something; what is left in it is put back first. */
+/* ---- changing ---- */
+
+/* Opens the journal for a run that wants to change something; what is left in it is put back first. */
 static int claim_state(struct settings *s, struct machine_error *err)
 {
     struct changes left;
+    struct undoing undoing;
     enum state_kind kind;
     pid_t pid;
-    int error = settings_state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
 
-    if (error != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it",
-                            "settings were not changed, because the old ones could not be recorded in %s: %s", s->state,
-                            error == EBADMSG ? "it contains something else" : strerror(error));
-    }
+    s->journal_error = settings_state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
+    if (s->journal_error != 0)
+        return MACHINE_OK; /* told where something is to be changed */
     if (kind == STATE_LIVES) {
         return machine_fail(err, MACHINE_CANNOT, "wait for it to end",
                             "another run (process %d) has changed this machine's settings", (int)pid);
     }
-    int status = settings_put_back(&s->roots, &left, left.n, err);
-    free(left.list);
-    if (status != MACHINE_OK)
+    int status = settings_undo(&s->roots, s->fd, &left, 0, &undoing, err);
+    settings_changes_free(&left);
+    if (status != MACHINE_OK) {
         close(s->fd);
-    return status;
+        return status;
+    }
+    s->journal_error = settings_state_begin(&s->roots, s->fd);
+    if (s->journal_error != 0) {
+        settings_state_remove(&s->roots, s->fd);
+        s->fd = -1;
+    }
+    return MACHINE_OK;
 }
 
-static int make_changes(struct settings *s, struct machine_error *err)
+static int refuse_without_journal(const struct settings *s, struct machine_error *err)
 {
-    int error = settings_state_write(s->fd, &s->changes);
+    const char *why = s->journal_error == EBADMSG ? "it contains something else" : strerror(s->journal_error);
+    return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it",
+                        "settings were not changed, because the old ones could not be recorded in %s: %s", s->state,
+                        why);
+}
 
-    if (error != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "",
-                            "settings were not changed, because the old ones could not be recorded in %s: %s", s->state,
-                            strerror(error));
+enum { FORGOTTEN = -1, UNRECORDED = -2 };
+
+/* Writes it down, makes it, and looks. Returns 0, an error number, FORGOTTEN (then *now is what stands there) or
+ * UNRECORDED. */
+static int settings_make(struct settings *s, const struct change *one, char *now, size_t size)
+{
+    now[0] = '\0';
+    if (s->journal_error == 0)
+        s->journal_error = settings_state_append(s->fd, one); /* what follows half a line would be lost */
+    if (s->journal_error == 0 && settings_changes_add(&s->changes, one) != 0)
+        s->journal_error = ENOMEM;
+    if (s->journal_error != 0)
+        return UNRECORDED;
+    struct change *made = &s->changes.list[s->changes.n - 1];
+    int error = settings_change_write(&s->roots, made, made->after);
+    bool wrote = error == 0;
+    if (wrote)
+        error = settings_change_read(&s->roots, made, now, size);
+    if (error == 0 && settings_change_same(made, now, made->after))
+        return 0;
+    /* something third may stand there, which would later seem to be somebody else's */
+    wrote = wrote && (error != 0 || !settings_change_same(made, now, made->before));
+    if (!wrote || settings_change_write(&s->roots, made, made->before) == 0) {
+        made->undone = true;
+        settings_state_undone(s->fd, s->changes.n - 1);
     }
-    for (; s->done < s->changes.n; s->done++) {
-        const struct change *one = &s->changes.list[s->done];
-        char name[260], now[48] = "";
-        error = settings_change_write(&s->roots, one, one->after);
-        if (error == 0)
-            error = settings_change_read(&s->roots, one, now, sizeof now);
-        settings_change_name(one, name, sizeof name);
+    return error != 0 ? error : FORGOTTEN;
+}
+
+/* All of them, or what cannot be changed. */
+static int make_all(struct settings *s, const struct changes *c, struct machine_error *err)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct change *one = &c->list[i];
+        char name[300], now[CHANGE_VALUE_MAX];
+        int error = settings_make(s, one, now, sizeof now);
+        settings_change_name(&s->roots, one, name, sizeof name);
+        if (error == UNRECORDED)
+            return refuse_without_journal(s, err);
+        if (error == FORGOTTEN) {
+            return machine_fail(err, MACHINE_CANNOT, "choose another value", "%s was set to %s but is %.100s", name,
+                                one->after, now);
+        }
         if (error != 0) {
             bool forbidden = error == EACCES || error == EPERM || error == EROFS;
             return machine_fail(err, MACHINE_CANNOT,
@@ -129,28 +187,83 @@ static int make_changes(struct settings *s, struct machine_error *err)
                                                  : "not in a container, and without kernel lockdown",
                                 "%s cannot be set to %s: %s", name, one->after, strerror(error));
         }
-        if (strcmp(now, one->after) != 0) {
-            s->done++; /* it did change something */
-            return machine_fail(err, MACHINE_CANNOT, "choose another value", "%s was set to %s but is %s", name,
-                                one->after, now);
-        }
     }
     return MACHINE_OK;
 }
 
-static int settings_plan(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
+static int make_wish(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
 {
+    struct changes planned = {NULL, 0};
     int status = MACHINE_OK;
 
-    if (wish->turbo >= 0)
-        status = settings_plan_turbo(&s->roots, wish->turbo != 0, &s->changes, s->text, sizeof s->text, err);
-    if (status == MACHINE_OK && wish->fixed_ghz > 0)
-        status = settings_plan_frequency(&s->roots, wish->fixed_ghz, &s->changes, s->text, sizeof s->text, err);
+    if (wish->turbo < 0 && wish->fixed_ghz <= 0)
+        return MACHINE_OK;
+    if (s->journal_error != 0)
+        return refuse_without_journal(s, err);
+    if (wish->turbo >= 0) {
+        status = settings_plan_turbo(&s->roots, wish->turbo != 0, &planned, s->wish_text, sizeof s->wish_text, err);
+        status = status != MACHINE_OK ? status : make_all(s, &planned, err);
+        settings_changes_free(&planned);
+    }
+    if (status == MACHINE_OK && wish->fixed_ghz > 0) {
+        status = settings_plan_frequency(&s->roots, wish->fixed_ghz, &planned, s->wish_text, sizeof s->wish_text, err);
+        status = status != MACHINE_OK ? status : make_all(s, &planned, err);
+        settings_changes_free(&planned);
+    }
     return status;
 }
 
-int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
-                   struct machine_error *err)
+/* ---- the parts of a quiet machine ---- */
+
+/* What can be changed of a planned part. Returns how many were. */
+static size_t make_part(struct settings *s, struct quiet_plan *p)
+{
+    size_t made = 0;
+
+    for (size_t i = 0; i < p->changes.n; i++) {
+        struct change *one = &p->changes.list[i];
+        char name[300], now[CHANGE_VALUE_MAX];
+        int error = settings_make(s, one, now, sizeof now);
+        settings_change_name(&s->roots, one, name, sizeof name);
+        if (error == UNRECORDED)
+            settings_quiet_keep(p, s->state, s->journal_error);
+        else if (error != 0)
+            settings_quiet_keep(p, name, error == FORGOTTEN ? -1 : error);
+        made += error == 0;
+    }
+    return made;
+}
+
+static int make_quiet(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
+{
+    int status = MACHINE_OK;
+
+    for (size_t i = 0; i < QUIET_PARTS && status == MACHINE_OK; i++) {
+        enum quiet_part part = settings_quiet_order[i];
+        int number = __builtin_ctz(part);
+        struct quiet_plan plan;
+        if ((wish->quiet & part) == 0)
+            continue;
+        settings_quiet_plan(&s->roots, wish, part, false, &plan);
+        size_t made = make_part(s, &plan);
+        if (plan.out_of_memory)
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        char *why = s->told.why[number];
+        settings_quiet_why(&plan, why, sizeof s->told.why[number]);
+        bool stands = made + plan.already > 0;
+        if (status == MACHINE_OK && !stands && (wish->quiet_must & part) != 0) {
+            status = machine_fail(err, MACHINE_CANNOT, "leave it out of --quiet-machine=...",
+                                  "--quiet-machine=%s: nothing of it can be changed here: %s", quiet_part_names[number],
+                                  why);
+        }
+        s->told.wished |= part;
+        s->told.already = made == 0 && plan.already > 0 ? s->told.already | part : s->told.already & ~part;
+        settings_changes_free(&plan.changes);
+    }
+    return status;
+}
+
+static int settings_open_journal(const struct settings_roots *r, struct settings **out, struct machine_error *err)
 {
     struct settings *s = calloc(1, sizeof *s);
 
@@ -158,16 +271,40 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
     if (s == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     s->roots = *r;
+    s->fd = -1;
     snprintf(s->state, sizeof s->state, "%s", r->state);
     s->roots.state = s->state;
     int status = claim_state(s, err);
-    if (status != MACHINE_OK) {
-        free_settings(s);
-        return status;
-    }
-    status = settings_plan(s, wish, err);
     if (status == MACHINE_OK)
-        status = make_changes(s, err);
+        *out = s;
+    else
+        free_settings(s);
+    return status;
+}
+
+int settings_add(const struct settings_roots *r, const struct settings_wish *wish, struct settings **s,
+                 struct machine_error *err)
+{
+    if (*s == NULL)
+        return settings_apply(r, wish, s, err);
+    int status = make_wish(*s, wish, err);
+    (*s)->cpu = wish->cpu;
+    if (status == MACHINE_OK)
+        status = make_quiet(*s, wish, err);
+    settings_retell(*s);
+    return status;
+}
+
+int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
+                   struct machine_error *err)
+{
+    struct settings *s;
+
+    *out = NULL;
+    int status = settings_open_journal(r, &s, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = settings_add(r, wish, &s, err);
     if (status != MACHINE_OK) {
         struct machine_error second;
         if (settings_restore(s, &second) != MACHINE_OK) {
@@ -185,6 +322,13 @@ const char *settings_text(const struct settings *s)
     return s != NULL ? s->text : "";
 }
 
+const char *settings_left(const struct settings *s)
+{
+    return s != NULL ? s->left : "";
+}
+
+/* ---- after a run that was killed ---- */
+
 /* Whether root has left something behind that this user may only see. */
 static bool left_by_another(const struct settings_roots *r)
 {
@@ -197,9 +341,32 @@ static bool left_by_another(const struct settings_roots *r)
     return left;
 }
 
+/* What was done, in words. */
+static void tell_recovered(enum state_kind kind, pid_t pid, const struct undoing *u, char *told, size_t size)
+{
+    told[0] = '\0';
+    if (kind == STATE_REBOOTED) {
+        snprintf(told, size,
+                 "settings that a killed run (process %d) had changed are gone: the machine was started anew since",
+                 (int)pid);
+    }
+    if (u->written > 0) {
+        snprintf(told, size, "restored %zu setting%s that a killed run (process %d) had changed", u->written,
+                 u->written == 1 ? "" : "s", (int)pid);
+    }
+    if (u->others[0] != '\0') {
+        size_t used = strlen(told);
+        snprintf(told + used, size - used,
+                 "%ssomebody else has set these since a run (process %d) was killed, they "
+                 "are left: %s",
+                 used > 0 ? "; " : "", (int)pid, u->others);
+    }
+}
+
 int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err)
 {
     struct changes left;
+    struct undoing undoing = {.written = 0};
     enum state_kind kind;
     pid_t pid;
     int fd = -1, error = settings_state_open(r, false, &fd, &kind, &pid, &left);
@@ -208,7 +375,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {
         return !left_by_another(r) ? MACHINE_OK
-                                   : machine_fail(err, MACHINE_CANNOT, "as root: " RESTORE_COMMAND,
+                                   : machine_fail(err, MACHINE_CANNOT, "as root: characterize --restore",
                                                   "a killed run left this machine's settings changed (%s)", r->state);
     }
     if (error != 0) {
@@ -220,16 +387,13 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
         snprintf(told, size, "another run (process %d) has changed this machine's settings", (int)pid);
         return MACHINE_OK;
     }
-    bool restored = settings_put_back(r, &left, left.n, err) == MACHINE_OK;
-    if (restored && kind == STATE_LEFT) {
-        snprintf(told, size, "restored %zu setting%s that a killed run (process %d) had changed", left.n,
-                 left.n == 1 ? "" : "s", (int)pid);
-    }
+    bool restored = settings_undo(r, fd, &left, 0, &undoing, err) == MACHINE_OK;
+    tell_recovered(kind, pid, &undoing, told, size);
     if (fd >= 0 && restored)
         settings_state_remove(r, fd);
     else if (fd >= 0)
         close(fd);
-    free(left.list);
+    settings_changes_free(&left);
     if (!restored)
         err->status = MACHINE_CANNOT;
     return restored ? MACHINE_OK : MACHINE_CANNOT;

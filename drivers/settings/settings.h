@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settings of the machine that a run changes on request: turbo, and the limits of the frequency. What they were is
- * written to a file before anything is changed, and they are put back by settings_restore(); after a run that was
- * killed, settings_recover() does it from the file. Nothing else of the machine is ever written.
+ * Settings of the machine that a run changes on request: turbo, the limits of the frequency, and what
+ * doc/quiet-machine.md lists. What each was is written to a file (the journal) before it is changed, and they are put
+ * back by settings_restore(); after a run that was killed, settings_recover() does it from the file. Nothing else of
+ * the machine is ever written (settings_allowed.c).
  *
  * Ways, in this order. Turbo: intel_pstate/no_turbo, cpufreq/boost, cpufreq/policyN/boost (Linux, admin-guide/pm:
  * intel_pstate.rst, cpufreq.rst, amd-pstate.rst), bit 38 of MSR 1A0H of every CPU (Intel SDM vol. 4: IDA disable).
@@ -19,9 +20,10 @@
 /* Where things are. */
 struct settings_roots {
     const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; they must outlive what uses them */
-    const char *state;     /* the file that remembers: settings_state_file() */
+    const char *state;     /* the journal: settings_state_file() */
     likwid_loader *likwid; /* NULL: likwid_load */
     bool intel;            /* the register of Intel's processors may be used */
+    const char *proc;      /* "/proc", or such a folder; NULL: "/proc" */
 };
 
 /* Parts of a quiet machine (doc/quiet-machine.md), or-ed. */
@@ -47,6 +49,7 @@ struct settings_wish {
     unsigned quiet;      /* parts, or-ed */
     unsigned quiet_must; /* of those: refused where nothing of them can be changed; else what cannot is left and told */
     int cpu;             /* for whom it is to be quiet */
+    bool spread;         /* other CPUs are to run this program's kernels, too: it may not be confined to `cpu` */
 };
 
 /*
@@ -58,8 +61,8 @@ extern const char *const settings_root_state_file;
 
 struct settings;
 /*
- * Writes down and changes. Returns MACHINE_OK and *out (NULL when nothing had to be changed), or with everything as it
- * was: MACHINE_CANNOT and what would help, MACHINE_FAILED.
+ * Writes down and changes, one by one. Returns MACHINE_OK and *out (NULL when nothing had to be changed), or with
+ * everything as it was: MACHINE_CANNOT and what would help, MACHINE_FAILED.
  */
 int settings_apply(const struct settings_roots *r, const struct settings_wish *wish, struct settings **out,
                    struct machine_error *err);
@@ -67,19 +70,36 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
  * returns another status than MACHINE_OK the changes made before stand. */
 int settings_add(const struct settings_roots *r, const struct settings_wish *wish, struct settings **s,
                  struct machine_error *err);
-/* What of the parts wished for was left as it is, and why: lines, each with its newline; "" for nothing. */
+/* How many changes there are by now; settings_back_to() puts back those that came after, as settings_restore() does. */
+size_t settings_mark(const struct settings *s);
+int settings_back_to(struct settings *s, size_t mark, struct machine_error *err);
+/* What of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
+ * nothing. Valid until settings_add(). */
 const char *settings_left(const struct settings *s);
-/* In words, for a result: "turbo off (was on); 2 GHz fixed (was 0.8 to 3.7 GHz)". */
+/* In words, for a result: "turbo off (was on); quiet for CPU 1: irq (19 of 20), tick (3); as it was: governor". */
 const char *settings_text(const struct settings *s);
 /*
- * Puts everything back, the last change first, removes the file and frees *s (NULL is allowed). Returns MACHINE_OK, or
- * MACHINE_FAILED where something could not be put back (then the file stays, and the message names the command to
- * repeat it).
+ * Puts everything back, the last change first, removes the journal and frees *s (NULL is allowed). Returns MACHINE_OK,
+ * and in err->text what somebody else has set meanwhile and is therefore left ("" for nothing); or MACHINE_FAILED where
+ * something could not be put back (then the journal stays, and the message names the command to repeat it).
  */
 int settings_restore(struct settings *s, struct machine_error *err);
 
 /*
  * Puts back what a killed run has left behind. *told says what was done, or that another run, which lives, has changed
- * settings (then *lives is set); "" for nothing. Returns MACHINE_OK, or MACHINE_CANNOT where this user may not.
+ * settings (then *lives is set), or that the machine was started anew since; "" for nothing. Returns MACHINE_OK, or
+ * MACHINE_CANNOT where this user may not.
  */
 int settings_recover(const struct settings_roots *r, char *told, size_t size, bool *lives, struct machine_error *err);
+
+/* What the parts of a wish would change here, without changing anything. */
+struct settings_line {
+    enum quiet_part part;
+    const char *name;           /* the file or register; NULL: nothing of this part can be changed */
+    const char *before, *after; /* with name */
+    const char *why;            /* without name: why not; with it: what keeps this user from it, or "" */
+};
+typedef void settings_line_taker(void *data, const struct settings_line *line);
+/* Calls take() for each. Returns MACHINE_OK or MACHINE_FAILED (out of memory). */
+int settings_show(const struct settings_roots *r, const struct settings_wish *wish, settings_line_taker *take,
+                  void *data, struct machine_error *err);

@@ -18,25 +18,30 @@
 static int settings_plan_add(const struct settings_roots *r, struct change *one, const char *after, struct changes *out,
                              struct machine_error *err)
 {
-    char name[260];
-    int error = settings_change_read(r, one, one->before, sizeof one->before);
+    char name[300], before[CHANGE_VALUE_MAX], value[CHANGE_VALUE_MAX];
+    int error = settings_change_read(r, one, before, sizeof before);
 
-    if (error != 0 || one->before[0] == '\0' || strpbrk(one->before, " \t\n") != NULL) {
-        settings_change_name(one, name, sizeof name);
+    snprintf(value, sizeof value, "%s", after);
+    one->before = before;
+    one->after = value;
+    if (error != 0 || !settings_change_allowed(one)) {
+        settings_change_name(r, one, name, sizeof name);
         return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
-                            "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not one word");
+                            "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not understood");
     }
-    if (strcmp(one->before, after) == 0)
+    if (strcmp(before, after) == 0)
         return MACHINE_OK;
-    snprintf(one->after, sizeof one->after, "%s", after);
     return settings_changes_add(out, one) == 0 ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 static bool has_file(const struct settings_roots *r, const char *name, struct change *one)
 {
-    *one = (struct change){.kind = CHANGE_FILE, .cpu = -1};
-    int length = snprintf(one->path, sizeof one->path, "%s/devices/system/cpu/%s", r->sys, name);
-    return length < (int)sizeof one->path && access(one->path, F_OK) == 0;
+    char real[500];
+
+    *one = (struct change){.kind = CHANGE_FILE, .cpu = -1, .part = -1};
+    snprintf(one->path, sizeof one->path, "/sys/devices/system/cpu/%s", name);
+    settings_real_path(r, one->path, real, sizeof real);
+    return access(real, F_OK) == 0;
 }
 
 /* The numbers of the policies of cpufreq. Returns whether there are any. */
@@ -92,7 +97,7 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
     cpu_view_read(r->sys, &view);
     for (int cpu = 0; cpu < CPU_LIMIT && status == MACHINE_OK; cpu++) {
         if (cpu_mask_has(&view.online, cpu)) {
-            struct change one = {.kind = CHANGE_TURBO_BIT, .cpu = cpu};
+            struct change one = {.kind = CHANGE_TURBO_BIT, .cpu = cpu, .part = -1};
             status = settings_plan_add(r, &one, after, out, err);
         }
     }
@@ -175,22 +180,24 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
                        struct changes *out, struct machine_error *err)
 {
     static const char *const names[2] = {"scaling_min_freq", "scaling_max_freq"};
-    char path[80], value[40];
+    char path[80], value[40], real[500];
     struct change one[2];
     bool writable = true;
 
     snprintf(value, sizeof value, "%" PRIu64, khz);
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "cpufreq/policy%d/%s", policy, names[i]);
-        writable = has_file(r, path, &one[i]) && access(one[i].path, W_OK) == 0 && writable;
+        bool there = has_file(r, path, &one[i]);
+        settings_real_path(r, one[i].path, real, sizeof real);
+        writable = there && access(real, W_OK) == 0 && writable;
     }
     if (!writable) {
         char why[200], both[48];
         uint64_t min, max;
-        struct change other = {.kind = CHANGE_LIKWID, .cpu = policy};
+        struct change other = {.kind = CHANGE_LIKWID, .cpu = policy, .part = -1};
         if (likwid_get_frequency(r->likwid, policy, &min, &max, why, sizeof why) != 0) {
             return machine_fail(err, MACHINE_CANNOT, "run as root, or set up likwid's frequency daemon",
-                                "the frequency cannot be set: %s is not writable, and %s", one[0].path, why);
+                                "the frequency cannot be set: %s is not writable, and %.200s", one[0].path, why);
         }
         snprintf(both, sizeof both, "%" PRIu64 "-%" PRIu64, khz, khz);
         return settings_plan_add(r, &other, both, out, err);

@@ -19,6 +19,7 @@
 #include "tests/support/folder.h"
 
 #define CPU "devices/system/cpu/"
+#define BOOT "8413c301-7ff1-50ab-95fa-64225559df55"
 
 struct tree {
     char root[FOLDER_PATH_MAX], state[100];
@@ -64,7 +65,8 @@ static int grow(void **state)
     folder_make(t.root);
     chmod(t.root, 0777);
     snprintf(t.state, sizeof t.state, "%s/state", t.root);
-    t.roots = (struct settings_roots){t.root, t.root, t.state, no_likwid, true};
+    t.roots = (struct settings_roots){t.root, t.root, t.state, no_likwid, true, t.root};
+    put(&t, "sys/kernel/random/boot_id", BOOT);
     put(&t, CPU "online", "0-1");
     put(&t, CPU "present", "0-1");
     *state = &t;
@@ -80,7 +82,7 @@ static int fell(void **state)
 
 static struct settings *apply(const struct tree *t, int turbo, double ghz)
 {
-    struct settings_wish wish = {turbo, ghz};
+    struct settings_wish wish = {.turbo = turbo, .fixed_ghz = ghz};
     struct settings *s = NULL;
     struct machine_error err;
     if (settings_apply(&t->roots, &wish, &s, &err) != MACHINE_OK)
@@ -91,7 +93,7 @@ static struct settings *apply(const struct tree *t, int turbo, double ghz)
 
 static void refuses(const struct tree *t, int turbo, double ghz, const char *text)
 {
-    struct settings_wish wish = {turbo, ghz};
+    struct settings_wish wish = {.turbo = turbo, .fixed_ghz = ghz};
     struct settings *s = NULL;
     struct machine_error err;
     assert_int_equal(settings_apply(&t->roots, &wish, &s, &err), MACHINE_CANNOT);
@@ -138,8 +140,8 @@ static void test_turbo_by_file(void **state)
         struct settings *s = apply(t, 0, 0);
         is(t, ways[i].path, ways[i].off);
         assert_string_equal(settings_text(s), "turbo off (was on)");
-        snprintf(line, sizeof line, "characterize-settings/1\npid %d\nfile -1 %s/%s %s %s\nend", (int)getpid(), t->root,
-                 ways[i].path, ways[i].on, ways[i].off);
+        snprintf(line, sizeof line, "characterize-settings/2\nboot " BOOT "\npid %d\nfile -1 /sys/%s %s %s",
+                 (int)getpid(), ways[i].path, ways[i].on, ways[i].off);
         is(t, "state", line);
         restore(s);
         is(t, ways[i].path, ways[i].on);
@@ -188,7 +190,7 @@ static void test_turbo_by_register_touches_one_bit(void **state)
     struct settings *s = apply(t, 0, 0);
     for (int cpu = 0; cpu < 2; cpu++)
         assert_true(misc_enable(t, cpu, NULL) == (before[cpu] | UINT64_C(0x4000000000)));
-    assert_non_null(strstr(get(t, "state"), "turbo-bit 0 - 0 1\nturbo-bit 1 - 0 1\nend"));
+    assert_non_null(strstr(get(t, "state"), "turbo-bit 0 - 0 1\nturbo-bit 1 - 0 1"));
     restore(s);
     for (int cpu = 0; cpu < 2; cpu++)
         assert_true(misc_enable(t, cpu, NULL) == before[cpu]);
@@ -282,7 +284,7 @@ static void expect_error(struct tree *t, struct settings_wish wish, const char *
 
 static void change_half(struct tree *t)
 {
-    expect_error(t, (struct settings_wish){0, 0}, "policy11/boost cannot be set to 0: Permission denied", "root", 1);
+    expect_error(t, (struct settings_wish){.turbo = 0}, "policy11/boost cannot be set to 0: Permission denied", "root", 1);
 }
 
 static void test_what_fails_half_way_is_undone(void **state)
@@ -375,7 +377,7 @@ static int load_powerless(struct likwid_functions *out, char *why, size_t size)
 
 static void change_by_likwid(struct tree *t)
 {
-    struct settings_wish wish = {-1, 2};
+    struct settings_wish wish = {.turbo = -1, .fixed_ghz = 2};
     struct settings *s;
     struct machine_error err;
     expect_error(t, wish, "is not writable, and no likwid in this test", "likwid", 1);
@@ -387,7 +389,7 @@ static void change_by_likwid(struct tree *t)
         _exit(3);
     }
     daemon_read();
-    const char *line = "likwid 0 - 1000000-2800000 2000000-2000000\n";
+    const char *line = "likwid 0 - 1000000-2800000 2000000-2000000";
     if (likwid_low != 2000000 || likwid_high != 2000000 || strstr(get(t, "state"), line) == NULL)
         _exit(4);
     if (settings_restore(s, &err) != MACHINE_OK)

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of a quiet machine (doc/quiet-machine.md): planned one by one, each from what stands there then. */
+#include "drivers/settings/settings_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Siblings go first: what follows is then for the CPUs that remain. The preference before the governor, because
+ * intel_pstate and amd_pstate take no preference under the governor performance, thus also on the way back
+ * (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints"). isolate is last: what is moved away by it
+ * takes time.
+ */
+const enum quiet_part settings_quiet_order[QUIET_PARTS] = {QUIET_SMT,       QUIET_EPP,     QUIET_GOVERNOR,
+                                                           QUIET_TURBO,     QUIET_CSTATES, QUIET_IRQ,
+                                                           QUIET_WORKQUEUE, QUIET_TICK,    QUIET_ISOLATE};
+
+static quiet_planner *const settings_quiet_planners[QUIET_PARTS] = {
+    settings_quiet_governor, settings_quiet_epp,       settings_quiet_turbo, settings_quiet_cstates, settings_quiet_smt,
+    settings_quiet_irq,      settings_quiet_workqueue, settings_quiet_tick,  settings_quiet_isolate};
+
+void settings_quiet_keep(struct quiet_plan *p, const char *name, int error)
+{
+    if (p->kept++ == 0) {
+        p->error = error;
+        snprintf(p->first, sizeof p->first, "%s", name);
+    }
+}
+
+/* Whether this user may write it, as far as opening it tells. Returns 0 or an error number. */
+static int settings_quiet_writable(const struct settings_roots *r, const struct change *one)
+{
+    if (one->kind != CHANGE_FILE && one->kind != CHANGE_IRQ && one->kind != CHANGE_CONTROLLER)
+        return 0;
+    int fd = settings_open(r, one->path, O_WRONLY);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after)
+{
+    char before[CHANGE_VALUE_MAX], value[CHANGE_VALUE_MAX], name[300];
+    struct change one = {.kind = kind, .cpu = -1, .before = before, .after = value, .part = -1};
+
+    snprintf(one.path, sizeof one.path, "%s", path);
+    snprintf(value, sizeof value, "%s", after);
+    settings_change_name(p->roots, &one, name, sizeof name);
+    int error = settings_change_read(p->roots, &one, before, sizeof before);
+    if (error == 0 && !settings_change_allowed(&one))
+        error = EBADMSG; /* what stands there could not be put back */
+    p->all++;
+    if (error == 0 && settings_change_same(&one, before, after)) {
+        p->already++;
+        return;
+    }
+    if (error == 0 && !p->only_shown)
+        error = settings_quiet_writable(p->roots, &one);
+    if (error != 0)
+        settings_quiet_keep(p, name, error);
+    else if (settings_changes_add(&p->changes, &one) != 0)
+        p->out_of_memory = true;
+}
+
+void settings_quiet_why(const struct quiet_plan *p, char *out, size_t size)
+{
+    const char *because = p->error == -1                                         ? "takes the write and forgets it"
+                          : p->error == EBADMSG                                  ? "what stands there is not understood"
+                          : p->error == EIO && strstr(p->first, "/irq/") != NULL ? "the kernel alone places it"
+                                                                                 : strerror(p->error);
+
+    out[0] = '\0';
+    if (p->why[0] != '\0')
+        snprintf(out, size, "%s", p->why);
+    else if (p->kept == 1)
+        snprintf(out, size, "%s: %s", p->first, because);
+    else if (p->kept > 1 && p->kept >= p->all)
+        snprintf(out, size, "%s, for one: %s", p->first, because);
+    else if (p->kept > 1)
+        snprintf(out, size, "%zu of %zu cannot be changed, %s for one: %s", p->kept, p->all, p->first, because);
+}
+
+/* The CPUs that are online, without the measured one and, where these are to go offline, its siblings. */
+static void find_others(struct quiet_plan *p, bool without_siblings)
+{
+    struct cpu_mask online, siblings;
+    char path[80];
+
+    cpu_mask_clear(&p->others);
+    cpu_mask_clear(&siblings);
+    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/thread_siblings_list", p->cpu);
+    if (without_siblings)
+        (void)cpu_read_list(p->roots->sys, &siblings, "%s", path);
+    if (!cpu_read_list(p->roots->sys, &online, "devices/system/cpu/online"))
+        return;
+    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
+        if (cpu_mask_has(&online, cpu) && cpu != p->cpu && !cpu_mask_has(&siblings, cpu))
+            cpu_mask_add(&p->others, cpu);
+}
+
+void settings_quiet_plan(const struct settings_roots *r, const struct settings_wish *wish, enum quiet_part part,
+                         bool only_shown, struct quiet_plan *out)
+{
+    int number = __builtin_ctz(part);
+
+    memset(out, 0, sizeof *out);
+    out->roots = r;
+    out->cpu = wish->cpu;
+    out->spread = wish->spread;
+    out->only_shown = only_shown;
+    find_others(out, (wish->quiet & QUIET_SMT) != 0);
+    settings_quiet_planners[number](out);
+    for (size_t i = 0; i < out->changes.n; i++)
+        out->changes.list[i].part = number;
+}
+
+/* ---- only shown ---- */
+
+int settings_show(const struct settings_roots *r, const struct settings_wish *wish, settings_line_taker *take,
+                  void *data, struct machine_error *err)
+{
+    for (size_t i = 0; i < QUIET_PARTS; i++) {
+        struct quiet_plan plan;
+        char name[300], why[300];
+        if ((wish->quiet & settings_quiet_order[i]) == 0)
+            continue;
+        struct settings_line line = {.part = settings_quiet_order[i], .why = why};
+        settings_quiet_plan(r, wish, line.part, true, &plan);
+        for (size_t k = 0; k < plan.changes.n; k++) {
+            const struct change *one = &plan.changes.list[k];
+            int error = settings_quiet_writable(r, one);
+            settings_change_name(r, one, name, sizeof name);
+            snprintf(why, sizeof why, "%s", error != 0 ? strerror(error) : "");
+            line.name = name;
+            line.before = one->before;
+            line.after = one->after;
+            take(data, &line);
+        }
+        settings_quiet_why(&plan, why, sizeof why);
+        if (why[0] == '\0' && plan.changes.n == 0)
+            snprintf(why, sizeof why, "%s", "is so already");
+        line.name = NULL;
+        if (why[0] != '\0')
+            take(data, &line);
+        settings_changes_free(&plan.changes);
+        if (plan.out_of_memory)
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    return MACHINE_OK;
+}
