@@ -84,6 +84,29 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     return status;
 }
 
+int changed_settings_add(const struct settings_wish *wish, struct settings **s, struct machine_error *err)
+{
+    char state[STATE_MAX];
+    if (settings_state_file(state, sizeof(state)) != 0)
+        return machine_fail(err, MACHINE_CANNOT, "run as root",
+                            "settings were not changed: there is nowhere to record the old ones, because "
+                            "XDG_RUNTIME_DIR is not set");
+    struct settings_roots roots = roots_with(state);
+    stop_only_asks(true);
+    stop_hold();
+    int status = settings_add(&roots, wish, s, err);
+    stop_release(*s != NULL ? changed_settings_put_back : NULL, *s);
+    return status;
+}
+
+int changed_settings_back_to(struct settings **s, size_t mark, struct machine_error *err)
+{
+    stop_hold();
+    int status = settings_back_to(*s, mark, err);
+    stop_release(*s != NULL ? changed_settings_put_back : NULL, *s);
+    return status;
+}
+
 int changed_settings_end(struct settings *s)
 {
     struct machine_error error;

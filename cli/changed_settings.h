@@ -13,3 +13,7 @@
 int changed_settings_begin(const struct options *o, struct settings **out);
 /* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */
 int changed_settings_end(struct settings *s);
+
+/* While a run measures: settings_add() and settings_back_to(), which a signal that ends the program waits for. */
+int changed_settings_add(const struct settings_wish *wish, struct settings **s, struct machine_error *err);
+int changed_settings_back_to(struct settings **s, size_t mark, struct machine_error *err);
