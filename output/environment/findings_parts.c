@@ -158,6 +158,11 @@ double findings_number(const struct environment *e, enum environment_fact which)
     return *end == '\0' && isfinite(value) ? value : NAN;
 }
 
+double findings_interrupt_seconds(const struct environment *e)
+{
+    return e->hypervisor ? 40e-6 : 5e-6;
+}
+
 void findings_hex(const struct cpu_mask *m, char *out, size_t size)
 {
     enum { GROUP = 32 };
