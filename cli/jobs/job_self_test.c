@@ -70,7 +70,7 @@ static int print_bundle(FILE *stream, const void *members)
 static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
 {
     struct bundle bundle;
-    int status = bundle_make(&bundle, self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
+    int status = bundle_make(&bundle, "", self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
                                                          : complain_out_of_memory();
     bundle_free(&bundle);
     return status;
