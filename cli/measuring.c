@@ -56,24 +56,14 @@ static int check_load(const struct measuring *m)
 }
 
 /* What tables of refinements ask for. */
-static int measuring_refine(const struct options *o, struct measuring *m)
+static void measuring_refine(const struct options *o, struct measuring *m)
 {
-    struct cpu_view view;
-    int cpu, status = DONE;
     if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
-        return DONE;
-    cpu_view_read("/sys", &view);
-    status = disturbing_measured_cpu(o, &view, &cpu);
-    m->refining = (struct refining){.wished = refining_wished(o),
-                                    .base = {.turbo = o->turbo_given ? o->turbo_on : -1,
-                                             .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0,
-                                             .cpu = cpu},
-                                    .settings = &m->changed,
-                                    .busy = m->interferer,
-                                    .busy_text = m->disturbed};
+        return;
+    m->refining = (struct refining){
+        .options = o, .settings = &m->changed, .busy = m->interferer, .busy_text = m->disturbed};
     m->options.refine = refining_refine;
     m->options.refine_data = &m->refining;
-    return status;
 }
 
 int measuring_open(const struct options *o, struct measuring *m)
@@ -101,13 +91,11 @@ int measuring_open(const struct options *o, struct measuring *m)
     struct machine_info info;
     m->machine.ops->info(&m->machine, &info);
     privileges_opened(o, info.name, m->changed != NULL);
-    snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
+    changed_settings_text(o, m->changed, m->settings_text, sizeof(m->settings_text));
     if (m->disturbs)
         text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", m->disturbed);
-    status = measuring_refine(o, m);
-    if (status != DONE)
-        (void)measuring_close(m);
-    return status;
+    measuring_refine(o, m);
+    return DONE;
 }
 
 int measuring_disturb(struct measuring *m)

@@ -22,7 +22,7 @@ struct measuring {
     char disturbed[120];           /* what it is, in words */
     bool disturbs;                 /* whatever is measured: --interference */
     struct refining refining;
-    char settings_text[200];
+    char settings_text[1000];
     struct tables_options options;
     bool quiet;
     char failure[600]; /* why the last table could not be measured */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/changed_settings.h"
+#include "cli/disturbing.h"
+#include "cli/messages.h"
 #include "drivers/cpu/cpu.h"
 #include "util/text_list.h"
 
@@ -17,29 +19,30 @@ static const unsigned parts_of[REFINEMENTS] = {
     [REFINED_IRQS_AWAY] = QUIET_IRQ | QUIET_WORKQUEUE,
 };
 
-unsigned refining_wished(const struct options *o)
+static unsigned refining_wished(const struct options *o)
 {
-    return !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
+    unsigned parts = !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
+    return parts & ~(o->turbo_given ? QUIET_TURBO : 0u);
 }
 
-static bool isolated_since_boot(int cpu)
+static bool isolated_since_boot(const struct options *o)
 {
     struct cpu_mask isolated;
-    return cpu_read_list("/sys", &isolated, "devices/system/cpu/isolated") && cpu_mask_has(&isolated, cpu);
+    struct cpu_view view;
+    int cpu;
+    cpu_view_read("/sys", &view);
+    return disturbing_measured_cpu(o, &view, &cpu) == DONE &&
+           cpu_read_list("/sys", &isolated, "devices/system/cpu/isolated") && cpu_mask_has(&isolated, cpu);
 }
 
-/* Nothing but what is in force all the time. */
+/* Nothing but turbo and frequency. */
 static int refining_base(struct refining *f, struct machine_error *err)
 {
-    int status = changed_settings_back_to(f->settings, f->begun ? f->mark : 0, err);
-    if (status == MACHINE_OK && !f->begun && (f->base.turbo >= 0 || f->base.fixed_ghz > 0))
-        status = changed_settings_add(&f->base, f->settings, err);
-    if (status != MACHINE_OK)
-        return status;
     f->begun = true;
-    f->mark = settings_mark(*f->settings);
     f->in_force = f->had = 0;
-    return MACHINE_OK;
+    return changed_settings_back_to(*f->settings, settings_base(*f->settings)) == DONE
+               ? MACHINE_OK
+               : machine_fail(err, MACHINE_FAILED, "", "settings could not be put back between two refinements");
 }
 
 /* Parts one by one: of each is known whether there is something of it here. *why: of the first that is not. */
@@ -47,10 +50,9 @@ static int add_parts(struct refining *f, unsigned parts, struct machine_error *w
 {
     for (int i = 0; i < QUIET_PARTS; i++) {
         const unsigned part = 1u << i;
-        struct settings_wish wish = {.turbo = -1, .quiet = part, .quiet_must = part, .cpu = f->base.cpu};
         if ((parts & part) == 0)
             continue;
-        int status = changed_settings_add(&wish, f->settings, err);
+        int status = changed_settings_quiet(f->options, part, f->settings, err);
         if (status != MACHINE_OK && status != MACHINE_CANNOT)
             return status;
         f->in_force |= part;
@@ -75,18 +77,19 @@ static int refuse_unwished(unsigned parts, struct machine_error *err)
 static int refine_settings(struct refining *f, enum refinement r, struct machine_error *err)
 {
     struct machine_error why = {.status = MACHINE_OK};
+    const unsigned wished = refining_wished(f->options);
     unsigned parts = 0;
     for (int i = 0; i <= (int)r; i++)
-        parts |= parts_of[i] & f->wished;
+        parts |= parts_of[i] & wished;
     int status = !f->begun || (f->in_force & ~parts) != 0 ? refining_base(f, err) : MACHINE_OK;
     if (status == MACHINE_OK)
         status = add_parts(f, parts & ~f->in_force, &why, err);
     if (status != MACHINE_OK)
         return status;
-    bool at_boot = r == REFINED_ISOLATED && isolated_since_boot(f->base.cpu);
+    bool at_boot = r == REFINED_ISOLATED && isolated_since_boot(f->options);
     if (parts_of[r] == 0 || (f->had & parts_of[r]) != 0 || at_boot)
         return MACHINE_OK;
-    if ((f->wished & parts_of[r]) == 0)
+    if ((wished & parts_of[r]) == 0)
         return refuse_unwished(parts_of[r], err);
     return machine_fail(err, MACHINE_CANNOT, "", "%s",
                         why.text[0] != '\0' ? why.text : "nothing of it can be changed here");
@@ -115,7 +118,7 @@ int refining_refine(void *data, enum refinement r, char *told, struct machine_er
         return status;
     if (r == REFINED_QUIET)
         return refining_base(f, err);
-    if (f->wished == 0)
+    if (!f->options->quiet_given)
         return machine_fail(err, MACHINE_CANNOT, "", "needs --quiet-machine");
     status = refine_settings(f, r, err);
     if (status == MACHINE_OK)
@@ -129,5 +132,5 @@ int refining_end(struct refining *f, struct machine_error *err)
     int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
     if (status != MACHINE_OK || !f->begun)
         return status;
-    return add_parts(f, f->wished & ~f->in_force, &unused, err);
+    return add_parts(f, refining_wished(f->options) & ~f->in_force, &unused, err);
 }

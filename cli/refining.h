@@ -14,19 +14,15 @@
 #include "tables/table/tables.h"
 
 struct refining {
-    unsigned wished;           /* parts of --quiet-machine; 0: it was not given */
-    struct settings_wish base; /* what is in force all the time: turbo, frequency */
-    struct settings **settings;
-    struct interferer *busy; /* for `busy`; NULL: there is none ... */
-    const char *busy_text;   /* ... else what it is, in words */
-    bool begun;              /* only what `base` asks for and what the refinement needs is in force */
-    size_t mark;             /* of the settings: those of `base` */
-    unsigned in_force;       /* parts that are, or that could not be */
-    unsigned had;            /* parts of which something could be changed */
+    const struct options *options;
+    struct settings **settings; /* of the run: turbo and frequency stay */
+    struct interferer *busy;    /* for `busy`; NULL: there is none ... */
+    const char *busy_text;      /* ... else what it is, in words */
+    bool begun;
+    unsigned in_force; /* parts of --quiet-machine that are, or that could not be ... */
+    unsigned had;      /* ... and those of which there is something here */
 };
 
-/* The parts that --quiet-machine asks for; 0 where it was not given. */
-unsigned refining_wished(const struct options *o);
 /* tables_options.refine; `data`: a struct refining. */
 int refining_refine(void *data, enum refinement r, char *told, struct machine_error *err);
 /* After the table: everything that was asked for is in force again, for others. MACHINE_OK, or *err and its status. */

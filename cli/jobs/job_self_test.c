@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/changed_settings.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -12,6 +13,7 @@
 #include "drivers/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
+#include "util/text_list.h"
 
 static int asked_to_stop(void *data)
 {
@@ -19,8 +21,7 @@ static int asked_to_stop(void *data)
     return stop_asked();
 }
 
-static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
-                                 struct self_test_lines *others)
+static int job_self_test_read(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
 {
     struct machine machine;
     struct machine_error error = {.status = MACHINE_OK};
@@ -45,6 +46,22 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
         status = complain_of_machine("--self-test", &error);
     machine.ops->close(&machine);
     return status;
+}
+
+static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
+                                 struct self_test_lines *others)
+{
+    struct settings *changed;
+    char text[1000];
+    int status = changed_settings_begin(o, &changed);
+    if (status != DONE)
+        return status;
+    status = job_self_test_read(o, out, others);
+    changed_settings_text(o, changed, text, sizeof(text));
+    if (text[0] != '\0')
+        text_list_add(out->notes, sizeof(out->notes), "; ", "settings: %s", text);
+    int end = changed_settings_end(changed);
+    return status != DONE ? status : end;
 }
 
 static int job_self_test_print_json(FILE *stream, const void *json)
