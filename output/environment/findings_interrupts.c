@@ -20,7 +20,7 @@ static void boot_tickless(const struct environment *e, struct finding *f)
     if (!findings_others(e, &e->online, &others))
         return;
     if (e->fact[ENV_NOHZ_FULL].error == 0)
-        findings_boot(f, "nohz_full=%d", e->cpu);
+        findings_boot_cpus(e, f, "nohz_full=", &e->nohz_full);
 }
 
 /* V 3.8, 5.1.7. */
