@@ -45,8 +45,8 @@ static int refining_base(struct refining *f, struct machine_error *err)
                : machine_fail(err, MACHINE_FAILED, "", "settings could not be put back between two refinements");
 }
 
-/* Parts one by one: of each is known whether there is something of it here. *why: of the first that is not. */
-static int add_parts(struct refining *f, unsigned parts, struct machine_error *why, struct machine_error *err)
+/* Parts one by one: of each is known whether there is something of it here. */
+static int add_parts(struct refining *f, unsigned parts, struct machine_error *err)
 {
     for (int i = 0; i < QUIET_PARTS; i++) {
         const unsigned part = 1u << i;
@@ -57,8 +57,7 @@ static int add_parts(struct refining *f, unsigned parts, struct machine_error *w
             return status;
         f->in_force |= part;
         f->had |= status == MACHINE_OK ? part : 0;
-        if (status == MACHINE_CANNOT && why->text[0] == '\0')
-            *why = *err;
+        f->why[i] = *err;
     }
     return MACHINE_OK;
 }
@@ -76,14 +75,13 @@ static int refuse_unwished(unsigned parts, struct machine_error *err)
 /* Everything up to a refinement that --quiet-machine makes. */
 static int refine_settings(struct refining *f, enum refinement r, struct machine_error *err)
 {
-    struct machine_error why = {.status = MACHINE_OK};
     const unsigned wished = refining_wished(f->options);
     unsigned parts = 0;
     for (int i = 0; i <= (int)r; i++)
         parts |= parts_of[i] & wished;
     int status = !f->begun || (f->in_force & ~parts) != 0 ? refining_base(f, err) : MACHINE_OK;
     if (status == MACHINE_OK)
-        status = add_parts(f, parts & ~f->in_force, &why, err);
+        status = add_parts(f, parts & ~f->in_force, err);
     if (status != MACHINE_OK)
         return status;
     bool at_boot = r == REFINED_ISOLATED && isolated_since_boot(f->options);
@@ -91,8 +89,8 @@ static int refine_settings(struct refining *f, enum refinement r, struct machine
         return MACHINE_OK;
     if ((wished & parts_of[r]) == 0)
         return refuse_unwished(parts_of[r], err);
-    return machine_fail(err, MACHINE_CANNOT, "", "%s",
-                        why.text[0] != '\0' ? why.text : "nothing of it can be changed here");
+    *err = f->why[__builtin_ctz(wished & parts_of[r])];
+    return MACHINE_CANNOT;
 }
 
 static int refine_busy(struct refining *f, char *told, struct machine_error *err)
@@ -128,9 +126,8 @@ int refining_refine(void *data, enum refinement r, char *told, struct machine_er
 
 int refining_end(struct refining *f, struct machine_error *err)
 {
-    struct machine_error unused = {.status = MACHINE_OK};
     int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
     if (status != MACHINE_OK || !f->begun)
         return status;
-    return add_parts(f, refining_wished(f->options) & ~f->in_force, &unused, err);
+    return add_parts(f, refining_wished(f->options) & ~f->in_force, err);
 }

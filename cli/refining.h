@@ -19,8 +19,9 @@ struct refining {
     struct interferer *busy;    /* for `busy`; NULL: there is none ... */
     const char *busy_text;      /* ... else what it is, in words */
     bool begun;
-    unsigned in_force; /* parts of --quiet-machine that are, or that could not be ... */
-    unsigned had;      /* ... and those of which there is something here */
+    unsigned in_force;                     /* parts of --quiet-machine that are, or that could not be ... */
+    unsigned had;                          /* ... and those of which there is something here */
+    struct machine_error why[QUIET_PARTS]; /* of the others */
 };
 
 /* tables_options.refine; `data`: a struct refining. */
