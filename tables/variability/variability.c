@@ -213,6 +213,7 @@ const struct table_kind table_variability = {
     .columns = columns,
     .n_columns = sizeof columns / sizeof columns[0],
     .promised = {"workload", "refinement", "trials", "mode", "spread", "p50", "p90", "p99", "max"},
+    .refines = true,
     .excluded = {[CHOICE_WARMUP] = "its trials show how the core warms up",
                  [CHOICE_SIBLINGS] = "it measures one core as it is found; --interference keeps others busy",
                  [CHOICE_CORUNNER] = "it measures one core as it is found; --interference keeps others busy"},
