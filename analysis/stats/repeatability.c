@@ -59,8 +59,6 @@ struct repeatability repeatability_of(const double *duration, size_t n, double r
     r.repeats = (double)times >= REPEATS_LEAST * (double)n && (times > 1 || n == 1);
     if (!r.repeats)
         r.mode = repeatability_half_sample_mode(scratch, n);
-    while (fabs(duration[r.to_mode] - r.mode) > resolution)
-        r.to_mode++;
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(duration[i] - r.mode) / r.mode;
     qsort(scratch, n, sizeof *scratch, order_double);
@@ -68,5 +66,9 @@ struct repeatability repeatability_of(const double *duration, size_t n, double r
     r.p90 = distance_of(scratch, n, 0.9);
     r.p99 = distance_of(scratch, n, 0.99);
     r.max = scratch[n - 1];
+    /* scratch[] holds distances that were rounded the same way */
+    double near = fmax(resolution / r.mode, r.repeats ? 0 : r.p50);
+    while (fabs(duration[r.to_mode] - r.mode) / r.mode > near)
+        r.to_mode++;
     return r;
 }

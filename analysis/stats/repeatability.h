@@ -13,7 +13,7 @@ struct repeatability {
     bool repeats;   /* the mode is a duration that occurs again and again; else the half-sample mode */
     double mode;    /* in the unit of the durations; always one of them */
     double spread;  /* (slowest - fastest) / fastest */
-    size_t to_mode; /* trials before the first that is within the resolution of the mode */
+    size_t to_mode; /* trials before the first that is at the mode: see below */
     /* Distance from the mode, on either side, as a fraction of it, that this part of the trials keeps within. */
     double p50, p90, p99, max;
 };
@@ -22,7 +22,8 @@ struct repeatability {
  * Of n >= 1 durations above 0 in the order in which they were measured, told in steps of `resolution` (same unit, >= 0).
  * `scratch`: room for n. The mode is the most frequent duration where it is that of REPEATS_LEAST of all trials or more;
  * else, as where each duration is another, the half-sample mode (Bickel and Fruehwirth, On a fast, robust estimator of
- * the mode, 2006), which a tail to one side does not move. Of n = 0 all are NaN.
+ * the mode, 2006), which a tail to one side does not move. At the mode is what is within the resolution of it; where
+ * durations do not repeat, what is as near to it as half of all trials are. Of n = 0 all are NaN.
  */
 #define REPEATS_LEAST 0.1
 struct repeatability repeatability_of(const double *duration, size_t n, double resolution, double *scratch);

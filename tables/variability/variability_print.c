@@ -59,7 +59,7 @@ static void print_published(FILE *out, bool colour)
 {
     char text[VARIABILITY_TEXT];
     struct pivot p;
-    pivot_init(&p, 1, "Published, not measured here: spread of such register code (%s)", VARIABILITY_PUBLISHED_AS);
+    pivot_init(&p, 1, "Published, not measured here: %s", VARIABILITY_PUBLISHED_AS);
     pivot_line(&p, PIVOT_HEADING);
     pivot_word(&p, "there");
     pivot_word(&p, "here");

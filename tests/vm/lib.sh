@@ -174,6 +174,7 @@ make_initramfs() {
     *) cp "$msr" "$root/msr.ko" ;;
     esac
     install -m 755 "${guest:-tests/vm/guest.sh}" "$root/init"
+    cp tests/vm/guest_lib.sh "$root/"
     cat >"$root/settings"
     (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initramfs.gz"
 }
