@@ -78,8 +78,8 @@ checked "--check environment" 0 --check environment --sysroot "$machine" --secon
 checked "... as JSON" 0 --check environment --sysroot "$machine" --seconds 0.1 --json -
 checked "--list machines --quiet-machine" 0 --list machines --quiet-machine --sysroot "$machine"
 checked "--restore, where nothing was left" 0 --restore --sysroot "$machine"
-"$program" --transition 128fma:512fma --machine model:xeon-gold-6130 --runs 100000 --quiet-machine --sysroot "$machine" \
-    >/dev/null 2>"$tmp/err" </dev/null &
+"$program" --transition 128fma:512fma --machine model:xeon-gold-6130 --runs 100000 --quiet-machine \
+    --sysroot "$machine" >/dev/null 2>"$tmp/err" </dev/null &
 run=$!
 for _ in $(seq 100); do
     [ -s "$machine/run/characterize.settings" ] && break

@@ -48,8 +48,8 @@ refuses "... for a model" 2 'would load this machine' --table frequency --interf
 # whatever ends the run ends them
 for signal in KILL TERM; do
     clean
-    env --default-signal=TERM "$CHARACTERIZE" --transition 64add:64mul --machine timing --runs 100000 --interference make \
-        --csv x.csv >"$out" 2>"$err" </dev/null &
+    env --default-signal=TERM "$CHARACTERIZE" --transition 64add:64mul --machine timing --runs 100000 \
+        --interference make --csv x.csv >"$out" 2>"$err" </dev/null &
     program=$!
     for _ in $(seq 100); do
         running >"$tmp/now"
@@ -112,8 +112,9 @@ verdict "with it: each step that there is" test "$status" -eq 0 -a \
 tr '\n' ' ' <"$out" | tr -s ' ' >"$tmp/flat"
 verdict "... busy is" grep -q 'busy: interference script: on CPU' "$tmp/flat"
 said="tick: nmi_watchdog 0 (was 1); not to be had: governor"
-verdict "... what was changed, and what not, is said by step" grep -q \
-    "settings: quiet for CPU $last: $said irqs-away: quiet for CPU $last: irq: 1 interrupt moved away; $said" "$tmp/flat"
+quiet="quiet for CPU $last:"
+verdict "... what was changed, and what not, is said by step" \
+    grep -q "settings: $quiet $said irqs-away: $quiet irq: 1 interrupt moved away; $said" "$tmp/flat"
 verdict "... what was not asked for is named" grep -q 'needs isolate, which --quiet-machine=... leaves out' "$tmp/flat"
 find "$machine" -type f -exec grep -H . {} + | sort >"$tmp/is"
 verdict "... and everything is as it was" cmp "$tmp/was" "$tmp/is"
