@@ -123,12 +123,14 @@ int settings_read_text(const struct settings_roots *r, const char *path, char *o
 int settings_write_text(const struct settings_roots *r, const char *path, const char *value)
 {
     size_t length = strlen(value);
-    int fd = settings_open(r, path, O_WRONLY | O_TRUNC);
+    int fd = settings_open(r, path, O_WRONLY);
 
     if (fd < 0)
         return errno;
-    ssize_t put = write(fd, value, length);
-    int error = put == (ssize_t)length ? 0 : put < 0 ? errno : EIO;
+    if (!settings_are_real(r) && ftruncate(fd, 0) != 0) /* not before it is known what it is */
+        length = 0;
+    ssize_t put = length > 0 ? write(fd, value, length) : 0;
+    int error = put > 0 && put == (ssize_t)length ? 0 : put < 0 ? errno : EIO;
     if (close(fd) != 0 && error == 0)
         error = errno;
     return error;
