@@ -160,6 +160,10 @@ test-vm-stops: all
 test-vm-soak: all
 	BUILD='$(BUILD)' OUT='$(OUT)' VM_FUZZ='$(or $(VM_FUZZ),20000)' VM_SOAK='$(or $(VM_SOAK),600)' tests/vm/run-qemu.sh
 
+## test-vm-quiet  --quiet-machine, --table variability at each refinement, in QEMU with an isolated CPU; minutes
+test-vm-quiet: all
+	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-quiet.sh
+
 ## test-vm-avx512 the kernel helper with 512-bit kernels, in Bochs; takes minutes
 test-vm-avx512: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-bochs.sh
@@ -213,9 +217,10 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
 ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis schedulers/simulate/workload)) \
-            $(wildcard schedulers/simulate/params*.c)
+            $(wildcard schedulers/simulate/params*.c) \
+            $(call sources,drivers/environment) drivers/cpu/cpu.c drivers/cpu/topology.c
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers -name "*.h") Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers drivers/environment -name "*.h") Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 
@@ -291,7 +296,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: FORCE all unit test mutants golden test-deep check check-deep sanitize-build test-vm-one test-resume test-vm \
+.PHONY: FORCE all unit test mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean
 .SECONDARY:

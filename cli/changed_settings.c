@@ -239,7 +239,7 @@ int changed_settings_quiet(const struct options *o, unsigned parts, struct setti
 {
     char state[STATE_MAX];
     struct place place;
-    struct settings_wish wish = {.turbo = -1, .quiet = parts, .spread = uses_others(o)};
+    struct settings_wish wish = {.turbo = -1, .quiet = parts, .quiet_must = parts, .spread = uses_others(o)};
     (void)state_file(o, state);
     place_make(o, state, &place);
     int status = measured_cpu(o, &place.roots, &wish.cpu, err);

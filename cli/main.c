@@ -9,6 +9,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/options/option_parse.h"
+#include "cli/privileges.h"
 #include "cli/stop.h"
 
 static int (*const run_job[])(const struct options *o) = {
@@ -63,6 +64,8 @@ int main(int argc, char **argv)
 {
     struct options options;
     fill_standard_streams();
+    if (privileges_check() != DONE)
+        return CANNOT;
     buffer_stdout();
     if (argc < 2) {
         option_parse_short_usage();
@@ -72,6 +75,8 @@ int main(int argc, char **argv)
     int status = option_parse(argc, argv, &options);
     if (status >= 0)
         return status;
+    if (privileges_keep(&options) != DONE)
+        return FAILED;
     stop_install();
     status = close_stdout(run_job[options.job](&options));
     /* who interrupts a script of several commands does not want the next one */

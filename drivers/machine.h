@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/cpu/caches.h"
 #include "drivers/recording.h"
 #include "kernels/kernels.h"
 #include "kernels/workloads.h"
@@ -76,7 +77,7 @@ enum trials_before { TRIALS_NOTHING, TRIALS_SPOIL, TRIALS_IBPB }; /* the branch 
 struct trials_request {
     enum workload_number workload;
     enum trials_before before;
-    size_t bytes;    /* of the buffer, a power of two; 0 where the workload needs none */
+    size_t bytes;    /* of the buffer, a power of two, 64 or more; 0 where the workload needs none */
     double trial_us; /* about so long; the rounds that this takes are found out first, and are the same in all */
     unsigned trials; /* 1 to 100000 */
     bool masked;     /* with interrupts masked: the helper alone; a trial then takes 5 ms at most */
@@ -115,6 +116,7 @@ struct machine_info {
     unsigned features;            /* kernels that can run: enum kernel_feature */
     bool intel;                   /* the make; with family and model it decides what registers mean */
     unsigned family, model;       /* 0, 0: not to be believed, or unknown */
+    struct cpu_caches caches;     /* of the CPU prepared for; all 0 before */
     const char *notes;            /* one line of what limits the results ("no SCHED_FIFO: ..."), or "" */
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/changed_settings.h"
+#include "cli/disturbing.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -51,17 +52,25 @@ static int job_self_test_read(const struct options *o, struct self_test_readings
 static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
                                  struct self_test_lines *others)
 {
-    struct settings *changed;
-    char text[1000];
-    int status = changed_settings_begin(o, &changed);
-    if (status != DONE)
-        return status;
-    status = job_self_test_read(o, out, others);
+    struct settings *changed = NULL;
+    struct interferer *interferer;
+    char text[1000], disturbed[120];
+    int status = disturbing_ready(o, &interferer, disturbed, sizeof(disturbed));
+    if (status == DONE)
+        status = changed_settings_begin(o, &changed);
+    if (status == DONE)
+        status = disturbing_begin(interferer);
+    if (status == DONE)
+        status = job_self_test_read(o, out, others);
+    int ended = disturbing_end(interferer);
     changed_settings_text(o, changed, text, sizeof(text));
+    if (interferer != NULL)
+        text_list_add(text, sizeof(text), "; ", "interference %s", disturbed);
     if (text[0] != '\0')
         text_list_add(out->notes, sizeof(out->notes), "; ", "settings: %s", text);
+    interference_close(interferer);
     int end = changed_settings_end(changed);
-    return status != DONE ? status : end;
+    return status != DONE ? status : ended != DONE ? ended : end;
 }
 
 static int job_self_test_print_json(FILE *stream, const void *json)
@@ -87,8 +96,8 @@ static int print_bundle(FILE *stream, const void *members)
 static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
 {
     struct bundle bundle;
-    int status = bundle_make(&bundle, self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
-                                                         : complain_out_of_memory();
+    int status = bundle_make(&bundle, "", self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
+                                                             : complain_out_of_memory();
     bundle_free(&bundle);
     return status;
 }

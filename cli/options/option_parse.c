@@ -506,8 +506,7 @@ void option_parse_short_usage(void)
           "       characterize --analyze TRACE.csv\n"
           "       characterize --simulate WORKLOAD --params EXPORT.json\n"
           "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
-          "       characterize --check environment\n"
-          "       characterize --list kernels|machines|skus|tables|workloads\n"
+          "       characterize --check environment | --list kernels|machines|skus|tables|workloads\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",
           stderr);

@@ -21,7 +21,7 @@ static void environment_clear(int cpu, struct environment *e)
     for (size_t i = 0; i < ENV_FACTS; i++)
         e->fact[i].error = ENOENT;
     e->irqs_error = e->tasks_error = e->msr_error = ENOENT;
-    e->steal = e->busy_here = e->busy_sibling = e->busy_others = NAN;
+    e->steal = e->busy_here = e->busy_sibling = e->busy_others = e->begun = NAN;
     e->timer_hz = e->cgroup_quota = e->thermal_now = e->thermal_boot = NAN;
     e->secure_boot = -1;
 }

@@ -100,9 +100,9 @@ struct environment_irq {
 struct environment_task {
     int pid;
     char name[40];
-    bool kernel;             /* a kernel thread */
-    bool self;               /* of this program */
-    double cpu_ms;           /* ran so long while counting ... */
+    bool kernel;   /* a kernel thread */
+    bool self;     /* of this program */
+    double cpu_ms; /* ran so long while counting (and while it was looked at: slightly more is possible) ... */
     bool on_cpu, on_sibling; /* ... on the CPU, on a sibling of it, as far as the last look tells */
     bool bound;              /* may run nowhere else */
 };
@@ -135,6 +135,7 @@ struct environment {
 
     /* /proc/stat, parts of the time counted (0..1; NaN: not known) */
     double steal, busy_here, busy_sibling, busy_others;
+    double begun;       /* threads that began while counting, on any CPU: those that ended too are not in `tasks` */
     double timer_hz;    /* local timer interrupts a second on the CPU; NaN: not counted */
     long config_hz;     /* CONFIG_HZ; 0: not known */
     int secure_boot;    /* 1, 0; -1: not known (no EFI variables) */

@@ -141,11 +141,11 @@ static bool read_cpus(const struct environment_tree *t, struct cgroup_place p, c
 static double quota_v2(const struct environment_tree *t, const char *group)
 {
     char text[ENVIRONMENT_TEXT];
-    double quota, period;
+    long quota, period;
     if (environment_tree_text(t, text, sizeof text, "%s/cpu.max", group) <= 0 ||
-        sscanf(text, "%lf %lf", &quota, &period) != 2)
+        sscanf(text, "%ld %ld", &quota, &period) != 2)
         return NAN; /* "max 100000" */
-    return quota > 0 && period > 0 ? quota / period : NAN;
+    return quota > 0 && period > 0 ? (double)quota / (double)period : NAN;
 }
 
 static double quota_v1(const struct environment_tree *t, const char *group)

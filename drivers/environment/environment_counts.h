@@ -8,11 +8,14 @@
 /* Monotonic time in seconds. */
 double environment_clock(void);
 
-/* Of a CPU since boot, in clock ticks. */
+/* Since boot: of each CPU, in clock ticks; how many threads began, NaN: not told. */
 struct environment_times {
-    double total, idle, steal;
+    struct {
+        double total, idle, steal;
+    } cpu[CPU_LIMIT];
+    double begun;
 };
-/* Of all CPU_LIMIT CPUs; NULL: not readable. free() it. */
+/* NULL: not readable. free() it. */
 struct environment_times *environment_stat_look(const struct environment_tree *t);
 void environment_stat_fill(const struct environment_times *before, const struct environment_times *after,
                            struct environment *e);

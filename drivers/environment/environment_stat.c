@@ -26,24 +26,27 @@ static void take_stat_line(const char *line, struct environment_times *out)
         return;
     for (size_t i = 0; i < STAT_COLUMNS; i++) {
         column[i] = strtoull(end, &end, 10);
-        out[cpu].total += (double)column[i];
+        out->cpu[cpu].total += (double)column[i];
     }
-    out[cpu].idle = (double)column[3] + (double)column[4];
-    out[cpu].steal = (double)column[7];
+    out->cpu[cpu].idle = (double)column[3] + (double)column[4];
+    out->cpu[cpu].steal = (double)column[7];
 }
 
 struct environment_times *environment_stat_look(const struct environment_tree *t)
 {
-    struct environment_times *times = calloc(CPU_LIMIT, sizeof *times);
+    struct environment_times *times = calloc(1, sizeof *times);
     char *text = environment_tree_whole(t, "proc/stat"), *rest = NULL;
     if (times == NULL || text == NULL) {
         free(text);
         free(times);
         return NULL;
     }
+    times->begun = NAN;
     for (const char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
         if (strncmp(line, "cpu", 3) == 0)
             take_stat_line(line + 3, times);
+        else if (strncmp(line, "processes ", 10) == 0)
+            times->begun = (double)strtoull(line + 10, NULL, 10);
     free(text);
     return times;
 }
@@ -54,11 +57,11 @@ static double part_between(double before, double after, double total)
     return total > 0 ? fmin(1, fmax(0, (after - before) / total)) : NAN;
 }
 
-static double busy_between(const struct environment_times *before, const struct environment_times *after)
+static double busy_between(const struct environment_times *before, const struct environment_times *after, int cpu)
 {
-    double total = after->total - before->total;
-    double idle = part_between(before->idle, after->idle, total),
-           steal = part_between(before->steal, after->steal, total);
+    double total = after->cpu[cpu].total - before->cpu[cpu].total;
+    double idle = part_between(before->cpu[cpu].idle, after->cpu[cpu].idle, total);
+    double steal = part_between(before->cpu[cpu].steal, after->cpu[cpu].steal, total);
     return fmax(0, 1 - idle - steal);
 }
 
@@ -69,8 +72,6 @@ struct busy_mean {
 
 static void add_busy(struct busy_mean *m, double busy)
 {
-    if (isnan(busy))
-        return;
     m->sum += busy;
     m->n++;
 }
@@ -83,15 +84,17 @@ void environment_stat_fill(const struct environment_times *before, const struct 
         return;
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
         struct busy_mean *m = cpu == e->cpu ? &here : cpu_mask_has(&e->siblings, cpu) ? &siblings : &others;
-        if (before[cpu].total > 0 && after[cpu].total > before[cpu].total)
-            add_busy(m, busy_between(&before[cpu], &after[cpu]));
+        if (before->cpu[cpu].total > 0 && after->cpu[cpu].total > before->cpu[cpu].total)
+            add_busy(m, busy_between(before, after, cpu));
     }
     e->busy_here = here.sum / here.n; /* NaN of none */
     e->busy_sibling = siblings.sum / siblings.n;
     e->busy_others = others.sum / others.n;
-    before += e->cpu;
-    after += e->cpu;
-    e->steal = part_between(before->steal, after->steal, after->total - before->total);
+    e->steal = part_between(before->cpu[e->cpu].steal, after->cpu[e->cpu].steal,
+                            after->cpu[e->cpu].total - before->cpu[e->cpu].total);
+    e->begun = after->begun - before->begun;
+    if (e->begun < 0)
+        e->begun = NAN; /* it never falls */
 }
 
 /* ---- throttling (kernel: thermal_throttle counts of the core and of the package) ---- */

@@ -23,7 +23,7 @@ static const size_t WHOLE_MAX = (size_t)16 << 20;
 
 static int tree_open_at(const struct environment_tree *t, const char *path, int flags)
 {
-    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    flags |= O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY); /* openat2 refuses what has no meaning */
     if (!t->inside)
         return openat(t->fd, path, flags);
     struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};

@@ -304,6 +304,7 @@ static const struct machine_ops helper_ops = {
     .speed_select = native_speed_select,
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
+    .trials = helper_trials,
 };
 
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such

@@ -244,10 +244,9 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
     int status = native_take_setup(&h->native, s, &view, err);
     if (status == MACHINE_OK)
         status = part_events_check(&h->events, &h->native, &pmu, err);
-    if (h->clock == HELPER_CHAIN) {
-        h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
+    h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
+    if (h->clock == HELPER_CHAIN)
         h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz);
-    }
     if (status == MACHINE_OK)
         status = prepare_all(h, m, &view, err);
     if (status == MACHINE_OK)
@@ -257,6 +256,7 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
         return status;
     }
     h->native.prepared = true;
+    cpu_caches_read(h->native.sys, h->proc != NULL ? h->proc : "/proc", h->native.cpu, &h->native.caches);
     h->notes_length = strlen(h->native.notes);
     h->nmis = h->smis = h->tried = h->stolen = 0;
     h->stolen_ms = 0;

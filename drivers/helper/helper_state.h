@@ -61,6 +61,11 @@ int helper_check_kernel(const struct native *s, const struct payload *p, struct 
 int helper_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err);
 void helper_finish(struct machine *m);
 
+/* ---- helper_trials.c: as in machine_ops ---- */
+
+int helper_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                  struct machine_error *err);
+
 /* ---- helper_license.c ---- */
 
 /* The part's events, and which of its license events pass the test on `cpu`; 60 ms or so where there are any. */

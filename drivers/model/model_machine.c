@@ -11,6 +11,7 @@
 
 #include "drivers/events/events.h"
 #include "drivers/model/model_machine.h"
+#include "drivers/model/model_trials.h"
 #include "drivers/msr/msr_decode.h"
 
 /* Looks at the clock per sample period, at full rate. */
@@ -44,6 +45,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .intel = s->model.family == 6,
         .family = s->model.family,
         .model = s->model.model,
+        .caches = s->prepared ? model_caches : (struct cpu_caches){0},
         .notes = s->notes,
     };
     if (s->model.no_counters)
@@ -478,6 +480,7 @@ static const struct machine_ops model_ops = {
     .named_events = model_named_events,
     .read_energy = model_energy,
     .speed_select = model_speed_select,
+    .trials = model_trials,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

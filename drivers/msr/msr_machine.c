@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/msr/msr_machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,29 @@ static int msr_read(struct machine *m, uint32_t reg, uint64_t *value, struct mac
     return MACHINE_OK;
 }
 
+/* MSR_SMI_COUNT, since reset (Intel SDM vol. 4, table 2-2 and those of the families from Nehalem on); NaN where it
+ * cannot be read. */
+static double smi_count(struct machine *m, bool intel)
+{
+    struct machine_error ignored;
+    uint64_t value;
+
+    return intel && msr_read(m, 0x34, &value, &ignored) == MACHINE_OK ? (double)(uint32_t)value : NAN;
+}
+
+static int msr_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                      struct machine_error *err)
+{
+    struct with_registers *w = m->around;
+    struct machine_info info;
+
+    w->inner->info(m, &info);
+    double before = smi_count(m, info.intel);
+    int status = w->inner->trials(m, r, duration, seen, err);
+    seen->between.smis = smi_count(m, info.intel) - before;
+    return status;
+}
+
 static uint64_t msr_read_tsc(const struct machine *m)
 {
     const struct with_registers *w = m->around;
@@ -163,6 +187,8 @@ int msr_machine_wrap(const struct machine *inner, const struct msr_access *acces
     w->ops.close = msr_close;
     w->ops.read_register = msr_read;
     w->ops.register_tsc = msr_read_tsc;
+    if (inner->ops->trials != NULL)
+        w->ops.trials = msr_trials;
     *out = (struct machine){.ops = &w->ops, .state = inner->state, .around = w};
     return MACHINE_OK;
 }

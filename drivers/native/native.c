@@ -36,6 +36,7 @@ void native_info(const struct native *s, struct machine_info *out)
         .intel = s->id.intel,
         .family = s->contradicts ? 0 : s->id.family,
         .model = s->contradicts ? 0 : s->id.model,
+        .caches = s->prepared ? s->caches : (struct cpu_caches){0},
         .notes = s->notes,
     };
 }
@@ -313,6 +314,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->prepared = true;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
+    cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
     text_list_add(s->notes, sizeof s->notes, "; ", "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;

@@ -48,6 +48,8 @@ extern const struct perf_samplers perf_samplers;
 struct perf_system {
     /* an event of the calling thread on one CPU; returns its descriptor, or an error number below 0 */
     int (*open)(const struct perf_event_attr *attr, int cpu);
+    /* an event of a CPU, whatever runs there; as above. NULL: it is not to be had */
+    int (*open_cpu)(const struct perf_event_attr *attr, int cpu);
     /* its page; returns NULL with errno set */
     struct perf_event_mmap_page *(*map)(int fd);
     void (*unmap)(struct perf_event_mmap_page *page);

@@ -21,6 +21,12 @@ static int real_open(const struct perf_event_attr *attr, int cpu)
     return fd < 0 ? -errno : (int)fd;
 }
 
+static int real_open_cpu(const struct perf_event_attr *attr, int cpu)
+{
+    long fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
 static struct perf_event_mmap_page *real_map(int fd)
 {
     void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
@@ -45,6 +51,7 @@ static void real_run(const struct payload *p, uint64_t ticks)
 void perf_real_system(struct perf_system *out)
 {
     *out = (struct perf_system){.open = real_open,
+                                .open_cpu = real_open_cpu,
                                 .map = real_map,
                                 .unmap = real_unmap,
                                 .close = real_close,

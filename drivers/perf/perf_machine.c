@@ -9,6 +9,7 @@
 
 #include "drivers/events/part_events.h"
 #include "drivers/perf/perf.h"
+#include "drivers/perf/perf_trials.h"
 #include "drivers/native/native.h"
 
 struct perf {
@@ -239,6 +240,14 @@ static int perf_named_events(const struct machine *m, uint32_t select, struct ma
     return part_events_named(&t->events, select, out, max, n, err);
 }
 
+static int perf_machine_trials(struct machine *m, const struct trials_request *r, double *duration,
+                               struct trials_seen *seen, struct machine_error *err)
+{
+    struct perf *t = m->state;
+
+    return perf_trials(&t->system, &t->pmu, &t->common, r, duration, seen, err);
+}
+
 /* ---- open and close ---- */
 
 static void perf_close(struct machine *m)
@@ -260,6 +269,7 @@ static const struct machine_ops perf_ops = {
     .speed_select = native_speed_select,
     .named_events = perf_named_events,
     .read_energy = native_read_energy,
+    .trials = perf_machine_trials,
 };
 
 static void find_events(struct perf *t, int cpu)

@@ -21,6 +21,7 @@ struct settings {
     int fd;              /* of the locked journal; -1: there is none, and nothing may be changed, ... */
     int journal_error;   /* ... for this reason */
     char wish_text[200]; /* turbo and frequency */
+    size_t base;         /* changes that turbo and frequency took */
     int cpu;             /* for whom it is quiet */
     struct quiet_told told;
     char text[800], left[2000];
@@ -60,6 +61,11 @@ static void note_others(const struct undoing *u, struct machine_error *err)
 size_t settings_mark(const struct settings *s)
 {
     return s != NULL ? s->changes.n : 0;
+}
+
+size_t settings_base(const struct settings *s)
+{
+    return s != NULL ? s->base : 0;
 }
 
 static void settings_retell(struct settings *s)

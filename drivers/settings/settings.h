@@ -72,6 +72,8 @@ int settings_add(const struct settings_roots *r, const struct settings_wish *wis
                  struct machine_error *err);
 /* How many changes there are by now; settings_back_to() puts back those that came after, as settings_restore() does. */
 size_t settings_mark(const struct settings *s);
+/* The mark behind what turbo and a fixed frequency took, which come first. */
+size_t settings_base(const struct settings *s);
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err);
 /* What of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "drivers/native/native.h"
+#include "drivers/native/trials.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_calibrate.h"
 
@@ -193,6 +194,14 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     return MACHINE_OK;
 }
 
+static int timing_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                         struct machine_error *err)
+{
+    struct timing *t = m->state;
+
+    return trials_run(&t->common, r, NULL, duration, seen, err);
+}
+
 /* ---- open and close ---- */
 
 static void timing_close(struct machine *m)
@@ -212,6 +221,7 @@ static const struct machine_ops timing_ops = {
     .core_kinds = native_core_kinds,
     .speed_select = native_speed_select,
     .read_energy = native_read_energy,
+    .trials = timing_trials,
 };
 
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)

@@ -91,19 +91,21 @@ static void print_end(FILE *out, const struct findings *f, unsigned width)
         if (f->list[i].kind == FINDING_QUIET)
             text_list_add(quiet, sizeof quiet, ", ", "%s", f->list[i].id);
     }
-    snprintf(line, sizeof line, "%zu disturb%s, %zu limit%s, %zu unknown; quiet: %s.", kind[FINDING_DISTURBS],
-             kind[FINDING_DISTURBS] == 1 ? "s" : "", kind[FINDING_LIMITS], kind[FINDING_LIMITS] == 1 ? "s" : "",
-             kind[FINDING_UNKNOWN], quiet[0] ? quiet : "nothing");
+    snprintf(line, sizeof line, "%zu %s, %zu %s what can be measured, %zu could not be told; quiet: %s.",
+             kind[FINDING_DISTURBS], kind[FINDING_DISTURBS] == 1 ? "finding disturbs" : "findings disturb",
+             kind[FINDING_LIMITS], kind[FINDING_LIMITS] == 1 ? "limits" : "limit", kind[FINDING_UNKNOWN],
+             quiet[0] ? quiet : "nothing");
     findings_wrap(out, line, 0, 0, width);
     if (changed > 0) {
         snprintf(line, sizeof line,
-                 "%zu of them: --quiet-machine with a measurement changes what this user may, for the run alone.",
+                 "--quiet-machine, with a measurement, changes %zu of them for its run, as far as this "
+                 "user may.",
                  changed);
         findings_wrap(out, line, 0, 0, width);
     }
 }
 
-void findings_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
+void environment_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
 {
     fprintf(out, "Environment of CPU %d", e->cpu);
     if (e->seconds > 0)

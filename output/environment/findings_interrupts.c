@@ -20,7 +20,7 @@ static void boot_tickless(const struct environment *e, struct finding *f)
     if (!findings_others(e, &e->online, &others))
         return;
     if (e->fact[ENV_NOHZ_FULL].error == 0)
-        findings_boot(f, "nohz_full=%d", e->cpu);
+        findings_boot_cpus(e, f, "nohz_full=", &e->nohz_full);
 }
 
 /* V 3.8, 5.1.7. */
@@ -44,7 +44,7 @@ void findings_nohz_full(const struct environment *e, struct finding *f)
         findings_see(f, "all the same %.1f timer interrupts a second", e->timer_hz);
         findings_disturbs(f, "the tick is left out only while there is one task to run: something else runs on the CPU "
                              "(processes, kernel-threads), or uses timers there");
-        findings_counted(f, e->timer_hz * FINDINGS_INTERRUPT_SECONDS);
+        findings_counted(f, e->timer_hz * findings_interrupt_seconds(e));
     }
 }
 
@@ -66,11 +66,11 @@ void findings_tick(const struct environment *e, struct finding *f)
     findings_disturbs(f,
                       "the timer interrupts a busy CPU %.0f times a second, about %.0f us each time: repetitions "
                       "that it hits are lost, longer ones cannot be had",
-                      rate, 1e6 * FINDINGS_INTERRUPT_SECONDS);
+                      rate, 1e6 * findings_interrupt_seconds(e));
     if (counted && e->timer_hz >= (double)e->config_hz)
-        findings_counted(f, rate * FINDINGS_INTERRUPT_SECONDS);
+        findings_counted(f, rate * findings_interrupt_seconds(e));
     else
-        findings_estimated(f, rate * FINDINGS_INTERRUPT_SECONDS);
+        findings_estimated(f, rate * findings_interrupt_seconds(e));
     boot_tickless(e, f);
 }
 
@@ -147,6 +147,17 @@ static const struct environment_irq *most_of(const struct environment *e, uint64
     return best;
 }
 
+/* "virtio1-req.0 (IRQ 36) 115/s", "RES (Rescheduling interrupts) 11/s" */
+static void add_irq(const struct environment *e, const struct environment_irq *irq, char *list, size_t size)
+{
+    double rate = (double)irq->counted / e->seconds;
+    const char *last = strrchr(irq->device, ' '); /* behind the chip and the pin */
+    if (irq->numbered)
+        text_list_add(list, size, ", ", "%s (IRQ %s) %.3g/s", last ? last + 1 : irq->device, irq->name, rate);
+    else
+        text_list_add(list, size, ", ", "%s (%s) %.3g/s", irq->name, irq->device, rate);
+}
+
 /* V 3.4, figure 3-4: /proc/interrupts before and after. */
 void findings_irqs(const struct environment *e, struct finding *f)
 {
@@ -172,15 +183,30 @@ void findings_irqs(const struct environment *e, struct finding *f)
     }
     const struct environment_irq *irq = most_of(e, UINT64_MAX, &at);
     for (size_t told = 0; irq && told < TOLD; told++, irq = most_of(e, irq->counted, &at))
-        text_list_add(list, sizeof list, ", ", "%s %s %.3g/s", irq->name, irq->device,
-                      (double)irq->counted / e->seconds);
+        add_irq(e, irq, list, sizeof list);
     findings_see(f, "/proc/interrupts, CPU %d: %s%s", e->cpu, list, kinds > TOLD ? ", ..." : "");
     findings_disturbs(f,
                       "each takes about %.0f us from the measured code, and evicts its caches; those with a number "
                       "can be sent to other CPUs, the rest is sent by what other CPUs do",
-                      1e6 * FINDINGS_INTERRUPT_SECONDS);
-    findings_counted(f, (double)sum / e->seconds * FINDINGS_INTERRUPT_SECONDS);
+                      1e6 * findings_interrupt_seconds(e));
+    findings_counted(f, (double)sum / e->seconds * findings_interrupt_seconds(e));
     move_away(e, true, f);
+}
+
+/* The commands for IRQs that are not there yet, behind those for the others; without these they would be half of it. */
+static void keep_new_away(const struct environment *e, struct finding *f, bool behind)
+{
+    struct cpu_mask others;
+    char path[100], mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
+    const char *before = e->fact[ENV_DEFAULT_AFFINITY].text, *between = behind ? "; " : "";
+    if (e->fact[ENV_DEFAULT_AFFINITY].error != 0 || !cpu_mask_has(&e->default_affinity, e->cpu) ||
+        !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (behind && !f->change[0]))
+        return;
+    environment_path(ENV_DEFAULT_AFFINITY, e->cpu, path, sizeof path);
+    findings_hex(&others, mask, sizeof mask);
+    snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, between, mask, findings_sudo(e), path);
+    snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, between, before, findings_sudo(e), path);
+    findings_commands(f, change, undo);
 }
 
 /* V 3.6.4, 5.1.4. */
@@ -205,21 +231,10 @@ void findings_irq_affinity(const struct environment *e, struct finding *f)
         findings_see(f, "/proc/irq: %zu IRQs may go to CPU %d: %s", n, e->cpu, list);
         findings_disturbs(f,
                           "a device may interrupt the measured code at any time; --quiet-machine=irq keeps them away "
-                          "for a run (those of NVMe queues mostly cannot be moved)");
+                          "for a run (but for those of block devices' queues, which the kernel alone places)");
         move_away(e, false, f);
     }
-    struct cpu_mask others;
-    char path[100], mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
-    const char *before = e->fact[ENV_DEFAULT_AFFINITY].text;
-    if (e->fact[ENV_DEFAULT_AFFINITY].error != 0 || !cpu_mask_has(&e->default_affinity, e->cpu) ||
-        !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (n > 0 && !f->change[0]))
-        return;
-    environment_path(ENV_DEFAULT_AFFINITY, e->cpu, path, sizeof path);
-    findings_hex(&others, mask, sizeof mask);
-    snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, n > 0 ? "; " : "", mask, findings_sudo(e),
-             path);
-    snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, n > 0 ? "; " : "", before, findings_sudo(e), path);
-    findings_commands(f, change, undo);
+    keep_new_away(e, f, n > 0);
 }
 
 /* V 3.6.4. */
@@ -250,6 +265,6 @@ void findings_nmi_watchdog(const struct environment *e, struct finding *f)
         return;
     findings_disturbs(f, "it takes a hardware counter of each CPU, which measurements then lack, and interrupts even "
                          "where interrupts are masked, every few seconds");
-    findings_estimated(f, (1 / 10.0 + 1 / 4.0) * FINDINGS_INTERRUPT_SECONDS);
+    findings_estimated(f, (1 / 10.0 + 1 / 4.0) * findings_interrupt_seconds(e));
     findings_write_fact(e, f, ENV_NMI_WATCHDOG, "0");
 }

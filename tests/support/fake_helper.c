@@ -186,6 +186,43 @@ static int run(struct characterize_run *r)
     return 0;
 }
 
+static bool given_up(struct characterize_trials *t)
+{
+    uint64_t ticks = t->rounds * fake_helper.round_ticks;
+    bool too_long = ticks > (uint64_t)fake_helper.hello.tsc_khz * CHARACTERIZE_TRIAL_US_MAX / 1000;
+
+    if (!too_long && (t->n <= 5 || (unsigned)++fake_helper.trials_calls != fake_helper.given_up_at))
+        return false;
+    t->n = 0;
+    t->ended = CHARACTERIZE_ENDED_TRIAL;
+    t->reason = CHARACTERIZE_REASON_TRIAL_TIME;
+    return true;
+}
+
+static int trials(struct characterize_trials *t)
+{
+    unsigned most = fake_helper.trials_at_once;
+    fake_helper.trials = *t;
+    fake_helper.round_ticks = fake_helper.round_ticks > 0 ? fake_helper.round_ticks : 100;
+    t->reason = fake_helper.trials_reason;
+    if (fake_helper.trials_errno != 0)
+        return answer(fake_helper.trials_errno);
+    if (given_up(t))
+        return answer(EINVAL);
+    if (most > 0 && most < t->n) {
+        t->n = most;
+        t->ended = CHARACTERIZE_ENDED_CALL;
+    }
+    t->counted = fake_helper.trials_counted;
+    t->nmis = fake_helper.trials_nmis;
+    t->smis = fake_helper.trials_smis;
+    for (uint32_t i = 0; i < t->n; i++) {
+        t->trial[i].ticks = t->rounds * fake_helper.round_ticks + i;
+        t->trial[i].cycles = t->counted & CHARACTERIZE_COUNTED_CYCLES ? t->trial[i].ticks / 2 : UINT64_MAX;
+    }
+    return 0;
+}
+
 static int start(struct characterize_profile *p)
 {
     fake_helper.profile = *p;
@@ -214,6 +251,8 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
         return prepare(arg);
     case CHARACTERIZE_IOC_RUN:
         return run(arg);
+    case CHARACTERIZE_IOC_TRIALS:
+        return trials(arg);
     case CHARACTERIZE_IOC_FINISH:
         fake_helper.finished++;
         return 0;

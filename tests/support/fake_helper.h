@@ -35,6 +35,18 @@ struct fake_helper {
     uint64_t msr_value;
     uint64_t register_value; /* what a repetition reads at its end */
 
+    /* trials: a round takes so many ticks (0: 100) and half as many cycles; trial t of a call t ticks more */
+    unsigned round_ticks;
+    int trials_errno;
+    unsigned trials_reason;
+    unsigned trials_at_once; /* a call ends after so many; 0: after all */
+    unsigned given_up_at;    /* the call with this number, from 1 on, of those for more than 5 trials, gives the first
+                                  of its trials up; 0: none does */
+    uint32_t trials_counted; /* CHARACTERIZE_COUNTED_... */
+    unsigned trials_nmis, trials_smis; /* in each call */
+    int trials_calls;                  /* what it was asked: for more than 5 */
+    struct characterize_trials trials; /* ... and at last */
+
     /* profiles */
     int start_errno, read_errno, wait_answer; /* wait_answer: what poll() returns while there are no records */
     unsigned start_reason;

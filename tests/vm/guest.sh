@@ -5,61 +5,12 @@
 # 'FAIL: NAME' for each check; the kernel's log between two lines of its own; the last line says that it got this far.
 # Files beside it: settings (FUZZ, SEED, TRANSITION, REFUSED, STOPS, SOAK), characterize, characterize.ko, msr.ko, the
 # programs of tests/vm.
-export PATH=/bin LC_ALL=C
-/bin/busybox mkdir -p /proc /sys /dev /tmp /bin
-/bin/busybox --install -s /bin
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs devtmpfs /dev
-# shellcheck source=/dev/null
-. /settings
-cd /
-
-# ok NAME COMMAND...: the command's output is shown where it fails
-ok() {
-    name=$1
-    shift
-    if "$@" >/tmp/out 2>&1; then
-        echo "ok: $name"
-    else
-        echo "FAIL: $name (status $?): $*"
-        head -c 2000 /tmp/out
-    fi
-}
-
-# says NAME STATUS TEXT COMMAND...: exit status, and a line with the text
-says() {
-    name=$1 want=$2 text=$3
-    shift 3
-    "$@" >/tmp/out 2>&1
-    status=$?
-    if [ "$status" -eq "$want" ] && grep -q -e "$text" /tmp/out; then
-        echo "ok: $name: $(grep -m 1 -e "$text" /tmp/out)"
-    else
-        echo "FAIL: $name: status $status; wanted $want and '$text'"
-        head -c 3000 /tmp/out
-    fi
-}
-
-# measures NAME STATUS TEXT COMMAND...: says(); again where the emulator's own pauses disturbed all repetitions
-measures() {
-    name=$1 want=$2 text=$3 disturbed='were disturbed|attempts at a repetition'
-    shift 3
-    for try in 1 2 3 4 5; do
-        says "$name" "$want" "$text" "$@" >/tmp/said
-        grep -qE "$disturbed" /tmp/out || break
-        echo "try $try: $(grep -E -m 1 "$disturbed" /tmp/out)"
-    done
-    cat /tmp/said
-}
+# shellcheck source=tests/vm/guest_lib.sh
+. /guest_lib.sh
 
 # kilobytes of a line of /proc/meminfo
 memory() {
     sed -n "s/^$1: *\([0-9]*\) kB/\1/p" /proc/meminfo
-}
-
-seconds() {
-    cut -d . -f 1 /proc/uptime
 }
 
 # Caches give back what is not in use: without that their partly filled slabs look like a leak, above all after CPUs

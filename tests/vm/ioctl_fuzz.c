@@ -381,7 +381,9 @@ static void fuzz_trials(struct fuzz *f)
 {
     struct characterize_trials t = {.version = version(f), .cpu = (uint32_t)number(f, 3)};
     t.workload = (uint32_t)number(f, WORKLOADS);
-    t.before = (uint32_t)number(f, CHARACTERIZE_BEFORES + 1);
+    t.flags = one_in(f, 10);
+    t.spoil = (uint32_t)number(f, 6);
+    t.step = next(f) >> below(f, 64);
     t.n = (uint32_t)(one_in(f, 20) ? number(f, CHARACTERIZE_TRIALS_MAX + 2) : below(f, 6));
     t.rounds = one_in(f, 50) ? CHARACTERIZE_TRIAL_ROUNDS_MAX : number(f, 100);
     t.bytes = t.workload != WORKLOAD_LOAD ? one_in(f, 20) : one_in(f, 20) ? next(f) : UINT64_C(1) << below(f, 24);

@@ -149,7 +149,7 @@ build_programs() {
     done
 }
 
-# The guest's file system: busybox, the program with its libraries, the modules.
+# The guest's file system: $guest (guest.sh) is its first program; busybox, the program with its libraries, the modules.
 make_initramfs() {
     root=$work/root
     rm -rf "$root"
@@ -173,9 +173,49 @@ make_initramfs() {
     *.zst) zstd -dcq <"$msr" >"$root/msr.ko" ;;
     *) cp "$msr" "$root/msr.ko" ;;
     esac
-    install -m 755 tests/vm/guest.sh "$root/init"
+    install -m 755 "${guest:-tests/vm/guest.sh}" "$root/init"
+    cp tests/vm/guest_lib.sh "$root/"
     cat >"$root/settings"
     (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initramfs.gz"
+}
+
+# Boots, with $parameters of the kernel besides, for at most $seconds. Sets $qemu.
+# no_timer_check: on a busy host the emulated timer can be too late for the kernel's own check of it, and it panics.
+# oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
+boot() {
+    rm -f "$work/serial.log"
+    timeout -k 5 "${VM_TIMEOUT:-$seconds}" \
+        qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot \
+        -m 512 -machine q35 -accel tcg,thread=multi \
+        -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
+        -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
+        -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable no_timer_check log_buf_len=8M ${parameters:-}" \
+        </dev/null >"$work/qemu.log" 2>&1 &
+    qemu=$!
+}
+
+# Whether the guest comes to its first own line within a minute. Now and then the emulated kernel stands still while it
+# starts its CPUs, before anything of this project runs.
+starts() {
+    for _ in $(seq 60); do
+        grep -q '^== before the module' "$work/serial.log" 2>/dev/null && return 0
+        kill -0 "$qemu" 2>/dev/null || return 0
+        sleep 1
+    done
+    return 1
+}
+
+# Three attempts; the machine ends with this script.
+boot_until_started() {
+    trap 'kill "$qemu" 2>/dev/null' EXIT
+    trap 'exit 130' INT TERM
+    for try in 1 2 3; do
+        boot
+        starts && break
+        echo "try $try: the kernel did not start within 60 s"
+        kill "$qemu"
+        wait "$qemu"
+    done
 }
 
 # Takes the guest's lines into the counts, and looks for what must not be in the kernel's log.

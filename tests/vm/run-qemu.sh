@@ -34,32 +34,6 @@ STOPS=${VM_STOPS:-0}
 SOAK=${VM_SOAK:-10}
 SETTINGS
 
-# no_timer_check: on a busy host the emulated timer can be too late for the kernel's own check of it, and it panics.
-# oops=panic: nothing goes on after a fault; -no-reboot: and the machine ends
-boot() {
-    rm -f "$work/serial.log"
-    seconds=$((300 + ${VM_STOPS:-0} + ${VM_SOAK:-0} + ${VM_FUZZ:-0} / 300))
-    timeout -k 5 "${VM_TIMEOUT:-$seconds}" \
-        qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot \
-        -m 512 -machine q35 -accel tcg,thread=multi \
-        -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
-        -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
-        -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable no_timer_check log_buf_len=8M" \
-        </dev/null >"$work/qemu.log" 2>&1 &
-    qemu=$!
-}
-
-# Whether the guest comes to its first own line within a minute. Now and then the emulated kernel stands still while it
-# starts its CPUs, before anything of this project runs.
-starts() {
-    for _ in $(seq 60); do
-        grep -q '^== before the module' "$work/serial.log" 2>/dev/null && return 0
-        kill -0 "$qemu" 2>/dev/null || return 0
-        sleep 1
-    done
-    return 1
-}
-
 # Stops all CPUs of the guest for 40 to 150 ms, 50 to 350 ms apart, while it asks for that.
 stop_and_continue() {
     machine=$(pgrep -P "$qemu")
@@ -80,15 +54,8 @@ stop_and_continue() {
     done >"$work/stops"
 }
 
-trap 'kill "$qemu" 2>/dev/null' EXIT
-trap 'exit 130' INT TERM
-for try in 1 2 3; do
-    boot
-    starts && break
-    echo "try $try: the kernel did not start within 60 s"
-    kill "$qemu"
-    wait "$qemu"
-done
+seconds=$((300 + ${VM_STOPS:-0} + ${VM_SOAK:-0} + ${VM_FUZZ:-0} / 300))
+boot_until_started
 [ "${VM_STOPS:-0}" -eq 0 ] || stop_and_continue
 wait "$qemu"
 status=$?

@@ -42,6 +42,7 @@ static void request(enum workload_number workload, unsigned n, uint64_t rounds, 
                                      .workload = workload,
                                      .n = n,
                                      .rounds = rounds,
+                                     .step = rounds,
                                      .bytes = bytes};
 }
 
@@ -63,8 +64,11 @@ static void test_refusals(void)
     request(WORKLOAD_SPOIL, 1, 1, 0);
     refused("no such workload", EINVAL, CHARACTERIZE_REASON_TRIALS);
     request(WORKLOAD_REGISTER, 1, 1, 0);
-    t.before = CHARACTERIZE_BEFORES;
-    refused("something else before", EINVAL, CHARACTERIZE_REASON_TRIALS);
+    t.flags = CHARACTERIZE_TRIALS_IBPB << 1;
+    refused("an unknown flag", EINVAL, CHARACTERIZE_REASON_FLAGS);
+    request(WORKLOAD_REGISTER, 1, 1, 0);
+    t.spoil = CHARACTERIZE_SPOIL_MAX + 1;
+    refused("spoilt for too long", EINVAL, CHARACTERIZE_REASON_TRIALS);
     request(WORKLOAD_REGISTER, 0, 1, 0);
     refused("none", EINVAL, CHARACTERIZE_REASON_TRIALS);
     request(WORKLOAD_REGISTER, CHARACTERIZE_TRIALS_MAX + 1, 1, 0);
@@ -93,17 +97,19 @@ static uint64_t expected(void)
     uint64_t *words = t.bytes > 0 ? aligned_alloc(4096, t.bytes) : NULL;
     for (uint64_t i = 0; words != NULL && i < t.bytes / sizeof *words; i++)
         words[i] = i;
-    uint64_t value = workload_get(t.workload)->run(t.rounds, words, t.bytes - 1, (t.n - 1) * t.rounds);
+    uint64_t value = workload_get(t.workload)->run(t.rounds, words, t.bytes - 1, (t.n - 1) * t.step);
     free(words);
     return value;
 }
 
-static void runs(const char *name, enum workload_number workload, unsigned before, uint64_t rounds, uint64_t bytes)
+static void runs(const char *name, enum workload_number workload, unsigned flags, unsigned spoil, uint64_t rounds,
+                 uint64_t bytes)
 {
     enum { N = 20 };
     unsigned timed = 0, counted = 0;
     request(workload, N, rounds, bytes);
-    t.before = before;
+    t.flags = flags;
+    t.spoil = spoil;
     int error = ask();
     for (unsigned i = 0; error == 0 && i < t.n && t.n <= N; i++) {
         timed += t.trial[i].ticks > 0 && t.trial[i].ticks <= t.longest;
@@ -123,15 +129,15 @@ static void runs(const char *name, enum workload_number workload, unsigned befor
 
 static void test_workloads(void)
 {
-    runs("register", WORKLOAD_REGISTER, CHARACTERIZE_BEFORE_NOTHING, 1000, 0);
-    runs("branch", WORKLOAD_BRANCH, CHARACTERIZE_BEFORE_NOTHING, 50, 0);
-    runs("branch, spoilt before", WORKLOAD_BRANCH, CHARACTERIZE_BEFORE_SPOIL, 50, 0);
-    runs("4 KiB", WORKLOAD_LOAD, CHARACTERIZE_BEFORE_NOTHING, 50, CHARACTERIZE_TRIAL_BYTES_MIN);
-    runs("4 MiB", WORKLOAD_LOAD, CHARACTERIZE_BEFORE_NOTHING, 50, CHARACTERIZE_TRIAL_BYTES_MAX);
+    runs("register", WORKLOAD_REGISTER, 0, 0, 1000, 0);
+    runs("branch", WORKLOAD_BRANCH, 0, 0, 50, 0);
+    runs("branch, spoilt before", WORKLOAD_BRANCH, 0, 4, 50, 0);
+    runs("4 KiB", WORKLOAD_LOAD, 0, 0, 50, CHARACTERIZE_TRIAL_BYTES_MIN);
+    runs("4 MiB", WORKLOAD_LOAD, 0, 0, 50, CHARACTERIZE_TRIAL_BYTES_MAX);
     request(WORKLOAD_BRANCH, 3, 20, 0);
-    t.before = CHARACTERIZE_BEFORE_IBPB;
+    t.flags = CHARACTERIZE_TRIALS_IBPB;
     if ((hello.can & CHARACTERIZE_CAN_IBPB) != 0)
-        runs("branch behind a barrier", WORKLOAD_BRANCH, CHARACTERIZE_BEFORE_IBPB, 50, 0);
+        runs("branch behind a barrier", WORKLOAD_BRANCH, CHARACTERIZE_TRIALS_IBPB, 0, 50, 0);
     else
         refused("a barrier", EOPNOTSUPP, CHARACTERIZE_REASON_NO_IBPB);
 }

@@ -124,7 +124,7 @@ static bool masked_trial(struct trials_work *w, u64 first, struct characterize_t
 	timer_mask(&timer);
 	smis = support_smis_taken();
 	nmis = compat_nmi_count();
-	if (t->before == CHARACTERIZE_BEFORE_IBPB)
+	if (t->flags & CHARACTERIZE_TRIALS_IBPB)
 		wrmsrq_safe(MSR_IA32_PRED_CMD, PRED_CMD_IBPB);
 	whole = timed_pieces(w, first, begin + support_ticks(CHARACTERIZE_TRIAL_US_MAX), out);
 	t->nmis += compat_nmi_count() - nmis;
@@ -156,9 +156,9 @@ static void run_all(struct trials_work *w)
 	w->begin = clock_now();
 	for (i = 0; i < wanted && !t->ended; i++) {
 		t->ended = ends(w);
-		if (!t->ended && t->before == CHARACTERIZE_BEFORE_SPOIL)
-			workload_get(WORKLOAD_SPOIL)->run(1, NULL, 0, i);
-		if (!t->ended && !masked_trial(w, i * t->rounds, &t->trial[i]))
+		if (!t->ended && t->spoil)
+			workload_get(WORKLOAD_SPOIL)->run(t->spoil, NULL, 0, (u64)i * t->spoil);
+		if (!t->ended && !masked_trial(w, i * t->step, &t->trial[i]))
 			t->ended = CHARACTERIZE_ENDED_TRIAL;
 		if (t->ended)
 			break;
@@ -213,7 +213,9 @@ static long check_trials(struct characterize_trials *t)
 
 	if (reason)
 		return refuse(t, reason, -EOPNOTSUPP);
-	if (t->workload >= WORKLOAD_SPOIL || t->before >= CHARACTERIZE_BEFORES || !t->n ||
+	if (t->flags & ~(u32)CHARACTERIZE_TRIALS_IBPB || t->reserved)
+		return refuse(t, CHARACTERIZE_REASON_FLAGS, -EINVAL);
+	if (t->workload >= WORKLOAD_SPOIL || t->spoil > CHARACTERIZE_SPOIL_MAX || !t->n ||
 	    t->n > CHARACTERIZE_TRIALS_MAX || !t->rounds || t->rounds > CHARACTERIZE_TRIAL_ROUNDS_MAX)
 		return refuse(t, CHARACTERIZE_REASON_TRIALS, -EINVAL);
 	if (t->cpu >= nr_cpu_ids || !cpu_online(t->cpu))
@@ -223,7 +225,7 @@ static long check_trials(struct characterize_trials *t)
 			    t->bytes > CHARACTERIZE_TRIAL_BYTES_MAX :
 		    t->bytes != 0)
 		return refuse(t, CHARACTERIZE_REASON_TRIAL_BUFFER, -EINVAL);
-	if (t->before == CHARACTERIZE_BEFORE_IBPB && !trials_have_barrier())
+	if (t->flags & CHARACTERIZE_TRIALS_IBPB && !trials_have_barrier())
 		return refuse(t, CHARACTERIZE_REASON_NO_IBPB, -EOPNOTSUPP);
 	return 0;
 }

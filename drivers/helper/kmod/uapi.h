@@ -90,7 +90,7 @@ enum {
 	CHARACTERIZE_CAN_APERF_MPERF = 1u << 1, /* they are there and advance */
 	CHARACTERIZE_CAN_MWAIT = 1u << 2,
 	CHARACTERIZE_CAN_MASK_TIMER = 1u << 3,  /* the local APIC's timer can be masked, see characterize_run.masked */
-	CHARACTERIZE_CAN_IBPB = 1u << 4,        /* indirect branch predictor barriers, see characterize_trials.before */
+	CHARACTERIZE_CAN_IBPB = 1u << 4,        /* indirect branch predictor barriers, see characterize_trials.flags */
 };
 struct characterize_hello {
 	__u32 version;
@@ -228,12 +228,9 @@ enum {
 	CHARACTERIZE_TRIAL_BYTES_MIN = 4096,    /* its buffer is kernel memory */
 	CHARACTERIZE_TRIAL_BYTES_MAX = 4 << 20,
 };
-/* What comes before each trial. */
 enum {
-	CHARACTERIZE_BEFORE_NOTHING,
-	CHARACTERIZE_BEFORE_SPOIL,              /* WORKLOAD_SPOIL, with interrupts enabled */
-	CHARACTERIZE_BEFORE_IBPB,               /* an indirect branch predictor barrier: bit 0 of register 49H is set */
-	CHARACTERIZE_BEFORES
+	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* an indirect branch predictor barrier before each: bit 0 of register 49H */
+	CHARACTERIZE_SPOIL_MAX = 64,
 };
 /* Why there are fewer trials than were requested. */
 enum {
@@ -254,10 +251,13 @@ struct characterize_trials {
 	__u32 reason;
 	__u32 cpu;
 	__u32 workload;         /* enum workload_number, below WORKLOAD_SPOIL */
-	__u32 before;
+	__u32 flags;
 	__u32 n;                /* 1..CHARACTERIZE_TRIALS_MAX; out: trials done, fewer where it ended early */
+	__u32 spoil;            /* rounds of WORKLOAD_SPOIL before each, interrupts enabled; at most CHARACTERIZE_SPOIL_MAX */
+	__u32 reserved;         /* 0 */
 	__u64 bytes;            /* of the buffer, whose words are 0, 1, 2...; 0 where the workload uses none */
-	__u64 rounds;           /* of a trial, 1..CHARACTERIZE_TRIAL_ROUNDS_MAX; trial t begins with round t * rounds */
+	__u64 rounds;           /* of a trial, 1..CHARACTERIZE_TRIAL_ROUNDS_MAX */
+	__u64 step;             /* trial t begins with round t * step */
 	/* out */
 	__u32 ended;
 	__u32 counted;

@@ -147,6 +147,42 @@ static void test_bad_lists_are_empty(void **state)
     }
 }
 
+static void test_masks_in_hexadecimal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *hex, *list; /* NULL: it is none */
+    } cases[] = {{"3", "0-1"},
+                 {"0", ""},
+                 {"00000f0A", "1,3,8-11"},
+                 {"1,00000000,80000001", "0,31,64"},
+                 {"ff,ffffffff", "0-39"},
+                 {"", NULL},
+                 {"g", NULL},
+                 {"0x3", NULL},
+                 {"ff,ff", NULL},
+                 {",00000001", NULL},
+                 {"00000001,", NULL},
+                 {"1ffffffff", NULL},
+                 {"1 ", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cpu_mask m;
+        char text[64];
+        assert_int_equal(cpu_mask_parse_hex(cases[i].hex, &m), cases[i].list != NULL ? 0 : -1);
+        cpu_mask_format(&m, text, sizeof text);
+        assert_string_equal(text, cases[i].list != NULL ? cases[i].list : "");
+    }
+    /* words beyond the limit: zeros are nothing, others are refused */
+    char large[9 * (CPU_LIMIT / 32 + 1) + 1];
+    struct cpu_mask m;
+    for (size_t i = 0; i <= CPU_LIMIT / 32; i++)
+        memcpy(large + 9 * i, "00000000,", 9);
+    large[sizeof large - 2] = '\0';
+    assert_int_equal(cpu_mask_parse_hex(large, &m), 0);
+    large[7] = '1';
+    assert_int_equal(cpu_mask_parse_hex(large, &m), -1);
+}
+
 static void test_long_lists_end_in_dots(void **state)
 {
     (void)state;
@@ -562,6 +598,7 @@ int main(void)
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_lists_survive_a_round_trip),
         cmocka_unit_test(test_bad_lists_are_empty),
+        cmocka_unit_test(test_masks_in_hexadecimal),
         cmocka_unit_test(test_long_lists_end_in_dots),
         cmocka_unit_test(test_corunners_are_other_cores_of_the_same_package_first),
         cmocka_unit_test(test_active_cores_of_a_package_and_of_a_die),

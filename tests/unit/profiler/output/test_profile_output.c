@@ -82,7 +82,7 @@ static void near(double value, double expected)
 static void make_nasty(struct profile_result *r)
 {
     static const char *const warnings[] = {sample_nasty};
-    r->head = (struct profile_head){sample_nasty, sample_nasty, sample_nasty, sample_nasty, 1, warnings};
+    r->head = (struct profile_head){sample_nasty, sample_nasty, sample_nasty, sample_nasty, NULL, 1, warnings};
     r->info.name = r->info.cpu = r->info.notes = sample_nasty;
     for (size_t i = 0; i < r->n_rows; i++) {
         snprintf(r->rows[i].name, sizeof r->rows[i].name, "%zu%s", i, sample_nasty);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/native/trials.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "drivers/native/between.h"
+
+enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+
+/* ---- what can be asked for ---- */
+
+int trials_check(const struct native *s, const struct trials_request *r, struct machine_error *err)
+{
+    if (!s->prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
+    if (r->masked) {
+        return machine_fail(err, MACHINE_CANNOT, "load the kernel helper and use --machine helper",
+                            "a program in user space cannot mask interrupts");
+    }
+    if (r->before == TRIALS_IBPB) {
+        return machine_fail(err, MACHINE_CANNOT, "load the kernel helper and use --machine helper",
+                            "an indirect branch predictor barrier is a write to register 49H, which only the kernel "
+                            "may do");
+    }
+    if (r->trials == 0 || r->trials > TRIALS_MOST || !(r->trial_us > 0 && r->trial_us <= 1e7) ||
+        (r->bytes & (r->bytes - 1)) != 0 || (r->workload == WORKLOAD_LOAD && r->bytes < 64)) {
+        return machine_fail(err, MACHINE_BAD_INPUT, "1 to 100000 trials of at most 10 s",
+                            "%u trials of %g us with a buffer of %zu bytes cannot be run", r->trials, r->trial_us,
+                            r->bytes);
+    }
+    return MACHINE_OK;
+}
+
+/* ---- the buffer ---- */
+
+struct trials_buffer {
+    void *mapped;
+    size_t mapped_size;
+    void *start; /* on a border of 2 MB */
+};
+
+static void buffer_free(struct trials_buffer *b)
+{
+    if (b->mapped != NULL)
+        munmap(b->mapped, b->mapped_size);
+    b->mapped = NULL;
+}
+
+/* Written to, for pages that were only read are all one and the same; in huge pages where they are to be had, so that
+ * translations of addresses have the least share in what is measured. */
+static int buffer_make(const struct trials_request *r, struct trials_buffer *b, struct machine_error *err)
+{
+    *b = (struct trials_buffer){NULL, 0, NULL};
+    if (r->bytes == 0)
+        return MACHINE_OK;
+    b->mapped_size = r->bytes + HUGE_PAGE;
+    void *p = mmap(NULL, b->mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        return machine_fail(err, MACHINE_CANNOT, "free some memory, or raise the limit (ulimit -v)",
+                            "no memory for a buffer of %.3g MB: %s", (double)r->bytes / 1e6, strerror(errno));
+    }
+    b->mapped = p;
+    b->start = (char *)p + (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+    madvise(b->start, r->bytes, MADV_HUGEPAGE);
+    for (size_t done = 0, part = (size_t)64 << 20; done < r->bytes; done += part) {
+        memset((char *)b->start + done, 1, r->bytes - done < part ? r->bytes - done : part);
+        if (r->stop != NULL && r->stop(r->data)) {
+            buffer_free(b);
+            return machine_fail(err, MACHINE_FAILED, "", "stopped");
+        }
+    }
+    return MACHINE_OK;
+}
+
+/* ---- how many rounds ---- */
+
+uint64_t trials_find_rounds(double (*ticks)(void *context, uint64_t rounds), void *context, double wanted)
+{
+    uint64_t below = 1, above = 2;
+
+    while (above < UINT64_C(1) << 40 && ticks(context, above) <= wanted) {
+        below = above;
+        above *= 2;
+    }
+    /* to a hundredth: more would be noise */
+    while (above - below > 1 && above - below > below / 100) {
+        uint64_t middle = below + (above - below) / 2;
+        if (ticks(context, middle) <= wanted)
+            below = middle;
+        else
+            above = middle;
+    }
+    return below;
+}
+
+struct trials_work {
+    workload_fn *run;
+    const void *buffer;
+    uint64_t mask;
+    uint64_t calls; /* so far: each goes on with other lines */
+    uint64_t sum;   /* of all results: none may be left out */
+};
+
+static double shortest_ticks(void *context, uint64_t rounds)
+{
+    struct trials_work *w = context;
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < 3; i++) {
+        uint64_t first = trials_first_round(rounds, w->mask + 1, (unsigned)w->calls++), begin = tsc_now();
+        w->sum += w->run(rounds, w->buffer, w->mask, first);
+        uint64_t ticks = tsc_now() - begin;
+        best = ticks < best ? ticks : best;
+    }
+    return (double)best;
+}
+
+/* ---- the trials ---- */
+
+static uint64_t read_clock(const struct trials_clock *clock)
+{
+    return clock != NULL ? clock->cycles(clock->context) : tsc_now();
+}
+
+static int run_all(const struct native *s, const struct trials_request *r, const struct trials_clock *clock,
+                   struct trials_work *w, struct trials_seen *seen, double *duration, struct machine_error *err)
+{
+    const struct workload *spoil = workload_get(WORKLOAD_SPOIL);
+    const double unit = clock != NULL ? 1 : 1e9 / s->tsc.hz;
+    const uint64_t patience = (uint64_t)(STOP_EVERY_US * 1e-6 * s->tsc.hz);
+    uint64_t asked = tsc_now();
+
+    for (unsigned i = 0; i < r->trials; i++) {
+        uint64_t first = trials_first_round(seen->rounds, r->bytes, i);
+        if (r->before == TRIALS_SPOIL)
+            w->sum += spoil->run(TRIALS_SPOIL_ROUNDS, NULL, 0, (uint64_t)i * TRIALS_SPOIL_ROUNDS);
+        uint64_t begin = read_clock(clock);
+        w->sum += w->run(seen->rounds, w->buffer, w->mask, first);
+        uint64_t end = read_clock(clock);
+        if (clock != NULL && (begin == COUNTER_MISSING || end == COUNTER_MISSING)) {
+            return machine_fail(err, MACHINE_FAILED, "stop other users of the counters (perf, a watchdog)",
+                                "the counter of cycles was taken away in trial %u", i + 1);
+        }
+        if (end <= begin)
+            return machine_fail(err, MACHINE_FAILED, "", "the clock went back in trial %u", i + 1);
+        duration[i] = (double)(end - begin) * unit;
+        if (tsc_now() - asked > patience) {
+            if (r->stop != NULL && r->stop(r->data))
+                return machine_fail(err, MACHINE_FAILED, "", "stopped");
+            asked = tsc_now();
+        }
+    }
+    return MACHINE_OK;
+}
+
+static int run_between(const struct native *s, const struct trials_request *r, const struct trials_clock *clock,
+                       struct trials_work *w, double *duration, struct trials_seen *seen, struct machine_error *err)
+{
+    const char *proc = strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL;
+    struct between before, now;
+
+    between_read(proc, s->cpu, &before);
+    int status = run_all(s, r, clock, w, seen, duration, err);
+    int cpu = sched_getcpu();
+    between_read(proc, s->cpu, &now);
+    between_since(&before, &now);
+    seen->between = (struct trials_between){now.interrupts, now.faults, now.switches, now.steal_ms, NAN};
+    if (status == MACHINE_OK && cpu != s->cpu) {
+        status = machine_fail(err, MACHINE_FAILED, "choose another CPU with --cpu",
+                              "the trials were moved from CPU %d to CPU %d: it is offline, or no longer allowed",
+                              s->cpu, cpu);
+    }
+    return status;
+}
+
+int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
+               struct trials_seen *seen, struct machine_error *err)
+{
+    struct trials_buffer buffer;
+
+    *seen = (struct trials_seen){.cycles = clock != NULL, .resolution = 1};
+    int status = trials_check(s, r, err);
+    if (status == MACHINE_OK)
+        status = buffer_make(r, &buffer, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (clock == NULL)
+        seen->resolution = fmax(1, s->tsc_step) * 1e9 / s->tsc.hz;
+    struct trials_work w = {workload_get(r->workload)->run, buffer.start, r->bytes > 0 ? r->bytes - 1 : 0, 0, 0};
+    seen->rounds = trials_find_rounds(shortest_ticks, &w, r->trial_us * 1e-6 * s->tsc.hz);
+    memset(duration, 0, r->trials * sizeof *duration); /* its pages are there before the first trial */
+    status = run_between(s, r, clock, &w, duration, seen, err);
+    buffer_free(&buffer);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Trials on real hardware (machine_ops.trials), whatever reads the clock. They run as any program does, without
+ * real-time priority: it would hide what is to be seen.
+ */
+#pragma once
+
+#include "drivers/native/native.h"
+
+/* Who counts cycles; NULL where nobody does: time stamps then. */
+struct trials_clock {
+    uint64_t (*cycles)(void *context); /* COUNTER_MISSING: it cannot be told just now */
+    void *context;
+};
+
+enum { TRIALS_SPOIL_ROUNDS = 4 }; /* of WORKLOAD_SPOIL before each trial */
+
+/* machine_ops.trials for the CPU prepared for. `clock` NULL: time stamps. */
+int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
+               struct trials_seen *seen, struct machine_error *err);
+
+/* MACHINE_OK, or MACHINE_BAD_INPUT or MACHINE_CANNOT: what no machine in user space can do (masked, IBPB), or nobody. */
+int trials_check(const struct native *s, const struct trials_request *r, struct machine_error *err);
+
+/*
+ * The number of the first round of trial i: 0 where a trial reads all of its buffer, so that each trial does the same;
+ * else each goes on where the one before it ended, or a buffer larger than a cache would be found there from the second
+ * trial on.
+ */
+static inline uint64_t trials_first_round(uint64_t rounds, uint64_t bytes, unsigned i)
+{
+    return rounds * WORKLOAD_LOADS >= bytes / 64 ? 0 : rounds * i;
+}
+
+/*
+ * The most rounds, at most 2^40, for which `ticks`, the duration of so many rounds, does not exceed `wanted`; at least
+ * 1. `ticks` need not be proportional to rounds, but must not fall.
+ */
+uint64_t trials_find_rounds(double (*ticks)(void *context, uint64_t rounds), void *context, double wanted);

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# /init of the virtual machine for make test-vm-quiet: the table of variability on a CPU that is isolated since boot and
+# on one that is not, and runs with --quiet-machine that are ended by signals. The table is printed between two lines of
+# its own. Settings: ROUNDS, SEED, TRIALS; files beside it as for guest.sh.
+# shellcheck source=tests/vm/guest_lib.sh
+. /guest_lib.sh
+mkdir -p /run /out
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+# All processes but the kernel's may use the isolated CPU. They are not spread to it; and before Linux 6.2 only processes
+# that may use all CPUs get all of them back when a cpuset is removed.
+taskset -p f 1
+
+# All that --quiet-machine may change, and what it may leave behind.
+state() {
+    for file in /proc/irq/*/smp_affinity_list /proc/irq/default_smp_affinity \
+        /sys/devices/virtual/workqueue/cpumask /sys/devices/virtual/workqueue/*/cpumask \
+        /proc/sys/kernel/nmi_watchdog /proc/sys/kernel/sched_rt_runtime_us /proc/sys/vm/stat_interval \
+        /sys/devices/system/cpu/online /sys/devices/system/cpu/intel_pstate/no_turbo \
+        /sys/devices/system/cpu/cpu*/cpuidle/state*/disable /sys/devices/system/cpu/cpu*/cpufreq/scaling_* \
+        /sys/fs/cgroup/cgroup.subtree_control /sys/fs/cgroup/*/cpuset.cpus; do
+        [ -r "$file" ] && echo "$file: $(cat "$file" 2>&1)"
+    done
+    find /sys/fs/cgroup -type d
+    ls /run
+}
+
+# same NAME: the state is what it was at the beginning
+same() {
+    state >/tmp/now
+    if cmp -s /tmp/before /tmp/now; then
+        return 0
+    fi
+    echo "FAIL: $1: settings are not what they were"
+    diff /tmp/before /tmp/now
+    return 1
+}
+
+# table CPU TEXT: every refinement that there is on that CPU
+table() {
+    echo "== the table of CPU $1, $2, at $(seconds) s"
+    characterize --table variability --machine helper --cpu "$1" --quiet-machine --interference make \
+        --runs "$TRIALS" --csv "/out/variability-$1.csv" >/tmp/table 2>/tmp/errors
+    status=$?
+    echo "-- table $1 begins"
+    cat /tmp/table
+    echo "-- table $1 ends"
+    cat /tmp/errors
+    case $status in
+    0) echo "ok: the table of CPU $1, $2" ;;
+    *) echo "FAIL: the table of CPU $1, $2: status $status" ;;
+    esac
+    for name in busy quiet settings isolated irqs-away masked warm; do
+        ok "CPU $1 has trials, $name" grep -Eq "^[^#]*,$name,[0-9]" "/out/variability-$1.csv"
+    done
+    same "after the table of CPU $1" && echo "ok: settings are the same after the table of CPU $1"
+    echo "-- csv $1 begins"
+    cat "/out/variability-$1.csv"
+    echo "-- csv $1 ends"
+}
+
+# The next that is random: from 0 to below $1.
+random() {
+    random_state=$(((random_state * 1103515245 + 12345) % 2147483648))
+    random_value=$((random_state / 65536 % $1))
+}
+
+# One run that is ended by a signal at a random moment. What it changed is put back: by itself, or where it was killed by
+# --restore or by the next start of the program.
+round() {
+    rm -f /out/k.csv
+    random 3
+    case $random_value in
+    0) signal=INT ;;
+    1) signal=TERM ;;
+    *) signal=KILL ;;
+    esac
+    random 1400
+    delay=$random_value
+    characterize --transition 64or:64mul --machine timing --cpu 2 --active-cores 1 --runs 60 --quiet-machine \
+        --csv /out/k.csv >/tmp/k.out 2>&1 &
+    run=$!
+    sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
+    [ -e /run/characterize.settings ] && changed=$((changed + 1))
+    kill -"$signal" "$run" 2>/dev/null
+    wait "$run"
+    status=$?
+    case $signal-$status in
+    KILL-137)
+        state >/tmp/now
+        cmp -s /tmp/before /tmp/now || left=$((left + 1))
+        random 2
+        case $random_value in
+        0) characterize --restore >/tmp/k.restore 2>&1 ;;
+        *) characterize --list kernels >/tmp/k.restore 2>&1 ;;
+        esac
+        ;;
+    INT-1 | TERM-1) ;; # nothing was measured
+    *-0) completed=$((completed + 1)) ;;
+    *)
+        echo "FAIL: round $1: status $status after SIG$signal at $delay ms"
+        cat /tmp/k.out
+        ;;
+    esac
+    same "round $1, SIG$signal at $delay ms" || cat /tmp/k.out /tmp/k.restore
+    [ ! -e /out/k.csv ] || characterize --analyze /out/k.csv >/tmp/k.analyze 2>&1 || {
+        echo "FAIL: round $1, SIG$signal at $delay ms: what was written cannot be read"
+        cat /tmp/k.analyze
+    }
+}
+
+echo "== before the module is loaded"
+echo "characterize: the test begins" >/dev/kmsg
+ok "a CPU is isolated since boot" grep -qx 1 /sys/devices/system/cpu/isolated
+ok "without dynamic ticks left on it" grep -qx 1 /sys/devices/system/cpu/nohz_full
+ok "insmod" insmod /characterize.ko
+state >/tmp/before
+echo "== what would be changed"
+characterize --list machines --quiet-machine --cpu 2
+characterize --check environment --cpu 1
+same "after looking" && echo "ok: looking changes nothing"
+
+table 1 "isolated since boot"
+table 2 "isolated by its cpuset"
+
+echo "== $ROUNDS runs with --quiet-machine, ended by signals, seed $SEED, at $(seconds) s"
+random_state=$SEED changed=0 left=0 completed=0 number=0
+while [ "$number" -lt "$ROUNDS" ]; do
+    number=$((number + 1))
+    round "$number" >/tmp/round
+    cat /tmp/round
+    grep -q '^FAIL' /tmp/round || same=$((${same:-0} + 1))
+done
+[ "${same:-0}" -eq "$ROUNDS" ] && echo "ok: the settings of $ROUNDS rounds were the same afterwards"
+echo "settings were changed when the signal came: $changed; left by SIGKILL: $left; done before: $completed"
+ok "signals came while settings were changed" test "$changed" -gt "$((ROUNDS / 4))"
+ok "some were left by SIGKILL" test "$left" -gt "$((ROUNDS / 20))"
+ok "rmmod" rmmod characterize
+
+echo "== kernel log begins"
+dmesg
+echo "== kernel log ends"
+echo "== guest done after $(cut -d ' ' -f 1 /proc/uptime) s"
+poweroff -f
