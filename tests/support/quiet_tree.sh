@@ -42,7 +42,7 @@ quiet_tree() {
     echo 8413c301-7ff1-50ab-95fa-64225559df55 >"$tree/proc/sys/kernel/random/boot_id"
 }
 
-# quiet_tree_state DIR: everything in it, a line each
+# quiet_tree_state DIR: everything in it, a line each; what is written into a file may end in more empty lines
 quiet_tree_state() {
-    (cd "$1" && grep -r '' . | sort)
+    (cd "$1" && grep -r . . | sort)
 }

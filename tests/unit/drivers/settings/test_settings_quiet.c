@@ -69,8 +69,8 @@ static const char *get_quiet(const struct quiet_tree *t, const char *path)
     size_t n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = '\0';
-    if (n > 0 && text[n - 1] == '\n')
-        text[n - 1] = '\0';
+    while (n > 0 && text[n - 1] == '\n')
+        text[--n] = '\0';
     return text;
 }
 

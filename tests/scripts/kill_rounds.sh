@@ -1,11 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# kill-rounds.sh [N [SEED]]: N times (500) a measurement with --quiet-machine in a folder that looks like a machine's is
+# kill_rounds.sh [N [SEED]]: N times (500) a measurement with --quiet-machine in a folder that looks like a machine's is
 # ended by SIGINT, SIGTERM or SIGKILL at a random moment. Afterwards, for SIGKILL after the next start, all settings must
 # be as they were, and what was written must be whole.
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 CHARACTERIZE=${CHARACTERIZE:-$root/characterize}
+case $CHARACTERIZE in
+/*) ;;
+*) CHARACTERIZE=$(pwd)/$CHARACTERIZE ;;
+esac
 CHARACTERIZE_DATA=${CHARACTERIZE_DATA:-$root/data}
 export CHARACTERIZE_DATA
 rounds=${1:-500} seed=${2:-1}
