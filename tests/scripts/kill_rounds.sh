@@ -25,8 +25,9 @@ if ! env --default-signal=INT true 2>/dev/null; then
     exit 0
 fi
 
+# In a subshell: it becomes the program, so that a signal reaches it.
 measure() {
-    env --default-signal=INT,TERM "$CHARACTERIZE" --transition 128fma:512fma --machine model:xeon-gold-6130 --runs 40 \
+    exec env --default-signal=INT,TERM "$CHARACTERIZE" --transition 128fma:512fma --machine model:xeon-gold-6130 --runs 40 \
         --cpu 3 --quiet-machine=governor,epp,turbo,cstates,smt,irq,workqueue,tick --sysroot "$work/tree" \
         --csv "$work/trace.csv" --quiet >out 2>err </dev/null
 }
@@ -40,14 +41,12 @@ while read -r signal after next; do
     rm -f trace.csv
     measure &
     sleep "$after"
-    # its own process is not the subshell's
-    child=$(cat "/proc/$!/task/$!/children" 2>/dev/null)
-    kill -s "$signal" ${child:-$!} 2>/dev/null
+    kill -s "$signal" $! 2>/dev/null
     wait $! 2>/dev/null
     quiet_tree_state tree >during
     cmp -s before during || changed=$((changed + 1))
     if [ "$signal" = KILL ]; then
-        if [ "$next" -eq 0 ]; then "$CHARACTERIZE" --restore --sysroot tree >restored 2>&1; else measure; fi
+        if [ "$next" -eq 0 ]; then "$CHARACTERIZE" --restore --sysroot tree >restored 2>&1; else (measure); fi
     fi
     quiet_tree_state tree >after
     if ! cmp -s before after; then
