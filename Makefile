@@ -178,6 +178,11 @@ RESUME_ROUNDS ?= 100
 test-resume: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
+## test-kill      end --quiet-machine at N (100) random moments in a folder that looks like a machine
+# make test does it a few times.
+test-kill: all
+	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_rounds.sh '$(N)' '$(SEED)'
+
 # -g1: lines and functions for a report, in a third of the space; at -O1 gcc sees truncation where none can be
 sanitize-build:
 	+$(MAKE) BUILD=build-sanitize OUT=build-sanitize CFLAGS='-O1 -g1 -Wno-format-truncation' \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/changed_settings.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,6 +125,18 @@ static int recover(const struct options *o, bool quiet, bool tell_lives, bool *a
                : status;
 }
 
+void changed_settings_recover(const struct options *o)
+{
+    bool anything = false;
+    sigset_t all, before;
+    if (o->sysroot != NULL)
+        return;
+    sigfillset(&all); /* privileges are not dropped yet, thus no thread is to wait for them */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    (void)recover(o, o->quiet, false, &anything);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* ---- changing ---- */
 
 /* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
@@ -195,8 +208,10 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     struct place place;
     struct settings_wish wish;
     *out = NULL;
-    if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
+    if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0) {
+        changed_settings_recover(o);
         return DONE;
+    }
     (void)state_file(o, state);
     place_make(o, state, &place);
     int status = place_check(o);

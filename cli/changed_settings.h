@@ -5,6 +5,9 @@
 #include "cli/options/options.h"
 #include "drivers/settings/settings.h"
 
+/* For jobs that measure nothing: what a killed run has left is put back; where that cannot be done it is said, and they
+ * go on. Signals wait meanwhile. */
+void changed_settings_recover(const struct options *o);
 /*
  * Puts back what a killed run has left (with a line on standard error) and changes what the options request,
  * before the machine is opened; what is left as it is, is said. --table variability quietens by itself, step by step

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/options/option_parse.h"
@@ -75,6 +76,9 @@ int main(int argc, char **argv)
     int status = option_parse(argc, argv, &options);
     if (status >= 0)
         return status;
+    if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||
+        options.job == JOB_PROFILE)
+        changed_settings_recover(&options); /* the others do it themselves; --check changes nothing */
     if (privileges_keep(&options) != DONE)
         return FAILED;
     stop_install();

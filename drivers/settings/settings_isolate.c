@@ -246,30 +246,35 @@ static bool own_cgroup(const struct settings_roots *r, const char *controllers, 
     return false;
 }
 
-static bool is_bound(const struct cpu_mask *allowed, const struct cpu_mask *online)
+static bool is_bound(const struct cpu_mask *allowed, const struct cpu_mask *all)
 {
-    return CPU_EQUAL_S(sizeof *allowed, allowed->set, online->set) == 0;
+    struct cpu_mask both;
+    CPU_AND_S(sizeof both, both.set, allowed->set, all->set);
+    return CPU_EQUAL_S(sizeof both, both.set, all->set) == 0;
 }
 
-/* Before Linux 6.2 (commit 8f9ea86fdf99) what tasks have chosen is forgotten when cpusets change: whether one has. */
+/* Before Linux 6.3 tasks get back the CPUs that are online then, whatever they had chosen (commits 8f9ea86fdf99 and
+ * 3fb906e7fabb): whether that would lose something. */
 static bool would_forget(struct quiet_plan *p)
 {
     char release[80];
     unsigned major = 0, minor = 0;
-    struct cpu_mask online;
-    int bound;
+    struct cpu_mask all, online;
+    int bound = 0;
 
     bool known = settings_read_text(p->roots, "/proc/sys/kernel/osrelease", release, sizeof release) > 0 &&
                  sscanf(release, "%u.%u", &major, &minor) == 2;
-    if (!known || major > 6 || (major == 6 && minor >= 2))
+    if (!known || major > 6 || (major == 6 && minor >= 3) ||
+        !cpu_read_list(p->roots->sys, &all, "devices/system/cpu/present") ||
+        !cpu_read_list(p->roots->sys, &online, "devices/system/cpu/online"))
         return false;
-    bound = cpu_read_list(p->roots->sys, &online, "devices/system/cpu/online")
-                ? settings_task_find(p->roots, is_bound, &online)
-                : 0;
-    if (bound != 0) {
+    if (CPU_EQUAL_S(sizeof all, all.set, online.set) == 0) {
+        snprintf(p->why, sizeof p->why, "a CPU is offline, and this kernel (before 6.3) would take it from all tasks");
+        return true;
+    }
+    if ((bound = settings_task_find(p->roots, is_bound, &all)) != 0) {
         snprintf(p->why, sizeof p->why,
-                 "process %d has chosen its CPUs, which this kernel forgets when cpusets change (Linux 6.2 does not)",
-                 bound);
+                 "process %d has chosen its CPUs, which this kernel (before 6.3) forgets when cpusets change", bound);
     }
     return bound != 0;
 }

@@ -122,13 +122,21 @@ int settings_read_text(const struct settings_roots *r, const char *path, char *o
 
 int settings_write_text(const struct settings_roots *r, const char *path, const char *value)
 {
+    char text[4096];
+    struct stat status;
     size_t length = strlen(value);
-    int fd = settings_open(r, path, O_WRONLY | O_TRUNC);
+    int fd = settings_open(r, path, O_WRONLY);
 
     if (fd < 0)
         return errno;
-    ssize_t put = write(fd, value, length);
-    int error = put == (ssize_t)length ? 0 : put < 0 ? errno : EIO;
+    bool known = length < sizeof text && fstat(fd, &status) == 0;
+    if (known)
+        snprintf(text, sizeof text, "%s", value);
+    /* plain files keep what is not overwritten; still in one write, so that a signal finds it whole */
+    while (known && !settings_are_real(r) && (off_t)length < status.st_size && length < sizeof text)
+        text[length++] = '\n';
+    ssize_t put = known ? write(fd, text, length) : -1;
+    int error = !known ? EMSGSIZE : put > 0 && put == (ssize_t)length ? 0 : put < 0 ? errno : EIO;
     if (close(fd) != 0 && error == 0)
         error = errno;
     return error;

@@ -62,6 +62,14 @@ static int *list_irqs(struct quiet_plan *p, size_t *n)
     return list;
 }
 
+/* Nobody has asked for it: it cannot come, and its CPU could not be put back as it was. */
+static bool irq_unused(const struct quiet_plan *p, int irq)
+{
+    char path[60], text[8];
+    snprintf(path, sizeof path, "kernel/irq/%d/actions", irq);
+    return cpu_read_text(p->roots->sys, path, text, sizeof text) == 0;
+}
+
 static void irq_away(struct quiet_plan *p, int irq, const struct cpu_mask *from)
 {
     char path[CHANGE_PATH_MAX], list[CHANGE_VALUE_MAX];
@@ -86,7 +94,8 @@ void settings_quiet_irqs_away(struct quiet_plan *p, const struct cpu_mask *from)
     int *irqs = list_irqs(p, &n);
 
     for (size_t i = 0; i < n; i++)
-        irq_away(p, irqs[i], from);
+        if (!irq_unused(p, irqs[i]))
+            irq_away(p, irqs[i], from);
     free(irqs);
 }
 

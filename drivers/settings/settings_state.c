@@ -290,13 +290,14 @@ int settings_state_open(const struct settings_roots *r, bool create, int *fd, en
 
 /* ---- writing ---- */
 
-static int write_synced(int fd, const char *text, size_t length)
+/* At its end, whole or not at all. */
+static int add_text(int fd, const char *text, size_t length, bool sync)
 {
     off_t end = lseek(fd, 0, SEEK_END);
     ssize_t put = end < 0 ? -1 : write(fd, text, length);
     int error = put == (ssize_t)length ? 0 : put < 0 ? errno : ENOSPC;
 
-    if (error == 0 && fsync(fd) != 0)
+    if (error == 0 && sync && fsync(fd) != 0)
         error = errno;
     if (error != 0 && put > 0 && ftruncate(fd, end) != 0)
         return error; /* half a line is ignored as well */
@@ -324,7 +325,7 @@ int settings_state_begin(const struct settings_roots *r, int fd)
 
     read_boot(r, boot);
     int length = snprintf(text, sizeof text, "%s\nboot %s\npid %d\n", first_lines[1], boot, (int)getpid());
-    int error = ftruncate(fd, 0) != 0 ? errno : write_synced(fd, text, (size_t)length);
+    int error = ftruncate(fd, 0) != 0 ? errno : add_text(fd, text, (size_t)length, true);
     return error != 0 ? error : sync_folder(r->state);
 }
 
@@ -335,7 +336,7 @@ int settings_state_append(int fd, const struct change *one)
 
     int length = snprintf(line, sizeof line, "%s %d %s %s %s\n", kind_names[one->kind], one->cpu,
                           one->path[0] != '\0' ? one->path : "-", one->before, one->after);
-    return length < (int)sizeof line ? write_synced(fd, line, (size_t)length) : EMSGSIZE;
+    return length < (int)sizeof line ? add_text(fd, line, (size_t)length, true) : EMSGSIZE;
 }
 
 void settings_state_undone(int fd, size_t n)
@@ -343,7 +344,7 @@ void settings_state_undone(int fd, size_t n)
     char line[40];
 
     int length = snprintf(line, sizeof line, "undone %zu\n", n);
-    (void)write_synced(fd, line, (size_t)length); /* without it, it is found to be so */
+    (void)add_text(fd, line, (size_t)length, false); /* without it, it is found to be so */
 }
 
 void settings_state_remove(const struct settings_roots *r, int fd)

@@ -3,6 +3,7 @@
 #include "drivers/settings/settings_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/text_list.h"
@@ -17,6 +18,8 @@ static void add_change(const struct change *c, const char *part, char *out, size
         text_list_add(out, size, ", ", "alone in a cpuset");
     else if (c->kind == CHANGE_SHIELD)
         text_list_add(out, size, ", ", "other tasks moved to CPUs %.60s", c->after);
+    else if (strcmp(name, "online") == 0)
+        text_list_add(out, size, ", ", "CPU %d offline", atoi(strstr(c->path, "/cpu/") + strlen("/cpu/cpu")));
     else if (c->kind != CHANGE_CONTROLLER)
         text_list_add(out, size, ", ", "%s %.30s (was %.30s)", name, c->after, c->before);
 }
@@ -32,6 +35,8 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
         const struct change *one = &c->list[i];
         if (one->part != part || one->undone)
             continue;
+        if (one->kind == CHANGE_IRQ && 1u << part == QUIET_SMT)
+            continue; /* follows from it */
         n++;
         irqs += one->kind == CHANGE_IRQ;
         if (n <= few && one->kind != CHANGE_IRQ)

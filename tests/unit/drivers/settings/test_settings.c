@@ -284,7 +284,8 @@ static void expect_error(struct tree *t, struct settings_wish wish, const char *
 
 static void change_half(struct tree *t)
 {
-    expect_error(t, (struct settings_wish){.turbo = 0}, "policy11/boost cannot be set to 0: Permission denied", "root", 1);
+    expect_error(t, (struct settings_wish){.turbo = 0}, "policy11/boost cannot be set to 0: Permission denied", "root",
+                 1);
 }
 
 static void test_what_fails_half_way_is_undone(void **state)
