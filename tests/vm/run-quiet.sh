@@ -33,7 +33,7 @@ SEED=${VM_SEED:-20261122}
 TRIALS=${VM_TRIALS:-200}
 SETTINGS
 
-seconds=$((600 + ${VM_ROUNDS:-100} * 6))
+seconds=$((900 + ${VM_ROUNDS:-100} * 10))
 parameters='isolcpus=nohz,domain,1 nohz_full=1 rcu_nocbs=1'
 VM_CPUS=${VM_CPUS:-4,sockets=1,cores=4,threads=1}
 boot_until_started
