@@ -217,9 +217,10 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
 ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis schedulers/simulate/workload)) \
-            $(wildcard schedulers/simulate/params*.c)
+            $(wildcard schedulers/simulate/params*.c) \
+            $(call sources,drivers/environment) drivers/cpu/cpu.c drivers/cpu/topology.c
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers -name "*.h") Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers drivers/environment -name "*.h") Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 

@@ -3,42 +3,128 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
 
-enum { STATE_MAX = 240 };
+enum { STATE_MAX = 240, ROOT_MAX = 200 };
 
-static struct settings_roots roots_with(const char *state)
+/* ---- where ---- */
+
+/* The machine, or the folder of --sysroot. */
+struct place {
+    char sys[ROOT_MAX], proc[ROOT_MAX], dev[ROOT_MAX], state[STATE_MAX];
+    struct settings_roots roots;
+};
+
+static int no_likwid_in_folder(struct likwid_functions *out, char *why, size_t size)
 {
+    (void)out;
+    snprintf(why, size, "liblikwid is not asked with --sysroot");
+    return -1;
+}
+
+static void place_make(const struct options *o, const char *state, struct place *p)
+{
+    const char *root = o->sysroot != NULL ? o->sysroot : "";
     struct cpu_leaves leaves;
     struct cpu_identity id;
     cpu_read_leaves(&leaves);
     cpu_identify(&leaves, &id);
-    return (struct settings_roots){.sys = "/sys", .dev = "/dev", .state = state, .intel = id.intel};
+    snprintf(p->sys, sizeof(p->sys), "%.180s/sys", root);
+    snprintf(p->proc, sizeof(p->proc), "%.180s/proc", root);
+    snprintf(p->dev, sizeof(p->dev), "%.180s/dev", root);
+    snprintf(p->state, sizeof(p->state), "%s", state);
+    p->roots = (struct settings_roots){.sys = p->sys,
+                                       .dev = p->dev,
+                                       .proc = p->proc,
+                                       .state = p->state,
+                                       .likwid = o->sysroot != NULL ? no_likwid_in_folder : NULL,
+                                       .intel = id.intel};
 }
 
-/* What this user's runs have left, and what root's have. *anything: something was said. */
-static int recover(bool quiet, bool tell_lives, bool *anything)
+/* What stands for /sys and the rest must be in that folder itself: it may come from somebody else. */
+static int place_check(const struct options *o)
 {
-    char own[STATE_MAX] = "";
-    const char *states[2] = {settings_root_state_file, own};
-    int n = settings_state_file(own, sizeof(own)) == 0 && strcmp(own, states[0]) != 0 ? 2 : 1;
-    for (int i = 0; i < n; i++) {
-        struct settings_roots roots = roots_with(states[i]);
-        struct machine_error error;
-        char told[200];
-        bool lives;
-        if (settings_recover(&roots, told, sizeof(told), &lives, &error) != MACHINE_OK)
-            return complain_of_machine("", &error);
-        if (told[0] != '\0' && !quiet && (tell_lives || !lives))
-            fprintf(stderr, "%s\n", told);
-        *anything = *anything || told[0] != '\0';
+    static const char *const names[] = {"", "/sys", "/proc", "/dev", "/run"};
+    struct stat status;
+    if (o->sysroot == NULL)
+        return DONE;
+    if (strlen(o->sysroot) > 180)
+        return refuse(BAD_USAGE, "--sysroot: the name is longer than 180 bytes");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[ROOT_MAX];
+        snprintf(path, sizeof(path), "%.180s%s", o->sysroot, names[i]);
+        bool found = (i == 0 ? stat(path, &status) : lstat(path, &status)) == 0;
+        if ((i == 0 && !found) || (found && !S_ISDIR(status.st_mode)))
+            return refuse(BAD_USAGE, "--sysroot %s: %s is no folder", o->sysroot, path);
     }
     return DONE;
 }
+
+/* The journal of this user. False: there is nowhere to keep one. */
+static bool state_file(const struct options *o, char *out)
+{
+    if (o->sysroot != NULL)
+        return snprintf(out, STATE_MAX, "%.180s/run/characterize.settings", o->sysroot) > 0;
+    if (settings_state_file(out, STATE_MAX) == 0)
+        return true;
+    snprintf(out, STATE_MAX, "$XDG_RUNTIME_DIR/characterize.settings"); /* for messages: there is no such file */
+    return false;
+}
+
+/* The CPU that will be measured, as the machine will choose it. */
+static int measured_cpu(const struct options *o, const struct settings_roots *r, int *cpu, struct machine_error *err)
+{
+    struct cpu_view view;
+    int wanted = o->cpu.given ? (int)o->cpu.value : o->n_cpus > 0 ? (int)o->cpus[0] : -1;
+    cpu_view_read(r->sys, &view);
+    if (o->sysroot != NULL)
+        view.allowed = view.online; /* what this process may use says nothing of that machine */
+    return cpu_choose(&view, wanted, cpu, err);
+}
+
+/* Whether other CPUs run kernels as well, or are measured, too. */
+static bool uses_others(const struct options *o)
+{
+    if (o->job == JOB_TRANSITION)
+        return o->tables.n_active != 1 || o->tables.active[0] != 1;
+    return o->job != JOB_SELF_TEST && o->job != JOB_LIST && !(o->job == JOB_TABLE && o->table->refines);
+}
+
+/* ---- what killed runs have left ---- */
+
+static int recover_one(const struct options *o, const char *state, bool quiet, bool tell_lives, bool *anything)
+{
+    struct place place;
+    struct machine_error error;
+    char told[800];
+    bool lives;
+    place_make(o, state, &place);
+    int status = settings_recover(&place.roots, told, sizeof(told), &lives, &error);
+    if (told[0] != '\0' && !quiet && (tell_lives || !lives))
+        fprintf(stderr, "%s\n", told);
+    *anything = *anything || told[0] != '\0';
+    return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
+}
+
+/* What this user's runs have left, and what root's have. *anything: something was said. */
+static int recover(const struct options *o, bool quiet, bool tell_lives, bool *anything)
+{
+    char own[STATE_MAX] = "";
+    bool have_own = state_file(o, own);
+    if (o->sysroot != NULL)
+        return recover_one(o, own, quiet, tell_lives, anything);
+    int status = recover_one(o, settings_root_state_file, quiet, tell_lives, anything);
+    return status == DONE && have_own && strcmp(own, settings_root_state_file) != 0
+               ? recover_one(o, own, quiet, tell_lives, anything)
+               : status;
+}
+
+/* ---- changing ---- */
 
 /* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
 static void changed_settings_put_back(void *s)
@@ -51,54 +137,184 @@ static void changed_settings_put_back(void *s)
     }
 }
 
-static int apply(const struct settings_wish *wish, struct settings **out)
+static unsigned quiet_parts(const struct options *o)
+{
+    return !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
+}
+
+/* --turbo, --fixed-frequency and, but for tables that do it by themselves, --quiet-machine. */
+static int make_changed_wish(const struct options *o, const struct settings_roots *r, struct settings_wish *out)
+{
+    struct machine_error error;
+    *out = (struct settings_wish){.turbo = o->turbo_given ? o->turbo_on : -1,
+                                  .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0,
+                                  .spread = uses_others(o)};
+    if (o->job != JOB_TABLE || !o->table->refines) {
+        out->quiet = quiet_parts(o) & ~(o->turbo_given ? QUIET_TURBO : 0u);
+        out->quiet_must = o->quiet_parts & out->quiet;
+    }
+    return out->quiet == 0 || measured_cpu(o, r, &out->cpu, &error) == MACHINE_OK ? DONE
+                                                                                  : complain_of_machine("", &error);
+}
+
+static void tell_left(const struct settings *s)
+{
+    const char *left = settings_left(s);
+    if (left[0] != '\0')
+        fprintf(stderr, "--quiet-machine leaves as they are:\n");
+    while (left[0] != '\0') {
+        size_t length = strcspn(left, "\n");
+        fprintf(stderr, "  %.*s\n", (int)length, left);
+        left += length + (left[length] == '\n');
+    }
+}
+
+static int change(const struct options *o, const struct settings_wish *wish, struct settings **out)
 {
     char state[STATE_MAX];
+    struct place place;
     struct machine_error error;
-    if (settings_state_file(state, sizeof(state)) != 0)
+    bool recordable = state_file(o, state), must = wish->turbo >= 0 || wish->fixed_ghz > 0 || wish->quiet_must != 0;
+    if (!recordable && must)
         return refuse(
             CANNOT,
             "settings were not changed: there is nowhere to record the old ones, because XDG_RUNTIME_DIR is not "
             "set (run as root)");
-    struct settings_roots roots = roots_with(state);
-    return settings_apply(&roots, wish, out, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+    place_make(o, state, &place);
+    if (settings_apply(&place.roots, wish, out, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    if (!o->quiet)
+        tell_left(*out);
+    return DONE;
 }
 
 int changed_settings_begin(const struct options *o, struct settings **out)
 {
     bool anything = false;
-    struct settings_wish wish = {.turbo = o->turbo_given ? o->turbo_on : -1,
-                                 .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0};
+    char state[STATE_MAX];
+    struct place place;
+    struct settings_wish wish;
     *out = NULL;
-    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
+    if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
         return DONE;
+    (void)state_file(o, state);
+    place_make(o, state, &place);
+    int status = place_check(o);
+    if (status == DONE)
+        status = make_changed_wish(o, &place.roots, &wish);
+    if (status != DONE)
+        return status;
     stop_only_asks(true);
-    bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0;
+    bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0 || wish.quiet != 0;
     stop_hold();
-    int status = recover(o->quiet, !wishes, &anything); /* with wishes a run that lives is an error, told below */
+    status = recover(o, o->quiet, !wishes, &anything); /* with wishes a run that lives is an error, told below */
     if (status == DONE && wishes)
-        status = apply(&wish, out);
+        status = change(o, &wish, out);
     stop_release(*out != NULL ? changed_settings_put_back : NULL, *out);
     if (*out == NULL)
         stop_only_asks(false);
     return status;
 }
 
+/* What was left to others is no failure, but is said. */
+static int tell_put_back(int status, const struct machine_error *err)
+{
+    if (status != MACHINE_OK)
+        return complain_of_machine("", err);
+    if (err->text[0] != '\0')
+        fprintf(stderr, "%s\n", err->text);
+    return DONE;
+}
+
 int changed_settings_end(struct settings *s)
 {
     struct machine_error error;
     stop_hold();
-    int status = settings_restore(s, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
+    int status = settings_restore(s, &error);
     stop_release(NULL, NULL);
+    return tell_put_back(status, &error);
+}
+
+int changed_settings_quiet(const struct options *o, unsigned parts, struct settings **s, struct machine_error *err)
+{
+    char state[STATE_MAX];
+    struct place place;
+    struct settings_wish wish = {.turbo = -1, .quiet = parts, .quiet_must = parts, .spread = uses_others(o)};
+    (void)state_file(o, state);
+    place_make(o, state, &place);
+    int status = measured_cpu(o, &place.roots, &wish.cpu, err);
+    if (status != MACHINE_OK)
+        return status;
+    stop_only_asks(true);
+    stop_hold();
+    status = settings_add(&place.roots, &wish, s, err);
+    stop_release(*s != NULL ? changed_settings_put_back : NULL, *s);
     return status;
+}
+
+int changed_settings_back_to(struct settings *s, size_t mark)
+{
+    struct machine_error error = {.status = MACHINE_OK};
+    stop_hold();
+    int status = settings_back_to(s, mark, &error);
+    stop_release(s != NULL ? changed_settings_put_back : NULL, s);
+    return tell_put_back(status, &error);
+}
+
+void changed_settings_text(const struct options *o, const struct settings *s, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (settings_text(s)[0] == '\0')
+        return;
+    if (o->sysroot != NULL)
+        snprintf(out, size, "in %.180s, not on this machine: %s", o->sysroot, settings_text(s));
+    else
+        snprintf(out, size, "%s", settings_text(s));
+}
+
+/* ---- jobs ---- */
+
+static void print_line(void *data, const struct settings_line *line)
+{
+    enum quiet_part *last = data;
+    const char *part = line->part != *last ? quiet_part_names[__builtin_ctz(line->part)] : "";
+    *last = line->part;
+    if (line->name == NULL)
+        printf("  %-10s stays: %s\n", part, line->why);
+    else
+        printf("  %-10s %s: %s -> %s%s%s\n", part, line->name, line->before, line->after,
+               line->why[0] != '\0' ? "   but: " : "", line->why);
+}
+
+int changed_settings_show(const struct options *o)
+{
+    char state[STATE_MAX];
+    struct place place;
+    struct machine_error error;
+    struct settings_wish wish = {.turbo = -1, .quiet = quiet_parts(o)};
+    enum quiet_part last = 0;
+    (void)state_file(o, state);
+    place_make(o, state, &place);
+    int status = place_check(o);
+    if (status != DONE)
+        return status;
+    if (measured_cpu(o, &place.roots, &wish.cpu, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    printf("For the time of a measurement on CPU %d --quiet-machine would change, and then put back:\n", wish.cpu);
+    return settings_show(&place.roots, &wish, print_line, &last, &error) == MACHINE_OK
+               ? DONE
+               : complain_of_machine("", &error);
 }
 
 int job_restore(const struct options *o)
 {
     bool anything = false;
+    int status = place_check(o);
+    if (status != DONE)
+        return status;
     stop_only_asks(true);
     stop_hold();
-    int status = recover(false, true, &anything);
+    status = recover(o, false, true, &anything);
     stop_release(NULL, NULL);
     if (status == DONE && !anything && !o->quiet)
         printf("no run left settings of this machine changed\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settings of the machine that --turbo and --fixed-frequency change for the time of a measurement. */
+/* Settings of the machine that --turbo, --fixed-frequency and --quiet-machine change for the time of a measurement. */
 #pragma once
 
 #include "cli/options/options.h"
@@ -7,9 +7,21 @@
 
 /*
  * Puts back what a killed run has left (with a line on standard error) and changes what the options request,
- * before the machine is opened. From here on a signal only asks. Returns DONE, or an exit status after a line; models
- * are left alone.
+ * before the machine is opened; what is left as it is, is said. --table variability quietens by itself, step by step
+ * (changed_settings_quiet). From here on a signal only asks. Returns DONE, or an exit status after a line; models are
+ * left alone, but for --sysroot.
  */
 int changed_settings_begin(const struct options *o, struct settings **out);
 /* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */
 int changed_settings_end(struct settings *s);
+
+/* More parts (enum quiet_part, or-ed) for the CPU that will be measured; *s as settings_add() has it. Nothing is said:
+ * settings_left(*s). Returns MACHINE_OK or what settings_add() does. */
+int changed_settings_quiet(const struct options *o, unsigned parts, struct settings **s, struct machine_error *err);
+/* Back to a settings_mark(). Returns DONE, or FAILED after a line. */
+int changed_settings_back_to(struct settings *s, size_t mark);
+
+/* What --quiet-machine would change, on standard output. Returns an exit status. */
+int changed_settings_show(const struct options *o);
+/* "in DIR, not on this machine: " with --sysroot, and settings_text(). */
+void changed_settings_text(const struct options *o, const struct settings *s, char *out, size_t size);

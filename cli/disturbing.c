@@ -15,6 +15,13 @@ int disturbing_measured_cpu(const struct options *o, const struct cpu_view *v, i
     return cpu_choose_measured(v, &setup, cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
+/* For the refinement `busy` of a quiet machine's table, unless the command line has another one. */
+static enum interference wanted_kind(const struct options *o)
+{
+    bool refines = o->job == JOB_ALL || (o->job == JOB_TABLE && o->table->refines);
+    return o->interference == INTERFERENCE_NONE && o->quiet_given && refines ? INTERFERENCE_MAKE : o->interference;
+}
+
 int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size)
 {
     struct interference_plan plan;
@@ -23,15 +30,16 @@ int disturbing_ready(const struct options *o, struct interferer **out, char *tex
     int cpu;
     *out = NULL;
     text[0] = '\0';
-    if (o->interference == INTERFERENCE_NONE)
+    enum interference kind = wanted_kind(o);
+    if (kind == INTERFERENCE_NONE)
         return DONE;
     cpu_view_read("/sys", &view);
     int status = disturbing_measured_cpu(o, &view, &cpu);
     if (status != DONE)
         return status;
-    if (interference_plan_for(o->interference, &view, "/sys", "/proc", cpu, &plan, &error) != MACHINE_OK ||
+    if (interference_plan_for(kind, &view, "/sys", "/proc", cpu, &plan, &error) != MACHINE_OK ||
         interference_ready(&plan, out, &error) != MACHINE_OK)
-        return complain_of_machine("", &error);
+        return o->interference != INTERFERENCE_NONE ? complain_of_machine("", &error) : DONE;
     interference_plan_text(&plan, text, size);
     return DONE;
 }

@@ -55,15 +55,26 @@ static int check_load(const struct measuring *m)
     return DONE;
 }
 
+/* What tables of refinements ask for. */
+static void measuring_refine(const struct options *o, struct measuring *m)
+{
+    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
+        return;
+    m->refining = (struct refining){
+        .options = o, .settings = &m->changed, .busy = m->interferer, .busy_text = m->disturbed};
+    m->options.refine = refining_refine;
+    m->options.refine_data = &m->refining;
+}
+
 int measuring_open(const struct options *o, struct measuring *m)
 {
     struct machine_error error = {.status = MACHINE_OK};
     memset(m, 0, sizeof(*m));
     m->quiet = o->quiet;
     measuring_options(o, &m->options);
-    char disturbed[120];
     /* first: who disturbs is not to follow this process into a cpuset or onto its CPU */
-    int status = disturbing_ready(o, &m->interferer, disturbed, sizeof(disturbed));
+    int status = disturbing_ready(o, &m->interferer, m->disturbed, sizeof(m->disturbed));
+    m->disturbs = o->interference != INTERFERENCE_NONE;
     if (status == DONE)
         status = changed_settings_begin(o, &m->changed);
     if (status != DONE) {
@@ -80,15 +91,16 @@ int measuring_open(const struct options *o, struct measuring *m)
     struct machine_info info;
     m->machine.ops->info(&m->machine, &info);
     privileges_opened(o, info.name, m->changed != NULL);
-    snprintf(m->settings_text, sizeof(m->settings_text), "%s", settings_text(m->changed));
-    if (m->interferer != NULL)
-        text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", disturbed);
+    changed_settings_text(o, m->changed, m->settings_text, sizeof(m->settings_text));
+    if (m->disturbs)
+        text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", m->disturbed);
+    measuring_refine(o, m);
     return DONE;
 }
 
 int measuring_disturb(struct measuring *m)
 {
-    return disturbing_begin(m->interferer);
+    return m->disturbs ? disturbing_begin(m->interferer) : DONE;
 }
 
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n)
@@ -154,10 +166,12 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
     for (size_t i = 0; i < m->n_kinds; i++)
         m->current = m->kinds[i] == k ? i : m->current;
     stop_only_asks(true); /* what the machine has changed must be put back */
-    int status = measuring_disturb(m);
+    int status = k->refines ? disturbing_end(m->interferer) : measuring_disturb(m);
     if (status != DONE)
         return status;
     status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
+    if (k->refines && status == MACHINE_OK && m->n_kinds > 1)
+        status = refining_end(&m->refining, &error);
     progress_end(&m->progress);
     if (status == MACHINE_OK) {
         if (m->settings_text[0] != '\0')

@@ -6,6 +6,7 @@
 
 #include "cli/options/options.h"
 #include "cli/progress.h"
+#include "cli/refining.h"
 #include "drivers/interference/interference.h"
 #include "drivers/machine.h"
 #include "drivers/settings/settings.h"
@@ -17,8 +18,11 @@ struct measuring {
     struct machine machine;
     bool open;
     struct settings *changed;
-    struct interferer *interferer; /* of --interference; NULL: none */
-    char settings_text[200];
+    struct interferer *interferer; /* of --interference, or of the refinement `busy`; NULL: none */
+    char disturbed[120];           /* what it is, in words */
+    bool disturbs;                 /* whatever is measured: --interference */
+    struct refining refining;
+    char settings_text[1000];
     struct tables_options options;
     bool quiet;
     char failure[600]; /* why the last table could not be measured */

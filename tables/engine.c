@@ -73,8 +73,10 @@ static void engine_note(struct table *t, const struct tables_context *x)
     note_cpus(t, x->options);
 }
 
-/* What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run, and under
- * which settings, which are those of that run (cli/run_identity.h). */
+/*
+ * What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run, and
+ * under which settings, which are those of that run, too (cli/run_identity.h).
+ */
 static void note_silicon(struct table *t, const struct run *r)
 {
     char now[DATE_SIZE], environment[SNAPSHOT_LINE];

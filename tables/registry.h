@@ -17,7 +17,8 @@
     X(overhead)        \
     X(umask)           \
     X(energy)          \
-    X(voltage)
+    X(voltage)         \
+    X(variability)
 /* clang-format on */
 
 #define TABLE_KIND_DECLARED(name) extern const struct table_kind table_##name;

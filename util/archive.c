@@ -176,6 +176,12 @@ static bool harmless_name(const char *name, size_t size)
            strspn(name, allowed) >= length;
 }
 
+/* A regular file for others, of a size that is there. */
+static bool is_skipped(const struct header *h)
+{
+    return strncmp(h->name, ARCHIVE_SKIPPED, sizeof(ARCHIVE_SKIPPED) - 1) == 0 && h->prefix[0] == '\0';
+}
+
 /* Appends the file whose header ends at `at`; *taken: its bytes there. */
 static int take_member(const struct unpacked *u, const struct header *h, size_t at, struct archive_member *members,
                        size_t *n, size_t *taken)
@@ -184,11 +190,15 @@ static int take_member(const struct unpacked *u, const struct header *h, size_t 
     char name[ARCHIVE_NAME_MAX];
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
         return archive_refuse(u, "it contains no tar archive, or a damaged one");
-    if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name)))
+    if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' ||
+        (!is_skipped(h) && !harmless_name(h->name, sizeof(h->name))))
         return archive_refuse(u, "it contains something other than files at the top level");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
         return archive_refuse(u, "it is truncated");
-    snprintf(name, sizeof(name), "%.63s", h->name);
+    *taken = size + padding(size);
+    if (is_skipped(h))
+        return 0;
+    snprintf(name, sizeof(name), "%.99s", h->name);
     if (*n == ARCHIVE_MEMBERS_MAX || archive_find(members, *n, name) != NULL)
         return archive_refuse(u, *n == ARCHIVE_MEMBERS_MAX ? "it contains too many files" : "it contains a file twice");
     struct archive_member *m = &members[*n];
@@ -200,7 +210,6 @@ static int take_member(const struct unpacked *u, const struct header *h, size_t 
     m->size = size;
     memcpy(m->name, name, sizeof(name));
     ++*n;
-    *taken = size + padding(size);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A few texts in one .tar.gz (POSIX.1-2008, pax, "ustar Interchange Format"; RFC 1952): regular files in no folder, of
+ * Texts in one .tar.gz (POSIX.1-2008, pax, "ustar Interchange Format"; RFC 1952): regular files, of
  * nobody, without dates, so that the same contents make the same bytes. What is read may come from anybody.
  */
 #pragma once
@@ -8,22 +8,25 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { ARCHIVE_MEMBERS_MAX = 16, ARCHIVE_NAME_MAX = 64 };
+enum { ARCHIVE_MEMBERS_MAX = 16, ARCHIVE_NAME_MAX = 100 };
 /* Of all files together, unpacked; beyond it an archive is refused. */
 #define ARCHIVE_BYTES_MAX ((size_t)16 << 20)
 
+#define ARCHIVE_SKIPPED "sysroot/"
+
 struct archive_member {
-    char name[ARCHIVE_NAME_MAX]; /* letters, digits, '-', '_' and '.', not first */
+    char name[ARCHIVE_NAME_MAX]; /* letters, digits, '-', '_' and '.'; '.' and '-' not first; as many as wanted */
     char *text;                  /* size bytes and a NUL, malloc'ed */
     size_t size;
 };
 
-/* Writes n files. Returns 0, or -1 with errno. */
+/* Writes n files; names may have folders, with '/' between. Returns 0, or -1 with errno. */
 int archive_write(FILE *out, const struct archive_member *members, size_t n);
 
 /*
  * Reads to the end of the stream. Returns 0 and sets *n (archive_free), or -1 with one clause in `why`: no gzip, cut
- * off, damaged, too large, a folder, a link or another name than those above, a name that is there twice.
+ * off, damaged, too large, a folder, a link or another name than those above, a name that is there twice. Files in folders
+ * below ARCHIVE_SKIPPED are for others, and passed over.
  */
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size);
 /* The file of this name; NULL: there is none. */

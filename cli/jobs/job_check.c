@@ -19,7 +19,7 @@ struct check {
 
 /* ---- looking ---- */
 
-/* The CPU that would be measured; of another machine's files the last one online, as this process runs there nowhere. */
+/* The CPU that would be measured; of the files of another machine the last one online. */
 static int check_cpu(const struct options *o, int *cpu)
 {
     struct machine_error error;
@@ -84,13 +84,13 @@ static unsigned check_width(FILE *screen)
 static int check_print_json(FILE *stream, const void *data)
 {
     const struct check *c = data;
-    return file_print_json(stream, findings_json(&c->environment, &c->findings, c->o->sysroot));
+    return file_print_json(stream, environment_json(&c->environment, &c->findings, c->o->sysroot));
 }
 
 static int check_tell(const struct check *c)
 {
     FILE *screen = file_is_stdout(c->o->json) ? stderr : stdout;
-    findings_print(screen, &c->environment, &c->findings, check_width(screen));
+    environment_print(screen, &c->environment, &c->findings, check_width(screen));
     int status = c->o->json != NULL ? file_write(c->o->json, check_print_json, c) : DONE;
     if (status != DONE || !c->o->strict)
         return status;

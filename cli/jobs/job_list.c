@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "drivers/power/likwid_bridge.h"
@@ -159,5 +160,5 @@ int job_list(const struct options *o)
                                          [LIST_SKUS] = list_skus,
                                          [LIST_TABLES] = list_tables,
                                          [LIST_WORKLOADS] = list_workloads};
-    return lists[o->list]();
+    return o->quiet_given ? changed_settings_show(o) : lists[o->list]();
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/changed_settings.h"
+#include "cli/disturbing.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -12,6 +14,7 @@
 #include "drivers/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
+#include "util/text_list.h"
 
 static int asked_to_stop(void *data)
 {
@@ -19,8 +22,7 @@ static int asked_to_stop(void *data)
     return stop_asked();
 }
 
-static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
-                                 struct self_test_lines *others)
+static int job_self_test_read(const struct options *o, struct self_test_readings *out, struct self_test_lines *others)
 {
     struct machine machine;
     struct machine_error error = {.status = MACHINE_OK};
@@ -47,6 +49,30 @@ static int job_self_test_measure(const struct options *o, struct self_test_readi
     return status;
 }
 
+static int job_self_test_measure(const struct options *o, struct self_test_readings *out,
+                                 struct self_test_lines *others)
+{
+    struct settings *changed = NULL;
+    struct interferer *interferer;
+    char text[1000], disturbed[120];
+    int status = disturbing_ready(o, &interferer, disturbed, sizeof(disturbed));
+    if (status == DONE)
+        status = changed_settings_begin(o, &changed);
+    if (status == DONE)
+        status = disturbing_begin(interferer);
+    if (status == DONE)
+        status = job_self_test_read(o, out, others);
+    int ended = disturbing_end(interferer);
+    changed_settings_text(o, changed, text, sizeof(text));
+    if (interferer != NULL)
+        text_list_add(text, sizeof(text), "; ", "interference %s", disturbed);
+    if (text[0] != '\0')
+        text_list_add(out->notes, sizeof(out->notes), "; ", "settings: %s", text);
+    interference_close(interferer);
+    int end = changed_settings_end(changed);
+    return status != DONE ? status : ended != DONE ? ended : end;
+}
+
 static int job_self_test_print_json(FILE *stream, const void *json)
 {
     const size_t flags = JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12);
@@ -70,8 +96,8 @@ static int print_bundle(FILE *stream, const void *members)
 static int write_bundle(const char *path, const json_t *self_test, const struct self_test_readings *r)
 {
     struct bundle bundle;
-    int status = bundle_make(&bundle, self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
-                                                         : complain_out_of_memory();
+    int status = bundle_make(&bundle, "", self_test, r) == 0 ? file_write(path, print_bundle, &bundle)
+                                                             : complain_out_of_memory();
     bundle_free(&bundle);
     return status;
 }

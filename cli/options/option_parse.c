@@ -359,7 +359,7 @@ static const struct option_row option_table[] = {
      .take = take_interference},
     {"sysroot", "DIR",
      "Read (and with --quiet-machine, --restore write) DIR/sys, DIR/proc, ... instead of this machine",
-     WITH_CHECK | WITH_RESTORE | WITH_LIST, .take = take_file, AT(sysroot)},
+     WITH_CHECK | WITH_RESTORE | WITH_LIST | WITH_MEASURING, .take = take_file, AT(sysroot)},
     {"strict", NULL, "With --check: status 4 if anything disturbs", WITH_CHECK, .take = take_flag, AT(strict)},
     {.about = "What tables cover:"},
     {"kernels", "LIST", "Only these kernels: 128fma,512fma (default: each table's own)", WITH_TABLES,
@@ -506,8 +506,7 @@ void option_parse_short_usage(void)
           "       characterize --analyze TRACE.csv\n"
           "       characterize --simulate WORKLOAD --params EXPORT.json\n"
           "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
-          "       characterize --check environment\n"
-          "       characterize --list kernels|machines|skus|tables|workloads\n"
+          "       characterize --check environment | --list kernels|machines|skus|tables|workloads\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",
           stderr);

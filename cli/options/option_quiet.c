@@ -53,7 +53,7 @@ int option_interference(const char *option, const char *text, enum interference 
 int option_quiet_check(const struct options *o)
 {
     bool modelled = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
-    if (o->quiet_given && modelled)
+    if (o->quiet_given && modelled && o->sysroot == NULL)
         return refuse(BAD_USAGE, "--quiet-machine would change this machine and cannot be combined with --machine %s",
                       o->machine);
     if (o->quiet_given && o->input != NULL)
@@ -63,9 +63,14 @@ int option_quiet_check(const struct options *o)
         return refuse(BAD_USAGE, "--interference would load this machine and cannot be combined with --machine %s",
                       o->machine);
     if (o->sysroot != NULL && o->job == JOB_LIST && o->list != LIST_MACHINES)
-        return refuse(BAD_USAGE, "--sysroot goes with --check, --restore and --list machines");
+        return refuse(BAD_USAGE, "--sysroot cannot be combined with --list %s", o->job_argument);
     if (o->sysroot != NULL && o->job == JOB_LIST && !o->quiet_given)
         return refuse(BAD_USAGE, "--sysroot with --list machines shows what --quiet-machine would do: add it");
+    if (o->sysroot != NULL && o->job != JOB_CHECK && o->job != JOB_RESTORE && !o->quiet_given)
+        return refuse(BAD_USAGE, "--sysroot: with --%s it is where --quiet-machine changes settings: add that",
+                      o->job_option);
+    if (o->turbo_given && o->turbo_on && (o->quiet_parts & QUIET_TURBO) != 0)
+        return refuse(BAD_USAGE, "--quiet-machine=turbo switches turbo off, and --turbo on does not: leave out one");
     if (o->quiet_given && o->job == JOB_LIST && o->list != LIST_MACHINES)
         return refuse(BAD_USAGE, "--quiet-machine cannot be combined with --list %s", o->job_argument);
     return 0;

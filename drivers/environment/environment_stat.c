@@ -34,7 +34,7 @@ static void take_stat_line(const char *line, struct environment_times *out)
 
 struct environment_times *environment_stat_look(const struct environment_tree *t)
 {
-    struct environment_times *times = calloc(CPU_LIMIT, sizeof *times);
+    struct environment_times *times = calloc(1, sizeof *times);
     char *text = environment_tree_whole(t, "proc/stat"), *rest = NULL;
     if (times == NULL || text == NULL) {
         free(text);

@@ -74,8 +74,7 @@ static double read_steal_ms(const char *proc, int cpu)
     snprintf(name, sizeof name, "cpu%d ", cpu);
     while (fgets(line, sizeof line, in) != NULL) {
         unsigned long long ticks;
-        if (strncmp(line, name, strlen(name)) == 0 &&
-            sscanf(line, "%*s %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) == 1)
+        if (strncmp(line, name, strlen(name)) == 0 && sscanf(line, "%*s %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) == 1)
             ms = (double)ticks * 1000 / (double)sysconf(_SC_CLK_TCK);
     }
     fclose(in);

@@ -16,11 +16,12 @@ const char *const quiet_part_names[QUIET_PARTS] = {"governor", "epp",       "tur
 
 struct settings {
     struct settings_roots roots;
-    char state[240];
+    char sys[240], proc[240], dev[240], state[240]; /* of the roots: the caller's may be gone by then */
     struct changes changes;
     int fd;              /* of the locked journal; -1: there is none, and nothing may be changed, ... */
     int journal_error;   /* ... for this reason */
     char wish_text[200]; /* turbo and frequency */
+    size_t base;         /* changes that turbo and frequency took */
     int cpu;             /* for whom it is quiet */
     struct quiet_told told;
     char text[800], left[2000];
@@ -60,6 +61,11 @@ static void note_others(const struct undoing *u, struct machine_error *err)
 size_t settings_mark(const struct settings *s)
 {
     return s != NULL ? s->changes.n : 0;
+}
+
+size_t settings_base(const struct settings *s)
+{
+    return s != NULL ? s->base : 0;
 }
 
 static void settings_retell(struct settings *s)
@@ -263,6 +269,19 @@ static int make_quiet(struct settings *s, const struct settings_wish *wish, stru
     return status;
 }
 
+static void take_roots(struct settings *s, const struct settings_roots *r)
+{
+    s->roots = *r;
+    snprintf(s->sys, sizeof s->sys, "%s", r->sys);
+    snprintf(s->proc, sizeof s->proc, "%s", settings_proc(r));
+    snprintf(s->dev, sizeof s->dev, "%s", r->dev);
+    snprintf(s->state, sizeof s->state, "%s", r->state);
+    s->roots.sys = s->sys;
+    s->roots.proc = s->proc;
+    s->roots.dev = s->dev;
+    s->roots.state = s->state;
+}
+
 static int settings_open_journal(const struct settings_roots *r, struct settings **out, struct machine_error *err)
 {
     struct settings *s = calloc(1, sizeof *s);
@@ -270,10 +289,8 @@ static int settings_open_journal(const struct settings_roots *r, struct settings
     *out = NULL;
     if (s == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    s->roots = *r;
     s->fd = -1;
-    snprintf(s->state, sizeof s->state, "%s", r->state);
-    s->roots.state = s->state;
+    take_roots(s, r);
     int status = claim_state(s, err);
     if (status == MACHINE_OK)
         *out = s;
@@ -287,7 +304,7 @@ int settings_add(const struct settings_roots *r, const struct settings_wish *wis
 {
     if (*s == NULL)
         return settings_apply(r, wish, s, err);
-    int status = make_wish(*s, wish, err);
+    int status = make_wish(*s, wish, err); /* where the first change was made, whatever `r` says */
     (*s)->cpu = wish->cpu;
     if (status == MACHINE_OK)
         status = make_quiet(*s, wish, err);

@@ -19,7 +19,7 @@
 
 /* Where things are. */
 struct settings_roots {
-    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; they must outlive what uses them */
+    const char *sys, *dev; /* "/sys", "/dev", or folders laid out like them; below 240 bytes */
     const char *state;     /* the journal: settings_state_file() */
     likwid_loader *likwid; /* NULL: likwid_load */
     bool intel;            /* the register of Intel's processors may be used */
@@ -72,6 +72,8 @@ int settings_add(const struct settings_roots *r, const struct settings_wish *wis
                  struct machine_error *err);
 /* How many changes there are by now; settings_back_to() puts back those that came after, as settings_restore() does. */
 size_t settings_mark(const struct settings *s);
+/* The mark behind what turbo and a fixed frequency took, which come first. */
+size_t settings_base(const struct settings *s);
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err);
 /* What of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */

@@ -68,10 +68,11 @@ void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char 
 
 void settings_quiet_why(const struct quiet_plan *p, char *out, size_t size)
 {
-    const char *because = p->error == -1                                         ? "takes the write and forgets it"
-                          : p->error == EBADMSG                                  ? "what stands there is not understood"
-                          : p->error == EIO && strstr(p->first, "/irq/") != NULL ? "the kernel alone places it"
-                                                                                 : strerror(p->error);
+    bool irq = strstr(p->first, "/irq/") != NULL; /* managed ones, of queues for each CPU, refuse */
+    const char *because = p->error == -1                                  ? "takes the write and forgets it"
+                          : p->error == EBADMSG                           ? "what stands there is not understood"
+                          : irq && (p->error == EIO || p->error == EPERM) ? "the kernel alone places it"
+                                                                          : strerror(p->error);
 
     out[0] = '\0';
     if (p->why[0] != '\0')

@@ -21,10 +21,10 @@ static void add_change(const struct change *c, const char *part, char *out, size
         text_list_add(out, size, ", ", "%s %.30s (was %.30s)", name, c->after, c->before);
 }
 
-/* One part: its changes where they are few, else their number. */
+/* One part: its changes where they are few and have names of their own, else their number. */
 static void add_part(const struct changes *c, int part, char *out, size_t size)
 {
-    enum { FEW = 3 };
+    const size_t few = 1u << part == QUIET_WORKQUEUE || 1u << part == QUIET_CSTATES ? 0 : 3;
     char list[400] = "";
     size_t n = 0, irqs = 0;
 
@@ -34,10 +34,10 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
             continue;
         n++;
         irqs += one->kind == CHANGE_IRQ;
-        if (n <= FEW && one->kind != CHANGE_IRQ)
+        if (n <= few && one->kind != CHANGE_IRQ)
             add_change(one, quiet_part_names[part], list, sizeof list);
     }
-    if (n > FEW || irqs > 0) {
+    if (n > few || irqs > 0) {
         const char *what = irqs > 0 ? "interrupt" : "setting";
         size_t count = irqs > 0 ? irqs : n;
         snprintf(list, sizeof list, "%zu %s%s%s", count, what, count == 1 ? "" : "s", irqs > 0 ? " moved away" : "");

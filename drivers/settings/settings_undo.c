@@ -67,9 +67,10 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
         }
         one->undone = error == 0;
         out->written += standing == STANDS_AFTER && error == 0;
-        if (standing == STANDS_OTHER) {
+        if (standing == STANDS_OTHER || standing == STANDS_GONE) {
             settings_change_name(r, one, name, sizeof name);
-            text_list_add(out->others, sizeof out->others, ", ", "%s (%.40s)", name, now);
+            text_list_add(out->others, sizeof out->others, ", ", "%s (%.40s)", name,
+                          standing == STANDS_GONE ? "no longer there" : now);
         }
     }
     for (size_t n = first; n < c->n && fd >= 0 && (status != MACHINE_OK || first > 0); n++)

@@ -35,7 +35,7 @@ static json_t *quiet_object(const struct finding *f, bool *failed)
     return o;
 }
 
-char *findings_json(const struct environment *e, const struct findings *f, const char *sysroot)
+char *environment_json(const struct environment *e, const struct findings *f, const char *sysroot)
 {
     bool failed = false;
     json_t *root = json_object();

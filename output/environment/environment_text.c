@@ -105,7 +105,7 @@ static void print_end(FILE *out, const struct findings *f, unsigned width)
     }
 }
 
-void findings_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
+void environment_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
 {
     fprintf(out, "Environment of CPU %d", e->cpu);
     if (e->seconds > 0)

@@ -105,7 +105,6 @@ void findings_smt(const struct environment *e, struct finding *f)
 /* V 3.6.1, 5.1.3. */
 void findings_isolation(const struct environment *e, struct finding *f)
 {
-    char cpus[200];
     struct cpu_mask others;
     if (!findings_has(e, f, ENV_ISOLATED))
         return;
@@ -119,12 +118,9 @@ void findings_isolation(const struct environment *e, struct finding *f)
         findings_disturbs(f, "any program may be given this CPU at any time, and there is no other to isolate it from");
         return;
     }
-    cpu_mask_format(&others, cpus, sizeof cpus);
-    findings_disturbs(f,
-                      "the kernel may run any program on this CPU at any time, which takes its time and evicts its "
-                      "caches; without a reboot, --quiet-machine=isolate keeps them on CPU %s for a run",
-                      cpus);
-    findings_boot(f, "isolcpus=domain,managed_irq,%d", e->cpu);
+    findings_disturbs(f, "the kernel may run any program on this CPU at any time, which takes its time and evicts its "
+                         "caches; without a reboot, --quiet-machine=isolate keeps them away for a run");
+    findings_boot_cpus(e, f, "isolcpus=domain,managed_irq,", &e->isolated);
 }
 
 /*

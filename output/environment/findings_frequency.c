@@ -150,5 +150,5 @@ void findings_thermal(const struct environment *e, struct finding *f)
         findings_see(f, "%.0f of them while counting", e->thermal_now);
     if (e->thermal_boot > 0)
         findings_disturbs(f, "the processor was too hot and slowed down: frequencies of that time are those of the "
-                             "cooling; better fans, or pauses (--runs fewer), help");
+                             "cooling; better fans, or fewer --runs, help");
 }

@@ -20,7 +20,7 @@ static void boot_tickless(const struct environment *e, struct finding *f)
     if (!findings_others(e, &e->online, &others))
         return;
     if (e->fact[ENV_NOHZ_FULL].error == 0)
-        findings_boot(f, "nohz_full=%d", e->cpu);
+        findings_boot_cpus(e, f, "nohz_full=", &e->nohz_full);
 }
 
 /* V 3.8, 5.1.7. */
@@ -193,6 +193,22 @@ void findings_irqs(const struct environment *e, struct finding *f)
     move_away(e, true, f);
 }
 
+/* The commands for IRQs that are not there yet, behind those for the others; without these they would be half of it. */
+static void keep_new_away(const struct environment *e, struct finding *f, bool behind)
+{
+    struct cpu_mask others;
+    char path[100], mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
+    const char *before = e->fact[ENV_DEFAULT_AFFINITY].text, *between = behind ? "; " : "";
+    if (e->fact[ENV_DEFAULT_AFFINITY].error != 0 || !cpu_mask_has(&e->default_affinity, e->cpu) ||
+        !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (behind && !f->change[0]))
+        return;
+    environment_path(ENV_DEFAULT_AFFINITY, e->cpu, path, sizeof path);
+    findings_hex(&others, mask, sizeof mask);
+    snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, between, mask, findings_sudo(e), path);
+    snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, between, before, findings_sudo(e), path);
+    findings_commands(f, change, undo);
+}
+
 /* V 3.6.4, 5.1.4. */
 void findings_irq_affinity(const struct environment *e, struct finding *f)
 {
@@ -218,18 +234,7 @@ void findings_irq_affinity(const struct environment *e, struct finding *f)
                           "for a run (but for those of block devices' queues, which the kernel alone places)");
         move_away(e, false, f);
     }
-    struct cpu_mask others;
-    char path[100], mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
-    const char *before = e->fact[ENV_DEFAULT_AFFINITY].text;
-    if (e->fact[ENV_DEFAULT_AFFINITY].error != 0 || !cpu_mask_has(&e->default_affinity, e->cpu) ||
-        !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (n > 0 && !f->change[0]))
-        return;
-    environment_path(ENV_DEFAULT_AFFINITY, e->cpu, path, sizeof path);
-    findings_hex(&others, mask, sizeof mask);
-    snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, n > 0 ? "; " : "", mask, findings_sudo(e),
-             path);
-    snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, n > 0 ? "; " : "", before, findings_sudo(e), path);
-    findings_commands(f, change, undo);
+    keep_new_away(e, f, n > 0);
 }
 
 /* V 3.6.4. */

@@ -60,7 +60,7 @@ void findings_see_fact(const struct environment *e, struct finding *f, enum envi
 {
     char path[PATH_SIZE];
     environment_path(which, e->cpu, path, sizeof path);
-    findings_see(f, "%s: %s", path, e->fact[which].text);
+    findings_see(f, "%s: %s", path, e->fact[which].text[0] ? e->fact[which].text : "none");
 }
 
 /* ---- what it means ---- */
@@ -146,6 +146,23 @@ void findings_boot(struct finding *f, const char *format, ...)
     snprintf(f->undo, sizeof f->undo, "remove %s from the kernel command line and reboot", options);
 }
 
+void findings_boot_cpus(const struct environment *e, struct finding *f, const char *option,
+                        const struct cpu_mask *there)
+{
+    struct cpu_mask with = *there;
+    char list[200], name[40];
+    cpu_mask_add(&with, e->cpu);
+    cpu_mask_format(&with, list, sizeof list);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
+    if (!strstr(e->fact[ENV_CMDLINE].text, name)) {
+        findings_boot(f, "%s%s", option, list);
+        return;
+    }
+    snprintf(f->change, sizeof f->change, "write %s%s for the %s= on the kernel command line and reboot", option, list,
+             name);
+    snprintf(f->undo, sizeof f->undo, "write the %s= that was there again and reboot", name);
+}
+
 /* ---- numbers and masks ---- */
 
 double findings_number(const struct environment *e, enum environment_fact which)
@@ -178,15 +195,22 @@ void findings_hex(const struct cpu_mask *m, char *out, size_t size)
     }
 }
 
-bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out)
+/* Without the measured CPU, or with `spare` without its siblings and isolated CPUs, too. */
+static bool findings_without(const struct environment *e, const struct cpu_mask *m, bool spare, struct cpu_mask *out)
 {
     bool any = false;
     cpu_mask_clear(out);
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        if (cpu != e->cpu && cpu_mask_has(m, cpu) && cpu_mask_has(&e->online, cpu)) {
+        bool spared = cpu_mask_has(&e->siblings, cpu) || cpu_mask_has(&e->isolated, cpu);
+        if (cpu != e->cpu && cpu_mask_has(m, cpu) && cpu_mask_has(&e->online, cpu) && !(spare && spared)) {
             cpu_mask_add(out, cpu);
             any = true;
         }
     }
     return any;
+}
+
+bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out)
+{
+    return findings_without(e, m, true, out) || findings_without(e, m, false, out);
 }

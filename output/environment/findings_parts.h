@@ -63,7 +63,13 @@ const char *findings_sudo(const struct environment *e);
 /* A command each; neither where one is too long to be kept whole. */
 void findings_commands(struct finding *f, const char *change, const char *undo);
 
-/* What would be on the kernel's command line; whoever wants it must boot. */
+/*
+ * An option with a list of CPUs on the kernel's command line, "nohz_full=": that which is there, with the measured CPU.
+ * Whoever wants it must boot.
+ */
+void findings_boot_cpus(const struct environment *e, struct finding *f, const char *option,
+                        const struct cpu_mask *there);
+/* What would be on it. */
 void findings_boot(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The number that a fact holds, NaN: none. */
@@ -77,5 +83,8 @@ double findings_number(const struct environment *e, enum environment_fact which)
 double findings_interrupt_seconds(const struct environment *e);
 /* A mask as the kernel's files take it: "ff,ffffffff". */
 void findings_hex(const struct cpu_mask *m, char *out, size_t size);
-/* The CPUs of a mask that are online, without the measured one; false: there are none. */
+/*
+ * Where else what a mask allows may go: its CPUs that are online, without the measured one, and without its siblings
+ * and isolated CPUs unless it holds nothing else. False: there are none.
+ */
 bool findings_others(const struct environment *e, const struct cpu_mask *m, struct cpu_mask *out);

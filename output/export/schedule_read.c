@@ -18,6 +18,9 @@ static bool put_settings(struct schedule *s, const struct table *t)
         const struct schedule_setting new = {t->name, t->settings[i].key, t->settings[i].value};
         done = schedule_add((void **)&s->settings, &s->n_settings, sizeof new, &new);
     }
+    const struct schedule_setting of_computer = {t->name, "environment", table_meta(t, "environment")};
+    if (done && of_computer.value)
+        done = schedule_add((void **)&s->settings, &s->n_settings, sizeof of_computer, &of_computer);
     return done;
 }
 

@@ -89,7 +89,7 @@ size_t chart_log_tics(double lo, double hi, double *out, size_t max)
     return n;
 }
 
-void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale)
+void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale, bool labelled)
 {
     double tics[24];
     size_t n = log_scale ? chart_log_tics(lo, hi, tics, sizeof tics / sizeof tics[0]) : 0;
@@ -100,7 +100,10 @@ void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool lo
     }
     fprintf(k->out, "set %ctics (", axis);
     for (size_t i = 0; i < n; i++)
-        fprintf(k->out, "%s'%.10g' %.10g", i ? ", " : "", tics[i], tics[i]);
+        if (labelled)
+            fprintf(k->out, "%s'%.10g' %.10g", i ? ", " : "", tics[i], tics[i]);
+        else
+            fprintf(k->out, "%s'' %.10g", i ? ", " : "", tics[i]);
     fputs(")\n", k->out);
 }
 

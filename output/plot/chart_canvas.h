@@ -43,7 +43,7 @@ unsigned chart_colour_value(int number);
 /* gnuplot's point type of a mark. */
 int chart_mark(int number);
 /* Ranges, log scale and tics of an axis 'x' or 'y' from lo to hi. */
-void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale);
+void chart_axis(const struct canvas *k, char axis, double lo, double hi, bool log_scale, bool labelled);
 /* The name of the axis below a panel. */
 void chart_x_label(const struct canvas *k, const char *text);
 /* The characters, not bytes, of a text in UTF-8. */

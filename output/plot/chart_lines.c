@@ -211,8 +211,8 @@ void chart_lines_draw(const struct canvas *k, const struct chart_panel *p, const
     size_t n = 0;
     ranges(k->chart, p, &x, &y);
     print_data(k, p, &x, at->right - at->left);
-    chart_axis(k, 'x', x.lo, x.hi, p->log_x);
-    chart_axis(k, 'y', y.lo, y.hi, p->log_y);
+    chart_axis(k, 'x', x.lo, x.hi, p->log_x, at->axis);
+    chart_axis(k, 'y', y.lo, y.hi, p->log_y, true);
     tics_at_points(k, p, &x, at->right - at->left);
     chart_x_label(k, p->x_label);
     chart_label(k, p->y_label, 40, at->x + 18, (at->area + at->bottom) / 2.0, PLOT_INK, "center rotate by 90");

@@ -149,7 +149,7 @@ void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const 
     size_t n = 0;
     bars_range(k->chart, p, &lo, &hi);
     size_t limits = bars_data(k, p, p->log_x ? lo : -INFINITY);
-    chart_axis(k, 'x', lo, hi, p->log_x);
+    chart_axis(k, 'x', lo, hi, p->log_x, at->axis);
     if (k->chart->one_axis)
         fprintf(k->out, "set format x '%s'\n", at->axis ? "% h" : "");
     names_at_rows(k, &p->categories);

@@ -90,7 +90,15 @@ static int area_height(const struct chart_panel *p)
                                    : chart_cells_height(p);
 }
 
-/* The right margin of a panel; of panels over one axis the same for all. */
+/* The margins of a panel; of panels over one axis the same for all. */
+static int left_margin_of(const struct chart *c, const struct chart_panel *p)
+{
+    int most = left_of(p);
+    for (size_t i = 0; i < c->n_panels && c->one_axis; i++)
+        most = left_of(&c->panels[i]) > most ? left_of(&c->panels[i]) : most;
+    return most;
+}
+
 static int margin_of(const struct chart *c, const struct chart_panel *p)
 {
     int most = right_of(p);
@@ -105,7 +113,7 @@ static struct place chart_script_place_of(const struct chart *c, const struct ch
     struct place at = {.x = x,
                        .width = width,
                        .top = top,
-                       .left = x + left_of(p),
+                       .left = x + left_margin_of(c, p),
                        .right = x + width - margin_of(c, p),
                        .axis = last || !c->one_axis};
     at.area = top + (*p->title ? LINE + 4 : 0) + legend(NULL, p, &at, 0) + 6;

@@ -18,15 +18,15 @@ void self_test_text_print(FILE *out, const struct self_test_readings *r, const s
 
 /*
  * bundle.c. The self-test, the readings it rests on and facts about the computer, in one .tar.gz: self-test.json,
- * readings.json and host.json.
+ * readings.json, host.json, and below sysroot/ the files that --check environment reads (environment_pack.h).
  */
 struct bundle {
-    struct archive_member member[ARCHIVE_MEMBERS_MAX];
+    struct archive_member *member; /* n, malloc'ed */
     size_t n;
 };
 
-/* Returns 0, or -1: out of memory. bundle_free in any case. */
-int bundle_make(struct bundle *b, const json_t *self_test, const struct self_test_readings *r);
+/* `root`: "", or a folder laid out like a computer's root. Returns 0, or -1: out of memory. bundle_free in any case. */
+int bundle_make(struct bundle *b, const char *root, const json_t *self_test, const struct self_test_readings *r);
 void bundle_free(struct bundle *b);
 /* Writes it. Returns 0, or -1 with errno. */
 int bundle_print(FILE *out, const struct bundle *b);

@@ -116,6 +116,7 @@ struct table_kind {
     enum tables_export exported;
     const char *excluded[TABLES_CHOICES]; /* why this option cannot be combined with it, a clause; NULL: it can */
     bool takes_event;                     /* the option `event` is its own */
+    bool refines; /* it asks options->refine for each environment: nothing is quietened, or disturbed, before */
     /*
      * The cells of this table on this machine with these options, in the order in which they are to be measured. What
      * cannot be measured at all goes into `t` as missing, with the reason and the remedy; no cells then is no error.

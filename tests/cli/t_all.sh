@@ -140,6 +140,7 @@ case $status in
 esac
 
 if [ "$status" -eq 0 ] && [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null 2>&1; then
+    verdict "... and says under which settings" grep -q '^# environment: kernel ' "$tmp/here/tables/frequency.csv"
     date=$(grep '^# date: ' "$tmp/here/tables/frequency.csv")
     sleep 1
     run --all --machine timing --brief --kernels 64add,128or --runs 3 --output "$tmp/here" --quiet --resume

@@ -37,9 +37,12 @@ check="--check environment --sysroot $machine --seconds 0.1"
 run $check
 verdict "the last CPU is looked at: status 0" test "$status" -eq 0
 verdict "... the costliest first" sh -c 'sed -n 3p "$1" | grep -q "^   ~75 % governor"' - "$out"
-verdict "... with what changes it" grep -q '^    change  echo performance | .*tee /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor$' "$out"
-verdict "... and puts back what was read" grep -q '^    undo    echo powersave | .*tee /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor$' "$out"
-verdict "... in 100 columns but for commands" test -z "$(grep -v '^    change\|^    undo' "$out" | awk 'length > 100')"
+verdict "... with what changes it" \
+    grep -q '^    change  echo performance | .*tee /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor$' "$out"
+verdict "... and puts back what was read" \
+    grep -q '^    undo    echo powersave | .*tee /sys/devices/system/cpu/cpu1/cpufreq/scaling_governor$' "$out"
+verdict "... in 100 columns but for commands" test -z "$(grep -v '^    change\|^    undo' "$out" |
+    awk 'length > 100')"
 verdict "... no file is left" test -z "$(left)"
 find "$machine" -type f -exec cat {} + >"$tmp/after"
 verdict "... and none was written" grep -q powersave "$tmp/after"
@@ -80,7 +83,8 @@ refuses "nothing else can be checked" 2 environment --check everything
 
 mkdir -p "$work/dir/tables"
 for table in frequency throttle; do
-    run --table $table --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma --json "$work/dir/tables/$table.json"
+    run --table $table --machine model:xeon-gold-6130 --brief --kernels 128fma,512fma \
+        --json "$work/dir/tables/$table.json"
     verdict "a model's $table has no environment" sh -c '! grep -q environment "$1"' - "$work/dir/tables/$table.json"
 done
 line() {

@@ -35,16 +35,25 @@ void folder_remove(const char *path)
         fail_msg("%s: %s", path, strerror(errno));
 }
 
-static void folder_write(const char *folder, const char *name, const char *text, const char *end)
+/* Opens it; the folders that lead to it are made where they are missing. */
+static FILE *folder_open(char *path, size_t folder)
 {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    FILE *out = fopen(path, "w");
+    if (out || errno != ENOENT)
+        return out;
+    for (char *slash = strchr(path + folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         mkdir(path, 0755);
         *slash = '/';
     }
-    FILE *out = fopen(path, "w");
+    return fopen(path, "w");
+}
+
+static void folder_write(const char *folder, const char *name, const char *text, const char *end)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = folder_open(path, strlen(folder));
     if (!out)
         print_error("%s: %s\n", path, strerror(errno));
     assert_non_null(out);

@@ -349,7 +349,7 @@ static void test_commands(void **state)
     make_quiet(&c);
     mask_of(&c.e.workqueue, "0-7");
     set(&c, ENV_WORKQUEUE_MASK, "ff");
-    expect_commands(&c, "workqueues", WRITE("f7", "/sys/devices/virtual/workqueue/cpumask"),
+    expect_commands(&c, "workqueues", WRITE("77", "/sys/devices/virtual/workqueue/cpumask"),
                     WRITE("ff", "/sys/devices/virtual/workqueue/cpumask"));
     make_quiet(&c);
     c.e.irqbalance = true;
@@ -360,9 +360,14 @@ static void test_commands(void **state)
     set(&c, ENV_CMDLINE, "quiet nomodule");
     expect_commands(&c, "msr-module", "", "");
     make_quiet(&c);
-    mask_of(&c.e.isolated, "0");
+    mask_of(&c.e.isolated, "");
     expect_commands(&c, "isolation", "add isolcpus=domain,managed_irq,3 to the kernel command line and reboot",
                     "remove isolcpus=domain,managed_irq,3 from the kernel command line and reboot");
+    mask_of(&c.e.isolated, "0");
+    set(&c, ENV_CMDLINE, "quiet isolcpus=0");
+    expect_commands(&c, "isolation",
+                    "write isolcpus=domain,managed_irq,0,3 for the isolcpus= on the kernel command line and reboot",
+                    "write the isolcpus= that was there again and reboot");
     make_quiet(&c);
     snprintf(c.weaknesses[0].text, sizeof c.weaknesses[0].text, "Mitigation: PTI");
     snprintf(c.e.mitigations, sizeof c.e.mitigations, "auto,nosmt");
@@ -389,20 +394,25 @@ static void test_irqs(void **state)
                         "900/s, eth0-rx-1 (IRQ 25) 100/s");
     assert_true(irqs->counted && fabs(irqs->cost - 2000 * 5e-6) < 1e-12);
     assert_string_equal(irqs->change,
-                        "for i in 24; do echo 0-2,4-7 | sudo tee /proc/irq/$i/smp_affinity_list; done; for "
-                        "i in 25; do echo 0-2,4-7 | sudo tee /proc/irq/$i/smp_affinity_list; done");
+                        "for i in 24; do echo 0-2,4-6 | sudo tee /proc/irq/$i/smp_affinity_list; done; for "
+                        "i in 25; do echo 0-2,4-6 | sudo tee /proc/irq/$i/smp_affinity_list; done");
     assert_string_equal(irqs->undo,
                         "for i in 24; do echo 0-7 | sudo tee /proc/irq/$i/smp_affinity_list; done; for i in "
                         "25; do echo 3 | sudo tee /proc/irq/$i/smp_affinity_list; done");
     assert_non_null(strstr(affinity->seen, "3 IRQs may go to CPU 3: 24 25 26"));
-    assert_non_null(strstr(affinity->change, "for i in 24 26; do echo 0-2,4-7 | sudo"));
+    assert_non_null(strstr(affinity->change, "for i in 24 26; do echo 0-2,4-6 | sudo"));
     findings_free(&f);
 
+    /* the sibling is spared, unless there is nothing else */
+    mask_of(&c.irqs[1].allowed, "3,7");
+    look_for(&c, &f);
+    assert_non_null(strstr(find(&f, "irqs")->change, "for i in 25; do echo 7 | sudo"));
+    findings_free(&f);
     mask_of(&c.e.default_affinity, "0-7");
     set(&c, ENV_DEFAULT_AFFINITY, "ff");
     look_for(&c, &f);
     affinity = find(&f, "irq-affinity");
-    assert_non_null(strstr(affinity->change, "; echo f7 | sudo tee /proc/irq/default_smp_affinity"));
+    assert_non_null(strstr(affinity->change, "; echo 77 | sudo tee /proc/irq/default_smp_affinity"));
     assert_non_null(strstr(affinity->undo, "; echo ff | sudo tee /proc/irq/default_smp_affinity"));
     findings_free(&f);
 }
@@ -542,9 +552,9 @@ static void test_text(void **state)
                                "            time; a quieter host, a larger or a dedicated instance helps\n"
                                "       ? aslr             /proc/sys/kernel/randomize_va_space: 2\n"
                                "    why     code and data lie elsewhere in each run, so runs with memory\n"
-        "            accesses differ; for one command alone, and without root: setarch -R\n"
-        "            ./characterize ...\n"
-        "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
+                               "            accesses differ; for one command alone, and without root: setarch -R\n"
+                               "            ./characterize ...\n"
+                               "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
                                "    undo    echo 2 | sudo tee /proc/sys/kernel/randomize_va_space\n"
                                "2 findings disturb, 0 limit what can be measured, 0 could not be told; quiet:\n";
     struct computer c;
@@ -557,7 +567,7 @@ static void test_text(void **state)
     set(&c, ENV_ASLR, "2");
     look_for(&c, &f);
     FILE *out = open_memstream(&text, &size);
-    findings_print(out, &c.e, &f, 80);
+    environment_print(out, &c.e, &f, 80);
     assert_int_equal(fclose(out), 0);
     text[strlen(want) < size ? strlen(want) : size] = '\0';
     assert_string_equal(text, want);
@@ -574,7 +584,7 @@ static void test_json(void **state)
     c.e.steal = 0.02;
     set(&c, ENV_ASLR, "2");
     look_for(&c, &f);
-    char *text = findings_json(&c.e, &f, NULL);
+    char *text = environment_json(&c.e, &f, NULL);
     json_t *root = json_loads(text, 0, NULL), *list = json_object_get(root, "findings");
     assert_int_equal(json_array_size(list), 2);
     json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1);
@@ -674,7 +684,7 @@ static void test_garbage(void **state)
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(f.list[k].id, x->id);
         }
-        char *json = findings_json(&c->e, &f, NULL);
+        char *json = environment_json(&c->e, &f, NULL);
         json_t *root = json_loads(json, 0, NULL);
         assert_non_null(root);
         json_decref(root);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How alike the durations of trials are, after S. Kozak, Chasing Zero Variability in Software Performance, MIT, 2020:
+ * tables 3.1 to 3.13 and 4.1. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct repeatability {
+    size_t n;
+    bool repeats;   /* the mode is a duration that occurs again and again; else the half-sample mode */
+    double mode;    /* in the unit of the durations; always one of them */
+    double spread;  /* (slowest - fastest) / fastest */
+    size_t to_mode; /* trials before the first that is at the mode: see below */
+    /* Distance from the mode, on either side, as a fraction of it, that this part of the trials keeps within. */
+    double p50, p90, p99, max;
+};
+
+/*
+ * Of n >= 1 durations above 0 in the order in which they were measured, told in steps of `resolution` (same unit, >= 0).
+ * `scratch`: room for n. The mode is the most frequent duration where it is that of REPEATS_LEAST of all trials or more;
+ * else, as where each duration is another, the half-sample mode (Bickel and Fruehwirth, On a fast, robust estimator of
+ * the mode, 2006), which a tail to one side does not move. At the mode is what is within the resolution of it; where
+ * durations do not repeat, what is as near to it as half of all trials are. Of n = 0 all are NaN.
+ */
+#define REPEATS_LEAST 0.1
+struct repeatability repeatability_of(const double *duration, size_t n, double resolution, double *scratch);
+
+/* The half-sample mode of n >= 1 values in ascending order; of the two that are left in the end, the smaller. */
+double repeatability_half_sample_mode(const double *sorted, size_t n);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How repeatable a core is (S. Kozak, Chasing Zero Variability in Software Performance, MIT, 2020): one piece of code,
+ * run again and again in an environment that is refined step by step.
+ */
+#include "tables/variability/variability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/trials.h"
+#include "tables/registry.h"
+
+enum { RUNS = 1000, RUNS_BRIEF = 100, RUNS_MOST = 100000 };
+static const double TRIAL_US = 300, MASKED_US_MOST = 5000, SPOIL_US = 60, CELL_SECONDS = 0.02, BYTES_A_SECOND = 2e9;
+
+static const struct {
+    const char *name;
+    enum workload_number workload;
+    enum trials_before before;
+    enum trials_place place;
+    bool brief; /* one of those that --brief has */
+} workloads[VARIABILITY_WORKLOADS] = {
+    {"register", WORKLOAD_REGISTER, TRIALS_NOTHING, TRIALS_NOWHERE, true},
+    {"branch-cold", WORKLOAD_BRANCH, TRIALS_SPOIL, TRIALS_NOWHERE, true},
+    {"branch-warm", WORKLOAD_BRANCH, TRIALS_NOTHING, TRIALS_NOWHERE, true},
+    {"branch-ibpb", WORKLOAD_BRANCH, TRIALS_IBPB, TRIALS_NOWHERE, false},
+    {"L1@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L1, true},
+    {"L2@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L2, false},
+    {"L3@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L3, false},
+    {"memory@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_MEMORY, false},
+};
+
+static const struct table_column columns[] = {
+    {"workload", "", TABLE_TEXT, true, 0},     {"refinement", "", TABLE_TEXT, true, 0},
+    {"trials", "", TABLE_WHOLE, false, 0},     {"unit", "", TABLE_TEXT, false, 0},
+    {"mode", "", TABLE_REAL, false, 1},        {"spread", "", TABLE_REAL, false, 9},
+    {"p50", "", TABLE_REAL, false, 9},         {"p90", "", TABLE_REAL, false, 9},
+    {"p99", "", TABLE_REAL, false, 9},         {"max", "", TABLE_REAL, false, 9},
+    {"to_mode", "", TABLE_WHOLE, false, 0},    {"resolution", "", TABLE_REAL, false, 9},
+    {"interrupts", "", TABLE_WHOLE, false, 0}, {"faults", "", TABLE_WHOLE, false, 0},
+    {"switches", "", TABLE_WHOLE, false, 0},   {"steal_ms", "ms", TABLE_REAL, false, 0},
+    {"smis", "", TABLE_WHOLE, false, 0},
+};
+
+/* ---- plan ---- */
+
+static unsigned trials_wanted(const struct tables_options *o)
+{
+    unsigned runs = o->runs ? o->runs : o->brief ? RUNS_BRIEF : RUNS;
+    return runs < RUNS_MOST ? runs : RUNS_MOST;
+}
+
+static double trial_us(const struct tables_options *o)
+{
+    return o->observe_us > 0 ? o->observe_us : TRIAL_US;
+}
+
+static int plan_cell(const struct tables_context *x, unsigned r, unsigned w, struct cells *out,
+                     struct machine_error *err)
+{
+    struct cell *c = cells_add(out, "%s.%s", refinement_names[r], workloads[w].name);
+    if (!c)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    c->active_cores = 1;
+    c->number[0] = r;
+    c->number[1] = w;
+    double each = trial_us(x->options) + (workloads[w].before == TRIALS_NOTHING ? 0 : SPOIL_US);
+    c->seconds = CELL_SECONDS + 1.1e-6 * trials_wanted(x->options) * each +
+                 (workloads[w].place == TRIALS_MEMORY ? 1e9 / BYTES_A_SECOND : 0);
+    return MACHINE_OK;
+}
+
+static void plan_nothing(const struct tables_context *x, unsigned r, struct table *t)
+{
+    if (x->info.modelled) /* it has no environment to refine */
+        return;
+    table_add_missing(t, r == REFINED_BUSY ? "nothing else is run: use --interference make, memory or script"
+                                           : "no setting is changed without --quiet-machine");
+    table_put_text(t, "refinement", refinement_names[r]);
+}
+
+static void variability_note(const struct tables_context *x, struct table *t)
+{
+    table_set_setting_number(t, "runs", trials_wanted(x->options));
+    table_set_setting_number(t, "observe_us", trial_us(x->options));
+    table_set_setting(t, "spread", "(slowest - fastest) / fastest of the trials");
+    table_set_setting(t, "distance",
+                      "p50 to max: how far from the mode, on either side, so many of the trials are at "
+                      "most, as a fraction of it");
+    table_set_setting(t, "priority", "trials run as ordinary programs do, not in real time");
+}
+
+static int variability_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                            struct machine_error *err)
+{
+    int status = MACHINE_OK;
+    variability_note(x, t);
+    for (unsigned r = 0; r < REFINED_WARM; r++) {
+        if (!x->options->refine && r != REFINED_QUIET && r != REFINED_MASKED) {
+            plan_nothing(x, r, t);
+            continue;
+        }
+        for (unsigned w = 0; w < VARIABILITY_WORKLOADS && status == MACHINE_OK; w++)
+            if (!x->options->brief || workloads[w].brief)
+                status = plan_cell(x, r, w, out, err);
+    }
+    return status;
+}
+
+/* ---- measuring ---- */
+
+static int variability_missing(const struct cell *c, const struct machine_error *e, struct table *rows)
+{
+    char why[sizeof e->text + sizeof e->remedy + 4];
+    snprintf(why, sizeof why, "%s%s%s", e->text, e->remedy[0] ? "; " : "", e->remedy);
+    table_add_missing(rows, why);
+    table_put_text(rows, "workload", workloads[c->number[1]].name);
+    table_put_text(rows, "refinement", refinement_names[c->number[0]]);
+    return MACHINE_OK;
+}
+
+struct variability_progress {
+    const struct tables_context *x;
+    double asked, expected; /* times */
+};
+
+/* The machine asks about fifty times a second. */
+static int variability_stop(void *data)
+{
+    struct variability_progress *p = data;
+    return tables_stop(p->x, fmin(1, ++p->asked / p->expected));
+}
+
+static void put_between(struct table *rows, const struct trials_between *b)
+{
+    table_put_number(rows, "interrupts", b->interrupts);
+    table_put_number(rows, "faults", b->faults);
+    table_put_number(rows, "switches", b->switches);
+    table_put_number(rows, "steal_ms", b->steal_ms);
+    table_put_number(rows, "smis", b->smis);
+}
+
+static int put_result(const struct cell *c, const struct trials_result *r, unsigned n, const char *told,
+                      struct table *rows, struct machine_error *err)
+{
+    const char *workload = workloads[c->number[1]].name, *refinement = refinement_names[c->number[0]];
+    double *scratch = malloc(n * sizeof *scratch);
+    char key[60];
+    if (!scratch)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    struct repeatability all = repeatability_of(r->duration, n, r->seen.resolution, scratch);
+    struct variability_kept kept = {
+        told, (double)r->seen.rounds, (double)r->bytes,
+        repeatability_of(r->duration + all.to_mode, n - all.to_mode, r->seen.resolution, scratch)};
+    free(scratch);
+    table_add_row(rows);
+    table_put_text(rows, "workload", workload);
+    table_put_text(rows, "refinement", refinement);
+    table_put_text(rows, "unit", r->seen.cycles ? "cycles" : "ns");
+    table_put_number(rows, "resolution", r->seen.resolution / all.mode);
+    variability_put(rows, &all);
+    put_between(rows, &r->seen.between);
+    char *json = variability_to_json(&kept);
+    if (!json)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    snprintf(key, sizeof key, "%s/%s", workload, refinement);
+    table_set_detail(rows, key, json);
+    free(json);
+    return MACHINE_OK;
+}
+
+static int variability_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                               struct machine_error *err)
+{
+    const struct tables_options *o = x->options;
+    const bool masked = c->number[0] == REFINED_MASKED;
+    struct variability_progress progress = {x, 0, fmax(1, c->seconds * 50)};
+    struct trials_setup s = {.machine = tables_setup(x, "variability", c),
+                             .request = {.workload = workloads[c->number[1]].workload,
+                                         .before = workloads[c->number[1]].before,
+                                         .trial_us = masked ? fmin(trial_us(o), MASKED_US_MOST) : trial_us(o),
+                                         .trials = trials_wanted(o),
+                                         .masked = masked,
+                                         .stop = variability_stop,
+                                         .data = &progress},
+                             .place = workloads[c->number[1]].place};
+    struct trials_result r;
+    char told[200] = "";
+    int status = o->refine ? o->refine(o->refine_data, (enum refinement)c->number[0], told, err) : MACHINE_OK;
+    if (status == MACHINE_OK)
+        status = trials_measure(x->machine, &s, &r, err);
+    if (status == MACHINE_CANNOT)
+        return variability_missing(c, err, rows);
+    if (status != MACHINE_OK)
+        return status;
+    status = put_result(c, &r, s.request.trials, told, rows, err);
+    free(r.duration);
+    return status;
+}
+
+const char *const variability_workloads[VARIABILITY_WORKLOADS] = {
+    "register", "branch-cold", "branch-warm", "branch-ibpb", "L1@mem", "L2@mem", "L3@mem", "memory@mem"};
+
+const struct table_kind table_variability = {
+    .name = "variability",
+    .title = "Repeatability of the core, by refinements of the environment",
+    .about = "how alike the durations of one piece of code are, on this machine as it is and made quieter",
+    .method = "Each workload runs again and again, a fixed number of rounds between two readings of the clock, while "
+              "the environment is refined step by step (Z 3.2 to 3.10, 4.2). Where the clock counts no cycles, the "
+              "movement of the frequency is in the durations.",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .promised = {"workload", "refinement", "trials", "mode", "spread", "p50", "p90", "p99", "max"},
+    .refines = true,
+    .excluded = {[CHOICE_WARMUP] = "its trials show how the core warms up",
+                 [CHOICE_SIBLINGS] = "it measures one core as it is found; --interference keeps others busy",
+                 [CHOICE_CORUNNER] = "it measures one core as it is found; --interference keeps others busy"},
+    .plan = variability_plan,
+    .measure = variability_measure,
+    .conclude = variability_conclude,
+    .print = variability_print,
+    .findings = variability_findings,
+    .plot = variability_plot,
+};

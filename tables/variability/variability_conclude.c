@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables/variability/variability.h"
+
+const struct variability_published variability_published[VARIABILITY_PUBLISHED] = {
+    {"busy system", REFINED_BUSY, 100},           {"quiet system", REFINED_QUIET, 1e-7},
+    {"kernel module", REFINED_MASKED, 0},         {"user space w/o dyn. ticks", REFINED_IRQS_AWAY, 1e-5},
+    {"user space w/ dyn. ticks", REFINEMENTS, 0},
+};
+
+void variability_put(struct table *t, const struct repeatability *r)
+{
+    table_put_number(t, "trials", (double)r->n);
+    table_put_number(t, "mode", r->mode);
+    table_put_number(t, "spread", r->spread);
+    table_put_number(t, "p50", r->p50);
+    table_put_number(t, "p90", r->p90);
+    table_put_number(t, "p99", r->p99);
+    table_put_number(t, "max", r->max);
+    table_put_number(t, "to_mode", (double)r->to_mode);
+}
+
+size_t variability_row(const struct table *t, const char *workload, enum refinement r)
+{
+    size_t row = 0;
+    while (row < t->n_rows &&
+           !(table_says(t, row, "workload", workload) && table_says(t, row, "refinement", refinement_names[r])))
+        row++;
+    return row;
+}
+
+const char *variability_percent(double fraction, char out[VARIABILITY_TEXT])
+{
+    double percent = 100 * fraction;
+    if (!isfinite(fraction))
+        snprintf(out, VARIABILITY_TEXT, "-");
+    else if (percent != 0 && fabs(percent) < 1e-7)
+        snprintf(out, VARIABILITY_TEXT, "%.1e %%", percent);
+    else {
+        int decimals = percent == 0 ? 0 : 1 - (int)floor(log10(fabs(percent)));
+        snprintf(out, VARIABILITY_TEXT, "%.*f %%", decimals > 0 ? decimals : 0, percent);
+    }
+    return out;
+}
+
+/* ---- what a cell keeps ---- */
+
+char *variability_to_json(const struct variability_kept *k)
+{
+    json_t *j = json_pack("{s:s, s:f, s:f, s:{s:I, s:f, s:f, s:f, s:f, s:f, s:f}}", "in_force", k->in_force, "rounds",
+                          k->rounds, "bytes", k->bytes, "warm", "trials", (json_int_t)k->warm.n, "mode", k->warm.mode,
+                          "spread", k->warm.spread, "p50", k->warm.p50, "p90", k->warm.p90, "p99", k->warm.p99, "max",
+                          k->warm.max);
+    char *text = j ? json_dumps(j, JSON_REAL_PRECISION(9)) : NULL;
+    json_decref(j);
+    return text;
+}
+
+bool variability_from_json(const char *json, char *in_force, struct repeatability *warm)
+{
+    json_int_t n = 0;
+    const char *told = "";
+    json_t *j = json_loads(json ? json : "", 0, NULL);
+    *warm = (struct repeatability){0};
+    bool read = j && json_unpack(j, "{s:s, s:{s:I, s:F, s:F, s:F, s:F, s:F, s:F}}", "in_force", &told, "warm", "trials",
+                                 &n, "mode", &warm->mode, "spread", &warm->spread, "p50", &warm->p50, "p90", &warm->p90,
+                                 "p99", &warm->p99, "max", &warm->max) == 0;
+    if (read && in_force)
+        snprintf(in_force, 200, "%s", told);
+    warm->n = n > 0 ? (size_t)n : 0;
+    json_decref(j);
+    return read && n > 0 && warm->mode > 0 && warm->spread >= 0;
+}
+
+/* ---- the best without the trials before the mode ---- */
+
+/* Of a workload's rows, the one of the least spread when warm, *out; t->n_rows: there is none. */
+static size_t best_warm(const struct table *t, const char *workload, struct repeatability *out)
+{
+    size_t best = t->n_rows;
+    for (unsigned r = 0; r < REFINED_WARM; r++) {
+        struct repeatability warm;
+        char key[60];
+        size_t row = variability_row(t, workload, (enum refinement)r);
+        snprintf(key, sizeof key, "%s/%s", workload, refinement_names[r]);
+        if (row < t->n_rows && variability_from_json(table_detail(t, key), NULL, &warm) &&
+            (best == t->n_rows || warm.spread < out->spread)) {
+            *out = warm;
+            best = row;
+        }
+    }
+    return best;
+}
+
+int variability_conclude(struct table *t)
+{
+    for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
+        const char *workload = variability_workloads[w];
+        struct repeatability warm;
+        char key[60], text[80];
+        size_t best = best_warm(t, workload, &warm);
+        if (best == t->n_rows || variability_row(t, workload, REFINED_WARM) < t->n_rows)
+            continue;
+        const char *unit = table_text(t, best, "unit"), *of = table_text(t, best, "refinement");
+        double resolution = table_number(t, best, "resolution") * table_number(t, best, "mode") / warm.mode;
+        snprintf(key, sizeof key, "%s/%s", workload, refinement_names[REFINED_WARM]);
+        snprintf(text, sizeof text, "{\"of\": \"%s\"}", of);
+        table_set_detail(t, key, text);
+        char kept_unit[20];
+        snprintf(kept_unit, sizeof kept_unit, "%s", unit ? unit : "");
+        table_add_row(t);
+        table_put_text(t, "workload", workload);
+        table_put_text(t, "refinement", refinement_names[REFINED_WARM]);
+        if (kept_unit[0])
+            table_put_text(t, "unit", kept_unit);
+        table_put_number(t, "resolution", resolution);
+        variability_put(t, &warm);
+    }
+    return t->failed ? -1 : 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The mode of durations and what lies how far from it: the source's own examples, and made ones. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/stats/repeatability.h"
+#include "tests/support/random_numbers.h"
+
+enum { MOST = 2000 };
+
+static struct repeatability of(const double *x, size_t n, double resolution)
+{
+    double scratch[MOST];
+    return repeatability_of(x, n, resolution, scratch);
+}
+
+/* S. Kozak, figure 3-10: all trials but the last alike, that one four cycles faster. */
+static void figure_3_10(void **state)
+{
+    (void)state;
+    double x[1000];
+    for (size_t i = 0; i < 1000; i++)
+        x[i] = 987964834;
+    x[999] -= 4;
+    struct repeatability r = of(x, 1000, 1);
+    assert_true(r.repeats);
+    assert_true(r.mode == 987964834 && r.p90 == 0 && r.p99 == 0);
+    assert_true(fabs(r.max * r.mode - 4) < 1e-6);
+    assert_true(fabs(r.spread - 4 / 987964830.0) < 1e-18);
+    assert_int_equal(r.to_mode, 0);
+}
+
+/* Figure 3-13: the predictor learns. */
+static void figure_3_13(void **state)
+{
+    (void)state;
+    static const double first[] = {15400862, 15399979, 15400496, 15400402, 15400402, 15400402};
+    double x[1000];
+    for (size_t i = 0; i < 1000; i++)
+        x[i] = i < 6 ? first[i] : 15400377;
+    struct repeatability r = of(x, 1000, 1);
+    assert_true(r.mode == 15400377 && r.p99 == 0);
+    assert_int_equal(r.to_mode, 6);
+    assert_true(fabs(r.max * r.mode - 485) < 1e-6);
+    assert_true(fabs(r.spread - (15400862.0 - 15399979) / 15399979) < 1e-15);
+    r = of(x + r.to_mode, 1000 - r.to_mode, 1);
+    assert_true(r.spread == 0 && r.max == 0 && r.to_mode == 0);
+}
+
+static void few_values(void **state)
+{
+    (void)state;
+    struct repeatability r = of(NULL, 0, 1);
+    assert_true(isnan(r.mode) && isnan(r.spread) && isnan(r.max) && r.n == 0);
+    r = of((const double[]){5}, 1, 0);
+    assert_true(r.mode == 5 && r.spread == 0 && r.p50 == 0 && r.max == 0 && r.to_mode == 0 && r.repeats);
+    r = of((const double[]){20, 10}, 2, 0);
+    assert_true(r.mode == 10 && r.spread == 1 && r.p50 == 0 && r.max == 1 && r.to_mode == 1 && !r.repeats);
+}
+
+/* Nearest rank: of ten distances 0 to 0.9 the smallest that so many keep within. */
+static void parts(void **state)
+{
+    (void)state;
+    const double x[] = {100, 100, 100, 100, 100, 110, 120, 130, 140, 150};
+    struct repeatability r = of(x, 10, 1);
+    assert_true(r.mode == 100 && r.p50 == 0 && fabs(r.p90 - 0.4) < 1e-12 && fabs(r.p99 - 0.5) < 1e-12 &&
+                fabs(r.max - 0.5) < 1e-12);
+}
+
+static void half_sample_modes(void **state)
+{
+    (void)state;
+    assert_true(repeatability_half_sample_mode((const double[]){1}, 1) == 1);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 9}, 2) == 1);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 8, 9}, 3) == 8);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 2, 9}, 3) == 1);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 4, 5, 5.1, 5.2, 9, 30}, 7) == 5.1 ||
+                repeatability_half_sample_mode((const double[]){1, 4, 5, 5.1, 5.2, 9, 30}, 7) == 5);
+}
+
+/* A tail to one side, as interruptions make it, does not move the mode; it is found in steps of the clock, too. */
+static void tails(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct rng rng;
+        double x[1000], step = seed % 3 == 0 ? 10 : 0;
+        rng_init(&rng, seed, 1);
+        for (size_t i = 0; i < 1000; i++) {
+            x[i] = 300000 + 60 * rng_normal(&rng) + (rng_chance(&rng, 0.3) ? rng_range(&rng, 500, 50000) : 0) +
+                   (i < 20 ? 3000 : 0);
+            if (step > 0)
+                x[i] = step * floor(x[i] / step);
+        }
+        struct repeatability r = of(x, 1000, step > 0 ? step : 1);
+        assert_true(fabs(r.mode - 300000) < 120);
+        assert_in_range(r.to_mode, 20, 40);
+        assert_true(r.p50 <= r.p90 && r.p90 <= r.p99 && r.p99 <= r.max);
+        assert_true(r.p50 * r.mode < 300 && r.max * r.mode > 10000);
+        size_t within = 0;
+        for (size_t i = 0; i < 1000; i++)
+            within += fabs(x[i] - r.mode) / r.mode <= r.p90;
+        assert_in_range(within, 900, 1000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figure_3_10), cmocka_unit_test(figure_3_13),       cmocka_unit_test(few_values),
+        cmocka_unit_test(parts),       cmocka_unit_test(half_sample_modes), cmocka_unit_test(tails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

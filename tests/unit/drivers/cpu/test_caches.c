@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sizes of caches, from made trees and made CPUID; garbage gives none, and nothing worse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/cpu/caches.h"
+#include "drivers/cpu/cpu.h"
+#include "tests/support/folder.h"
+
+static void put(const char *root, unsigned index, const char *level, const char *type, const char *size,
+                const char *cpus)
+{
+    char name[120];
+    const char *const files[][2] = {{"level", level}, {"type", type}, {"size", size}, {"shared_cpu_list", cpus}};
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "devices/system/cpu/cpu3/cache/index%u/%s", index, files[i][0]);
+        folder_put_line(root, name, files[i][1]);
+    }
+}
+
+/* Two hyper-threads a core, eight cores share L3. */
+static void from_sysfs(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX];
+    struct cpu_caches c;
+    folder_make(root);
+    put(root, 0, "1", "Data", "48K", "3,11");
+    put(root, 1, "1", "Instruction", "32K", "3,11");
+    put(root, 2, "2", "Unified", "1280K", "3,11");
+    put(root, 3, "3", "Unified", "24M", "0-15");
+    folder_put(root, "meminfo", "MemTotal: 900 kB\nMemAvailable:  400 kB\n");
+    cpu_caches_read(root, root, 3, &c);
+    assert_int_equal(c.l1, 48 << 10);
+    assert_int_equal(c.l2, 1280 << 10);
+    assert_int_equal(c.l3, 24 << 20);
+    assert_int_equal(c.share, 3 << 20);
+    assert_int_equal(c.memory, 400 << 10);
+    cpu_caches_read(root, NULL, 4, &c);
+    assert_int_equal(c.l1 + c.l2 + c.l3 + c.share + c.memory, 0);
+    folder_remove(root);
+}
+
+static void garbage(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",  "x",  "-1",       "99999999999999999999999999K",
+                                        "K", "0-", "\xff\xfe", "4294967296"};
+    char root[FOLDER_PATH_MAX];
+    struct cpu_caches c;
+    folder_make(root);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put(root, 0, "1", "Data", texts[i], texts[i]);
+        put(root, 1, texts[i], texts[i], "32K", "3");
+        put(root, 2, "2", "Unified", "1M", texts[i]);
+        folder_put_line(root, "meminfo", texts[i]);
+        cpu_caches_read(root, root, 3, &c);
+        assert_int_equal(c.l2, 1 << 20);
+        assert_int_equal(c.l3 + c.memory, 0);
+    }
+    folder_remove(root);
+}
+
+/* Skylake-SP: 32 KB of 8 ways, 64 sets; L3 of 11 ways, 32768 sets, for up to 64 threads of 2 each. */
+static void from_cpuid(void **state)
+{
+    (void)state;
+    struct cpu_caches c = {0};
+    const struct cpuid_regs l1 = {.eax = 1u << 14 | 1 << 5 | 1, .ebx = 7u << 22 | 63, .ecx = 63};
+    const struct cpuid_regs code = {.eax = 1u << 14 | 1 << 5 | 2, .ebx = 3u << 22 | 63, .ecx = 63};
+    const struct cpuid_regs l2 = {.eax = 1u << 14 | 2 << 5 | 3, .ebx = 15u << 22 | 63, .ecx = 1023};
+    const struct cpuid_regs l3 = {.eax = 63u << 14 | 3 << 5 | 3, .ebx = 10u << 22 | 63, .ecx = 32767};
+    assert_true(cpu_caches_decode(&l1, 2, &c) && cpu_caches_decode(&code, 2, &c) && cpu_caches_decode(&l2, 2, &c) &&
+                cpu_caches_decode(&l3, 2, &c));
+    assert_false(cpu_caches_decode(&(struct cpuid_regs){0}, 2, &c));
+    assert_int_equal(c.l1, 32 << 10);
+    assert_int_equal(c.l2, 1 << 20);
+    assert_int_equal(c.l3, 22 << 20);
+    assert_int_equal(c.share, (22 << 20) / 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_sysfs),
+        cmocka_unit_test(garbage),
+        cmocka_unit_test(from_cpuid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

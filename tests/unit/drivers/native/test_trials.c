@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials on this processor, what is refused, how many rounds are found; and what the kernel counted meanwhile, from made
+ * files. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/native/between.h"
+#include "drivers/native/trials.h"
+#include "tests/support/folder.h"
+
+/* ---- what came between ---- */
+
+static double interrupts_of(const char *text, int cpu)
+{
+    FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    assert_non_null(in);
+    double sum = between_interrupts(in, cpu);
+    fclose(in);
+    return sum;
+}
+
+static void interrupts_of_a_cpu(void **state)
+{
+    (void)state;
+    static const char text[] = "           CPU0       CPU2       CPU10\n"
+                               "  1:          9          0          7   IO-APIC   1-edge      i8042\n"
+                               "LOC:        100        200        300   Local timer interrupts\n"
+                               "ERR:         55\nMIS:         66\n"
+                               "NMI:          1          2          3   Non-maskable interrupts\n";
+    assert_true(interrupts_of(text, 0) == 110);
+    assert_true(interrupts_of(text, 2) == 202);
+    assert_true(interrupts_of(text, 10) == 310);
+    assert_true(isnan(interrupts_of(text, 1)));
+    assert_true(isnan(interrupts_of("\n", 0)));
+    assert_true(isnan(interrupts_of("x", 0)));
+    assert_true(interrupts_of("CPU0\nLOC\nLOC:\n:\n 1: x\n2: 5", 0) == 5);
+}
+
+static void from_files(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX];
+    struct between before, now;
+    folder_make(root);
+    between_read(root, 1, &before);
+    assert_true(isnan(before.interrupts) && isnan(before.steal_ms) && before.faults >= 0 && before.switches >= 0);
+    folder_put(root, "interrupts", "CPU0 CPU1\nLOC: 5 7\n");
+    folder_put(root, "stat",
+               "cpu 1 1 1 1 1 1 1 99\ncpu0 0 0 0 0 0 0 0 50\ncpu1 0 0 0 0 0 0 0 20 0 0\ncpu10 0 0 0 0 0 0 0 7\n");
+    between_read(root, 1, &before);
+    folder_put(root, "interrupts", "CPU0 CPU1\nLOC: 5 17\n");
+    folder_put(root, "stat", "cpu1 0 0 0 0 0 0 0 23 0 0\n");
+    between_read(root, 1, &now);
+    between_since(&before, &now);
+    assert_true(now.interrupts == 10 && now.steal_ms == 30);
+    between_read(root, 1, &now);
+    between_since(&now, &before); /* backwards */
+    assert_true(isnan(before.interrupts) && isnan(before.steal_ms));
+    between_read(NULL, 1, &now);
+    assert_true(isnan(now.interrupts) && isnan(now.steal_ms) && now.switches >= 0);
+    folder_remove(root);
+}
+
+/* ---- rounds ---- */
+
+static double quadratic(void *context, uint64_t rounds)
+{
+    *(unsigned *)context += 1;
+    return 0.5 * (double)rounds * (double)rounds;
+}
+
+static double linear(void *context, uint64_t rounds)
+{
+    return *(double *)context * (double)rounds;
+}
+
+static void rounds_are_found(void **state)
+{
+    (void)state;
+    unsigned calls = 0;
+    uint64_t rounds = trials_find_rounds(quadratic, &calls, 5e6); /* sqrt(1e7) */
+    assert_in_range(rounds, 3162 - 32, 3162);
+    assert_true(calls < 40);
+    for (double each = 1e-3; each < 1e4; each *= 7) {
+        rounds = trials_find_rounds(linear, &each, 1e6);
+        assert_true((double)rounds * each <= 1e6 && (double)rounds * each >= 0.98e6);
+    }
+    double each = 1e9; /* a round is longer than the trial is to be */
+    assert_int_equal(trials_find_rounds(linear, &each, 1), 1);
+    each = 0; /* a clock that stands still ends the search, too */
+    assert_true(trials_find_rounds(linear, &each, 1) >= UINT64_C(1) << 39);
+}
+
+static void where_trials_begin(void **state)
+{
+    (void)state;
+    /* 4096 lines: 256 rounds read them all */
+    assert_int_equal(trials_first_round(256, 4096 * 64, 7), 0);
+    assert_int_equal(trials_first_round(255, 4096 * 64, 7), 255 * 7);
+    assert_int_equal(trials_first_round(1, 0, 7), 0);
+}
+
+/* ---- on this processor ---- */
+
+struct stopping {
+    unsigned asked, after;
+};
+
+static int stop_after(void *data)
+{
+    struct stopping *s = data;
+    return ++s->asked > s->after;
+}
+
+static void on_this_processor(void **state)
+{
+    (void)state;
+    struct machine m;
+    struct machine_error err;
+    struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
+    struct trials_seen seen;
+    struct machine_info info;
+    double duration[60];
+    if (machine_open_timing(&m, &err) != MACHINE_OK) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 50, .trials = 60};
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_FAILED); /* not prepared */
+    assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
+    m.ops->info(&m, &info);
+    assert_true(info.caches.l1 >= 8 << 10);
+    for (int i = 0; i < 3; i++) {
+        r.workload = i < 2 ? (enum workload_number)i : WORKLOAD_LOAD;
+        r.bytes = i < 2 ? 0 : 16384;
+        r.before = i == 1 ? TRIALS_SPOIL : TRIALS_NOTHING;
+        assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_OK);
+        assert_false(seen.cycles);
+        assert_true(seen.rounds > 1 && seen.resolution > 0 && seen.resolution < 1000);
+        assert_true(seen.between.switches >= 0 && seen.between.faults >= 0 && isnan(seen.between.smis));
+        double least = duration[0];
+        for (size_t k = 0; k < 60; k++)
+            least = fmin(least, duration[k]);
+        /* a clock that was slower while rounds were found, or a predictor that knew the branches then */
+        assert_true(least > 10000 && least < 500000);
+    }
+    struct stopping stop = {0, 2};
+    r = (struct trials_request){
+        .workload = WORKLOAD_REGISTER, .trial_us = 30000, .trials = 60, .stop = stop_after, .data = &stop};
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_FAILED);
+    assert_int_equal(stop.asked, 3);
+    static const struct trials_request refused[] = {
+        {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 0},
+        {.workload = WORKLOAD_REGISTER, .trial_us = 0, .trials = 1},
+        {.workload = WORKLOAD_REGISTER, .trial_us = 1e8, .trials = 1},
+        {.workload = WORKLOAD_REGISTER, .trial_us = NAN, .trials = 1},
+        {.workload = WORKLOAD_LOAD, .trial_us = 1, .trials = 1, .bytes = 0},
+        {.workload = WORKLOAD_LOAD, .trial_us = 1, .trials = 1, .bytes = 65},
+        {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 100001},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_equal(m.ops->trials(&m, &refused[i], duration, &seen, &err), MACHINE_BAD_INPUT);
+    r = (struct trials_request){.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = 1, .masked = true};
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(err.remedy, "--machine helper"));
+    r.masked = false;
+    r.before = TRIALS_IBPB;
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_CANNOT);
+    r = (struct trials_request){.workload = WORKLOAD_LOAD, .trial_us = 1, .trials = 1, .bytes = (size_t)1 << 46};
+    assert_int_equal(m.ops->trials(&m, &r, duration, &seen, &err), MACHINE_CANNOT); /* no such memory */
+    m.ops->close(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interrupts_of_a_cpu), cmocka_unit_test(from_files),        cmocka_unit_test(rounds_are_found),
+        cmocka_unit_test(where_trials_begin),  cmocka_unit_test(on_this_processor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials in cycles of the whole CPU, on a made PMU whose cycles are 5/4 of the TSC's ticks; and by time stamps where
+ * the kernel does not permit that. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/fake_pmu.h"
+
+struct rig {
+    struct perf_system system;
+    struct cpu_leaves leaves;
+    struct machine m;
+    struct machine_error err;
+};
+
+static void trials_on(struct rig *r, bool cpu_wide, struct trials_seen *seen, double duration[20])
+{
+    const struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
+    const struct trials_request request = {.workload = WORKLOAD_REGISTER, .trial_us = 100, .trials = 20};
+    memset(r, 0, sizeof *r);
+    fake_pmu_reset();
+    fake_pmu_system(&r->system, &r->leaves);
+    r->system.open_cpu = cpu_wide ? r->system.open : NULL;
+    if (perf_open_at(&r->system, &r->m, &r->err) != MACHINE_OK ||
+        r->m.ops->prepare(&r->m, &setup, &r->err) != MACHINE_OK)
+        fail_msg("%s", r->err.text);
+    unsigned opened = fake_pmu.opened;
+    assert_int_equal(r->m.ops->trials(&r->m, &request, duration, seen, &r->err), MACHINE_OK);
+    assert_int_equal(fake_pmu.opened, opened + cpu_wide);
+    assert_int_equal(fake_pmu.closed, fake_pmu.opened);
+    r->m.ops->close(&r->m);
+}
+
+static bool saw_kernel_counted(void)
+{
+    for (size_t i = 0; i < FAKE_EVENTS; i++)
+        if (fake_pmu.event[i].attr.config == PERF_COUNT_HW_CPU_CYCLES && fake_pmu.event[i].attr.size > 0 &&
+            !fake_pmu.event[i].attr.exclude_kernel)
+            return true;
+    return false;
+}
+
+static void in_cycles(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct trials_seen seen;
+    double cycles[20], ns[20], least_cycles = INFINITY, least_ns = INFINITY;
+    struct machine_info info;
+    trials_on(&r, true, &seen, cycles);
+    assert_true(seen.cycles && seen.resolution == 1);
+    assert_true(saw_kernel_counted());
+    double rounds = (double)seen.rounds;
+    trials_on(&r, false, &seen, ns);
+    assert_false(seen.cycles);
+    for (size_t i = 0; i < 20; i++) {
+        least_cycles = fmin(least_cycles, cycles[i] / rounds);
+        least_ns = fmin(least_ns, ns[i] / (double)seen.rounds);
+    }
+    if (machine_open_timing(&r.m, &r.err) != MACHINE_OK)
+        skip();
+    r.m.ops->info(&r.m, &info);
+    r.m.ops->close(&r.m);
+    /* the frequency may have moved in between */
+    double ratio = least_cycles / (least_ns * 1e-9 * info.tsc_hz * 1.25);
+    assert_true(ratio > 0.6 && ratio < 1.6);
+}
+
+static int refuse_kernel(const struct perf_event_attr *attr)
+{
+    return attr->exclude_kernel ? 0 : -EACCES;
+}
+
+static void not_permitted(void **state)
+{
+    (void)state;
+    struct rig r;
+    const struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
+    const struct trials_request request = {.workload = WORKLOAD_REGISTER, .trial_us = 20, .trials = 5};
+    struct trials_seen seen;
+    double duration[5];
+    memset(&r, 0, sizeof r);
+    fake_pmu_reset();
+    fake_pmu_system(&r.system, &r.leaves);
+    r.system.open_cpu = r.system.open;
+    assert_int_equal(perf_open_at(&r.system, &r.m, &r.err), MACHINE_OK);
+    assert_int_equal(r.m.ops->prepare(&r.m, &setup, &r.err), MACHINE_OK);
+    fake_pmu.refuse = refuse_kernel;
+    assert_int_equal(r.m.ops->trials(&r.m, &request, duration, &seen, &r.err), MACHINE_OK);
+    assert_false(seen.cycles);
+    fake_pmu.refuse = NULL;
+    fake_pmu.map_fails = true;
+    assert_int_equal(r.m.ops->trials(&r.m, &request, duration, &seen, &r.err), MACHINE_OK);
+    assert_false(seen.cycles);
+    assert_int_equal(fake_pmu.closed, fake_pmu.opened);
+    fake_pmu.map_fails = false;
+    fake_pmu.rdpmc_allowed = false;
+    assert_int_equal(r.m.ops->trials(&r.m, &request, duration, &seen, &r.err), MACHINE_OK);
+    assert_false(seen.cycles);
+    r.m.ops->close(&r.m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_cycles),
+        cmocka_unit_test(not_permitted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
