@@ -8,8 +8,8 @@
 . /guest_lib.sh
 mkdir -p /run /out
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-# All processes but the kernel's may use the isolated CPU; they are not spread to it. Before Linux 6.2 only processes that
-# may use all CPUs get all of them back when a cpuset is removed.
+# All processes but the kernel's may use the isolated CPU; they are not spread to it. Before Linux 6.2 only processes
+# that may use all CPUs get all of them back when a cpuset is removed.
 taskset -p f 1
 
 # All that --quiet-machine may change, and what it may leave behind.

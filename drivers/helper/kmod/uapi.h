@@ -229,7 +229,7 @@ enum {
 	CHARACTERIZE_TRIAL_BYTES_MAX = 4 << 20,
 };
 enum {
-	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* an indirect branch predictor barrier before each: register 49H, bit 0 */
+	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* a branch predictor barrier before each: register 49H, bit 0 */
 	CHARACTERIZE_SPOIL_MAX = 64,
 };
 /* Why there are fewer trials than were requested. */
@@ -264,7 +264,7 @@ struct characterize_trials {
 	__u32 masked;           /* as of a repetition */
 	__u32 nmis;             /* in all trials together, as of a repetition */
 	__u32 smis;
-	__u32 piece;            /* rounds between two looks at the clock, 0.25 ms or more; `rounds` where they take less */
+	__u32 piece;            /* rounds between two looks at the clock, 0.25 ms or more; or `rounds` */
 	__u64 value;            /* what the workload returned at last */
 	__u64 longest;          /* ticks for which interrupts were masked, at most */
 	struct characterize_trial trial[CHARACTERIZE_TRIALS_MAX];
