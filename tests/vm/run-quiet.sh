@@ -33,7 +33,7 @@ SEED=${VM_SEED:-20261122}
 TRIALS=${VM_TRIALS:-200}
 SETTINGS
 
-seconds=$((600 + ${VM_ROUNDS:-100} * 6))
+seconds=$((900 + ${VM_ROUNDS:-100} * 10))
 parameters='isolcpus=nohz,domain,1 nohz_full=1 rcu_nocbs=1'
 VM_CPUS=${VM_CPUS:-4,sockets=1,cores=4,threads=1}
 boot_until_started
@@ -41,9 +41,13 @@ wait "$qemu"
 status=$?
 [ "$status" -eq 0 ] || fail "QEMU's exit status $status (124: out of time)" "$work/qemu.log"
 judge
+# printed WHAT: the lines between two of the guest's own
+printed() {
+    sed -n "/^-- $1 begins/,/^-- $1 ends/p" "$work/guest.log" | sed '1d;$d'
+}
 for cpu in 1 2; do
-    sed -n "/^-- table $cpu begins/,/^-- table $cpu ends/p" "$work/guest.log" | sed '1d;$d' >"$work/quiet/variability-$cpu.txt"
-    sed -n "/^-- csv $cpu begins/,/^-- csv $cpu ends/p" "$work/guest.log" | sed '1d;$d' >"$work/quiet/variability-$cpu.csv"
+    printed "table $cpu" >"$work/quiet/variability-$cpu.txt"
+    printed "csv $cpu" >"$work/quiet/variability-$cpu.csv"
 done
 echo "tables: $work/quiet/"
 echo "kernel $kernel, $(($(date +%s) - begin)) s"

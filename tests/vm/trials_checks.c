@@ -2,8 +2,8 @@
 /*
  * Usage: trials_checks DEVICE
  *
- * Trials of the kernel helper, asked through its ioctl: one line 'ok: NAME' or 'FAIL: NAME' each. What a workload returns
- * is compared with what it returns in user space. Runs in a virtual machine without performance counters.
+ * Trials of the kernel helper, asked through its ioctl: one line 'ok: NAME' or 'FAIL: NAME' each. What a workload
+ * returns is compared with what it returns in user space. Runs in a virtual machine without performance counters.
  */
 #include <errno.h>
 #include <fcntl.h>

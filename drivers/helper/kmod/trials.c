@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Trials: one workload of fixed length, again and again, each time with interrupts masked; nothing else is. They run in a
- * thread of ordinary priority, bound to the CPU that is measured. Between two trials pending interrupts are taken and
- * other threads run, if there are any.
+ * Trials: one workload of fixed length, again and again, each time with interrupts masked. They run in a thread of
+ * ordinary priority, bound to the CPU that is measured. Between two trials pending interrupts are taken and other
+ * threads run, if there are any.
  *
- * A workload has no deadline. So it is found out first, with interrupts enabled, how many rounds take 0.25 ms to 0.5 ms:
- * a trial of more is run in pieces of so many, with a look at the clock in between, and given up where 5 ms are over. A
- * piece is 10 times as long at most as it was found to be, if a core falls from its highest to its lowest frequency.
+ * A workload has no deadline. So it is found out first, with interrupts enabled, how many rounds take 0.25 ms to
+ * 0.5 ms: a trial of more is run in pieces of so many, with a look at the clock in between, and given up where 5 ms are
+ * over. A piece can take longer than it was found to: ten times if a core falls from its highest to its lowest frequency.
  */
 #include <linux/completion.h>
 #include <linux/err.h>
@@ -53,8 +53,8 @@ static u64 run_rounds(const struct trials_work *w, u64 rounds, u64 first)
 }
 
 /*
- * Doubles the rounds until they take PIECE_US / 2 to PIECE_US, three times in a row: one wrong time, of a thread that was
- * preempted, makes them no fewer.
+ * Doubles the rounds until they take PIECE_US / 2 to PIECE_US, three times in a row: one wrong time, of a thread that
+ * was preempted, makes them no fewer.
  */
 static u32 rounds_of_piece(const struct trials_work *w)
 {

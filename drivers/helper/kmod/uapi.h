@@ -73,7 +73,7 @@ enum {
 	X(NO_TRACEPOINT, "this kernel has no tracepoint of context switches") \
 	X(NO_TIMER, "the kernel has no high-resolution timers") \
 	X(TRIALS, "there is no such workload, or a number of the trials is outside of its limits") \
-	X(TRIAL_BUFFER, "the buffer of a trial in the kernel is a power of two of 4 KiB to 4 MiB, or none where none is used") \
+	X(TRIAL_BUFFER, "a trial's buffer in the kernel is a power of two from 4 KiB to 4 MiB, or none if unused") \
 	X(TRIAL_TIME, "a trial takes longer than the 5 ms for which it may mask interrupts") \
 	X(NO_IBPB, "the processor has no indirect branch predictor barrier, or the kernel does not use it")
 
@@ -217,30 +217,30 @@ struct characterize_run {
 };
 
 /*
- * Trials (doc/quiet-machine.md, --table variability): a workload of kernels/workloads.h of fixed length, again and again,
- * in a thread on that CPU; interrupts are masked during each one, and not between them.
+ * Trials (doc/quiet-machine.md, --table variability): a workload of kernels/workloads.h of fixed length, again and
+ * again, in a thread on that CPU; interrupts are masked during each one, and not between them.
  */
 enum {
 	CHARACTERIZE_TRIALS_MAX = 1000,         /* of one call: an ioctl's struct has less than 16 KiB */
-	CHARACTERIZE_TRIAL_US_MAX = 5000,       /* so long one may mask interrupts; what is left of it then is not run */
+	CHARACTERIZE_TRIAL_US_MAX = 5000,       /* so long one may mask interrupts; the rest of it is not run */
 	CHARACTERIZE_TRIALS_US_MAX = 1000000,   /* a call ends after so long, with those that it has */
 	CHARACTERIZE_TRIAL_ROUNDS_MAX = 1 << 23,
 	CHARACTERIZE_TRIAL_BYTES_MIN = 4096,    /* its buffer is kernel memory */
 	CHARACTERIZE_TRIAL_BYTES_MAX = 4 << 20,
 };
 enum {
-	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* an indirect branch predictor barrier before each: bit 0 of register 49H */
+	CHARACTERIZE_TRIALS_IBPB = 1u << 0,     /* a branch predictor barrier before each: register 49H, bit 0 */
 	CHARACTERIZE_SPOIL_MAX = 64,
 };
 /* Why there are fewer trials than were requested. */
 enum {
-	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms; it is not among them. The first: TRIAL_TIME */
+	CHARACTERIZE_ENDED_TRIAL = 1u << 0,     /* one reached its 5 ms, and is left out. The first: TRIAL_TIME */
 	CHARACTERIZE_ENDED_CALL = 1u << 1,      /* the second was over */
 	CHARACTERIZE_ENDED_SIGNAL = 1u << 2,    /* the caller has a signal */
 };
 enum {
 	CHARACTERIZE_COUNTED_CYCLES = 1u << 0,  /* else `cycles` are all ones */
-	CHARACTERIZE_COUNTED_SMIS = 1u << 1,    /* else `smis` is 0; a hypervisor's register does not tell the machine's */
+	CHARACTERIZE_COUNTED_SMIS = 1u << 1,    /* else `smis` is 0; a hypervisor's register is not the machine's */
 };
 struct characterize_trial {
 	__u64 ticks;            /* of the TSC */
@@ -253,7 +253,7 @@ struct characterize_trials {
 	__u32 workload;         /* enum workload_number, below WORKLOAD_SPOIL */
 	__u32 flags;
 	__u32 n;                /* 1..CHARACTERIZE_TRIALS_MAX; out: trials done, fewer where it ended early */
-	__u32 spoil;            /* rounds of WORKLOAD_SPOIL before each, interrupts enabled; at most CHARACTERIZE_SPOIL_MAX */
+	__u32 spoil;            /* rounds of WORKLOAD_SPOIL before each, unmasked; at most CHARACTERIZE_SPOIL_MAX */
 	__u32 reserved;         /* 0 */
 	__u64 bytes;            /* of the buffer, whose words are 0, 1, 2...; 0 where the workload uses none */
 	__u64 rounds;           /* of a trial, 1..CHARACTERIZE_TRIAL_ROUNDS_MAX */
@@ -264,7 +264,7 @@ struct characterize_trials {
 	__u32 masked;           /* as of a repetition */
 	__u32 nmis;             /* in all trials together, as of a repetition */
 	__u32 smis;
-	__u32 piece;            /* rounds after which the clock is looked at, at least 0.25 ms; `rounds` where they take less */
+	__u32 piece;            /* rounds between two looks at the clock, 0.25 ms or more; or `rounds` */
 	__u64 value;            /* what the workload returned at last */
 	__u64 longest;          /* ticks for which interrupts were masked, at most */
 	struct characterize_trial trial[CHARACTERIZE_TRIALS_MAX];
