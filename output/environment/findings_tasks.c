@@ -60,6 +60,18 @@ static double add_tasks(const struct environment *e, bool kernel, char *list, si
     return ms;
 }
 
+/* What of the time of the CPU no task in the list had, as programs that ended are in none: ms, or 0 where that is within
+ * what tasks that moved and ticks of 10 ms explain. */
+static double untold_ms(const struct environment *e)
+{
+    const double least = 0.05, whole = 1e3 * e->seconds;
+    double ms = 0;
+    for (size_t i = 0; i < e->n_tasks; i++)
+        ms += e->tasks[i].on_cpu && e->tasks[i].cpu_ms > 0 ? e->tasks[i].cpu_ms : 0;
+    double untold = e->busy_here * whole - ms; /* NaN where that was not counted */
+    return untold > least * whole ? untold : 0;
+}
+
 static void look_at_tasks(const struct environment *e, struct finding *f, bool kernel, const char *what,
                           const char *why)
 {
@@ -70,7 +82,12 @@ static void look_at_tasks(const struct environment *e, struct finding *f, bool k
         findings_not_counted(e, f, what);
         return;
     }
-    double ms = add_tasks(e, kernel, list, sizeof list);
+    double untold = kernel || e->tasks_hidden ? 0 : untold_ms(e);
+    if (untold > 0)
+        text_list_add(list, sizeof list, ", ", "%.3g ms by programs that ended or moved meanwhile", untold);
+    if (untold > 0 && e->begun >= 0)
+        text_list_add(list, sizeof list, " ", "(%.0f threads began)", e->begun);
+    double ms = add_tasks(e, kernel, list, sizeof list) + untold;
     if (ms > 0) {
         findings_see(f, "on CPU %d, in %.3g s: %s", e->cpu, e->seconds, list);
         findings_disturbs(f, "%s", why);
