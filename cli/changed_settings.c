@@ -292,7 +292,7 @@ void changed_settings_text(const struct options *o, const struct settings *s, ch
 static void print_line(void *data, const struct settings_line *line)
 {
     enum quiet_part *last = data;
-    const char *part = line->part != *last ? quiet_part_names[__builtin_ctz(line->part)] : "";
+    const char *part = line->part != *last ? settings_part_names[__builtin_ctz(line->part)] : "";
     *last = line->part;
     if (line->name == NULL)
         printf("  %-10s stays: %s\n", part, line->why);

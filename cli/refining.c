@@ -67,7 +67,7 @@ static int refuse_unwished(unsigned parts, struct machine_error *err)
     char names[120] = "";
     for (int i = 0; i < QUIET_PARTS; i++)
         if ((parts & QUIET_DEFAULT & 1u << i) != 0)
-            text_list_add(names, sizeof(names), ",", "%s", quiet_part_names[i]);
+            text_list_add(names, sizeof(names), ",", "%s", settings_part_names[i]);
     return machine_fail(err, MACHINE_CANNOT, "name them, or none", "needs %s, which --quiet-machine=... leaves out",
                         names);
 }

@@ -30,9 +30,9 @@ int option_quiet_parts(const char *option, const char *text, unsigned *out)
     *out = 0;
     while (text != NULL) {
         size_t length = strcspn(text, ",");
-        int part = name_index(quiet_part_names, QUIET_PARTS, text, length);
+        int part = name_index(settings_part_names, QUIET_PARTS, text, length);
         if (part < 0)
-            return refuse_name(option, text, length, quiet_part_names, QUIET_PARTS);
+            return refuse_name(option, text, length, settings_part_names, QUIET_PARTS);
         *out |= 1u << part;
         text = text[length] == ',' ? text + length + 1 : NULL;
     }

@@ -11,8 +11,8 @@
 
 const char *const settings_root_state_file = "/run/characterize.settings";
 
-const char *const quiet_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
-                                                   "irq",      "workqueue", "tick",  "isolate"};
+const char *const settings_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
+                                                      "irq",      "workqueue", "tick",  "isolate"};
 
 struct settings {
     struct settings_roots roots;
@@ -259,8 +259,8 @@ static int make_quiet(struct settings *s, const struct settings_wish *wish, stru
         bool stands = made + plan.already > 0;
         if (status == MACHINE_OK && !stands && (wish->quiet_must & part) != 0) {
             status = machine_fail(err, MACHINE_CANNOT, "leave it out of --quiet-machine=...",
-                                  "--quiet-machine=%s: nothing of it can be changed here: %s", quiet_part_names[number],
-                                  why);
+                                  "--quiet-machine=%s: nothing of it can be changed here: %s",
+                                  settings_part_names[number], why);
         }
         s->told.wished |= part;
         s->told.already = made == 0 && plan.already > 0 ? s->told.already | part : s->told.already & ~part;

@@ -41,7 +41,7 @@ enum quiet_part {
     QUIET_DEFAULT = ((1u << QUIET_PARTS) - 1) & ~(QUIET_TURBO | QUIET_SMT)
 };
 /* "governor", ... in the order of their bits. */
-extern const char *const quiet_part_names[QUIET_PARTS];
+extern const char *const settings_part_names[QUIET_PARTS];
 
 struct settings_wish {
     int turbo;           /* 0 off, 1 on, -1 as it is */

@@ -132,6 +132,8 @@ struct quiet_plan {
 void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after);
 /* It cannot be changed. */
 void settings_quiet_keep(struct quiet_plan *p, const char *name, int error);
+/* Whether this user may write it, as far as opening it tells. Returns 0 or an error number. */
+int settings_quiet_writable(const struct settings_roots *r, const struct change *one);
 typedef void quiet_planner(struct quiet_plan *p);
 quiet_planner settings_quiet_governor, settings_quiet_epp, settings_quiet_turbo, settings_quiet_cstates,
     settings_quiet_smt, settings_quiet_irq, settings_quiet_workqueue, settings_quiet_tick, settings_quiet_isolate;

@@ -22,69 +22,6 @@ static quiet_planner *const settings_quiet_planners[QUIET_PARTS] = {
     settings_quiet_governor, settings_quiet_epp,       settings_quiet_turbo, settings_quiet_cstates, settings_quiet_smt,
     settings_quiet_irq,      settings_quiet_workqueue, settings_quiet_tick,  settings_quiet_isolate};
 
-void settings_quiet_keep(struct quiet_plan *p, const char *name, int error)
-{
-    if (p->kept++ == 0) {
-        p->error = error;
-        snprintf(p->first, sizeof p->first, "%s", name);
-    }
-}
-
-/* Whether this user may write it, as far as opening it tells. Returns 0 or an error number. */
-static int settings_quiet_writable(const struct settings_roots *r, const struct change *one)
-{
-    if (one->kind != CHANGE_FILE && one->kind != CHANGE_IRQ && one->kind != CHANGE_CONTROLLER)
-        return 0;
-    int fd = settings_open(r, one->path, O_WRONLY);
-    if (fd < 0)
-        return errno;
-    close(fd);
-    return 0;
-}
-
-void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after)
-{
-    char before[CHANGE_VALUE_MAX], value[CHANGE_VALUE_MAX], name[300];
-    struct change one = {.kind = kind, .cpu = -1, .before = before, .after = value, .part = -1};
-
-    snprintf(one.path, sizeof one.path, "%s", path);
-    snprintf(value, sizeof value, "%s", after);
-    settings_change_name(p->roots, &one, name, sizeof name);
-    int error = settings_change_read(p->roots, &one, before, sizeof before);
-    if (error == 0 && !settings_change_allowed(&one))
-        error = EBADMSG; /* what stands there could not be put back */
-    p->all++;
-    if (error == 0 && settings_change_same(&one, before, after)) {
-        p->already++;
-        return;
-    }
-    if (error == 0 && !p->only_shown)
-        error = settings_quiet_writable(p->roots, &one);
-    if (error != 0)
-        settings_quiet_keep(p, name, error);
-    else if (settings_changes_add(&p->changes, &one) != 0)
-        p->out_of_memory = true;
-}
-
-void settings_quiet_why(const struct quiet_plan *p, char *out, size_t size)
-{
-    bool irq = strstr(p->first, "/irq/") != NULL; /* managed ones, of queues for each CPU, refuse */
-    const char *because = p->error == -1                                  ? "takes the write and forgets it"
-                          : p->error == EBADMSG                           ? "what stands there is not understood"
-                          : irq && (p->error == EIO || p->error == EPERM) ? "the kernel alone places it"
-                                                                          : strerror(p->error);
-
-    out[0] = '\0';
-    if (p->why[0] != '\0')
-        snprintf(out, size, "%s", p->why);
-    else if (p->kept == 1)
-        snprintf(out, size, "%s: %s", p->first, because);
-    else if (p->kept > 1 && p->kept >= p->all)
-        snprintf(out, size, "%s, for one: %s", p->first, because);
-    else if (p->kept > 1)
-        snprintf(out, size, "%zu of %zu cannot be changed, %s for one: %s", p->kept, p->all, p->first, because);
-}
-
 /* The CPUs that are online, without the measured one and, where these are to go offline, its siblings. */
 static void find_others(struct quiet_plan *p, bool without_siblings)
 {

@@ -40,7 +40,7 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
         n++;
         irqs += one->kind == CHANGE_IRQ;
         if (n <= few && one->kind != CHANGE_IRQ)
-            add_change(one, quiet_part_names[part], list, sizeof list);
+            add_change(one, settings_part_names[part], list, sizeof list);
     }
     if (n > few || irqs > 0) {
         const char *what = irqs > 0 ? "interrupt" : "setting";
@@ -48,7 +48,7 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
         snprintf(list, sizeof list, "%zu %s%s%s", count, what, count == 1 ? "" : "s", irqs > 0 ? " moved away" : "");
     }
     if (n > 0)
-        text_list_add(out, size, "; ", "%s: %s", quiet_part_names[part], list);
+        text_list_add(out, size, "; ", "%s: %s", settings_part_names[part], list);
 }
 
 void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size)
@@ -61,9 +61,9 @@ void settings_text_parts(const struct quiet_told *t, const struct changes *c, in
             continue;
         add_part(c, i, parts, sizeof parts);
         if ((t->already & 1u << i) != 0)
-            text_list_add(before, sizeof before, ", ", "%s", quiet_part_names[i]);
+            text_list_add(before, sizeof before, ", ", "%s", settings_part_names[i]);
         else if (strlen(parts) == used)
-            text_list_add(left, sizeof left, ", ", "%s", quiet_part_names[i]);
+            text_list_add(left, sizeof left, ", ", "%s", settings_part_names[i]);
     }
     if (t->wished == 0)
         return;
@@ -88,7 +88,7 @@ void settings_text_left(const struct quiet_told *t, char *out, size_t size)
             bool same = strcmp(t->why[i], t->why[k]) == 0;
             told = told || (same && k < i);
             if (same && k >= i)
-                text_list_add(names, sizeof names, ", ", "%s", quiet_part_names[k]);
+                text_list_add(names, sizeof names, ", ", "%s", settings_part_names[k]);
         }
         if (!told && used < size)
             used += (size_t)snprintf(out + used, size - used, "%s: %s\n", names, t->why[i]);

@@ -22,6 +22,11 @@ journal() {
     printf '%s\n' characterize-settings/2 "boot 8413c301-7ff1-50ab-95fa-64225559df55" "pid 4711" "$@" \
         >"$tree/run/characterize.settings"
 }
+# interval_is VALUE: and there is no journal any more
+interval_is() {
+    [ "$status" -eq 0 ] && [ "$(cat "$tree/proc/sys/vm/stat_interval")" = "$1" ] &&
+        [ ! -e "$tree/run/characterize.settings" ]
+}
 interval="file -1 /proc/sys/vm/stat_interval 1 120"
 
 # ---- shown
@@ -39,7 +44,7 @@ grow
 run $short --quiet-machine --sysroot "$tree" --csv x.csv
 verdict "a run puts everything back" same
 verdict "... its result says what was changed, and where" \
-    grep -q "^# settings: in $tree, not on this machine: quiet for CPU 3: .*irq: .* moved away.*as it was: isolate" x.csv
+    grep -q "^# settings: in $tree, not on this machine: quiet for CPU 3: .*irq: .* away.*as it was: isolate" x.csv
 # shellcheck disable=SC2086
 run ${short% --quiet} --quiet-machine --sysroot "$tree" --csv x.csv
 verdict "what is left as it is, is said" grep -q "^  isolate: there are no cpusets here" "$err"
@@ -53,7 +58,9 @@ verdict "... with everything as it was" same
 
 # ---- options
 
+# shellcheck disable=SC2086
 refuses "models have no settings" 2 "cannot be combined with --machine model:" $short --quiet-machine
+# shellcheck disable=SC2086
 refuses "--sysroot is for settings alone" 2 "it is where --quiet-machine changes settings" $short --sysroot "$tree"
 refuses "--turbo on contradicts turbo" 2 "leave out one" --transition 128fma:512fma --turbo on --quiet-machine=turbo
 refuses "an unknown part" 2 "unknown 'noise'" --transition 128fma:512fma --quiet-machine=irq,noise
@@ -71,14 +78,14 @@ verdict "... once" grep -q "no run left settings" "$out"
 journal "$interval"
 echo 7 >"$tree/proc/sys/vm/stat_interval"
 run --restore --sysroot "$tree"
-verdict "what somebody else has set is left and told" test "$status" -eq 0 -a "$(cat "$tree/proc/sys/vm/stat_interval")" = 7
+verdict "what somebody else has set is left and told" interval_is 7
 verdict "... by name and value" grep -q "stat_interval (7)" "$err"
 journal "$interval"
 echo 120 >"$tree/proc/sys/vm/stat_interval"
 echo 00000000-7ff1-50ab-95fa-64225559df55 >"$tree/proc/sys/kernel/random/boot_id"
 run --restore --sysroot "$tree"
 verdict "after a reboot nothing is to be undone" grep -q "the machine was started anew since" "$err"
-verdict "... and nothing is" test "$(cat "$tree/proc/sys/vm/stat_interval")" = 120 -a ! -e "$tree/run/characterize.settings"
+verdict "... and nothing is" interval_is 120
 
 grow
 journal "file -1 /proc/sys/kernel/core_pattern core |evil"

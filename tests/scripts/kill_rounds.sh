@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# kill_rounds.sh [N [SEED]]: N times (500) a measurement with --quiet-machine in a folder that looks like a machine's is
-# ended by SIGINT, SIGTERM or SIGKILL at a random moment. Afterwards, for SIGKILL after the next start, all settings must
-# be as they were, and what was written must be whole.
+# kill_rounds.sh [N [SEED]]: N times (500) a measurement with --quiet-machine, in a folder that looks like a machine's,
+# is ended by SIGINT, SIGTERM or SIGKILL at a random moment. Afterwards, for SIGKILL after the next start, all settings
+# must be as they were, and what was written must be whole.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 CHARACTERIZE=${CHARACTERIZE:-$root/characterize}
@@ -27,8 +27,8 @@ fi
 
 # In a subshell: it becomes the program, so that a signal reaches it.
 measure() {
-    exec env --default-signal=INT,TERM "$CHARACTERIZE" --transition 128fma:512fma --machine model:xeon-gold-6130 --runs 40 \
-        --cpu 3 --quiet-machine=governor,epp,turbo,cstates,smt,irq,workqueue,tick --sysroot "$work/tree" \
+    exec env --default-signal=INT,TERM "$CHARACTERIZE" --transition 128fma:512fma --machine model:xeon-gold-6130 \
+        --runs 40 --cpu 3 --quiet-machine=governor,epp,turbo,cstates,smt,irq,workqueue,tick --sysroot "$work/tree" \
         --csv "$work/trace.csv" --quiet >out 2>err </dev/null
 }
 
@@ -64,4 +64,4 @@ while read -r signal after next; do
     fi
 done <plan
 echo "$rounds rounds: $failed failed; settings were changed when $changed of them ended, and $whole wrote a result"
-[ "$failed" -eq 0 ] && [ "$rounds" -lt 20 -o "$changed" -gt 0 ]
+[ "$failed" -eq 0 ] && { [ "$rounds" -lt 20 ] || [ "$changed" -gt 0 ]; }

@@ -171,7 +171,7 @@ static void test_each_part_changes_its_own_and_puts_it_back(void **state)
         struct settings *s = quieted(t, part);
         all_are(t, part);
         assert_string_equal(settings_left(s), "");
-        assert_non_null(strstr(settings_text(s), quiet_part_names[__builtin_ctz(part)]));
+        assert_non_null(strstr(settings_text(s), settings_part_names[__builtin_ctz(part)]));
         unquiet(s, NULL);
         all_are(t, 0);
         quiet_is(t, "state", "(not there)");
