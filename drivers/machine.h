@@ -148,7 +148,7 @@ struct machine_ops {
     /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
      * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
     int (*speed_select)(struct machine *m, struct rated_limits *out, struct machine_error *err);
-    /* runs trials on the prepared CPU; duration: of each, in cycles or ns (trials_seen.cycles). MACHINE_CANNOT: why not,
+    /* runs trials on the prepared CPU; duration: in cycles or ns (trials_seen.cycles). MACHINE_CANNOT: why not,
      * and the remedy. NULL: it cannot */
     int (*trials)(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
                   struct machine_error *err);

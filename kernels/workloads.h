@@ -25,7 +25,7 @@ enum workload_number {
      * on where the last one ended; with the same `first` each call reads the same lines.
      */
     WORKLOAD_LOAD,
-    /* fills the branch predictor: a round is WORKLOAD_BRANCHES branches of its own, at random; no result of it counts */
+    /* fills the branch predictor: a round is WORKLOAD_BRANCHES branches of its own, at random; no result counts */
     WORKLOAD_SPOIL,
     WORKLOADS
 };

@@ -11,7 +11,7 @@
 enum { MODEL_INTERRUPT_CYCLES = 3000, MODEL_INTERRUPT_EVERY_US = 4000 };
 /* Trials until the predictor has learnt; each before that takes a thousandth more than the one after it. */
 enum { MODEL_TRIALS_TO_LEARN = 5 };
-/* The share that a trial of WORKLOAD_BRANCH takes longer when the predictor was filled or cleared; filled, it scatters. */
+/* The share that a trial of WORKLOAD_BRANCH takes longer with the predictor filled or cleared; filled, it scatters. */
 #define MODEL_SPOILT 0.002
 #define MODEL_SPOILT_SIGMA 0.0002
 #define MODEL_CLEARED 0.0025

@@ -19,7 +19,7 @@ enum { TRIALS_SPOIL_ROUNDS = 4 }; /* of WORKLOAD_SPOIL before each trial */
 int trials_run(struct native *s, const struct trials_request *r, const struct trials_clock *clock, double *duration,
                struct trials_seen *seen, struct machine_error *err);
 
-/* MACHINE_OK, or MACHINE_BAD_INPUT or MACHINE_CANNOT: what no machine in user space can do (masked, IBPB), or nobody. */
+/* MACHINE_OK, or MACHINE_BAD_INPUT or MACHINE_CANNOT: what user space cannot do (masked, IBPB), or nobody. */
 int trials_check(const struct native *s, const struct trials_request *r, struct machine_error *err);
 
 /*

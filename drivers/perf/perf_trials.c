@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trials in cycles (machine_ops.trials). The counter is the CPU's, not the thread's, and counts in the kernel, too: what
+ * Trials in cycles (machine_ops.trials). The counter is the CPU's, not the thread's, and counts in the kernel: what
  * comes between is what the trials are to show, and a counter of the thread stands still meanwhile. Where the kernel
  * does not permit it (perf_event_paranoid above 0, without CAP_PERFMON), it is time stamps.
  */

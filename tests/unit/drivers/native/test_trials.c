@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trials on this processor, what is refused, how many rounds are found; and what the kernel counted meanwhile, from made
+/* Trials on this processor, what is refused, how many rounds; and what the kernel counted meanwhile, from made
  * files. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table variability on a modelled core whose durations are known, in environments that are to be had or not; what is
+ * The table variability on a modelled core whose durations are known, in environments to be had or not; what is
  * concluded, said and drawn of it.
  */
 #include <math.h>
