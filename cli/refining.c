@@ -110,7 +110,7 @@ static void tell_in_force(const struct refining *f, char *told)
     char left[100] = "";
     for (int i = 0; i < QUIET_PARTS; i++)
         if ((f->in_force & ~f->had & 1u << i) != 0)
-            text_list_add(left, sizeof(left), ", ", "%s", quiet_part_names[i]);
+            text_list_add(left, sizeof(left), ", ", "%s", settings_part_names[i]);
     snprintf(told, TOLD_SIZE, "%s", settings_text(*f->settings));
     if (left[0] != '\0')
         text_list_add(told, TOLD_SIZE, "; ", "not to be had: %s", left);
