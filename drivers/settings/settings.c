@@ -11,9 +11,6 @@
 
 const char *const settings_root_state_file = "/run/characterize.settings";
 
-const char *const settings_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
-                                                      "irq",      "workqueue", "tick",  "isolate"};
-
 struct settings {
     struct settings_roots roots;
     char sys[240], proc[240], dev[240], state[240]; /* of the roots: the caller's may be gone by then */

@@ -8,6 +8,9 @@
 
 #include "util/text_list.h"
 
+const char *const settings_part_names[QUIET_PARTS] = {"governor", "epp",       "turbo", "cstates", "smt",
+                                                      "irq",      "workqueue", "tick",  "isolate"};
+
 /* "governor performance (was powersave)": one change, by the last part of its file's name. */
 static void add_change(const struct change *c, const char *part, char *out, size_t size)
 {

@@ -60,8 +60,8 @@ static double add_tasks(const struct environment *e, bool kernel, char *list, si
     return ms;
 }
 
-/* What of the time of the CPU no task in the list had, as programs that ended are in none: ms, or 0 where that is within
- * what tasks that moved and ticks of 10 ms explain. */
+/* What of the time of the CPU no task in the list had, as programs that ended are in none: ms, or 0 where that is
+ * within what tasks that moved and ticks of 10 ms explain. */
 static double untold_ms(const struct environment *e)
 {
     const double least = 0.05, whole = 1e3 * e->seconds;

@@ -53,8 +53,8 @@ struct tables_options {
     double fixed_ghz; /* --fixed-frequency, which is in force already; 0: automatic */
     uint32_t event;   /* umask: the event select code, 0 = 28H */
     /*
-     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had but
-     * REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size 200)
+     * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
+     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size 200)
      * receives what is in force, "" for nothing.
      */
     int (*refine)(void *refine_data, enum refinement r, char *told, struct machine_error *err);
