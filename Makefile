@@ -168,6 +168,10 @@ test-vm-quiet: all
 test-vm-avx512: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-bochs.sh
 
+## test-valgrind  --check environment, --quiet-machine and --restore under valgrind, on machines made of files
+test-valgrind: all
+	CHARACTERIZE='$(OUT)/characterize' tests/valgrind.sh
+
 ## test-resume    kill --all at RESUME_ROUNDS (100) random moments and resume it
 # Some minutes; make test does it a few times.
 RESUME_ROUNDS ?= 100
@@ -297,6 +301,7 @@ clean:
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
 .PHONY: FORCE all unit test mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
+        test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean
 .SECONDARY:

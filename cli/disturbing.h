@@ -7,8 +7,8 @@
 #include "cli/options/options.h"
 #include "drivers/interference/interference.h"
 
-/* Before anything is changed or pinned. *out is NULL where none is needed, which the others allow; `text`: "", or what it
- * will be, in words. */
+/* Before anything is changed or pinned. *out is NULL where none is needed, which the others allow; `text`: "", or what
+ * it will be, in words. */
 int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size);
 int disturbing_begin(struct interferer *i);
 /* FAILED also where it had ended before: then what was measured is not what was asked for. */

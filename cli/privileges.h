@@ -16,7 +16,7 @@ int privileges_keep(const struct options *o);
 /*
  * When the machine of this name is open: gives up what only opening needed, for the calling thread and those that it
  * starts. That is possible where nothing is opened or written later: in --transition, by time stamps alone or with the
- * module, which asks when its device is opened, unless settings have been changed. Counters are opened for each cell of a
- * table, registers for each CPU, energy counters at the first reading; settings are put back at the end.
+ * module, which asks when its device is opened, unless settings have been changed. Counters are opened for each cell of
+ * a table, registers for each CPU, energy counters at the first reading; settings are put back at the end.
  */
 void privileges_opened(const struct options *o, const char *machine, bool changed);

@@ -105,6 +105,17 @@ static int refine_busy(struct refining *f, char *told, struct machine_error *err
     return status;
 }
 
+static void tell_in_force(const struct refining *f, char *told)
+{
+    char left[100] = "";
+    for (int i = 0; i < QUIET_PARTS; i++)
+        if ((f->in_force & ~f->had & 1u << i) != 0)
+            text_list_add(left, sizeof(left), ", ", "%s", quiet_part_names[i]);
+    snprintf(told, TOLD_SIZE, "%s", settings_text(*f->settings));
+    if (left[0] != '\0')
+        text_list_add(told, TOLD_SIZE, "; ", "not to be had: %s", left);
+}
+
 int refining_refine(void *data, enum refinement r, char *told, struct machine_error *err)
 {
     struct refining *f = data;
@@ -120,7 +131,7 @@ int refining_refine(void *data, enum refinement r, char *told, struct machine_er
         return machine_fail(err, MACHINE_CANNOT, "", "needs --quiet-machine");
     status = refine_settings(f, r, err);
     if (status == MACHINE_OK)
-        snprintf(told, TOLD_SIZE, "%s", settings_text(*f->settings));
+        tell_in_force(f, told);
     return status;
 }
 

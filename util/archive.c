@@ -176,10 +176,11 @@ static bool harmless_name(const char *name, size_t size)
            strspn(name, allowed) >= length;
 }
 
-/* A regular file for others, of a size that is there. */
+/* What is for others, a file or a folder. */
 static bool is_skipped(const struct header *h)
 {
-    return strncmp(h->name, ARCHIVE_SKIPPED, sizeof(ARCHIVE_SKIPPED) - 1) == 0 && h->prefix[0] == '\0';
+    return strncmp(h->name, ARCHIVE_SKIPPED, sizeof(ARCHIVE_SKIPPED) - 1) == 0 && h->prefix[0] == '\0' &&
+           (h->type == '0' || h->type == '5');
 }
 
 /* Appends the file whose header ends at `at`; *taken: its bytes there. */
@@ -190,8 +191,8 @@ static int take_member(const struct unpacked *u, const struct header *h, size_t 
     char name[ARCHIVE_NAME_MAX];
     if (!octal(h->checksum, sizeof(h->checksum), &sum) || sum != checksum_of(h) || memcmp(h->magic, "ustar", 5) != 0)
         return archive_refuse(u, "it contains no tar archive, or a damaged one");
-    if ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' ||
-        (!is_skipped(h) && !harmless_name(h->name, sizeof(h->name))))
+    if (!is_skipped(h) &&
+        ((h->type != '0' && h->type != '\0') || h->prefix[0] != '\0' || !harmless_name(h->name, sizeof(h->name))))
         return archive_refuse(u, "it contains something other than files at the top level");
     if (!octal(h->size, sizeof(h->size), &size) || size > left || padding(size) > left - size)
         return archive_refuse(u, "it is truncated");

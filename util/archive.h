@@ -25,8 +25,8 @@ int archive_write(FILE *out, const struct archive_member *members, size_t n);
 
 /*
  * Reads to the end of the stream. Returns 0 and sets *n (archive_free), or -1 with one clause in `why`: no gzip, cut
- * off, damaged, too large, a folder, a link or another name than those above, a name that is there twice. Files in folders
- * below ARCHIVE_SKIPPED are for others, and passed over.
+ * off, damaged, too large, a folder, a link or another name than those above, a name that is there twice. What is
+ * below ARCHIVE_SKIPPED is for others, and passed over.
  */
 int archive_read(FILE *in, struct archive_member members[ARCHIVE_MEMBERS_MAX], size_t *n, char *why, size_t size);
 /* The file of this name; NULL: there is none. */

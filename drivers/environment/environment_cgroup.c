@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CPUs and the time that this process's control groups leave it (cgroups(7); kernel: cgroup-v2, cgroup-v1/cpusets). */
+/* The CPUs and the time that this process's control groups leave it (cgroups(7); kernel: cgroup-v2, cpusets). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* C-states of the CPU (kernel: admin-guide/pm/cpuidle, "Representation of Idle States"), and what it is vulnerable to. */
+/* C-states of the CPU (kernel: admin-guide/pm/cpuidle, "Representation of Idle States"); its vulnerabilities. */
 #include <stdio.h>
 
 #include "drivers/environment/environment_parts.h"

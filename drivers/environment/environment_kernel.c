@@ -9,7 +9,7 @@
 #include "drivers/environment/environment_parts.h"
 
 enum { CONFIG_LINE = 256, EFI_HEADER = 4 };
-/* A kernel's configuration has 10,000 lines, 300 kB; a gzip of nothing but zeros unpacks to a thousand times its size. */
+/* A kernel's configuration has 10,000 lines; a gzip of nothing but zeros unpacks to a thousand times its size. */
 static const long CONFIG_LINES_MAX = 200000;
 
 /* ---- CONFIG_HZ ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands there, and is read once: each reader fills its own members, and leaves alone those that it cannot read. */
+/* What stands there, and is read once: each reader fills its own members, but for those that it cannot read. */
 #pragma once
 
 #include "drivers/environment/environment.h"

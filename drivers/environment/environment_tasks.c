@@ -91,7 +91,7 @@ static bool read_bound(const struct environment_tree *tasks, const char *tid)
 
 /* What is done with each: tasks is the folder proc/PID/task. */
 struct task_walk {
-    const struct environment_tree *proc;
+    struct environment_tree proc;
     struct environment_tree tasks;
     int pid;
     void (*each)(struct task_walk *walk, const char *tid);
@@ -123,7 +123,7 @@ static void walk_process(const char *pid, void *data)
     if (walk->pid <= 0)
         return;
     snprintf(path, sizeof path, "%s/task", pid);
-    if (environment_tree_below(walk->proc, path, &walk->tasks) != 0)
+    if (environment_tree_below(&walk->proc, path, &walk->tasks) != 0)
         return; /* it has ended */
     environment_tree_each(&walk->tasks, ".", walk_task, walk);
     environment_tree_close(&walk->tasks);
@@ -132,12 +132,10 @@ static void walk_process(const char *pid, void *data)
 /* Returns an error number of the folder. */
 static int walk_all(const struct environment_tree *t, struct task_walk *walk)
 {
-    struct environment_tree proc;
-    if (environment_tree_below(t, "proc", &proc) != 0)
+    if (environment_tree_below(t, "proc", &walk->proc) != 0)
         return errno;
-    walk->proc = &proc;
-    int error = environment_tree_each(&proc, ".", walk_process, walk);
-    environment_tree_close(&proc);
+    int error = environment_tree_each(&walk->proc, ".", walk_process, walk);
+    environment_tree_close(&walk->proc);
     return error;
 }
 

@@ -29,8 +29,8 @@ bool environment_tree_exists(const struct environment_tree *t, const char *path)
 bool environment_tree_link(const struct environment_tree *t, const char *path, char *out, size_t size);
 
 /*
- * The first size - 1 bytes of a file, a NUL behind them; printf makes the path. The length, or -1 with errno. What holds
- * a NUL is no text: EBADMSG.
+ * The first size - 1 bytes of a file, a NUL behind them; printf makes the path. The length, or -1 with errno. What
+ * holds a NUL is no text: EBADMSG.
  */
 __attribute__((format(printf, 4, 5))) long environment_tree_text(const struct environment_tree *t, char *out,
                                                                  size_t size, const char *path, ...);

@@ -41,7 +41,7 @@ struct native {
     struct machine_setup setup;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
     int cpu;
-    const char *core_class; /* of that CPU */
+    const char *core_class;   /* of that CPU */
     struct cpu_caches caches; /* of that CPU */
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */

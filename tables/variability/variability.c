@@ -15,21 +15,19 @@
 enum { RUNS = 1000, RUNS_BRIEF = 100, RUNS_MOST = 100000 };
 static const double TRIAL_US = 300, MASKED_US_MOST = 5000, SPOIL_US = 60, CELL_SECONDS = 0.02, BYTES_A_SECOND = 2e9;
 
+/* In the order of variability_workloads[]. */
 static const struct {
-    const char *name;
     enum workload_number workload;
     enum trials_before before;
     enum trials_place place;
     bool brief; /* one of those that --brief has */
 } workloads[VARIABILITY_WORKLOADS] = {
-    {"register", WORKLOAD_REGISTER, TRIALS_NOTHING, TRIALS_NOWHERE, true},
-    {"branch-cold", WORKLOAD_BRANCH, TRIALS_SPOIL, TRIALS_NOWHERE, true},
-    {"branch-warm", WORKLOAD_BRANCH, TRIALS_NOTHING, TRIALS_NOWHERE, true},
-    {"branch-ibpb", WORKLOAD_BRANCH, TRIALS_IBPB, TRIALS_NOWHERE, false},
-    {"L1@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L1, true},
-    {"L2@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L2, false},
-    {"L3@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L3, false},
-    {"memory@mem", WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_MEMORY, false},
+    {WORKLOAD_REGISTER, TRIALS_NOTHING, TRIALS_NOWHERE, true}, /* register */
+    {WORKLOAD_BRANCH, TRIALS_SPOIL, TRIALS_NOWHERE, true},     /* branch-cold */
+    {WORKLOAD_BRANCH, TRIALS_NOTHING, TRIALS_NOWHERE, true},   /* branch-warm */
+    {WORKLOAD_BRANCH, TRIALS_IBPB, TRIALS_NOWHERE, false},     /* branch-ibpb */
+    {WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L1, true},          {WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L2, false},
+    {WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_L3, false},         {WORKLOAD_LOAD, TRIALS_NOTHING, TRIALS_MEMORY, false},
 };
 
 static const struct table_column columns[] = {
@@ -60,7 +58,7 @@ static double trial_us(const struct tables_options *o)
 static int plan_cell(const struct tables_context *x, unsigned r, unsigned w, struct cells *out,
                      struct machine_error *err)
 {
-    struct cell *c = cells_add(out, "%s.%s", refinement_names[r], workloads[w].name);
+    struct cell *c = cells_add(out, "%s.%s", refinement_names[r], variability_workloads[w]);
     if (!c)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     c->active_cores = 1;
@@ -116,7 +114,7 @@ static int variability_missing(const struct cell *c, const struct machine_error 
     char why[sizeof e->text + sizeof e->remedy + 4];
     snprintf(why, sizeof why, "%s%s%s", e->text, e->remedy[0] ? "; " : "", e->remedy);
     table_add_missing(rows, why);
-    table_put_text(rows, "workload", workloads[c->number[1]].name);
+    table_put_text(rows, "workload", variability_workloads[c->number[1]]);
     table_put_text(rows, "refinement", refinement_names[c->number[0]]);
     return MACHINE_OK;
 }
@@ -145,7 +143,7 @@ static void put_between(struct table *rows, const struct trials_between *b)
 static int put_result(const struct cell *c, const struct trials_result *r, unsigned n, const char *told,
                       struct table *rows, struct machine_error *err)
 {
-    const char *workload = workloads[c->number[1]].name, *refinement = refinement_names[c->number[0]];
+    const char *workload = variability_workloads[c->number[1]], *refinement = refinement_names[c->number[0]];
     double *scratch = malloc(n * sizeof *scratch);
     char key[60];
     if (!scratch)
@@ -199,9 +197,6 @@ static int variability_measure(const struct tables_context *x, const struct cell
     free(r.duration);
     return status;
 }
-
-const char *const variability_workloads[VARIABILITY_WORKLOADS] = {
-    "register", "branch-cold", "branch-warm", "branch-ibpb", "L1@mem", "L2@mem", "L3@mem", "memory@mem"};
 
 const struct table_kind table_variability = {
     .name = "variability",

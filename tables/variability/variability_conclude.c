@@ -6,6 +6,9 @@
 
 #include "tables/variability/variability.h"
 
+const char *const variability_workloads[VARIABILITY_WORKLOADS] = {
+    "register", "branch-cold", "branch-warm", "branch-ibpb", "L1@mem", "L2@mem", "L3@mem", "memory@mem"};
+
 const struct variability_published variability_published[VARIABILITY_PUBLISHED] = {
     {"busy system", REFINED_BUSY, 100},           {"quiet system", REFINED_QUIET, 1e-7},
     {"kernel module", REFINED_MASKED, 0},         {"user space w/o dyn. ticks", REFINED_IRQS_AWAY, 1e-5},

@@ -53,4 +53,32 @@ for percent in 3 50 95; do
     full "names for $percent % of the files" "size=64m,nr_inodes=$((nodes * percent / 100))"
 done
 
+# ---- every other output, and folders that cannot be written
+
+model=model:xeon-gold-6130
+# each_output WHAT PATTERN: of each, one line, status 1, nothing in the folder
+each_output() {
+    for output in \
+        "--transition 128fma:512fma --machine $model --runs 3 --csv small/x.csv" \
+        "--transition 128fma:512fma --machine $model --runs 3 --json small/x.json" \
+        "--transition 128fma:512fma --machine $model --runs 3 --plot small/x.svg" \
+        "--table umask --brief --machine $model --output small" \
+        "--self-test --machine $model --bundle small/x.tar.gz" \
+        "--check environment --seconds 0.1 --sysroot $tmp/machine --json small/x.json" \
+        "--export json small/x.json --brief --machine $model"; do
+        # shellcheck disable=SC2086
+        run $output --quiet
+        verdict "$1: ${output%% *} ${output##* }" test "$status" -eq 1 -a "$(wc -l <"$err")" -eq 1 -a \
+            "$(grep -Ec "$2" "$err")" -eq 1 -a -z "$(find small -mindepth 1 ! -name full)"
+    done
+}
+mkdir -p "$tmp/machine/sys/devices/system/cpu/cpu0" "$tmp/machine/proc"
+echo 0 >"$tmp/machine/sys/devices/system/cpu/online"
+mount -t tmpfs -o size=4k,nr_inodes=4 tmpfs "$work/small" || exit 1
+head -c 8192 /dev/zero >small/full 2>/dev/null
+each_output "a full disk" 'cannot (write|make the directory) small/?.*: No space left'
+mount -o remount,ro "$work/small" || exit 1
+each_output "read-only" 'cannot (write|make the directory) small/?.*: Read-only file system'
+umount "$work/small"
+
 finish

@@ -110,6 +110,12 @@ if "$CHARACTERIZE" --list machines 2>/dev/null | grep -q '^timing  *yes'; then
     run --self-test --input here.tar.gz
     verdicts "$out" >"$tmp/again"
     verdict "its bundle is replayed with the same lines" cmp "$tmp/lines" "$tmp/again"
+    mkdir "$tmp/elsewhere" && tar xzf here.tar.gz -C "$tmp/elsewhere"
+    run --check environment --sysroot "$tmp/elsewhere/sysroot" --seconds 0.1
+    verdict "its environment can be checked elsewhere" test "$status" -eq 0 -a -s "$out"
+    (cd "$tmp/elsewhere" && tar czf ../again.tar.gz --format=ustar self-test.json readings.json host.json sysroot)
+    run --self-test --input "$tmp/again.tar.gz"
+    verdict "... and packed again by tar, sysroot and all" test "$status" -eq 0
 
     # other programs: their numbers are held against ours, nonsense is named, what is not there is said once
     mkdir "$tmp/bin"

@@ -8,8 +8,8 @@ m="--machine model:xeon-gold-6130"
 
 run --list tables
 listed=$(sed -n '/^$/q; s/ .*//p' "$out")
-verdict "--list tables: these nine, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
-    grep -Ecx 'frequency|transitions|throttle|trigger|relaxation|overhead|umask|energy|voltage')" -eq 9
+verdict "--list tables: these ten, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
+    grep -Ecx 'frequency|transitions|throttle|trigger|relaxation|overhead|umask|energy|voltage|variability')" -eq 10
 
 # every table, brief
 for table in $listed; do

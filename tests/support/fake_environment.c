@@ -15,10 +15,12 @@ struct fake_file {
     const char *path, *text;
 };
 
-static void put_files(const char *root, const struct fake_file *files, size_t n)
+/* Those that begin so. */
+static void put_files(const char *root, const char *prefix, const struct fake_file *files, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        folder_put_line(root, files[i].path, files[i].text);
+        if (strncmp(files[i].path, prefix, strlen(prefix)) == 0)
+            folder_put_line(root, files[i].path, files[i].text);
 }
 
 __attribute__((format(printf, 3, 4))) static void put_at(const char *root, const char *text, const char *path, ...)
@@ -31,7 +33,7 @@ __attribute__((format(printf, 3, 4))) static void put_at(const char *root, const
     folder_put_line(root, full, text);
 }
 
-static void put_system(const char *root)
+static void put_system(const char *root, const char *prefix)
 {
     static const struct fake_file files[] = {
         {"sys/devices/system/cpu/online", "0-7"},
@@ -82,9 +84,7 @@ static void put_system(const char *root)
         {"sys/fs/cgroup/user.slice/cpu.max", "400000 100000"},
         {"sys/fs/cgroup/user.slice/session.scope/cpu.max", "max 100000"},
     };
-    put_files(root, files, sizeof files / sizeof *files);
-    /* the byte behind the four of the attributes is 0; a string ends there, and so does the file */
-    folder_put(root, "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "\6\1\1\1\1");
+    put_files(root, prefix, files, sizeof files / sizeof *files);
 }
 
 static void put_cpu(const char *root, int cpu)
@@ -233,22 +233,33 @@ static void put_tasks(const char *root)
         fake_environment_task(root, &tasks[i]);
 }
 
-void fake_environment_make(char root[FOLDER_PATH_MAX])
+void fake_environment_renew(const char *root)
 {
     static const struct fake_ticks ticks[FAKE_CPUS] = {{1000, 9000, 0}, {1000, 9000, 0}, {1000, 9000, 0},
                                                        {10, 9990, 0},   {1000, 9000, 0}, {1000, 9000, 0},
                                                        {1000, 9000, 0}, {10, 9990, 0}};
-    char self[FOLDER_PATH_MAX + 16];
-    folder_make(root);
-    put_system(root);
-    for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
-        put_cpu(root, cpu);
+    char path[FOLDER_PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/proc", root);
+    folder_remove(path);
+    put_system(root, "proc/");
     put_cpuinfo(root);
     put_irqs(root);
     fake_environment_stat(root, ticks, 900);
     put_tasks(root);
-    snprintf(self, sizeof self, "%s/proc/self", root);
-    if (symlink("800", self) != 0)
-        perror(self);
+    snprintf(path, sizeof path, "%s/proc/self", root);
+    if (symlink("800", path) != 0)
+        perror(path);
+}
+
+void fake_environment_make(char root[FOLDER_PATH_MAX])
+{
+    folder_make(root);
+    put_system(root, "sys/");
+    put_system(root, "boot/");
+    fake_environment_renew(root);
+    for (int cpu = 0; cpu < FAKE_CPUS; cpu++)
+        put_cpu(root, cpu);
+    /* the byte behind the four of the attributes is 0; a string ends there, and so does the file */
+    folder_put(root, "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "\6\1\1\1\1");
     folder_put_line(root, "run/lock", "");
 }

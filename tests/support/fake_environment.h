@@ -14,6 +14,8 @@ enum { FAKE_CPUS = 8, FAKE_IRQS = 6, FAKE_FIRST_IRQ = 24, FAKE_STATES = 4 };
 
 /* Makes the folder (folder_remove()) and all files in it. */
 void fake_environment_make(char root[FOLDER_PATH_MAX]);
+/* Its folder proc as it was at first. */
+void fake_environment_renew(const char *root);
 
 /* proc/interrupts: each IRQ so often on each CPU, the timer so often; as is(cpu, line) says. Lines: 0 to FAKE_IRQS - 1
  * are the IRQs, FAKE_LOC, FAKE_RES, FAKE_NMI the others. */

@@ -31,6 +31,22 @@ static int remove_tree(void **state)
     return 0;
 }
 
+/* For those that change more; cmocka hands the state of the group to the others. */
+static int make_own(void **state)
+{
+    static char root[FOLDER_PATH_MAX];
+    fake_environment_make(root);
+    *state = root;
+    return 0;
+}
+
+/* Of the tree that all tests share, what most of them change. */
+static int renew_tree(void **state)
+{
+    fake_environment_renew(*state);
+    return 0;
+}
+
 /* Reads CPU 2 without counting. */
 static void read_tree(const char *root, struct environment *e)
 {
@@ -345,19 +361,20 @@ static void what_is_refused(void **state)
 
 int main(void)
 {
-#define ON_TREE(f) cmocka_unit_test_setup_teardown(f, make_tree, remove_tree)
+#define ON_SHARED(f) cmocka_unit_test_setup(f, renew_tree)
+#define ON_OWN(f) cmocka_unit_test_setup_teardown(f, make_own, remove_tree)
     const struct CMUnitTest tests[] = {
-        ON_TREE(what_stands_there),
-        ON_TREE(its_lists),
-        ON_TREE(interrupts_since_boot),
-        ON_TREE(columns_of_online_cpus),
-        ON_TREE(flags_and_revisions_of_cpuinfo),
-        ON_TREE(mitigations_of_the_command_line),
-        ON_TREE(configuration_in_the_kernel),
-        ON_TREE(groups_of_both_versions),
-        ON_TREE(odd_numbers),
-        ON_TREE(files_of_odd_kinds),
-        ON_TREE(what_is_refused),
+        ON_SHARED(what_stands_there),
+        ON_SHARED(its_lists),
+        ON_SHARED(interrupts_since_boot),
+        ON_SHARED(columns_of_online_cpus),
+        ON_OWN(flags_and_revisions_of_cpuinfo),
+        ON_SHARED(mitigations_of_the_command_line),
+        ON_SHARED(configuration_in_the_kernel),
+        ON_OWN(groups_of_both_versions),
+        ON_OWN(odd_numbers),
+        ON_OWN(files_of_odd_kinds),
+        ON_SHARED(what_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
 }

@@ -32,6 +32,13 @@ static int remove_counted(void **state)
     return 0;
 }
 
+static int renew_counted(void **state)
+{
+    fake_environment_renew(*state);
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "3");
+    return 0;
+}
+
 static void count_cpu2(void **state, int (*meanwhile)(void *root), struct environment *e)
 {
     struct machine_error err = {0};
@@ -259,11 +266,11 @@ static void files_come_and_go(void **state)
 
 int main(void)
 {
-#define ON_TREE(f) cmocka_unit_test_setup_teardown(f, make_counted, remove_counted)
+#define ON_TREE(f) cmocka_unit_test_setup(f, renew_counted)
     const struct CMUnitTest tests[] = {
         ON_TREE(interrupts_are_counted), ON_TREE(lines_are_known_by_name), ON_TREE(times_are_parts),
         ON_TREE(nothing_is_not_zero),    ON_TREE(tasks_that_ran),          ON_TREE(tasks_without_schedstat),
         ON_TREE(counting_ends_early),    ON_TREE(files_come_and_go),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_counted, remove_counted);
 }

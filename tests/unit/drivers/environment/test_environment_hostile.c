@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any file of the tree may be anything: garbage, a folder, a pipe, a loop of links, forbidden, gone. Whatever is read of
- * it must be fit to show, and parts of the time must be parts. */
+/*
+ * Any file of the tree may be anything: garbage, a folder, a pipe, a loop of links, forbidden, gone. Whatever is read
+ * of it must be fit to show, and parts of the time must be parts.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table variability on a modelled core whose durations are known, in environments that are to be had or not; what is
+ * concluded, said and drawn of it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/model/model_trials.h"
+#include "tables/variability/variability.h"
+#include "tests/support/table_rig.h"
+
+static double at(const struct table *t, const char *workload, enum refinement r, const char *column)
+{
+    size_t row = variability_row(t, workload, r);
+    if (row == t->n_rows)
+        fail_msg("no row %s, %s", workload, refinement_names[r]);
+    return table_number(t, row, column);
+}
+
+static void is_close(double x, double expected, double by)
+{
+    if (!(fabs(x - expected) <= by))
+        fail_msg("%.9g instead of %.9g", x, expected);
+}
+
+static size_t missing_of(const struct table *t, enum refinement r, const char *why)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_missing; i++) {
+        const char *of = table_missing_text(t, i, "refinement");
+        n += of && strcmp(of, refinement_names[r]) == 0 && strstr(t->missing[i].why, why) != NULL;
+    }
+    return n;
+}
+
+/* What the model does is what the table says. */
+static void the_truth_comes_back(void **state)
+{
+    (void)state;
+    static struct tables_options o;
+    static struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct table t;
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    rig_measure(&table_variability, &m, &o, &t);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    const double cycles = model_trial_cycles(&machine, 300);
+    machine.ops->close(&machine);
+    const double interrupt = MODEL_INTERRUPT_CYCLES / cycles;
+    assert_int_equal(t.n_rows, 3 * VARIABILITY_WORKLOADS);
+    assert_int_equal(t.n_missing, 0);
+    for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
+        const char *name = variability_workloads[w];
+        for (unsigned r = REFINED_QUIET; r <= REFINED_WARM; r++)
+            if (r == REFINED_QUIET || r >= REFINED_MASKED)
+                assert_string_equal(table_text(&t, variability_row(&t, name, (enum refinement)r), "unit"), "cycles");
+        /* 300 ms and what interrupts add, one every 4 ms */
+        is_close(at(&t, name, REFINED_QUIET, "interrupts"), 300.0 / 4, 2);
+        assert_true(at(&t, name, REFINED_MASKED, "interrupts") == 0);
+        assert_true(isnan(at(&t, name, REFINED_WARM, "interrupts")));
+        is_close(at(&t, name, REFINED_QUIET, "resolution"), 1 / cycles, 1e-8);
+    }
+    for (size_t w = 0; w < 5; w += 4) { /* register, L1@mem: nothing but interrupts */
+        const char *name = variability_workloads[w];
+        assert_true(at(&t, name, REFINED_QUIET, "mode") == cycles);
+        is_close(at(&t, name, REFINED_QUIET, "spread"), interrupt, 1e-9);
+        assert_true(at(&t, name, REFINED_QUIET, "p50") == 0 && at(&t, name, REFINED_QUIET, "p90") == 0);
+        is_close(at(&t, name, REFINED_QUIET, "p99"), interrupt, 1e-9); /* one trial in 13 has one */
+        assert_true(at(&t, name, REFINED_MASKED, "spread") == 0);
+    }
+    /* the predictor learns in five trials, which are what is left out to be warm */
+    assert_true(at(&t, "branch-warm", REFINED_MASKED, "to_mode") == MODEL_TRIALS_TO_LEARN);
+    is_close(at(&t, "branch-warm", REFINED_MASKED, "spread"), MODEL_TRIALS_TO_LEARN / 1000.0, 1e-5);
+    assert_true(at(&t, "branch-warm", REFINED_WARM, "spread") == 0);
+    assert_true(at(&t, "branch-warm", REFINED_WARM, "trials") == 1000 - MODEL_TRIALS_TO_LEARN);
+    assert_true(at(&t, "branch-ibpb", REFINED_MASKED, "spread") == 0);
+    is_close(at(&t, "branch-ibpb", REFINED_MASKED, "mode"), cycles * (1 + MODEL_CLEARED), 1);
+    is_close(at(&t, "branch-cold", REFINED_MASKED, "mode"), cycles * (1 + MODEL_SPOILT),
+             2 * cycles * MODEL_SPOILT_SIGMA);
+    /* 99 of 100 of normal numbers are within 2.58 standard deviations */
+    is_close(at(&t, "L2@mem", REFINED_MASKED, "p99"), 2.58 * MODEL_L2_SIGMA, 0.8 * MODEL_L2_SIGMA);
+    is_close(at(&t, "L3@mem", REFINED_MASKED, "p99"), 2.58 * MODEL_L3_SIGMA, 0.8 * MODEL_L3_SIGMA);
+    is_close(at(&t, "memory@mem", REFINED_MASKED, "p99"), 2.58 * MODEL_MEMORY_SIGMA, 0.8 * MODEL_MEMORY_SIGMA);
+    /* concluding twice adds nothing */
+    assert_int_equal(variability_conclude(&t), 0);
+    assert_int_equal(t.n_rows, 3 * VARIABILITY_WORKLOADS);
+    table_free(&t);
+}
+
+/* ---- refinements ---- */
+
+struct steps {
+    unsigned asked[REFINEMENTS];
+    enum refinement last;
+};
+
+static int refine(void *data, enum refinement r, char *told, struct machine_error *err)
+{
+    struct steps *s = data;
+    s->asked[r]++;
+    assert_true(r >= s->last); /* never back: each is in addition to those before */
+    s->last = r;
+    if (r == REFINED_ISOLATED)
+        return machine_fail(err, MACHINE_CANNOT, "as root", "no cpusets here");
+    snprintf(told, 200, "step %u", (unsigned)r);
+    return MACHINE_OK;
+}
+
+static void refinements_are_taken_in_turn(void **state)
+{
+    (void)state;
+    static struct tables_options o;
+    static struct model m;
+    struct steps s = {{0}, REFINED_BUSY};
+    struct table t;
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    o.brief = true;
+    o.runs = 30;
+    o.observe_us = 100;
+    o.refine = refine;
+    o.refine_data = &s;
+    rig_measure(&table_variability, &m, &o, &t);
+    for (unsigned r = REFINED_BUSY; r < REFINED_WARM; r++)
+        assert_int_equal(s.asked[r], 4); /* workloads of --brief */
+    assert_int_equal(s.asked[REFINED_WARM], 0);
+    assert_int_equal(missing_of(&t, REFINED_ISOLATED, "no cpusets here; as root"), 4);
+    assert_int_equal(t.n_missing, 4);
+    assert_int_equal(t.n_rows, 4 * 6);
+    assert_true(at(&t, "register", REFINED_BUSY, "trials") == 30);
+    char *text = rig_printed(&table_variability, &t);
+    assert_non_null(strstr(text, "busy: step 0"));
+    assert_non_null(strstr(text, "irqs-away: step 4"));
+    assert_non_null(strstr(text, "not measured here: " VARIABILITY_PUBLISHED_AS));
+    free(text);
+    table_free(&t);
+}
+
+static int refine_fails(void *data, enum refinement r, char *told, struct machine_error *err)
+{
+    (void)data, (void)r, (void)told;
+    return machine_fail(err, MACHINE_FAILED, "", "the journal is full");
+}
+
+/* A machine like this one: no masking, no barrier, and nothing that is changed. */
+static int trials_in_user_space(struct machine *m, const struct trials_request *r, double *duration,
+                                struct trials_seen *seen, struct machine_error *err)
+{
+    if (r->masked || r->before == TRIALS_IBPB)
+        return machine_fail(err, MACHINE_CANNOT, "use the helper", "user space");
+    int status = model_trials(m, r, duration, seen, err);
+    seen->cycles = false;
+    seen->between.interrupts = NAN;
+    return status;
+}
+
+static void model_said_not_to_be(const struct machine *m, struct machine_info *out)
+{
+    struct machine real = *m;
+    struct machine_ops ops = *(const struct machine_ops *)m->around;
+    real.ops = &ops;
+    ops.info(&real, out);
+    out->modelled = false;
+}
+
+static void what_cannot_be_is_missing(void **state)
+{
+    (void)state;
+    static struct tables_options o;
+    static struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct machine_ops ops;
+    struct table t;
+    rig_load_plain("xeon-gold-6130", &m);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    const struct machine_ops *own = machine.ops;
+    ops = *own;
+    ops.trials = trials_in_user_space;
+    ops.info = model_said_not_to_be;
+    machine.ops = &ops;
+    machine.around = (void *)(uintptr_t)own;
+    tables_options_default(&o);
+    o.runs = 20;
+    rig_measure_on(&table_variability, &machine, &o, &t);
+    assert_int_equal(missing_of(&t, REFINED_BUSY, "--interference"), 1);
+    for (unsigned r = REFINED_SETTINGS; r < REFINED_MASKED; r++)
+        assert_int_equal(missing_of(&t, (enum refinement)r, "--quiet-machine"), 1);
+    assert_int_equal(missing_of(&t, REFINED_MASKED, "user space; use the helper"), VARIABILITY_WORKLOADS);
+    assert_int_equal(missing_of(&t, REFINED_QUIET, "user space"), 1); /* branch-ibpb */
+    assert_int_equal(t.n_rows, 2 * (VARIABILITY_WORKLOADS - 1));
+    assert_true(isnan(at(&t, "register", REFINED_QUIET, "interrupts")));
+    char *text = rig_findings(&table_variability, &t);
+    assert_non_null(strstr(text, "time stamps"));
+    free(text);
+    table_free(&t);
+    /* a machine that knows no trials at all */
+    ops.trials = NULL;
+    rig_measure_on(&table_variability, &machine, &o, &t);
+    assert_int_equal(t.n_rows, 0);
+    assert_int_equal(missing_of(&t, REFINED_QUIET, "runs no trials"), VARIABILITY_WORKLOADS);
+    free(rig_printed(&table_variability, &t));
+    table_free(&t);
+    /* a failure is no missing row */
+    ops.trials = trials_in_user_space;
+    o.refine = refine_fails;
+    assert_int_equal(tables_measure(&table_variability, &machine, &o, NULL, NULL, &t, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "the journal is full");
+    machine.ops = own;
+    machine.ops->close(&machine);
+}
+
+/* ---- words and pictures ---- */
+
+static void percentages(void **state)
+{
+    (void)state;
+    static const struct {
+        double fraction;
+        const char *text;
+    } cases[] = {{0, "0 %"},           {1e-7, "0.000010 %"}, {2.6e-7, "0.000026 %"}, {1e-5, "0.0010 %"},
+                 {0.0344, "3.4 %"},    {0.5, "50 %"},        {1, "100 %"},           {100, "10000 %"},
+                 {1e-12, "1.0e-10 %"}, {NAN, "-"},           {INFINITY, "-"},        {0.00999, "1.00 %"}};
+    char text[VARIABILITY_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(variability_percent(cases[i].fraction, text), cases[i].text);
+}
+
+/* Details of files are anybody's. */
+static void details_of_strangers(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"in_force\": 3}",
+        "{\"in_force\": \"\", \"rounds\": 1.0, \"warm\": {\"trials\": -4, \"mode\": 1, \"spread\": 0, \"p50\": 0, "
+        "\"p90\": 0, \"p99\": 0, \"max\": 0}}",
+        "{\"in_force\": \"\", \"rounds\": 1.0, \"warm\": {\"trials\": 4, \"mode\": 0, \"spread\": 0, \"p50\": 0, "
+        "\"p90\": 0, \"p99\": 0, \"max\": 0}}",
+        "{\"in_force\": \"\", \"warm\": \"x\"}",
+    };
+    struct repeatability warm;
+    struct table t;
+    assert_false(variability_from_json(NULL, NULL, &warm));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_false(variability_from_json(texts[i], NULL, &warm));
+        table_init(&t, "variability", table_variability.columns, table_variability.n_columns);
+        table_add_row(&t);
+        table_put_text(&t, "workload", "register");
+        table_put_text(&t, "refinement", i % 2 ? "quiet" : "unheard of");
+        if (texts[i][0])
+            table_set_detail(&t, "register/quiet", texts[i]);
+        assert_int_equal(variability_conclude(&t), 0);
+        assert_int_equal(t.n_rows, 1);
+        free(rig_printed(&table_variability, &t));
+        struct chart c = {0};
+        variability_plot(&t, &c);
+        assert_false(c.failed);
+        chart_free(&c);
+        table_free(&t);
+    }
+    struct variability_kept kept = {"what \"is\" in force", 1e9, 1 << 30, {7, true, 300, 0.5, 0, 0.1, 0.2, 0.3, 0.5}};
+    char told[200], *json = variability_to_json(&kept);
+    assert_true(variability_from_json(json, told, &warm));
+    assert_string_equal(told, kept.in_force);
+    assert_true(warm.n == 7 && warm.mode == 300 && warm.spread == 0.5 && warm.p50 == 0.1 && warm.max == 0.5);
+    free(json);
+}
+
+static void the_picture(void **state)
+{
+    (void)state;
+    static struct tables_options o;
+    static struct model m;
+    struct table t;
+    struct chart c = {0};
+    rig_load_plain("xeon-gold-6130", &m);
+    tables_options_default(&o);
+    o.brief = true;
+    rig_measure(&table_variability, &m, &o, &t);
+    variability_plot(&t, &c);
+    assert_int_equal(c.n_panels, 4);
+    for (size_t p = 0; p < c.n_panels; p++) {
+        assert_true(c.panels[p].log_x && c.one_axis && c.x_lo > 0 && c.x_lo < 1e-4 && c.x_hi > 1e4);
+        for (size_t i = 0; i < c.panels[p].n_bars; i++)
+            assert_true(c.panels[p].bars[i].to >= c.x_lo && c.panels[p].bars[i].to <= c.x_hi);
+    }
+    /* what was published is hatched, and with the workload that it is of alone */
+    for (size_t p = 0; p < c.n_panels; p++) {
+        size_t hatched = 0;
+        for (size_t i = 0; i < c.panels[p].n_bars; i++)
+            hatched += c.panels[p].bars[i].hatched;
+        assert_int_equal(hatched, p == 0 ? 4 : 0);
+    }
+    chart_free(&c);
+    table_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_truth_comes_back),      cmocka_unit_test(refinements_are_taken_in_turn),
+        cmocka_unit_test(what_cannot_be_is_missing), cmocka_unit_test(percentages),
+        cmocka_unit_test(details_of_strangers),      cmocka_unit_test(the_picture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
