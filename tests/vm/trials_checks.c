@@ -159,21 +159,17 @@ static void test_too_long(void)
           shortest, t.piece);
 }
 
-/* Rounds of the register workload that take about so many ms in the module. */
-static uint64_t rounds_of(double ms)
+/* A thousand that take more than a second, most of it between them: a single one is so short that it is run in one piece,
+ * and never given up, however often the emulator stands still. */
+static void request_many(void)
 {
-    request(WORKLOAD_REGISTER, 20, 2000, 0);
-    uint64_t best = UINT64_MAX;
-    ask();
-    for (unsigned i = 0; i < t.n && i < 20; i++)
-        best = t.trial[i].ticks < best ? t.trial[i].ticks : best;
-    return (uint64_t)(2000 * ms * (double)hello.tsc_khz / (double)(best > 0 ? best : 1));
+    request(WORKLOAD_REGISTER, CHARACTERIZE_TRIALS_MAX, 500, 0);
+    t.spoil = CHARACTERIZE_SPOIL_MAX;
 }
 
 /* A second, whatever was asked for; who else wants that CPU gets it meanwhile. */
 static void test_ends(void)
 {
-    uint64_t rounds = rounds_of(2.5);
     pid_t other = fork();
     if (other == 0) {
         cpu_set_t one;
@@ -185,15 +181,10 @@ static void test_ends(void)
             nanosleep(&nap, NULL);
         _exit(0);
     }
-    int error = 0;
-    double took = 0;
-    /* again where the emulator stood still during one of them */
-    for (unsigned tries = 0; tries < 10 && t.ended != CHARACTERIZE_ENDED_CALL; tries++) {
-        request(WORKLOAD_REGISTER, CHARACTERIZE_TRIALS_MAX, rounds, 0);
-        double begin = seconds_now();
-        error = ask();
-        took = seconds_now() - begin;
-    }
+    request_many();
+    double begin = seconds_now();
+    int error = ask();
+    double took = seconds_now() - begin;
     int status, waited = waitpid(other, &status, WNOHANG);
     check(error == 0 && t.n > 0 && t.n < CHARACTERIZE_TRIALS_MAX && t.ended == CHARACTERIZE_ENDED_CALL && took > 0.9 &&
               took < 4,
@@ -212,16 +203,11 @@ static void test_signal(void)
 {
     struct sigaction action = {.sa_handler = interrupted};
     struct itimerval soon = {.it_value = {.tv_usec = 200000}};
-    uint64_t rounds = rounds_of(2.5);
-    double begin = 0;
-    int error = 0;
     sigaction(SIGALRM, &action, NULL);
-    for (unsigned tries = 0; tries < 10 && t.ended != CHARACTERIZE_ENDED_SIGNAL; tries++) {
-        setitimer(ITIMER_REAL, &soon, NULL);
-        request(WORKLOAD_REGISTER, CHARACTERIZE_TRIALS_MAX, rounds, 0);
-        begin = seconds_now();
-        error = ask();
-    }
+    setitimer(ITIMER_REAL, &soon, NULL);
+    request_many();
+    double begin = seconds_now();
+    int error = ask();
     check(error == 0 && t.n < CHARACTERIZE_TRIALS_MAX && t.ended == CHARACTERIZE_ENDED_SIGNAL,
           "a signal ends a call: errno %d, %u trials, %.2f s", error, t.n, seconds_now() - begin);
 }
