@@ -60,8 +60,8 @@ struct tables_options {
     uint32_t event;   /* umask: the event select code, 0 = 28H */
     /*
      * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
-     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (TABLES_TOLD_MAX)
-     * receives what is in force, "" for nothing.
+     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size
+     * TABLES_TOLD_MAX) receives what is in force, "" for nothing.
      */
     int (*refine)(void *refine_data, enum refinement r, char *told, struct machine_error *err);
     void *refine_data;
