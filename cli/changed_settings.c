@@ -98,7 +98,12 @@ static bool uses_others(const struct options *o)
 
 /* ---- what killed runs have left ---- */
 
-static int recover_one(const struct options *o, const char *state, bool quiet, bool tell_lives, bool *anything)
+struct recovered {
+    bool anything;   /* something was said */
+    char lives[800]; /* that another run lives; "": none does */
+};
+
+static int recover_one(const struct options *o, const char *state, bool quiet, struct recovered *r)
 {
     struct place place;
     struct machine_error error;
@@ -106,34 +111,38 @@ static int recover_one(const struct options *o, const char *state, bool quiet, b
     bool lives;
     place_make(o, state, &place);
     int status = settings_recover(&place.roots, told, sizeof(told), &lives, &error);
-    if (told[0] != '\0' && !quiet && (tell_lives || !lives))
-        fprintf(stderr, "%s\n", told);
-    *anything = *anything || told[0] != '\0';
+    if (lives) {
+        memcpy(r->lives, told, sizeof(told));
+    } else if (told[0] != '\0') {
+        r->anything = true;
+        if (!quiet)
+            fprintf(stderr, "%s\n", told);
+    }
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* What this user's runs have left, and what root's have. *anything: something was said. */
-static int recover(const struct options *o, bool quiet, bool tell_lives, bool *anything)
+/* What this user's runs have left, and what root's have. */
+static int recover(const struct options *o, bool quiet, struct recovered *r)
 {
     char own[STATE_MAX] = "";
     bool have_own = state_file(o, own);
+    *r = (struct recovered){.anything = false};
     if (o->sysroot != NULL)
-        return recover_one(o, own, quiet, tell_lives, anything);
-    int status = recover_one(o, settings_root_state_file, quiet, tell_lives, anything);
-    return status == DONE && have_own && strcmp(own, settings_root_state_file) != 0
-               ? recover_one(o, own, quiet, tell_lives, anything)
-               : status;
+        return recover_one(o, own, quiet, r);
+    int status = recover_one(o, settings_root_state_file, quiet, r);
+    return status == DONE && have_own && strcmp(own, settings_root_state_file) != 0 ? recover_one(o, own, quiet, r)
+                                                                                    : status;
 }
 
 void changed_settings_recover(const struct options *o)
 {
-    bool anything = false;
+    struct recovered recovered;
     sigset_t all, before;
     if (o->sysroot != NULL)
         return;
     sigfillset(&all); /* privileges are not dropped yet, thus no thread is to wait for them */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    (void)recover(o, o->quiet, false, &anything);
+    (void)recover(o, o->quiet, &recovered);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -170,7 +179,7 @@ static int make_changed_wish(const struct options *o, const struct settings_root
                                                                                   : complain_of_machine("", &error);
 }
 
-static void tell_left(const struct settings *s)
+void changed_settings_tell_left(const struct settings *s)
 {
     const char *left = settings_left(s);
     if (left[0] != '\0')
@@ -197,13 +206,13 @@ static int change(const struct options *o, const struct settings_wish *wish, str
     if (settings_apply(&place.roots, wish, out, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     if (!o->quiet)
-        tell_left(*out);
+        changed_settings_tell_left(*out);
     return DONE;
 }
 
 int changed_settings_begin(const struct options *o, struct settings **out)
 {
-    bool anything = false;
+    struct recovered recovered;
     char state[STATE_MAX];
     struct place place;
     struct settings_wish wish;
@@ -222,7 +231,9 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     stop_only_asks(true);
     bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0 || wish.quiet != 0;
     stop_hold();
-    status = recover(o, o->quiet, !wishes, &anything); /* with wishes a run that lives is an error, told below */
+    status = recover(o, o->quiet, &recovered);
+    if (recovered.lives[0] != '\0' && !wishes && !o->quiet) /* with wishes it is an error, told below */
+        fprintf(stderr, "%s\n", recovered.lives);
     if (status == DONE && wishes)
         status = change(o, &wish, out);
     stop_release(*out != NULL ? changed_settings_put_back : NULL, *out);
@@ -250,11 +261,12 @@ int changed_settings_end(struct settings *s)
     return tell_put_back(status, &error);
 }
 
-int changed_settings_quiet(const struct options *o, unsigned parts, struct settings **s, struct machine_error *err)
+int changed_settings_quiet(const struct options *o, enum quiet_part part, struct settings **s,
+                           struct machine_error *err)
 {
     char state[STATE_MAX];
     struct place place;
-    struct settings_wish wish = {.turbo = -1, .quiet = parts, .quiet_must = parts, .spread = uses_others(o)};
+    struct settings_wish wish = {.turbo = -1, .quiet = part, .spread = uses_others(o)};
     (void)state_file(o, state);
     place_make(o, state, &place);
     int status = measured_cpu(o, &place.roots, &wish.cpu, err);
@@ -263,6 +275,8 @@ int changed_settings_quiet(const struct options *o, unsigned parts, struct setti
     stop_only_asks(true);
     stop_hold();
     status = settings_add(&place.roots, &wish, s, err);
+    if (status == MACHINE_OK)
+        status = settings_stands(*s, part, err);
     stop_release(*s != NULL ? changed_settings_put_back : NULL, *s);
     return status;
 }
@@ -323,15 +337,17 @@ int changed_settings_show(const struct options *o)
 
 int job_restore(const struct options *o)
 {
-    bool anything = false;
+    struct recovered recovered;
     int status = place_check(o);
     if (status != DONE)
         return status;
     stop_only_asks(true);
     stop_hold();
-    status = recover(o, false, true, &anything);
+    status = recover(o, false, &recovered);
     stop_release(NULL, NULL);
-    if (status == DONE && !anything && !o->quiet)
+    if (status == DONE && recovered.lives[0] != '\0')
+        return refuse(CANNOT, "%s and puts them back when it ends; wait for that", recovered.lives);
+    if (status == DONE && !recovered.anything && !o->quiet)
         printf("no run left settings of this machine changed\n");
     return status;
 }

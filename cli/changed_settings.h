@@ -18,9 +18,12 @@ int changed_settings_begin(const struct options *o, struct settings **out);
 /* Puts them back; NULL is allowed. Returns DONE, or FAILED after a line. */
 int changed_settings_end(struct settings *s);
 
-/* More parts (enum quiet_part, or-ed) for the CPU that will be measured; *s as settings_add() has it. Nothing is said:
- * settings_left(*s). Returns MACHINE_OK or what settings_add() does. */
-int changed_settings_quiet(const struct options *o, unsigned parts, struct settings **s, struct machine_error *err);
+/* One more part for the CPU that will be measured; *s as settings_add() has it. Nothing is said. Returns MACHINE_OK, or
+ * MACHINE_CANNOT where there is nothing of it here, or what settings_add() does. */
+int changed_settings_quiet(const struct options *o, enum quiet_part part, struct settings **s,
+                           struct machine_error *err);
+/* Says what --quiet-machine left as it is, and why, where there is such a thing. */
+void changed_settings_tell_left(const struct settings *s);
 /* Back to a settings_mark(). Returns DONE, or FAILED after a line. */
 int changed_settings_back_to(struct settings *s, size_t mark);
 

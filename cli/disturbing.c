@@ -18,7 +18,7 @@ int disturbing_measured_cpu(const struct options *o, const struct cpu_view *v, i
 /* For the refinement `busy` of a quiet machine's table, unless the command line has another one. */
 static enum interference wanted_kind(const struct options *o)
 {
-    bool refines = o->job == JOB_ALL || (o->job == JOB_TABLE && o->table->refines);
+    bool refines = o->sysroot != NULL ? false : o->job == JOB_ALL || (o->job == JOB_TABLE && o->table->refines);
     return o->interference == INTERFERENCE_NONE && o->quiet_given && refines ? INTERFERENCE_MAKE : o->interference;
 }
 

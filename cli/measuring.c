@@ -58,7 +58,7 @@ static int check_load(const struct measuring *m)
 /* What tables of refinements ask for. */
 static void measuring_refine(const struct options *o, struct measuring *m)
 {
-    if (o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
+    if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
         return;
     m->refining = (struct refining){
         .options = o, .settings = &m->changed, .busy = m->interferer, .busy_text = m->disturbed};
@@ -71,6 +71,7 @@ int measuring_open(const struct options *o, struct measuring *m)
     struct machine_error error = {.status = MACHINE_OK};
     memset(m, 0, sizeof(*m));
     m->quiet = o->quiet;
+    m->sysroot = o->sysroot;
     measuring_options(o, &m->options);
     /* first: who disturbs is not to follow this process into a cpuset or onto its CPU */
     int status = disturbing_ready(o, &m->interferer, m->disturbed, sizeof(m->disturbed));
@@ -92,6 +93,8 @@ int measuring_open(const struct options *o, struct measuring *m)
     m->machine.ops->info(&m->machine, &info);
     privileges_opened(o, info.name, m->changed != NULL);
     changed_settings_text(o, m->changed, m->settings_text, sizeof(m->settings_text));
+    if (!o->quiet_given)
+        snprintf(m->base_text, sizeof(m->base_text), "%s", m->settings_text);
     if (m->disturbs)
         text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", m->disturbed);
     measuring_refine(o, m);
@@ -158,6 +161,20 @@ static void on_cell(void *data, const struct table_kind *k, const struct cell *c
     }
 }
 
+/* A table that refines the computer by itself tells what it did; where it did that is known here. */
+static void measuring_put_settings(const struct measuring *m, const struct table_kind *k, struct table *t)
+{
+    const char *own = k->refines ? table_setting(t, "settings") : NULL;
+    char text[sizeof(m->settings_text) + 1500] = "";
+    snprintf(text, sizeof(text), "%s", k->refines ? m->base_text : m->settings_text);
+    if (own != NULL && m->sysroot != NULL)
+        snprintf(text, sizeof(text), "in %.180s, not on this machine", m->sysroot);
+    if (own != NULL)
+        text_list_add(text, sizeof(text), "; ", "%s", own);
+    if (text[0] != '\0')
+        table_set_setting(t, "settings", text);
+}
+
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
                     struct table *out)
 {
@@ -174,8 +191,9 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         status = refining_end(&m->refining, &error);
     progress_end(&m->progress);
     if (status == MACHINE_OK) {
-        if (m->settings_text[0] != '\0')
-            table_set_setting(out, "settings", m->settings_text);
+        if (k->refines && m->n_kinds == 1)
+            refining_tell_left(&m->refining);
+        measuring_put_settings(m, k, out);
         return DONE;
     }
     snprintf(m->failure, sizeof(m->failure), "%s", error.text);

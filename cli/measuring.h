@@ -22,11 +22,13 @@ struct measuring {
     char disturbed[120];           /* what it is, in words */
     bool disturbs;                 /* whatever is measured: --interference */
     struct refining refining;
-    char settings_text[1000];
+    char settings_text[1300];
+    char base_text[1300]; /* of it, what refinements leave: turbo and frequency, where they do not tell it themselves */
     struct tables_options options;
     bool quiet;
-    char failure[600]; /* why the last table could not be measured */
-    char told[1000];   /* what `auto` took; said with the first cell */
+    const char *sysroot; /* NULL: this machine */
+    char failure[600];   /* why the last table could not be measured */
+    char told[1000];     /* what `auto` took; said with the first cell */
     struct progress progress;
     size_t n_kinds; /* tables that will be measured, with their expected seconds */
     const struct table_kind *kinds[MEASURING_TABLES_MAX];

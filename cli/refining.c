@@ -10,8 +10,6 @@
 #include "drivers/cpu/cpu.h"
 #include "util/text_list.h"
 
-enum { TOLD_SIZE = 200 };
-
 /* What each refinement adds to those above it. */
 static const unsigned parts_of[REFINEMENTS] = {
     [REFINED_SETTINGS] = QUIET_GOVERNOR | QUIET_EPP | QUIET_TURBO | QUIET_CSTATES | QUIET_SMT | QUIET_TICK,
@@ -30,6 +28,8 @@ static bool isolated_since_boot(const struct options *o)
     struct cpu_mask isolated;
     struct cpu_view view;
     int cpu;
+    if (o->sysroot != NULL)
+        return false;
     cpu_view_read("/sys", &view);
     return disturbing_measured_cpu(o, &view, &cpu) == DONE &&
            cpu_read_list("/sys", &isolated, "devices/system/cpu/isolated") && cpu_mask_has(&isolated, cpu);
@@ -101,19 +101,8 @@ static int refine_busy(struct refining *f, char *told, struct machine_error *err
     if (status == MACHINE_OK)
         status = interference_begin(f->busy, err);
     if (status == MACHINE_OK)
-        snprintf(told, TOLD_SIZE, "interference %s", f->busy_text);
+        snprintf(told, TABLES_TOLD_MAX, "interference %s", f->busy_text);
     return status;
-}
-
-static void tell_in_force(const struct refining *f, char *told)
-{
-    char left[100] = "";
-    for (int i = 0; i < QUIET_PARTS; i++)
-        if ((f->in_force & ~f->had & 1u << i) != 0)
-            text_list_add(left, sizeof(left), ", ", "%s", settings_part_names[i]);
-    snprintf(told, TOLD_SIZE, "%s", settings_text(*f->settings));
-    if (left[0] != '\0')
-        text_list_add(told, TOLD_SIZE, "; ", "not to be had: %s", left);
 }
 
 int refining_refine(void *data, enum refinement r, char *told, struct machine_error *err)
@@ -131,7 +120,7 @@ int refining_refine(void *data, enum refinement r, char *told, struct machine_er
         return machine_fail(err, MACHINE_CANNOT, "", "needs --quiet-machine");
     status = refine_settings(f, r, err);
     if (status == MACHINE_OK)
-        tell_in_force(f, told);
+        snprintf(told, TABLES_TOLD_MAX, "%s", settings_text(*f->settings));
     return status;
 }
 
@@ -141,4 +130,10 @@ int refining_end(struct refining *f, struct machine_error *err)
     if (status != MACHINE_OK || !f->begun)
         return status;
     return add_parts(f, refining_wished(f->options) & ~f->in_force, err);
+}
+
+void refining_tell_left(const struct refining *f)
+{
+    if (f->begun && !f->options->quiet)
+        changed_settings_tell_left(*f->settings);
 }

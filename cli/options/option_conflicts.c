@@ -111,10 +111,16 @@ static int check_table(const struct options *o)
     const struct {
         bool given;
         const char *name;
-    } options[TABLES_CHOICES] = {[CHOICE_WARMUP] = {o->warmup_us.given, "--warmup"},
-                                 [CHOICE_OBSERVE] = {o->observe_us.given, "--observe"},
-                                 [CHOICE_SIBLINGS] = {o->tables.siblings, "--siblings busy"},
-                                 [CHOICE_CORUNNER] = {o->corunner_given && !o->tables.corunner_same, "--companion"}};
+    } options[TABLES_CHOICES] = {
+        [CHOICE_WARMUP] = {o->warmup_us.given, "--warmup"},
+        [CHOICE_OBSERVE] = {o->observe_us.given, "--observe"},
+        [CHOICE_SIBLINGS] = {o->tables.siblings, "--siblings busy"},
+        [CHOICE_CORUNNER] = {o->corunner_given && !o->tables.corunner_same, "--companion"},
+        [CHOICE_CORUNNER_SAME] = {o->tables.corunner_same, "--companion same"},
+        [CHOICE_KERNELS] = {o->tables.n_kernels > 0, "--kernels"},
+        [CHOICE_PERIOD] = {o->period_us.given, "--period"},
+        [CHOICE_CORES] = {o->tables.n_active > 1 || (o->tables.n_active == 1 && o->tables.active[0] != 1),
+                          "--active-cores"}};
     if (o->job != JOB_TABLE)
         return 0;
     for (size_t i = 0; i < TABLES_CHOICES; i++)

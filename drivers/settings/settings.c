@@ -237,6 +237,12 @@ static size_t make_part(struct settings *s, struct quiet_plan *p)
     return made;
 }
 
+static int refuse_part(int number, const char *why, struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_CANNOT, "leave it out of --quiet-machine=...",
+                        "--quiet-machine=%s: nothing of it can be changed here: %s", settings_part_names[number], why);
+}
+
 static int make_quiet(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
 {
     int status = MACHINE_OK;
@@ -254,12 +260,10 @@ static int make_quiet(struct settings *s, const struct settings_wish *wish, stru
         char *why = s->told.why[number];
         settings_quiet_why(&plan, why, sizeof s->told.why[number]);
         bool stands = made + plan.already > 0;
-        if (status == MACHINE_OK && !stands && (wish->quiet_must & part) != 0) {
-            status = machine_fail(err, MACHINE_CANNOT, "leave it out of --quiet-machine=...",
-                                  "--quiet-machine=%s: nothing of it can be changed here: %s",
-                                  settings_part_names[number], why);
-        }
+        if (status == MACHINE_OK && !stands && (wish->quiet_must & part) != 0)
+            status = refuse_part(number, why, err);
         s->told.wished |= part;
+        s->told.stands = stands ? s->told.stands | part : s->told.stands & ~part;
         s->told.already = made == 0 && plan.already > 0 ? s->told.already | part : s->told.already & ~part;
         settings_changes_free(&plan.changes);
     }
@@ -329,6 +333,12 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
     }
     *out = s;
     return MACHINE_OK;
+}
+
+int settings_stands(const struct settings *s, enum quiet_part part, struct machine_error *err)
+{
+    int number = __builtin_ctz(part);
+    return (s->told.stands & part) != 0 ? MACHINE_OK : refuse_part(number, s->told.why[number], err);
 }
 
 const char *settings_text(const struct settings *s)

@@ -75,6 +75,8 @@ size_t settings_mark(const struct settings *s);
 /* The mark behind what turbo and a fixed frequency took, which come first. */
 size_t settings_base(const struct settings *s);
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err);
+/* Whether anything of a part that was wished for is in force: MACHINE_OK, or MACHINE_CANNOT and why not. */
+int settings_stands(const struct settings *s, enum quiet_part part, struct machine_error *err);
 /* What of the parts wished for was left as it is, and why: lines "part, part: why", each with its newline; "" for
  * nothing. Valid until settings_add(). */
 const char *settings_left(const struct settings *s);

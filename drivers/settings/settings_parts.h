@@ -88,6 +88,7 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
 struct quiet_told {
     unsigned wished;  /* parts, or-ed */
     unsigned already; /* of them, those that were so */
+    unsigned stands;  /* of them, those of which something was so or was changed */
     char why[QUIET_PARTS][300];
 };
 /* What was changed, in words, into `out` behind what stands there. */

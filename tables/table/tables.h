@@ -20,7 +20,13 @@
 #include "drivers/machine.h"
 #include "kernels/kernels.h"
 
-enum { TABLES_KERNELS_MAX = 64, TABLES_CORES_MAX = 1024, TABLES_CELL_ID_MAX = 120, TABLES_PROMISED_MAX = 10 };
+enum {
+    TABLES_KERNELS_MAX = 64,
+    TABLES_CORES_MAX = 1024,
+    TABLES_CELL_ID_MAX = 120,
+    TABLES_PROMISED_MAX = 10,
+    TABLES_TOLD_MAX = 600
+};
 
 /* Refinements of the environment, in this order (doc/quiet-machine.md): each in addition to those before it. */
 enum refinement {
@@ -54,8 +60,8 @@ struct tables_options {
     uint32_t event;   /* umask: the event select code, 0 = 28H */
     /*
      * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
-     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size 200)
-     * receives what is in force, "" for nothing.
+     * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size
+     * TABLES_TOLD_MAX) receives what is in force, "" for nothing.
      */
     int (*refine)(void *refine_data, enum refinement r, char *told, struct machine_error *err);
     void *refine_data;
@@ -102,7 +108,17 @@ enum tables_export {
 };
 
 /* Options that not every table can take. */
-enum tables_choice { CHOICE_WARMUP, CHOICE_OBSERVE, CHOICE_SIBLINGS, CHOICE_CORUNNER, TABLES_CHOICES };
+enum tables_choice {
+    CHOICE_WARMUP,
+    CHOICE_OBSERVE,
+    CHOICE_SIBLINGS,
+    CHOICE_CORUNNER,
+    CHOICE_CORUNNER_SAME,
+    CHOICE_KERNELS,
+    CHOICE_PERIOD,
+    CHOICE_CORES, /* another number of them than one */
+    TABLES_CHOICES
+};
 
 /* All that is known of a table, but for what its rows hold: nothing outside of its room names it. */
 struct table_kind {

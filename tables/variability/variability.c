@@ -185,7 +185,7 @@ static int variability_measure(const struct tables_context *x, const struct cell
                                          .data = &progress},
                              .place = workloads[c->number[1]].place};
     struct trials_result r;
-    char told[200] = "";
+    char told[TABLES_TOLD_MAX] = "";
     int status = o->refine ? o->refine(o->refine_data, (enum refinement)c->number[0], told, err) : MACHINE_OK;
     if (status == MACHINE_OK)
         status = trials_measure(x->machine, &s, &r, err);
@@ -197,6 +197,8 @@ static int variability_measure(const struct tables_context *x, const struct cell
     free(r.duration);
     return status;
 }
+
+#define VARIABILITY_ONE_CORE "it measures one core as it is found; --interference keeps others busy"
 
 const struct table_kind table_variability = {
     .name = "variability",
@@ -210,8 +212,12 @@ const struct table_kind table_variability = {
     .promised = {"workload", "refinement", "trials", "mode", "spread", "p50", "p90", "p99", "max"},
     .refines = true,
     .excluded = {[CHOICE_WARMUP] = "its trials show how the core warms up",
-                 [CHOICE_SIBLINGS] = "it measures one core as it is found; --interference keeps others busy",
-                 [CHOICE_CORUNNER] = "it measures one core as it is found; --interference keeps others busy"},
+                 [CHOICE_SIBLINGS] = VARIABILITY_ONE_CORE,
+                 [CHOICE_CORUNNER] = VARIABILITY_ONE_CORE,
+                 [CHOICE_CORUNNER_SAME] = VARIABILITY_ONE_CORE,
+                 [CHOICE_CORES] = VARIABILITY_ONE_CORE,
+                 [CHOICE_KERNELS] = "it has workloads of its own",
+                 [CHOICE_PERIOD] = "a trial is timed as a whole; --observe is its length"},
     .plan = variability_plan,
     .measure = variability_measure,
     .conclude = variability_conclude,

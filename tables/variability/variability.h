@@ -22,7 +22,7 @@ struct variability_kept {
     struct repeatability warm;
 };
 char *variability_to_json(const struct variability_kept *k);
-/* Whether it is one; *in_force (may be NULL, else 200) and *warm are what it tells. */
+/* Whether it is one; *in_force (may be NULL, else TABLES_TOLD_MAX) and *warm are what it tells. */
 bool variability_from_json(const char *json, char *in_force, struct repeatability *warm);
 
 /* Adds the rows `warm`. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tables/variability/variability.h"
+#include "util/text_list.h"
 
 const char *const variability_workloads[VARIABILITY_WORKLOADS] = {
     "register", "branch-cold", "branch-warm", "branch-ibpb", "L1@mem", "L2@mem", "L3@mem", "memory@mem"};
@@ -73,7 +74,7 @@ bool variability_from_json(const char *json, char *in_force, struct repeatabilit
                                  &n, "mode", &warm->mode, "spread", &warm->spread, "p50", &warm->p50, "p90", &warm->p90,
                                  "p99", &warm->p99, "max", &warm->max) == 0;
     if (read && in_force)
-        snprintf(in_force, 200, "%s", told);
+        snprintf(in_force, TABLES_TOLD_MAX, "%s", told);
     warm->n = n > 0 ? (size_t)n : 0;
     json_decref(j);
     return read && n > 0 && warm->mode > 0 && warm->spread >= 0;
@@ -99,8 +100,37 @@ static size_t best_warm(const struct table *t, const char *workload, struct repe
     return best;
 }
 
+/* Into `told` what was in force for the rows of a refinement, "" for nothing. */
+static void told_at(const struct table *t, unsigned r, char *told)
+{
+    struct repeatability ignored;
+    told[0] = '\0';
+    for (size_t w = 0; w < VARIABILITY_WORKLOADS && told[0] == '\0'; w++) {
+        char key[60];
+        snprintf(key, sizeof key, "%s/%s", variability_workloads[w], refinement_names[r]);
+        if (!variability_from_json(table_detail(t, key), told, &ignored))
+            told[0] = '\0';
+    }
+}
+
+/* For the whole table: what the last refinement had, and that the interference was of one refinement alone. */
+static void put_settings(struct table *t)
+{
+    char told[TABLES_TOLD_MAX] = "", all[2 * TABLES_TOLD_MAX] = "";
+    for (unsigned r = REFINED_WARM; r-- > REFINED_SETTINGS && told[0] == '\0';)
+        told_at(t, r, told);
+    if (told[0] != '\0')
+        text_list_add(all, sizeof all, "; ", "step by step to: %s", told);
+    told_at(t, REFINED_BUSY, told);
+    if (told[0] != '\0')
+        text_list_add(all, sizeof all, "; ", "in refinement busy alone: %s", told);
+    if (all[0] != '\0')
+        table_set_setting(t, "settings", all);
+}
+
 int variability_conclude(struct table *t)
 {
+    put_settings(t);
     for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
         const char *workload = variability_workloads[w];
         struct repeatability warm;

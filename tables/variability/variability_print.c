@@ -109,7 +109,7 @@ static void print_between(FILE *out, bool colour, const struct table *t)
 
 static void print_in_force(FILE *out, const struct table *t)
 {
-    char told[200], key[60];
+    char told[TABLES_TOLD_MAX], key[60];
     struct repeatability ignored;
     for (unsigned r = 0; r < REFINED_WARM; r++)
         for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {

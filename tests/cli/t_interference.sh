@@ -106,15 +106,22 @@ mkdir -p "$machine/dev" "$machine/run"
 find "$machine" -type f -exec grep -H . {} + | sort >"$tmp/was"
 clean
 # shellcheck disable=SC2086
-run $few --quiet-machine=governor,tick,irq --sysroot "$machine" --interference script --cpu "$last" --csv x.csv
-verdict "with it: each step that there is" test "$status" -eq 0 -a \
-    "$(refinements x.csv)" = "busy irqs-away quiet settings warm "
+run $few --interference script --cpu "$last" --csv x.csv
+verdict "interference is of one step alone" grep -q \
+    '^# settings: in refinement busy alone: interference script: on CPU' x.csv
+run --table variability --machine model:xeon-gold-6130 --brief --runs 5 --observe 50 --cpu "$last" \
+    --quiet-machine=governor,tick,irq --sysroot "$machine" --csv x.csv --json x.json
+verdict "with --quiet-machine: each step that there is" test "$status" -eq 0 -a \
+    "$(refinements x.csv)" = "irqs-away masked quiet settings warm "
 tr '\n' ' ' <"$out" | tr -s ' ' >"$tmp/flat"
-verdict "... busy is" grep -q 'busy: interference script: on CPU' "$tmp/flat"
-said="tick: nmi_watchdog 0 (was 1); not to be had: governor"
+said="tick: nmi_watchdog 0 (was 1); as it was: governor"
 quiet="quiet for CPU $last:"
 verdict "... what was changed, and what not, is said by step" \
     grep -q "settings: $quiet $said irqs-away: $quiet irq: 1 interrupt moved away; $said" "$tmp/flat"
+verdict "... for the whole table" grep -q \
+    "^# settings: in $machine, not on this machine; step by step to: $quiet irq: 1 interrupt moved away; $said$" x.csv
+verdict "... in both files" grep -q '"settings": "in .* step by step to: ' x.json
+verdict "... what stays is said once, and why" test "$(grep -c "^  governor: .*no cpufreq here" "$err")" -eq 1
 verdict "... what was not asked for is named" grep -q 'needs isolate, which --quiet-machine=... leaves out' "$tmp/flat"
 find "$machine" -type f -exec grep -H . {} + | sort >"$tmp/is"
 verdict "... and everything is as it was" cmp "$tmp/was" "$tmp/is"

@@ -62,6 +62,8 @@ verdict "... with everything as it was" same
 refuses "models have no settings" 2 "cannot be combined with --machine model:" $short --quiet-machine
 # shellcheck disable=SC2086
 refuses "--sysroot is for settings alone" 2 "it is where --quiet-machine changes settings" $short --sysroot "$tree"
+refuses "... of no machine that is measured" 2 'use it with --machine model:NAME' --table variability --brief \
+    --machine timing --quiet-machine=tick --sysroot "$tree"
 refuses "--turbo on contradicts turbo" 2 "leave out one" --transition 128fma:512fma --turbo on --quiet-machine=turbo
 refuses "an unknown part" 2 "unknown 'noise'" --transition 128fma:512fma --quiet-machine=irq,noise
 
@@ -86,6 +88,17 @@ echo 00000000-7ff1-50ab-95fa-64225559df55 >"$tree/proc/sys/kernel/random/boot_id
 run --restore --sysroot "$tree"
 verdict "after a reboot nothing is to be undone" grep -q "the machine was started anew since" "$err"
 verdict "... and nothing is" interval_is 120
+
+# a run that lives: its lock
+grow
+journal "$interval"
+(
+    flock 9
+    run --restore --sysroot "$tree"
+    echo "$status" >"$tmp/lived"
+) 9<"$tree/run/characterize.settings"
+status=$(cat "$tmp/lived")
+verdict "nothing is restored while a run lives: status 3" one_line 3 "process 4711.* wait for that"
 
 grow
 journal "file -1 /proc/sys/kernel/core_pattern core |evil"

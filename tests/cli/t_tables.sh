@@ -30,6 +30,13 @@ for table in $listed; do
     fi
 done
 
+# what a table does not look at
+for option in "--kernels 128or" "--period 2" "--active-cores 2" "--companion same" "--companion 64mul" "--warmup 5"; do
+    # shellcheck disable=SC2086
+    refuses "$option for variability" 2 "${option% *}.* cannot be combined with --table variability: " \
+        --table variability $m $option
+done
+
 # the published table, from the measurement alone (dissertation on AVX overhead, table 3.1)
 # shellcheck disable=SC2086
 run --table frequency $m --output o --quiet
