@@ -468,6 +468,25 @@ static void test_irqs_that_nobody_moves(void **state)
     findings_free(&f);
 }
 
+/* Files of a bundle: that nothing was counted does not tell that nothing comes. */
+static void test_what_stands_still(void **state)
+{
+    struct computer c;
+    struct findings f;
+    (void)state;
+    make_quiet(&c);
+    mask_of(&c.e.nohz_full, "");
+    c.e.timer_hz = 0;
+    look_for(&c, &f);
+    assert_int_equal(must_find(&f, "irqs")->kind, FINDING_QUIET);
+    findings_free(&f);
+    c.e.steal = NAN;
+    look_for(&c, &f);
+    assert_int_equal(must_find(&f, "irqs")->kind, FINDING_UNKNOWN);
+    assert_string_equal(must_find(&f, "tick")->seen, "CONFIG_HZ is 250");
+    findings_free(&f);
+}
+
 /* With ticks: CONFIG_HZ of them when busy, as few as there were. */
 static void test_tick(void **state)
 {
@@ -806,6 +825,7 @@ int main(void)
         cmocka_unit_test(test_irqs),
         cmocka_unit_test(test_irqs_that_nobody_moves),
         cmocka_unit_test(test_whose_quiet_machine),
+        cmocka_unit_test(test_what_stands_still),
         cmocka_unit_test(test_tick),
         cmocka_unit_test(test_turbo_is_what_is_measured),
         cmocka_unit_test(test_guest),
