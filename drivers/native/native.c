@@ -271,7 +271,8 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
                             "a native machine cannot fix a frequency: it only measures");
     }
     s->setup = *setup;
-    memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
+    if (setup->n_counters > 0) /* else there may be no list at all */
+        memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
     s->setup.counters = s->counters;
     cpu_view_read(s->sys, view);
     return cpu_choose_measured(view, setup, &s->cpu, err);

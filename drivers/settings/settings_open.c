@@ -5,19 +5,16 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 const char *settings_proc(const struct settings_roots *r)
 {
     return r->proc != NULL ? r->proc : "/proc";
-}
-
-bool settings_are_real(const struct settings_roots *r)
-{
-    return strcmp(r->sys, "/sys") == 0;
 }
 
 /* The root of a path, and *rest below it; NULL with errno. */
@@ -120,6 +117,14 @@ int settings_read_text(const struct settings_roots *r, const char *path, char *o
     return (int)used;
 }
 
+/* Whether a file is kept as it was written, also below a /sys that is made up: those of the kernel are not. */
+static bool is_plain(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && fs.f_type != SYSFS_MAGIC && fs.f_type != PROC_SUPER_MAGIC &&
+           fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC;
+}
+
 int settings_write_text(const struct settings_roots *r, const char *path, const char *value)
 {
     char text[4096];
@@ -133,7 +138,7 @@ int settings_write_text(const struct settings_roots *r, const char *path, const 
     if (known)
         snprintf(text, sizeof text, "%s", value);
     /* plain files keep what is not overwritten; still in one write, so that a signal finds it whole */
-    while (known && !settings_are_real(r) && (off_t)length < status.st_size && length < sizeof text)
+    while (known && is_plain(fd) && (off_t)length < status.st_size && length < sizeof text)
         text[length++] = '\n';
     ssize_t put = known ? write(fd, text, length) : -1;
     int error = !known ? EMSGSIZE : put > 0 && put == (ssize_t)length ? 0 : put < 0 ? errno : EIO;

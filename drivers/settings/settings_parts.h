@@ -54,8 +54,6 @@ int settings_write_text(const struct settings_roots *r, const char *path, const 
 void settings_real_path(const struct settings_roots *r, const char *path, char *out, size_t size);
 /* "/proc", or what stands for it */
 const char *settings_proc(const struct settings_roots *r);
-/* Whether the machine itself is meant, not a folder that looks like it. */
-bool settings_are_real(const struct settings_roots *r);
 
 /* ---- settings_write.c: reading and writing one setting ---- */
 
