@@ -69,7 +69,7 @@ static int write_member(FILE *out, struct stream *s, const struct archive_member
     struct header h;
     memset(&h, 0, sizeof(h));
     snprintf(h.name, sizeof(h.name), "%s", m->name);
-    snprintf(h.mode, sizeof(h.mode), "%07o", 0644u);
+    snprintf(h.mode, sizeof(h.mode), "%07o", m->read_only ? 0444u : 0644u);
     snprintf(h.uid, sizeof(h.uid), "%07o", 0u);
     snprintf(h.gid, sizeof(h.gid), "%07o", 0u);
     snprintf(h.size, sizeof(h.size), "%011llo", (unsigned long long)m->size & 077777777777);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -18,6 +19,7 @@ struct archive_member {
     char name[ARCHIVE_NAME_MAX]; /* letters, digits, '-', '_' and '.'; '.' and '-' not first; as many as wanted */
     char *text;                  /* size bytes and a NUL, malloc'ed */
     size_t size;
+    bool read_only; /* mode 0444, else 0644; what is read does not tell it */
 };
 
 /* Writes n files; names may have folders, with '/' between. Returns 0, or -1 with errno. */

@@ -13,7 +13,7 @@
 #include "drivers/cpu/cpu.h"
 #include "util/error.h"
 
-enum { ENVIRONMENT_TEXT = 256 };
+enum { ENVIRONMENT_TEXT = 256, ENVIRONMENT_LINE = 4096 };
 
 /* One small file, one line of it. */
 struct fact {
@@ -96,6 +96,9 @@ struct environment_irq {
     bool numbered;                /* has a folder in proc/irq */
     struct cpu_mask allowed;
     bool allowed_known, here; /* may go to the CPU */
+    /* May be sent elsewhere: those that the kernel alone places (managed ones, of queues for each CPU) have a file that
+     * nobody may write (Linux, kernel/irq/proc.c: irq_can_set_affinity_usr); older kernels do not tell. */
+    bool movable;
 };
 struct environment_task {
     int pid;
@@ -117,6 +120,7 @@ struct environment {
     bool root;      /* uid 0 looked */
     double seconds; /* counted for so long */
     struct fact fact[ENV_FACTS];
+    char command_line[ENVIRONMENT_LINE]; /* ENV_CMDLINE, which may be longer than a fact; "": not readable */
     struct cpu_mask siblings, online, isolated, nohz_full, workqueue, writeback, default_affinity;
     bool siblings_known; /* a list was read that names the CPU */
 
@@ -166,5 +170,10 @@ void environment_free(struct environment *e);
 
 /* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". */
 void environment_path(enum environment_fact which, int cpu, char *out, size_t size);
+/*
+ * The value of an option on the kernel's command line, the last one of that name: "off" of "mitigations=off", "" of
+ * "nomodule". *length of it; NULL: there is none.
+ */
+const char *environment_boot_option(const struct environment *e, const char *name, size_t *length);
 /* The facts alone, in a fraction of a millisecond: no lists, nothing counted. For the snapshot. */
 void environment_read_facts(const char *root, int cpu, struct environment *out);

@@ -102,21 +102,36 @@ static void read_sets(const struct environment_tree *t, struct environment *e)
 
 /* ---- the kernel command line, which is longer, too ---- */
 
-static void read_mitigations(const struct environment_tree *t, struct environment *e)
+const char *environment_boot_option(const struct environment *e, const char *name, size_t *length)
 {
-    static const char name[] = "mitigations=";
-    char line[LIST_SIZE], path[FACT_PATH_SIZE], *rest = NULL;
-    e->mitigations[0] = '\0';
-    fact_path(ENV_CMDLINE, e->cpu, path, sizeof path);
-    if (environment_tree_line(t, path, line, sizeof line) != 0)
-        return;
-    snprintf(e->mitigations, sizeof e->mitigations, "default");
-    for (const char *word = strtok_r(line, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        if (strcmp(word, "--") == 0) /* what follows is for the first process */
+    const char *found = NULL;
+    size_t size = strlen(name), word;
+    for (const char *at = e->command_line + strspn(e->command_line, " "); *at != '\0';
+         at += word, at += strspn(at, " ")) {
+        word = strcspn(at, " ");
+        if (word == 2 && strncmp(at, "--", 2) == 0) /* what follows is for the first process */
             break;
-        if (strncmp(word, name, sizeof name - 1) == 0) /* the last one counts */
-            plain_text(word + sizeof name - 1, e->mitigations, sizeof e->mitigations);
+        bool same = strncmp(at, name, size) == 0 && (word == size || at[size] == '=');
+        if (same) { /* the last one counts */
+            found = at + size + (word > size);
+            *length = word - size - (word > size);
+        }
     }
+    return found;
+}
+
+static void read_command_line(const struct environment_tree *t, struct environment *e)
+{
+    char path[FACT_PATH_SIZE];
+    fact_path(ENV_CMDLINE, e->cpu, path, sizeof path);
+    e->command_line[0] = e->mitigations[0] = '\0';
+    if (environment_tree_line(t, path, e->command_line, sizeof e->command_line) != 0)
+        return;
+    size_t length;
+    const char *value = environment_boot_option(e, "mitigations", &length);
+    char word[ENVIRONMENT_LINE];
+    snprintf(word, sizeof word, "%.*s", value != NULL ? (int)length : 7, value != NULL ? value : "default");
+    plain_text(word, e->mitigations, sizeof e->mitigations);
 }
 
 void environment_facts_read(const struct environment_tree *t, struct environment *e)
@@ -124,7 +139,7 @@ void environment_facts_read(const struct environment_tree *t, struct environment
     for (int i = 0; i < ENV_FACTS; i++)
         read_fact(t, (enum environment_fact)i, e->cpu, &e->fact[i]);
     read_sets(t, e);
-    read_mitigations(t, e);
+    read_command_line(t, e);
     plain_text(e->fact[ENV_MICROCODE].text, e->microcode, sizeof e->microcode);
 }
 

@@ -128,6 +128,7 @@ static void read_allowed(const struct environment_tree *t, int cpu, struct envir
     irq->allowed_known = irq->numbered && environment_tree_line(t, path, text, sizeof text) == 0 &&
                          cpu_mask_parse(text, &irq->allowed) == 0;
     irq->here = irq->allowed_known && cpu_mask_has(&irq->allowed, cpu);
+    irq->movable = irq->allowed_known && (environment_tree_mode(t, path) & 0222) != 0;
 }
 
 /* The local APIC's timer; the hypervisor's, which guests of Hyper-V have instead (arch/x86/kernel/irq.c). */

@@ -18,12 +18,13 @@ struct packing {
     environment_taker *take;
     void *data;
     int status;
+    bool read_only; /* what is given now */
 };
 
 static void pack_bytes(struct packing *p, const char *path, const char *bytes, size_t size)
 {
     if (p->status == 0)
-        p->status = p->take(p->data, path, bytes, size);
+        p->status = p->take(p->data, path, bytes, size, p->read_only);
 }
 
 static void pack_text(struct packing *p, const char *path, const char *text)
@@ -90,6 +91,7 @@ static bool word_matters(const char *word)
         "acpi_irq_nobalance",
         "maxcpus",
         "nr_cpus",
+        "nomodule",
     };
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:=";
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -200,9 +202,12 @@ static void pack_cpus(struct packing *p)
 static void pack_irqs(struct packing *p)
 {
     pack_whole(p, "proc/interrupts");
-    for (size_t i = 0; i < p->e->n_irqs; i++)
+    for (size_t i = 0; i < p->e->n_irqs; i++) {
+        p->read_only = !p->e->irqs[i].movable;
         if (p->e->irqs[i].numbered)
             pack_file(p, "proc/irq/%s/smp_affinity_list", p->e->irqs[i].name);
+    }
+    p->read_only = false;
 }
 
 /* The lines of the CPUs; others tell for how long the machine has run, and how much. */

@@ -2,10 +2,11 @@
 /* The files of a computer that environment_read() reads, to be tried elsewhere. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Takes one file: its path relative to the root folder. Returns 0, or -1: no more. */
-typedef int environment_taker(void *data, const char *path, const char *bytes, size_t size);
+/* Takes one file: its path relative to the root folder; nobody may write it. Returns 0, or -1: no more. */
+typedef int environment_taker(void *data, const char *path, const char *bytes, size_t size, bool read_only);
 
 /*
  * Gives each file below `root` ("" is this machine) to take(): all that is read for CPU `cpu`, of the others those that

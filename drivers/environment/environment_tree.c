@@ -93,6 +93,16 @@ bool environment_tree_exists(const struct environment_tree *t, const char *path)
     return fd >= 0;
 }
 
+unsigned environment_tree_mode(const struct environment_tree *t, const char *path)
+{
+    struct stat s;
+    int fd = tree_open_at(t, path, O_PATH);
+    unsigned mode = fd >= 0 && fstat(fd, &s) == 0 ? s.st_mode & 07777 : 0;
+    if (fd >= 0)
+        close(fd);
+    return mode;
+}
+
 bool environment_tree_link(const struct environment_tree *t, const char *path, char *out, size_t size)
 {
     ssize_t length = readlinkat(t->fd, path, out, size);

@@ -25,6 +25,8 @@ int environment_tree_file(const struct environment_tree *t, const char *path);
 /* 0 where a character device or a regular file can be opened to read; else errno. */
 int environment_tree_readable(const struct environment_tree *t, const char *path);
 bool environment_tree_exists(const struct environment_tree *t, const char *path);
+/* The permissions; 0: not there. */
+unsigned environment_tree_mode(const struct environment_tree *t, const char *path);
 /* Where a symbolic link leads, as it stands there; false: none that fits. */
 bool environment_tree_link(const struct environment_tree *t, const char *path, char *out, size_t size);
 

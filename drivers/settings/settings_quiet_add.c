@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void settings_quiet_keep(struct quiet_plan *p, const char *name, int error)
@@ -27,6 +28,15 @@ int settings_quiet_writable(const struct settings_roots *r, const struct change 
     return 0;
 }
 
+/* The kernel alone places it: a file that nobody may write (kernel/irq/proc.c: irq_can_set_affinity_usr). */
+static bool is_placed(const struct settings_roots *r, const struct change *one)
+{
+    char real[300];
+    struct stat s;
+    settings_real_path(r, one->path, real, sizeof real);
+    return one->kind == CHANGE_IRQ && lstat(real, &s) == 0 && (s.st_mode & 0222) == 0;
+}
+
 void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char *path, const char *after)
 {
     char before[CHANGE_VALUE_MAX], value[CHANGE_VALUE_MAX], name[300];
@@ -43,6 +53,8 @@ void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char 
         p->already++;
         return;
     }
+    if (error == 0 && is_placed(p->roots, &one))
+        error = EPERM;
     if (error == 0 && !p->only_shown)
         error = settings_quiet_writable(p->roots, &one);
     if (error != 0)

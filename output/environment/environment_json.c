@@ -24,6 +24,8 @@ static json_t *finding_object(const struct finding *f, bool *failed)
     put_text_or_null(o, "why", f->why, failed);
     put_text_or_null(o, "change", f->change, failed);
     put_text_or_null(o, "undo", f->undo, failed);
+    if (f->boot)
+        json_lines_put(o, "boot", json_true(), failed);
     return o;
 }
 

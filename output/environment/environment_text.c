@@ -72,15 +72,15 @@ static void print_finding(FILE *out, const struct finding *f, unsigned width)
         fprintf(out, "    %-*s%s\n", LABEL_WIDTH, "undo", f->undo);
 }
 
-/* Whether --quiet-machine changes what the finding tells. */
+/* Whether --quiet-machine changes what the finding tells, where root asks for it. */
 static bool is_changed_for_a_run(const struct finding *f)
 {
     static const char ids[] = "governor,epp,turbo,cstates,smt,irqs,irq-affinity,workqueues,nmi-watchdog,rt-throttling,"
                               "isolation,processes";
-    return f->kind != FINDING_QUIET && text_list_has(ids, f->id);
+    return f->kind != FINDING_QUIET && !f->fixed && text_list_has(ids, f->id);
 }
 
-static void print_end(FILE *out, const struct findings *f, unsigned width)
+static void print_end(FILE *out, const struct environment *e, const struct findings *f, unsigned width)
 {
     char quiet[800] = "", line[1000];
     size_t changed = 0, kind[FINDING_QUIET + 1];
@@ -98,8 +98,9 @@ static void print_end(FILE *out, const struct findings *f, unsigned width)
     findings_wrap(out, line, 0, 0, width);
     if (changed > 0) {
         snprintf(line, sizeof line,
-                 "--quiet-machine, with a measurement, changes %zu of them for its run, as far as this "
-                 "user may.",
+                 e->root ? "--quiet-machine, with a measurement, changes %zu of them for its run, as far as it may."
+                         : "root's --quiet-machine, with a measurement, would change %zu of them for its run; a plain "
+                           "user's changes none.",
                  changed);
         findings_wrap(out, line, 0, 0, width);
     }
@@ -118,5 +119,5 @@ void environment_print(FILE *out, const struct environment *e, const struct find
                       0, 0, width);
     for (size_t i = 0; i < f->n && f->list[i].kind != FINDING_QUIET; i++)
         print_finding(out, &f->list[i], width);
-    print_end(out, f, width);
+    print_end(out, e, f, width);
 }

@@ -15,6 +15,8 @@ struct finding {
     bool counted; /* else estimated */
     char seen[500], why[500];
     char change[1200], undo[1200]; /* "": there is none */
+    bool boot;                     /* `change` and `undo` are no commands but words: only a boot can change it */
+    bool fixed;                    /* nobody can change it */
 };
 struct findings {
     struct finding *list; /* in order; those of kind FINDING_QUIET last */

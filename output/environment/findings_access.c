@@ -80,7 +80,8 @@ void findings_secure_boot(const struct environment *e, struct finding *f)
 void findings_msr_module(const struct environment *e, struct finding *f)
 {
     char change[60], undo[60];
-    bool modules = !strstr(e->fact[ENV_CMDLINE].text, "nomodule");
+    size_t length;
+    bool modules = environment_boot_option(e, "nomodule", &length) == NULL;
     if (e->msr_error == 0) {
         findings_see(f, "/dev/cpu/%d/msr can be read", e->cpu);
         return;

@@ -48,10 +48,16 @@ void findings_nohz_full(const struct environment *e, struct finding *f)
     }
 }
 
+/* Neither time nor timer went on: files of a computer (a bundle), in which nothing can have been counted. */
+static bool stands_still(const struct environment *e)
+{
+    return isnan(e->steal) && !(e->timer_hz > 0);
+}
+
 /* An idle CPU has few ticks, a measured one is busy: CONFIG_HZ of them. */
 void findings_tick(const struct environment *e, struct finding *f)
 {
-    bool counted = isfinite(e->timer_hz);
+    bool counted = isfinite(e->timer_hz) && !stands_still(e);
     double rate = counted ? fmax(e->timer_hz, (double)e->config_hz) : (double)e->config_hz;
     if (e->config_hz > 0)
         findings_see(f, "CONFIG_HZ is %ld", e->config_hz);
@@ -90,8 +96,7 @@ static void add_move(char *out, size_t size, const struct environment *e, const 
 
 static bool is_movable(const struct environment_irq *irq, bool counted)
 {
-    return irq->numbered && irq->allowed_known && irq->here && findings_harmless(irq->name) &&
-           (irq->counted > 0 || !counted);
+    return irq->numbered && irq->movable && irq->here && findings_harmless(irq->name) && (irq->counted > 0 || !counted);
 }
 
 static bool same_mask(const struct cpu_mask *a, const struct cpu_mask *b)
@@ -147,6 +152,27 @@ static const struct environment_irq *most_of(const struct environment *e, uint64
     return best;
 }
 
+/*
+ * ". The kernel alone places IRQ 36", behind why; and whether none of them can be sent away. What has no number cannot,
+ * either.
+ */
+static void tell_placed(const struct environment *e, bool counted, struct finding *f)
+{
+    char list[100] = "";
+    size_t placed = 0, moved = 0, length = strlen(f->why);
+    for (size_t i = 0; i < e->n_irqs; i++) {
+        const struct environment_irq *irq = &e->irqs[i];
+        bool concerned = irq->numbered && irq->allowed_known && irq->here && (irq->counted > 0 || !counted);
+        moved += concerned && irq->movable;
+        if (concerned && !irq->movable && placed++ < 8)
+            text_list_add(list, sizeof list, " ", "%s", irq->name);
+    }
+    if (placed > 0)
+        snprintf(f->why + length, sizeof f->why - length, ". The kernel alone places IRQ %s%s: %s", list,
+                 placed > 8 ? " ..." : "", moved > 0 ? "it stays" : "none can be sent elsewhere");
+    f->fixed = moved == 0;
+}
+
 /* "virtio1-req.0 (IRQ 36) 115/s", "RES (Rescheduling interrupts) 11/s" */
 static void add_irq(const struct environment *e, const struct environment_irq *irq, char *list, size_t size)
 {
@@ -177,6 +203,10 @@ void findings_irqs(const struct environment *e, struct finding *f)
             kinds += e->irqs[i].counted > 0;
         }
     }
+    if (sum == 0 && stands_still(e)) {
+        findings_not_counted(e, f, "/proc/interrupts: what hits the CPU");
+        return;
+    }
     if (sum == 0) {
         findings_see(f, "/proc/interrupts: nothing but the timer in %.3g s", e->seconds);
         return;
@@ -190,6 +220,7 @@ void findings_irqs(const struct environment *e, struct finding *f)
                       "can be sent to other CPUs, the rest is sent by what other CPUs do",
                       1e6 * findings_interrupt_seconds(e));
     findings_counted(f, (double)sum / e->seconds * findings_interrupt_seconds(e));
+    tell_placed(e, true, f);
     move_away(e, true, f);
 }
 
@@ -230,8 +261,9 @@ void findings_irq_affinity(const struct environment *e, struct finding *f)
     } else {
         findings_see(f, "/proc/irq: %zu IRQs may go to CPU %d: %s", n, e->cpu, list);
         findings_disturbs(f,
-                          "a device may interrupt the measured code at any time; --quiet-machine=irq keeps them away "
-                          "for a run (but for those of block devices' queues, which the kernel alone places)");
+                          "a device may interrupt the measured code at any time; --quiet-machine=irq keeps those away "
+                          "for a run that can be moved");
+        tell_placed(e, false, f);
         move_away(e, false, f);
     }
     keep_new_away(e, f, n > 0);

@@ -54,6 +54,7 @@ void findings_mitigations(const struct environment *e, struct finding *f)
         findings_boot(f, "mitigations=off");
     } else if (findings_harmless(e->mitigations) && strcmp(e->mitigations, "off") != 0) {
         static const char line[] = "on the kernel command line and reboot";
+        f->boot = true;
         snprintf(f->change, sizeof f->change, "write mitigations=off for mitigations=%s %s", e->mitigations, line);
         snprintf(f->undo, sizeof f->undo, "write mitigations=%s for mitigations=off %s", e->mitigations, line);
     }

@@ -142,6 +142,7 @@ void findings_boot(struct finding *f, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(options, sizeof options, format, arguments);
     va_end(arguments);
+    f->boot = true;
     snprintf(f->change, sizeof f->change, "add %s to the kernel command line and reboot", options);
     snprintf(f->undo, sizeof f->undo, "remove %s from the kernel command line and reboot", options);
 }
@@ -151,13 +152,15 @@ void findings_boot_cpus(const struct environment *e, struct finding *f, const ch
 {
     struct cpu_mask with = *there;
     char list[200], name[40];
+    size_t length;
     cpu_mask_add(&with, e->cpu);
     cpu_mask_format(&with, list, sizeof list);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
-    if (!strstr(e->fact[ENV_CMDLINE].text, name)) {
+    if (environment_boot_option(e, name, &length) == NULL) {
         findings_boot(f, "%s%s", option, list);
         return;
     }
+    f->boot = true;
     snprintf(f->change, sizeof f->change, "write %s%s for the %s= on the kernel command line and reboot", option, list,
              name);
     snprintf(f->undo, sizeof f->undo, "write the %s= that was there again and reboot", name);

@@ -69,7 +69,7 @@ void findings_commands(struct finding *f, const char *change, const char *undo);
  */
 void findings_boot_cpus(const struct environment *e, struct finding *f, const char *option,
                         const struct cpu_mask *there);
-/* What would be on it. */
+/* What would be on it: words, no command. */
 void findings_boot(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The number that a fact holds, NaN: none. */

@@ -26,6 +26,7 @@ static int bundle_take(struct bundle *b, const char *folder, const char *name, c
     }
     member->text = text;
     member->size = size;
+    member->read_only = false;
     b->n++;
     return 0;
 }
@@ -38,14 +39,19 @@ static int bundle_add(struct bundle *b, const char *name, json_t *json, size_t f
     return bundle_take(b, "", name, text, text ? strlen(text) : 0);
 }
 
-static int bundle_add_file(void *data, const char *path, const char *bytes, size_t size)
+static int bundle_add_file(void *data, const char *path, const char *bytes, size_t size, bool read_only)
 {
+    struct bundle *b = data;
+    size_t n = b->n;
     char *copy = malloc(size + 1);
     if (copy) {
         memcpy(copy, bytes, size);
         copy[size] = '\0';
     }
-    return bundle_take(data, ARCHIVE_SKIPPED, path, copy, size);
+    int status = bundle_take(b, ARCHIVE_SKIPPED, path, copy, size);
+    if (b->n > n)
+        b->member[n].read_only = read_only;
+    return status;
 }
 
 int bundle_make(struct bundle *b, const char *root, const json_t *self_test, const struct self_test_readings *r)

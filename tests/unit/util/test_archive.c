@@ -49,10 +49,10 @@ static void test_round_trip(void **state)
         large[i] = (char)(i * i % 251);
     large[sizeof large - 1] = '\0';
     const struct archive_member in[] = {
-        {"empty", empty, 0},
-        {"block.json", block, BLOCK},
-        {"large", large, sizeof large - 1},
-        {"sysroot/sys/large", large, sizeof large - 1}, /* for others: not read back */
+        {"empty", empty, 0, true},
+        {"block.json", block, BLOCK, false},
+        {"large", large, sizeof large - 1, false},
+        {"sysroot/sys/large", large, sizeof large - 1, false}, /* for others: not read back */
     };
     struct archive_member out[ARCHIVE_MEMBERS_MAX];
     size_t n;
@@ -69,6 +69,17 @@ static void test_round_trip(void **state)
     assert_ptr_equal(archive_find(out, n, "large"), &out[2]);
     assert_null(archive_find(out, n, "larg"));
     archive_free(out, n);
+    char header
+        [2 * BLOCK]; /* of "empty", and of the next one, right behind it: their modes stand behind 100 bytes of name */
+    z_stream z = {.next_in = (Bytef *)first.text,
+                  .avail_in = (uInt)first.size,
+                  .next_out = (Bytef *)header,
+                  .avail_out = sizeof header};
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&z, Z_SYNC_FLUSH), Z_OK);
+    inflateEnd(&z);
+    assert_string_equal(header + 100, "0000444");
+    assert_string_equal(header + BLOCK + 100, "0000644");
     free(first.text);
     free(second.text);
 }
@@ -194,7 +205,7 @@ static void test_damage(void **state)
 {
     (void)state;
     char text[] = "{\"format\": \"characterize-readings/1\", \"n\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}", why[200];
-    const struct archive_member in[] = {{"readings.json", text, sizeof text - 1}};
+    const struct archive_member in[] = {{"readings.json", text, sizeof text - 1, false}};
     struct archive_member out[ARCHIVE_MEMBERS_MAX];
     size_t n;
     struct bytes b = written(in, 1);

@@ -223,6 +223,48 @@ static void mitigations_of_the_command_line(void **state)
     assert_int_equal(strlen(e.fact[ENV_CMDLINE].text), ENVIRONMENT_TEXT - 1);
 }
 
+/* Whole words before "--", the last of a name, however far back. */
+static void options_of_the_command_line(void **state)
+{
+    static const struct {
+        const char *end, *name, *value;
+    } cases[] = {{"nomodule", "nomodule", ""},
+                 {"nomodules x.nomodule nomodul", "nomodule", NULL},
+                 {"isolcpus=1 isolcpus=2,3 ", "isolcpus", "2,3"},
+                 {"isolcpus= quiet", "isolcpus", ""},
+                 {"-- isolcpus=1", "isolcpus", NULL}};
+    struct environment e;
+    char line[600];
+    size_t length;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        int before = i % 2 ? 0 : 300;
+        snprintf(line, sizeof line, "%0*d %s", before, 0, cases[i / 2].end);
+        folder_put_line(*state, "proc/cmdline", line);
+        environment_read_facts(*state, 2, &e);
+        const char *value = environment_boot_option(&e, cases[i / 2].name, &length);
+        if (cases[i / 2].value == NULL) {
+            assert_null(value);
+        } else {
+            assert_non_null(value);
+            assert_int_equal(length, strlen(cases[i / 2].value));
+            assert_memory_equal(value, cases[i / 2].value, length);
+        }
+    }
+}
+
+/* The kernel alone places those whose file nobody may write. */
+static void irqs_that_can_be_moved(void **state)
+{
+    struct environment e;
+    char path[300];
+    in_tree(*state, "proc/irq/25/smp_affinity_list", path);
+    assert_int_equal(chmod(path, 0444), 0);
+    read_tree(*state, &e);
+    for (size_t i = 0; i < e.n_irqs; i++)
+        assert_int_equal(e.irqs[i].movable, e.irqs[i].numbered && strcmp(e.irqs[i].name, "25") != 0);
+    environment_free(&e);
+}
+
 /* A kernel may have its configuration in itself. */
 static void configuration_in_the_kernel(void **state)
 {
@@ -370,6 +412,8 @@ int main(void)
         ON_SHARED(columns_of_online_cpus),
         ON_OWN(flags_and_revisions_of_cpuinfo),
         ON_SHARED(mitigations_of_the_command_line),
+        ON_SHARED(options_of_the_command_line),
+        ON_OWN(irqs_that_can_be_moved),
         ON_SHARED(configuration_in_the_kernel),
         ON_OWN(groups_of_both_versions),
         ON_OWN(odd_numbers),

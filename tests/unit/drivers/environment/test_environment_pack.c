@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -121,19 +122,33 @@ static void put_bytes(const char *root, const char *name, const char *bytes, siz
     close(fd);
 }
 
+static void nobody_may_write(const char *root, const char *name)
+{
+    char path[FOLDER_PATH_MAX + 200];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    assert_int_equal(chmod(path, 0444), 0);
+}
+
+static void placed_by_the_kernel(const char *root)
+{
+    nobody_may_write(root, "proc/irq/25/smp_affinity_list");
+}
+
 struct unpacked_tree {
     char root[FOLDER_PATH_MAX];
     size_t files, bytes;
     const char *secret; /* NULL: none is looked for */
 };
 
-static int unpack(void *data, const char *path, const char *bytes, size_t size)
+static int unpack(void *data, const char *path, const char *bytes, size_t size, bool read_only)
 {
     struct unpacked_tree *u = data;
     assert_true(strlen(path) < 92); /* with the folder in front of it, the name that an archive can hold */
     assert_null(strstr(path, ".."));
     assert_true(path[0] != '/' && path[0] != '.');
     put_bytes(u->root, path, bytes, size);
+    if (read_only)
+        nobody_may_write(u->root, path);
     u->files++;
     u->bytes += size;
     if (u->secret != NULL && (strstr(path, u->secret) != NULL || memmem(bytes, size, u->secret, strlen(u->secret))))
@@ -168,6 +183,7 @@ static void assert_same_lists(const struct environment *a, const struct environm
         assert_string_equal(a->irqs[i].device, b->irqs[i].device);
         assert_int_equal(a->irqs[i].since_boot, b->irqs[i].since_boot);
         assert_int_equal(a->irqs[i].here, b->irqs[i].here);
+        assert_int_equal(a->irqs[i].movable, b->irqs[i].movable);
         assert_same_mask(&a->irqs[i].allowed, &b->irqs[i].allowed);
     }
     assert_int_equal(a->n_weaknesses, b->n_weaknesses);
@@ -216,7 +232,8 @@ static void every_kind_reads_alike_elsewhere(void **state)
 {
     (void)state;
     static void (*const kinds[])(const char *root) = {
-        two_sockets, hybrid, smt_off, offline_cpus, container, guest_without_pmu, nothing_readable};
+        two_sockets,          hybrid,    smt_off,           offline_cpus,
+        placed_by_the_kernel, container, guest_without_pmu, nothing_readable};
     char root[FOLDER_PATH_MAX];
     fake_environment_make(root);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -243,7 +260,7 @@ static void nothing_tells_whose_it_is(void **state)
     fake_environment_make(root);
     folder_put_line(root, "proc/cmdline",
                     "BOOT_IMAGE=/SECRET root=UUID=SECRET ip=SECRET isolcpus=3,7 nohz_full=SECRET/ mitigations=off "
-                    "intel_idle.max_cstate=1 isolcpusSECRET=1 -- SECRET isolcpus=SECRET");
+                    "intel_idle.max_cstate=1 isolcpusSECRET=1 nomodule -- SECRET isolcpus=SECRET");
     folder_put_line(root, "proc/sys/kernel/random/boot_id", "SECRET");
     folder_put_line(root, "proc/sys/kernel/hostname", "SECRET");
     folder_put_line(root, "proc/800/cgroup", "0::/user.slice/SECRET.scope");
@@ -256,7 +273,7 @@ static void nothing_tells_whose_it_is(void **state)
     assert_int_equal(environment_pack(root, 2, unpack, &u), 0);
     struct environment e;
     read_cpu2(u.root, &e);
-    assert_string_equal(e.fact[ENV_CMDLINE].text, "isolcpus=3,7 mitigations=off intel_idle.max_cstate=1");
+    assert_string_equal(e.fact[ENV_CMDLINE].text, "isolcpus=3,7 mitigations=off intel_idle.max_cstate=1 nomodule");
     assert_int_not_equal(e.fact[ENV_BOOT_ID].error, 0);
     environment_free(&e);
     assert_true(u.files > 60 && u.bytes > 2000); /* it was looked for in something */
@@ -264,12 +281,13 @@ static void nothing_tells_whose_it_is(void **state)
     folder_remove(u.root);
 }
 
-static int refuse_third(void *data, const char *path, const char *bytes, size_t size)
+static int refuse_third(void *data, const char *path, const char *bytes, size_t size, bool read_only)
 {
     int *n = data;
     (void)path;
     (void)bytes;
     (void)size;
+    (void)read_only;
     return ++*n < 3 ? 0 : -1;
 }
 

@@ -197,6 +197,22 @@ static void test_all_parts_at_once(void **state)
     all_are(t, 0);
 }
 
+/* Nobody may write its file: root could, here, but is not to try; and it is not shown as what would be changed. */
+static void test_an_irq_that_the_kernel_places_stays(void **state)
+{
+    struct quiet_tree *t = *state;
+    char path[200];
+    snprintf(path, sizeof path, "%s/proc/irq/25/smp_affinity_list", t->root);
+    chmod(path, 0444);
+    struct settings *s = quieted(t, QUIET_IRQ);
+    quiet_is(t, "proc/irq/24/smp_affinity_list", "0-2");
+    quiet_is(t, "proc/irq/25/smp_affinity_list", "3");
+    assert_non_null(strstr(settings_left(s), "irq/25/smp_affinity_list: the kernel alone places it"));
+    assert_non_null(strstr(settings_text(s), "irq: 2 interrupts moved away"));
+    unquiet(s, NULL);
+    all_are(t, 0);
+}
+
 static void test_siblings_go_offline_with_their_interrupts_moved(void **state)
 {
     struct quiet_tree *t = *state;
@@ -616,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_QUIET_TREE(test_each_part_changes_its_own_and_puts_it_back),
         IN_QUIET_TREE(test_all_parts_at_once),
+        IN_QUIET_TREE(test_an_irq_that_the_kernel_places_stays),
         IN_QUIET_TREE(test_siblings_go_offline_with_their_interrupts_moved),
         IN_QUIET_TREE(test_siblings_stay_where_that_would_lose_something),
         IN_QUIET_TREE(test_what_is_there_already_is_not_touched),

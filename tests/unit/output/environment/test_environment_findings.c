@@ -33,6 +33,11 @@ static void set(struct computer *c, enum environment_fact which, const char *tex
     snprintf(c->e.fact[which].text, sizeof c->e.fact[which].text, "%s", text);
 }
 
+static void boot_line(struct computer *c, const char *text)
+{
+    snprintf(c->e.command_line, sizeof c->e.command_line, "%s", text);
+}
+
 static void mask_of(struct cpu_mask *m, const char *list)
 {
     assert_int_equal(cpu_mask_parse(list, m), 0);
@@ -115,7 +120,7 @@ static void add_irq(struct computer *c, const char *name, const char *device, ui
     snprintf(irq->name, sizeof irq->name, "%s", name);
     snprintf(irq->device, sizeof irq->device, "%s", device);
     irq->counted = counted;
-    irq->numbered = irq->allowed_known = allowed != NULL;
+    irq->numbered = irq->allowed_known = irq->movable = allowed != NULL;
     if (allowed) {
         mask_of(&irq->allowed, allowed);
         irq->here = cpu_mask_has(&irq->allowed, c->e.cpu);
@@ -128,6 +133,14 @@ static const struct finding *find(const struct findings *f, const char *id)
         if (strcmp(f->list[i].id, id) == 0)
             return &f->list[i];
     return NULL;
+}
+
+static const struct finding *must_find(const struct findings *f, const char *id)
+{
+    const struct finding *found = find(f, id);
+    if (!found)
+        fail_msg("nothing is told of %s", id);
+    return found ? found : f->list;
 }
 
 static void look_for(const struct computer *c, struct findings *f)
@@ -337,6 +350,7 @@ static void expect_commands(const struct computer *c, const char *id, const char
     const struct finding *found = only(c, id, &f);
     assert_string_equal(found->change, change);
     assert_string_equal(found->undo, undo);
+    assert_int_equal(found->boot, strstr(change, "reboot") != NULL);
     findings_free(&f);
 }
 
@@ -363,14 +377,14 @@ static void test_commands(void **state)
     make_quiet(&c);
     c.e.msr_error = ENOENT;
     expect_commands(&c, "msr-module", "sudo modprobe msr", "sudo modprobe -r msr");
-    set(&c, ENV_CMDLINE, "quiet nomodule");
+    boot_line(&c, "quiet nomodule");
     expect_commands(&c, "msr-module", "", "");
     make_quiet(&c);
     mask_of(&c.e.isolated, "");
     expect_commands(&c, "isolation", "add isolcpus=domain,managed_irq,3 to the kernel command line and reboot",
                     "remove isolcpus=domain,managed_irq,3 from the kernel command line and reboot");
     mask_of(&c.e.isolated, "0");
-    set(&c, ENV_CMDLINE, "quiet isolcpus=0");
+    boot_line(&c, "quiet isolcpus=0");
     expect_commands(&c, "isolation",
                     "write isolcpus=domain,managed_irq,0,3 for the isolcpus= on the kernel command line and reboot",
                     "write the isolcpus= that was there again and reboot");
@@ -420,6 +434,56 @@ static void test_irqs(void **state)
     affinity = find(&f, "irq-affinity");
     assert_non_null(strstr(affinity->change, "; echo 77 | sudo tee /proc/irq/default_smp_affinity"));
     assert_non_null(strstr(affinity->undo, "; echo ff | sudo tee /proc/irq/default_smp_affinity"));
+    findings_free(&f);
+}
+
+/* Those that the kernel alone places are in no command, and where there are no others there is none. */
+static void test_irqs_that_nobody_moves(void **state)
+{
+    struct computer c;
+    struct findings f;
+    (void)state;
+    make_quiet(&c);
+    mask_of(&c.e.default_affinity, "0-7");
+    set(&c, ENV_DEFAULT_AFFINITY, "ff");
+    add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 900, "0-7");
+    add_irq(&c, "36", "PCI-MSI 524289-edge virtio1-req.0", 100, "0-7");
+    c.irqs[1].movable = false;
+    look_for(&c, &f);
+    const struct finding *irqs = must_find(&f, "irqs"), *affinity = must_find(&f, "irq-affinity");
+    assert_non_null(strstr(irqs->change, "for i in 24; do"));
+    assert_non_null(strstr(affinity->undo, "for i in 24; do"));
+    assert_non_null(strstr(irqs->why, "The kernel alone places IRQ 36: it stays"));
+    assert_false(irqs->fixed || affinity->fixed);
+    findings_free(&f);
+    c.irqs[0].movable = false;
+    look_for(&c, &f);
+    irqs = must_find(&f, "irqs");
+    affinity = must_find(&f, "irq-affinity");
+    assert_string_equal(irqs->change, "");
+    assert_string_equal(irqs->undo, "");
+    assert_string_equal(affinity->change, "");
+    assert_non_null(strstr(affinity->why, "The kernel alone places IRQ 24 36: none can be sent elsewhere"));
+    assert_true(irqs->fixed && affinity->fixed);
+    findings_free(&f);
+}
+
+/* Files of a bundle: that nothing was counted does not tell that nothing comes. */
+static void test_what_stands_still(void **state)
+{
+    struct computer c;
+    struct findings f;
+    (void)state;
+    make_quiet(&c);
+    mask_of(&c.e.nohz_full, "");
+    c.e.timer_hz = 0;
+    look_for(&c, &f);
+    assert_int_equal(must_find(&f, "irqs")->kind, FINDING_QUIET);
+    findings_free(&f);
+    c.e.steal = NAN;
+    look_for(&c, &f);
+    assert_int_equal(must_find(&f, "irqs")->kind, FINDING_UNKNOWN);
+    assert_string_equal(must_find(&f, "tick")->seen, "CONFIG_HZ is 250");
     findings_free(&f);
 }
 
@@ -581,6 +645,55 @@ static void test_text(void **state)
     findings_free(&f);
 }
 
+/* A plain user can change nothing; and what nobody can change is not among what root would. */
+static void test_whose_quiet_machine(void **state)
+{
+    static const char *const wanted[] = {"root's --quiet-machine, with a measurement, would change 2 of them",
+                                         "--quiet-machine, with a measurement, changes 2 of them", "changes 1 of them"};
+    struct computer c;
+    (void)state;
+    make_quiet(&c);
+    set(&c, ENV_NMI_WATCHDOG, "1");
+    add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 0, "0-7");
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct findings f;
+        char *text;
+        size_t size;
+        c.e.root = i > 0;
+        c.irqs[0].movable = i < 2;
+        look_for(&c, &f);
+        FILE *out = open_memstream(&text, &size);
+        environment_print(out, &c.e, &f, 200);
+        assert_int_equal(fclose(out), 0);
+        assert_non_null(strstr(text, wanted[i]));
+        assert_true(i > 0 || strstr(text, "a plain user's changes none") != NULL);
+        free(text);
+        findings_free(&f);
+    }
+}
+
+/* What only a boot can change is no command, and says so. */
+static void expect_boot_in_json(struct computer *c)
+{
+    struct findings f;
+    mask_of(&c->e.isolated, "");
+    look_for(c, &f);
+    char *text = environment_json(&c->e, &f, NULL);
+    json_t *root = json_loads(text, 0, NULL), *one;
+    size_t i, boots = 0;
+    json_array_foreach(json_object_get(root, "findings"), i, one)
+    {
+        const char *change = json_string_value(json_object_get(one, "change"));
+        assert_int_equal(change != NULL && strstr(change, "reboot") != NULL,
+                         json_is_true(json_object_get(one, "boot")));
+        boots += json_object_get(one, "boot") != NULL;
+    }
+    assert_int_equal(boots, 1);
+    json_decref(root);
+    free(text);
+    findings_free(&f);
+}
+
 static void test_json(void **state)
 {
     struct computer c;
@@ -610,6 +723,7 @@ static void test_json(void **state)
     json_decref(root);
     free(text);
     findings_free(&f);
+    expect_boot_in_json(&c);
 }
 
 /* ---- garbage ---- */
@@ -709,6 +823,9 @@ int main(void)
         cmocka_unit_test(test_counted),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_irqs),
+        cmocka_unit_test(test_irqs_that_nobody_moves),
+        cmocka_unit_test(test_whose_quiet_machine),
+        cmocka_unit_test(test_what_stands_still),
         cmocka_unit_test(test_tick),
         cmocka_unit_test(test_turbo_is_what_is_measured),
         cmocka_unit_test(test_guest),
