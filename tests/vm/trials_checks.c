@@ -159,7 +159,7 @@ static void test_too_long(void)
           shortest, t.piece);
 }
 
-/* A thousand that take more than a second, most of it between them: a single one is so short that it is run in one piece,
+/* A thousand that take more than a second, most of it between them: a single one is so short that it runs in one piece,
  * and never given up, however often the emulator stands still. */
 static void request_many(void)
 {
