@@ -39,6 +39,12 @@ static uint64_t with_older_names(uint64_t kept)
     return kept;
 }
 
+#ifdef __SANITIZE_ADDRESS__ /* the leak checker attaches to its own process, as a debugger does */
+static const uint64_t for_tests = BIT(CAP_SYS_PTRACE);
+#else
+static const uint64_t for_tests = 0;
+#endif
+
 static uint64_t privileges_of(enum job job)
 {
     switch (job) {
@@ -85,7 +91,7 @@ int privileges_check(void)
 
 int privileges_keep(const struct options *o)
 {
-    uint64_t kept = with_older_names(privileges_of(o->job));
+    uint64_t kept = with_older_names(privileges_of(o->job)) | for_tests;
     if (o->profile.command == NULL) /* that one has what its user has */
         limit_children(kept);
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -97,5 +103,5 @@ void privileges_opened(const struct options *o, const char *machine, bool change
 {
     bool opens_no_more = strcmp(machine, "timing") == 0 || strcmp(machine, "helper") == 0;
     if (o->job == JOB_TRANSITION && opens_no_more && !changed)
-        (void)privileges_limit(for_files | for_running);
+        (void)privileges_limit(for_files | for_running | for_tests);
 }
