@@ -159,9 +159,10 @@ static void changed_settings_put_back(void *s)
     }
 }
 
-static unsigned quiet_parts(const struct options *o)
+unsigned changed_settings_wished(const struct options *o)
 {
-    return !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
+    unsigned parts = !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
+    return parts & ~(o->turbo_given ? QUIET_TURBO : 0u);
 }
 
 /* --turbo, --fixed-frequency and, but for tables that do it by themselves, --quiet-machine. */
@@ -172,7 +173,7 @@ static int make_changed_wish(const struct options *o, const struct settings_root
                                   .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0,
                                   .spread = uses_others(o)};
     if (o->job != JOB_TABLE || !o->table->refines) {
-        out->quiet = quiet_parts(o) & ~(o->turbo_given ? QUIET_TURBO : 0u);
+        out->quiet = changed_settings_wished(o);
         out->quiet_must = o->quiet_parts & out->quiet;
     }
     return out->quiet == 0 || measured_cpu(o, r, &out->cpu, &error) == MACHINE_OK ? DONE
@@ -320,7 +321,7 @@ int changed_settings_show(const struct options *o)
     char state[STATE_MAX];
     struct place place;
     struct machine_error error;
-    struct settings_wish wish = {.turbo = -1, .quiet = quiet_parts(o)};
+    struct settings_wish wish = {.turbo = -1, .quiet = changed_settings_wished(o)};
     enum quiet_part last = 0;
     (void)state_file(o, state);
     place_make(o, state, &place);

@@ -5,6 +5,8 @@
 #include "cli/options/options.h"
 #include "drivers/settings/settings.h"
 
+/* The parts of a quiet machine that are asked for, but for turbo where --turbo chooses it; 0: none. */
+unsigned changed_settings_wished(const struct options *o);
 /* For jobs that measure nothing: what a killed run has left is put back; where that cannot be done it is said, and they
  * go on. Signals wait meanwhile. */
 void changed_settings_recover(const struct options *o);

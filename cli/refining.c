@@ -17,12 +17,6 @@ static const unsigned parts_of[REFINEMENTS] = {
     [REFINED_IRQS_AWAY] = QUIET_IRQ | QUIET_WORKQUEUE,
 };
 
-static unsigned refining_wished(const struct options *o)
-{
-    unsigned parts = !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
-    return parts & ~(o->turbo_given ? QUIET_TURBO : 0u);
-}
-
 static bool isolated_since_boot(const struct options *o)
 {
     struct cpu_mask isolated;
@@ -75,7 +69,7 @@ static int refuse_unwished(unsigned parts, struct machine_error *err)
 /* Everything up to a refinement that --quiet-machine makes. */
 static int refine_settings(struct refining *f, enum refinement r, struct machine_error *err)
 {
-    const unsigned wished = refining_wished(f->options);
+    const unsigned wished = changed_settings_wished(f->options);
     unsigned parts = 0;
     for (int i = 0; i <= (int)r; i++)
         parts |= parts_of[i] & wished;
@@ -129,7 +123,7 @@ int refining_end(struct refining *f, struct machine_error *err)
     int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
     if (status != MACHINE_OK || !f->begun)
         return status;
-    return add_parts(f, refining_wished(f->options) & ~f->in_force, err);
+    return add_parts(f, changed_settings_wished(f->options) & ~f->in_force, err);
 }
 
 void refining_tell_left(const struct refining *f)
