@@ -110,6 +110,26 @@ round() {
     }
 }
 
+# unplugged DELAY: the measured CPU goes offline meanwhile. The run ends, with a result or with a line; nothing stays.
+unplugged() {
+    characterize --transition 64or:64mul --machine timing --cpu 3 --active-cores 1 --runs 2000 --quiet-machine \
+        --csv /out/u.csv >/tmp/u.out 2>&1 &
+    run=$!
+    sleep "$1"
+    echo 0 >/sys/devices/system/cpu/cpu3/online
+    wait "$run"
+    status=$?
+    echo 1 >/sys/devices/system/cpu/cpu3/online
+    echo "CPU 3 offline after $1 s: status $status: $(grep '^characterize: ' /tmp/u.out | tail -n 1)"
+    case $status in
+    0) ok "... a trace" test -s /out/u.csv ;;
+    1 | 2 | 3) ok "... one line of why" test "$(grep -c '^characterize: ' /tmp/u.out)" -eq 1 ;;
+    *) echo "FAIL: a CPU that is unplugged: status $status" && cat /tmp/u.out ;;
+    esac
+    rm -f /out/u.csv
+    same "a CPU that is unplugged" && echo "ok: ... settings are the same"
+}
+
 echo "== before the module is loaded"
 echo "characterize: the test begins" >/dev/kmsg
 ok "a CPU is isolated since boot" grep -qx 1 /sys/devices/system/cpu/isolated
@@ -123,6 +143,11 @@ same "after looking" && echo "ok: looking changes nothing"
 
 table 1 "isolated since boot"
 table 2 "isolated by its cpuset"
+
+echo "== the measured CPU is unplugged, at $(seconds) s"
+for delay in 0.3 0.9 1.7; do
+    unplugged "$delay"
+done
 
 echo "== $ROUNDS runs with --quiet-machine, ended by signals, seed $SEED, at $(seconds) s"
 random_state=$SEED changed=0 left=0 completed=0 number=0
