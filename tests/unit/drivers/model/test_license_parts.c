@@ -104,6 +104,15 @@ static void open_helper(const struct part *p, const unsigned *at, bool avx512, s
     assert_int_equal(helper_open_at(&place, out, &err), MACHINE_OK);
 }
 
+/* The made-up counters go on while the CPU is somebody else's: then those of a reading are of different moments, and
+ * the levels do not sum up to the cycles, which they do in each of these parts. */
+enum { REPEATED_MOST = 3 };
+static bool taken_away(const struct machine *m)
+{
+    const char *remedy, *why = m->ops->lacks(m, COUNTER_LVL0, &remedy);
+    return why != NULL && strstr(why, "the three levels sum to") != NULL;
+}
+
 static void check_all(open_part *open_it, bool known_alone)
 {
     for (size_t i = 0; i < PARTS * MAPPINGS; i++) {
@@ -114,6 +123,11 @@ static void check_all(open_part *open_it, bool known_alone)
         if (known_alone ? mapping >= KNOWN_MAPPINGS : !is_tried(p, mapping))
             continue;
         open_it(p, mappings[mapping], avx512, &m);
+        for (int repeated = 0; repeated < REPEATED_MOST && taken_away(&m); repeated++) {
+            print_message("the CPU was taken away between two readings: repeated\n");
+            m.ops->close(&m);
+            open_it(p, mappings[mapping], avx512, &m);
+        }
         check(&m, p, mappings[mapping], avx512);
         m.ops->close(&m);
     }
