@@ -35,5 +35,7 @@ section .text
     CHAIN   kernel_chain_short, 40
     CHAIN   kernel_chain_long, 200
     CHAIN   kernel_chain_longest, 600
+    CHAIN   kernel_chain_steady_short, 2400
+    CHAIN   kernel_chain_steady_long, 7200
 
 section .note.GNU-stack noalloc noexec nowrite progbits

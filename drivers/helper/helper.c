@@ -379,7 +379,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;
-    h->chains = timing_choose_chains(1, h->native.tsc.hz);
+    h->chains = timing_choose_chains(1, h->native.tsc.hz, 1);
     h->ops = helper_ops;
     if (!h->volts) /* AMD, most virtual machines: no repetitions for the voltage */
         h->ops.read_register = NULL;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { ATTEMPTS = 3, APERF_BITS = 64 };
+static const double CHAINS_US_MAX = 10; /* the module has no chains for longer periods */
 
 void helper_finish(struct machine *m)
 {
@@ -246,7 +247,7 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
         status = part_events_check(&h->events, &h->native, &pmu, err);
     h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
     if (h->clock == HELPER_CHAIN)
-        h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz);
+        h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz, fmin(s->period_us, CHAINS_US_MAX));
     if (status == MACHINE_OK)
         status = prepare_all(h, m, &view, err);
     if (status == MACHINE_OK)

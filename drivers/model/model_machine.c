@@ -49,7 +49,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .notes = s->notes,
     };
     if (s->model.no_counters)
-        out->chain_cycles = model_chains(&s->model).adds[0] + MODEL_CHAIN_COST;
+        out->chain_cycles = model_chains(s).adds[0] + MODEL_CHAIN_COST;
 }
 
 static const char *model_lacks(const struct machine *machine, enum counter_id id, const char **remedy)

@@ -51,7 +51,7 @@ enum { MODEL_CHAIN_COST = 68 };
 
 /* The step of its TSC, ticks, and the chains that it reads with. */
 double model_step_ticks(const struct model *m);
-struct timing_chains model_chains(const struct model *m);
+struct timing_chains model_chains(const struct model_state *s);
 
 /* The TSC at a time of the core (us), no less than `least`. */
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least);

@@ -257,6 +257,22 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
     return status;
 }
 
+/* A CPU that is refused after it was measured on has gone meanwhile: that is no mistake of who asked for it. */
+static int native_choose_cpu(struct native *s, struct cpu_view *view, struct machine_error *err)
+{
+    bool listed = s->setup.cpu == -1 && s->setup.n_cpus > 0;
+
+    cpu_view_read(s->sys, view);
+    int status = cpu_choose_measured(view, &s->setup, &s->cpu, err);
+    if (status == MACHINE_OK) {
+        cpu_mask_add(&s->used, s->cpu);
+    } else if (cpu_mask_has(&s->used, listed ? s->setup.cpus[0] : s->setup.cpu)) {
+        text_list_add(err->text, sizeof err->text, ", ", "but was usable when the measurement began");
+        status = err->status = MACHINE_FAILED;
+    }
+    return status;
+}
+
 int native_take_setup(struct native *s, const struct machine_setup *setup, struct cpu_view *view,
                       struct machine_error *err)
 {
@@ -274,8 +290,7 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
     if (setup->n_counters > 0) /* else there may be no list at all */
         memcpy(s->counters, setup->counters, setup->n_counters * sizeof *setup->counters);
     s->setup.counters = s->counters;
-    cpu_view_read(s->sys, view);
-    return cpu_choose_measured(view, setup, &s->cpu, err);
+    return native_choose_cpu(s, view, err);
 }
 
 static void remark_idle(struct native *s, const struct cpu_view *view)
@@ -313,6 +328,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
         return status;
     }
     s->prepared = true;
+    s->probe_us = 1;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
     cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
@@ -451,7 +467,7 @@ int native_plan(struct native *s, const struct run_request *r, unsigned turns, n
     plan->period = (uint64_t)llround(s->setup.period_us * tick_per_us);
     plan->offset = (uint64_t)llround((0.5 + r->phase) * s->setup.period_us * tick_per_us);
     plan->turn = (unsigned)(r->repetition % turns);
-    plan->probe_period = (uint64_t)llround(fmin(s->setup.period_us, 1) * tick_per_us);
+    plan->probe_period = (uint64_t)llround(fmin(s->setup.period_us, s->probe_us) * tick_per_us);
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *segment = &r->segments[i];
         plan->stretch[i] = (struct plan_stretch){

@@ -41,8 +41,10 @@ struct native {
     struct machine_setup setup;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
     int cpu;
+    struct cpu_mask used;     /* CPUs that it was prepared for so far */
     const char *core_class;   /* of that CPU */
     struct cpu_caches caches; /* of that CPU */
+    double probe_us;          /* period at which readings are tried before a recording, if its own is no shorter */
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */
     struct pinning pinning;

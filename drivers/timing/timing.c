@@ -90,7 +90,8 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     t->error = 0;
     t->clock.hz = t->common.tsc.hz;
     t->clock.step = fmax(t->common.tsc_step, (double)t->clock.round);
-    t->clock.chains = timing_choose_chains(t->clock.step, t->clock.hz);
+    t->clock.chains = timing_choose_chains(t->clock.step, t->clock.hz, s->period_us);
+    t->common.probe_us = timing_probe_us(&t->clock.chains);
     t->notes_length = strlen(t->common.notes);
     t->remarked = false;
     return MACHINE_OK;
@@ -236,7 +237,7 @@ int timing_open_at(const char *sys, double step_ns, struct machine *out, struct 
         return status;
     }
     t->clock.round = (uint64_t)llround(step_ns * 1e-9 * t->common.tsc.hz);
-    t->clock.chains = timing_choose_chains(1, t->common.tsc.hz);
+    t->clock.chains = timing_choose_chains(1, t->common.tsc.hz, 1);
     *out = (struct machine){.ops = &timing_ops, .state = t};
     return MACHINE_OK;
 }

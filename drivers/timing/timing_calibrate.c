@@ -14,21 +14,31 @@
 enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
 enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
 #define COARSE_STEP_NS 2.0
+/* At 3 GHz chains take 2 % of these periods, or less, and 8 %. */
+#define LONG_CHAINS_US 5.0
+#define STEADY_CHAINS_US 15.0
 /* Cycles by which the cost may wander from one repetition to the next; more is a jump. */
 #define WANDER 0.1
 #define JUMP 0.5
 #define SURE 1.0 /* ... if it is known to so many */
 
-struct timing_chains timing_choose_chains(double step, double tsc_hz)
+struct timing_chains timing_choose_chains(double step, double tsc_hz, double period_us)
 {
     const double step_ns = step / tsc_hz * 1e9, usual_ghz = 3;
 
     /* one and a half steps: 0.75 at 1.5 GHz and 2.5 at 5 leave 3 % of an error, and what is between them less */
     uint32_t dither = (uint32_t)ceil(1.5 * step_ns * usual_ghz);
 
-    return step_ns < COARSE_STEP_NS
+    if (period_us >= STEADY_CHAINS_US)
+        return (struct timing_chains){{CHAIN_STEADY_SHORT_ADDS, CHAIN_STEADY_LONG_ADDS}, CHAIN_COARSE_TURNS, dither};
+    return step_ns < COARSE_STEP_NS && period_us < LONG_CHAINS_US
                ? (struct timing_chains){{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, CHAIN_TURNS, dither}
                : (struct timing_chains){{CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS}, CHAIN_COARSE_TURNS, dither};
+}
+
+double timing_probe_us(const struct timing_chains *c)
+{
+    return timing_chains_steady(c) ? 5 : 1;
 }
 
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size)
@@ -187,7 +197,9 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
                      struct pace_lane *lane, struct timing_cost *cost)
 {
     const double tick_per_us = clock->hz * 1e-6;
-    const size_t wanted = timing_chains_coarse(&clock->chains) ? COARSE_READINGS : CALIBRATION_READINGS;
+    const double probe_us = timing_probe_us(&clock->chains);
+    const size_t wanted = timing_chains_coarse(&clock->chains) && probe_us <= 1 ? COARSE_READINGS
+                                                                                : CALIBRATION_READINGS;
     struct timing_raw *raw = calloc(wanted + PACE_EXTRA, sizeof *raw);
 
     if (raw == NULL)
@@ -197,7 +209,7 @@ int timing_calibrate(const struct payload *p, const struct timing_clock *clock, 
     /* longer periods change nothing in the cost of a reading: what precedes it is the same */
     uint64_t early = lane->early;
     lane->early = 0;
-    struct pace_grid grid = {.period = (uint64_t)llround(fmin(period_us, 1) * tick_per_us)};
+    struct pace_grid grid = {.period = (uint64_t)llround(fmin(period_us, probe_us) * tick_per_us)};
     grid.now = tsc_now();
     grid.next = grid.now + grid.period;
     size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw, wanted + PACE_EXTRA);

@@ -5,8 +5,10 @@
 #include "drivers/recording.h"
 #include "drivers/timing/timing_sample.h"
 
-/* Those for a TSC that advances in such steps (ticks) at this rate (Hz). */
-struct timing_chains timing_choose_chains(double step, double tsc_hz);
+/* Those for a TSC that advances in such steps (ticks) at this rate (Hz), and for such a period. */
+struct timing_chains timing_choose_chains(double step, double tsc_hz, double period_us);
+/* A period that has room for them and for a payload, us. */
+double timing_probe_us(const struct timing_chains *c);
 /* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
 

@@ -59,14 +59,28 @@ static inline __attribute__((always_inline)) uint64_t take_coarse(void *reader, 
                    : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
 }
 
+static inline __attribute__((always_inline)) uint64_t take_steady(void *reader, size_t i, const struct pace_lane *lane,
+                                                                  const struct pace *pace, uint64_t now, uint64_t until,
+                                                                  unsigned is_long, uint64_t *begin, uint64_t *blocks)
+{
+    return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, kernel_chain_steady_long, begin, blocks)
+                   : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_steady_short, begin, blocks);
+}
+
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
                      struct timing_raw *out, size_t room)
 {
     struct chain_reader reader = {.out = out, .dither_range = chains->dither};
 
     chain_dither_seed(&reader.dither, (uint32_t)pace_glance());
-    return timing_chains_coarse(chains) ? pace_sample(lane, grid, end, room, chains->turns, take_coarse, &reader)
-                                        : pace_sample(lane, grid, end, room, chains->turns, take_fine, &reader);
+    switch (chains->adds[0]) {
+    case CHAIN_SHORT_ADDS:
+        return pace_sample(lane, grid, end, room, chains->turns, take_fine, &reader);
+    case CHAIN_LONG_ADDS:
+        return pace_sample(lane, grid, end, room, chains->turns, take_coarse, &reader);
+    default:
+        return pace_sample(lane, grid, end, room, chains->turns, take_steady, &reader);
+    }
 }
 
 /* The log is the context: where chains go. */
@@ -86,7 +100,10 @@ static uint64_t first_chain(void *context, size_t at)
     const struct timing_log *log = context;
     struct timing_raw *r = &log->raw[at];
 
-    r->end = timing_chains_coarse(log->chains) ? kernel_chain_long(&r->begin) : kernel_chain_short(&r->begin);
+    uint64_t (*chain)(uint64_t *) = log->chains->adds[0] == CHAIN_SHORT_ADDS  ? kernel_chain_short
+                                    : log->chains->adds[0] == CHAIN_LONG_ADDS ? kernel_chain_long
+                                                                              : kernel_chain_steady_short;
+    r->end = chain(&r->begin);
     r->blocks = 0;
     return r->end;
 }

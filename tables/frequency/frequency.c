@@ -231,12 +231,14 @@ static void put_discarded(const struct cell *c, const struct repetitions *r, con
                           struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 12], json[300];
-    if (!r->n_invalid && f->used == f->runs)
+    if (!r->n_invalid && f->used == f->runs && !f->shared)
         return;
     snprintf(key, sizeof key, "discarded %s", c->id);
     /* the reasons are the probe's own and hold nothing that JSON would have escaped */
-    snprintf(json, sizeof json, "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu}",
-             r->n_invalid, r->n_invalid ? r->invalid[0].why : "", f->runs - f->used);
+    snprintf(json, sizeof json,
+             "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu, "
+             "\"shared_core\": %zu}",
+             r->n_invalid, r->n_invalid ? r->invalid[0].why : "", f->runs - f->used, f->shared);
     table_set_detail(rows, key, json);
 }
 
@@ -260,7 +262,7 @@ static void frequency_put_row(const struct cell *c, const struct repetitions *r,
     table_put_number(rows, "active_cores", c->active_cores);
     table_put_limits(rows, "freq_ghz", f->mean.value, f->mean.lo, f->mean.hi);
     table_put_number(rows, "n", (double)f->used);
-    table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used));
+    table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used + f->shared));
     put_shares(&r->trace, rows);
 }
 

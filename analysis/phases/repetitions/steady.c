@@ -12,19 +12,23 @@
 #define REJECT_SIGMAS 4.0
 enum { REJECT_ONE_IN = 5 };
 
-/* The mean of each repetition that has one, but for what is marked; returns how many. `values`, `scratch`, `means`:
- * room for t->n. */
+/* The mean of each repetition that has one, but for what is marked; returns how many, and in *shared of how many all is
+ * marked. `values`, `scratch`, `means`: room for t->n. */
 static size_t means_of_runs(const struct trace *t, enum trace_channel c, const bool *marked, double *values,
-                            double *scratch, double *means)
+                            double *scratch, double *means, size_t *shared)
 {
     size_t runs = 0;
+    *shared = 0;
     struct clock_reading clock = clock_reading_of(t);
     for (size_t i = 0, end; i < t->n; i = end) {
-        size_t n = 0;
+        size_t n = 0, left_out = 0;
         end = trace_run_end(t, i);
-        for (size_t k = i; k < end; k++)
+        for (size_t k = i; k < end; k++) {
             if (isfinite(t->channel[c][k]) && !marked[k])
                 values[n++] = (double)t->channel[c][k];
+            left_out += marked[k];
+        }
+        *shared += !n && left_out;
         if (n)
             means[runs++] = clock_centre(&clock, c, values, n, scratch);
     }
@@ -45,7 +49,7 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
         return -1;
     }
     double *means = room + 2 * t->n;
-    out->runs = means_of_runs(t, c, marked, room, room + t->n, means);
+    out->runs = means_of_runs(t, c, marked, room, room + t->n, means, &out->shared);
     free(marked);
     if (out->runs)
         out->mean = robust_mean(means, out->runs, REJECT_SIGMAS, slack, &out->used);

@@ -8,6 +8,7 @@
 struct steady_value {
     struct estimate mean; /* over the repetitions used, with 95 % limits by Student's t (NaN for fewer than two) */
     size_t runs, used;    /* repetitions in the trace that have values; those that are not far from the others */
+    size_t shared;        /* repetitions of which another thread on the core leaves none */
 };
 
 /*

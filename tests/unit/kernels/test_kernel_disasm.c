@@ -32,11 +32,25 @@ struct block {
     char strange[160]; /* the first instruction that is of no expected kind */
 };
 
+/* The clock's functions. */
+enum { CHAINS = 5 };
+static const struct {
+    const char *symbol;
+    uint64_t (*run)(uint64_t *);
+    unsigned adds;
+} chains[CHAINS] = {
+    {"kernel_chain_short", kernel_chain_short, CHAIN_SHORT_ADDS},
+    {"kernel_chain_long", kernel_chain_long, CHAIN_LONG_ADDS},
+    {"kernel_chain_longest", kernel_chain_longest, CHAIN_LONGEST_ADDS},
+    {"kernel_chain_steady_short", kernel_chain_steady_short, CHAIN_STEADY_SHORT_ADDS},
+    {"kernel_chain_steady_long", kernel_chain_steady_long, CHAIN_STEADY_LONG_ADDS},
+};
+
 struct listing {
     uint64_t entry[KERNELS_MAX][KERNEL_DENSITY_MAX + 1]; /* address of each variant's function */
     unsigned blocks_seen[KERNELS_MAX][KERNEL_DENSITY_MAX + 1];
-    uint64_t chain[3]; /* addresses of the clock's functions */
-    unsigned chain_adds[3];
+    uint64_t chain[CHAINS]; /* addresses */
+    unsigned chain_adds[CHAINS];
     unsigned failures;
 };
 
@@ -231,10 +245,10 @@ static bool see_label(struct listing *l, struct block *b, const char *line, int 
         check_block(l, b);
         b->kernel = NULL;
     }
-    *chain = strcmp(symbol, "kernel_chain_short") == 0     ? 0
-             : strcmp(symbol, "kernel_chain_long") == 0    ? 1
-             : strcmp(symbol, "kernel_chain_longest") == 0 ? 2
-                                                           : -1;
+    *chain = -1;
+    for (int i = 0; i < CHAINS; i++)
+        if (strcmp(symbol, chains[i].symbol) == 0)
+            *chain = i;
     if (*chain >= 0)
         l->chain[*chain] = address;
     char *part = strchr(symbol, '.');
@@ -291,9 +305,8 @@ static void check_complete(struct listing *l)
                 complain(l, &b, "function address", l->entry[i][n], (uint64_t)(uintptr_t)all[i].variants[n] - base);
         }
     }
-    assert_int_equal((uint64_t)(uintptr_t)kernel_chain_short, base + l->chain[0]);
-    assert_int_equal((uint64_t)(uintptr_t)kernel_chain_long, base + l->chain[1]);
-    assert_int_equal((uint64_t)(uintptr_t)kernel_chain_longest, base + l->chain[2]);
+    for (int i = 0; i < CHAINS; i++)
+        assert_int_equal((uint64_t)(uintptr_t)chains[i].run, base + l->chain[i]);
     print_message("%zu blocks\n", blocks);
 }
 
@@ -316,9 +329,8 @@ static void test_disassembly(void **state)
     read_listing(in, l);
     assert_int_equal(pclose(in), 0);
     check_complete(l);
-    assert_int_equal(l->chain_adds[0], CHAIN_SHORT_ADDS);
-    assert_int_equal(l->chain_adds[1], CHAIN_LONG_ADDS);
-    assert_int_equal(l->chain_adds[2], CHAIN_LONGEST_ADDS);
+    for (int i = 0; i < CHAINS; i++)
+        assert_int_equal(l->chain_adds[i], chains[i].adds);
     unsigned failures = l->failures;
     free(l);
     assert_int_equal(failures, 0);

@@ -433,7 +433,7 @@ static void test_chain_where_there_is_nothing(void **state)
         assert_int_equal(fake_helper.setup.flags, CHARACTERIZE_CHAIN | (coarse ? CHARACTERIZE_COARSE : 0));
         struct machine_info info;
         machine.ops->info(&machine, &info);
-        assert_int_equal(fake_helper.setup.dither, timing_choose_chains((double)steps[k], info.tsc_hz).dither);
+        assert_int_equal(fake_helper.setup.dither, timing_choose_chains((double)steps[k], info.tsc_hz, 1).dither);
         assert_true(info.tsc_step == (double)steps[k]);
         assert_true(coarse == (strstr(info.notes, "the TSC advances in steps of") != NULL));
         expect_step_note(info.notes, coarse ? (double)steps[k] : 0, info.tsc_hz);

@@ -81,13 +81,25 @@ static void test_cost_is_found_whatever_the_frequency(void **state)
 static void test_clocks_choose_their_chains(void **state)
 {
     (void)state;
-    struct timing_chains c = timing_choose_chains(1, 2e9);
+    struct timing_chains c = timing_choose_chains(1, 2e9, 1);
     assert_int_equal(c.adds[0], CHAIN_SHORT_ADDS);
     assert_int_equal(c.dither, 3);
-    c = timing_choose_chains(26, 2.6e9); /* 10 ns, Zen 4 */
+    c = timing_choose_chains(26, 2.6e9, 1); /* 10 ns, Zen 4 */
     assert_int_equal(c.adds[0], CHAIN_LONG_ADDS);
     assert_int_equal(c.adds[1], CHAIN_LONGEST_ADDS);
     assert_int_equal(c.dither, 45); /* one and a half steps at 3 GHz */
+    c = timing_choose_chains(1, 2e9, 4.9);
+    assert_int_equal(c.adds[0], CHAIN_SHORT_ADDS);
+    c = timing_choose_chains(1, 2e9, 5);
+    assert_int_equal(c.adds[0], CHAIN_LONG_ADDS);
+    assert_false(timing_chains_steady(&c));
+    /* a cost that is off by 16 cycles, as that of a core whose sibling has woken up, must not be seen as 1 % */
+    c = timing_choose_chains(1, 2e9, 20);
+    assert_true(timing_chains_steady(&c) && timing_probe_us(&c) * 2000 > (c.adds[0] * 3 + c.adds[1]) / 4.0);
+    assert_true(16 < 0.01 * c.adds[0]);
+    c = timing_choose_chains(26, 2.6e9, 15);
+    assert_int_equal(c.adds[1], CHAIN_STEADY_LONG_ADDS);
+    assert_int_equal(c.dither, 45);
 }
 
 /* Clocks of 1, 10 and 25 ns a step: the steps even out, the error says how far, and readings of one median do. */
@@ -98,7 +110,7 @@ static void test_cost_from_a_coarse_clock(void **state)
     static struct timing_raw r[N];
     static const double steps[] = {2.6, 26, 65};
     for (size_t i = 0; i < 3; i++) {
-        struct timing_chains chains = timing_choose_chains(steps[i], 2.6e9);
+        struct timing_chains chains = timing_choose_chains(steps[i], 2.6e9, 1);
         struct timing_cost c;
         for (double k = 60; k < 75; k += 2.5) {
             make_readings_of(r, N, &chains, k, steady, steps[i], 3);
