@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/jobs/jobs.h"
+#include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
@@ -75,17 +76,6 @@ static bool state_file(const struct options *o, char *out)
         return true;
     snprintf(out, STATE_MAX, "$XDG_RUNTIME_DIR/characterize.settings"); /* for messages: there is no such file */
     return false;
-}
-
-/* The CPU that will be measured, as the machine will choose it. */
-static int measured_cpu(const struct options *o, const struct settings_roots *r, int *cpu, struct machine_error *err)
-{
-    struct cpu_view view;
-    int wanted = o->cpu.given ? (int)o->cpu.value : o->n_cpus > 0 ? (int)o->cpus[0] : -1;
-    cpu_view_read(r->sys, &view);
-    if (o->sysroot != NULL)
-        view.allowed = view.online; /* what this process may use says nothing of that machine */
-    return cpu_choose(&view, wanted, cpu, err);
 }
 
 /* Whether other CPUs run kernels as well, or are measured, too. */
@@ -176,8 +166,9 @@ static int make_changed_wish(const struct options *o, const struct settings_root
         out->quiet = changed_settings_wished(o);
         out->quiet_must = o->quiet_parts & out->quiet;
     }
-    return out->quiet == 0 || measured_cpu(o, r, &out->cpu, &error) == MACHINE_OK ? DONE
-                                                                                  : complain_of_machine("", &error);
+    return out->quiet == 0 || measured_cpu(o, r->sys, &out->cpu, &error) == MACHINE_OK
+               ? DONE
+               : complain_of_machine("", &error);
 }
 
 void changed_settings_tell_left(const struct settings *s)
@@ -270,7 +261,7 @@ int changed_settings_quiet(const struct options *o, enum quiet_part part, struct
     struct settings_wish wish = {.turbo = -1, .quiet = part, .spread = uses_others(o)};
     (void)state_file(o, state);
     place_make(o, state, &place);
-    int status = measured_cpu(o, &place.roots, &wish.cpu, err);
+    int status = measured_cpu(o, place.roots.sys, &wish.cpu, err);
     if (status != MACHINE_OK)
         return status;
     stop_only_asks(true);
@@ -328,7 +319,7 @@ int changed_settings_show(const struct options *o)
     int status = place_check(o);
     if (status != DONE)
         return status;
-    if (measured_cpu(o, &place.roots, &wish.cpu, &error) != MACHINE_OK)
+    if (measured_cpu(o, place.roots.sys, &wish.cpu, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     printf("For the time of a measurement on CPU %d --quiet-machine would change, and then put back:\n", wish.cpu);
     return settings_show(&place.roots, &wish, print_line, &last, &error) == MACHINE_OK

@@ -3,17 +3,9 @@
 
 #include <stdio.h>
 
+#include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "drivers/machine.h"
-
-int disturbing_measured_cpu(const struct options *o, const struct cpu_view *v, int *cpu)
-{
-    struct machine_error error;
-    int first = o->n_cpus > 0 ? (int)o->cpus[0] : -1;
-    const struct machine_setup setup = {
-        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
-    return cpu_choose_measured(v, &setup, cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("", &error);
-}
 
 /* For the refinement `busy` of a quiet machine's table, unless the command line has another one. */
 static enum interference wanted_kind(const struct options *o)
@@ -33,10 +25,9 @@ int disturbing_ready(const struct options *o, struct interferer **out, char *tex
     enum interference kind = wanted_kind(o);
     if (kind == INTERFERENCE_NONE)
         return DONE;
+    if (measured_cpu(o, "/sys", &cpu, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
     cpu_view_read("/sys", &view);
-    int status = disturbing_measured_cpu(o, &view, &cpu);
-    if (status != DONE)
-        return status;
     if (interference_plan_for(kind, &view, "/sys", "/proc", cpu, &plan, &error) != MACHINE_OK ||
         interference_ready(&plan, out, &error) != MACHINE_OK)
         return o->interference != INTERFERENCE_NONE ? complain_of_machine("", &error) : DONE;

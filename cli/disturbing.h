@@ -13,5 +13,3 @@ int disturbing_ready(const struct options *o, struct interferer **out, char *tex
 int disturbing_begin(struct interferer *i);
 /* FAILED also where it had ended before: then what was measured is not what was asked for. */
 int disturbing_end(struct interferer *i);
-/* The CPU that would be measured (drivers/cpu/cpu.h, cpu_choose_measured). */
-int disturbing_measured_cpu(const struct options *o, const struct cpu_view *v, int *cpu);

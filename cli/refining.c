@@ -6,6 +6,7 @@
 
 #include "cli/changed_settings.h"
 #include "cli/disturbing.h"
+#include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "drivers/cpu/cpu.h"
 #include "util/text_list.h"
@@ -20,12 +21,9 @@ static const unsigned parts_of[REFINEMENTS] = {
 static bool isolated_since_boot(const struct options *o)
 {
     struct cpu_mask isolated;
-    struct cpu_view view;
+    struct machine_error ignored;
     int cpu;
-    if (o->sysroot != NULL)
-        return false;
-    cpu_view_read("/sys", &view);
-    return disturbing_measured_cpu(o, &view, &cpu) == DONE &&
+    return o->sysroot == NULL && measured_cpu(o, "/sys", &cpu, &ignored) == MACHINE_OK &&
            cpu_read_list("/sys", &isolated, "devices/system/cpu/isolated") && cpu_mask_has(&isolated, cpu);
 }
 

@@ -92,6 +92,9 @@ struct trials_seen {
     bool cycles;       /* counted; else ns by time stamps */
     double resolution; /* the smallest difference that can be told, in the same unit */
     uint64_t rounds;   /* in each trial */
+    /* trials that were repeated, as the machine or the process stood still for more than a second, or the CPU was held
+     * until the end of the time for which interrupts may be masked */
+    unsigned discarded;
     struct trials_between between;
 };
 

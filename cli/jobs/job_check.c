@@ -4,6 +4,7 @@
 
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
+#include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "output/environment/findings.h"
@@ -24,11 +25,8 @@ static int check_cpu(const struct options *o, int *cpu)
 {
     struct machine_error error;
     int wanted = o->cpu.given ? (int)o->cpu.value : -1;
-    if (o->sysroot == NULL) {
-        struct cpu_view view;
-        cpu_view_read("/sys", &view);
-        return cpu_choose(&view, wanted, cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("--cpu", &error);
-    }
+    if (o->sysroot == NULL)
+        return measured_cpu(o, "/sys", cpu, &error) == MACHINE_OK ? DONE : complain_of_machine("--cpu", &error);
     *cpu = wanted >= 0 ? wanted : 0;
     if (wanted < 0) {
         struct environment there;

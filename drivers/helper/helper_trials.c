@@ -143,6 +143,7 @@ static void tell_trials(struct helper *h, const struct trials_tally *so_far, con
         .steal_ms = NAN,
         .smis = so_far->counted & CHARACTERIZE_COUNTED_SMIS ? so_far->smis : NAN,
     };
+    seen->discarded = so_far->given_up;
     if (so_far->given_up > 0) {
         text_list_add(h->native.notes, sizeof h->native.notes, "; ",
                       "a hypervisor or firmware held the CPU in %u masked trials until their 5 ms were over: they are "

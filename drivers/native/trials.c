@@ -9,7 +9,8 @@
 
 #include "drivers/native/between.h"
 
-enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000 };
+enum { HUGE_PAGE = 2 << 20, TRIALS_MOST = 100000, STOP_EVERY_US = 20000, STANDSTILLS_MOST = 2 };
+static const double STANDSTILL_S = 1;
 
 /* ---- what can be asked for ---- */
 
@@ -137,28 +138,61 @@ static uint64_t read_clock(const struct trials_clock *clock)
     return clock != NULL ? clock->cycles(clock->context) : tsc_now();
 }
 
+/* How long one trial took, by the clock, and by time stamps with what comes before it. */
+struct trials_took {
+    uint64_t begin, end; /* on the clock */
+    uint64_t ticks;      /* UINT64_MAX where time stamps went back, as after a suspension that resets them */
+};
+
+static struct trials_took run_one(const struct trials_request *r, const struct trials_clock *clock, uint64_t rounds,
+                                  unsigned i, struct trials_work *w)
+{
+    struct trials_took took;
+    uint64_t first = trials_first_round(rounds, r->bytes, i), before = tsc_now();
+
+    if (r->before == TRIALS_SPOIL)
+        w->sum += workload_get(WORKLOAD_SPOIL)->run(TRIALS_SPOIL_ROUNDS, NULL, 0, (uint64_t)i * TRIALS_SPOIL_ROUNDS);
+    took.begin = read_clock(clock);
+    w->sum += w->run(rounds, w->buffer, w->mask, first);
+    took.end = read_clock(clock);
+    uint64_t after = tsc_now();
+    took.ticks = after > before ? after - before : UINT64_MAX;
+    return took;
+}
+
+static int check_trial(const struct trials_clock *clock, const struct trials_took *t, unsigned i,
+                       struct machine_error *err)
+{
+    if (clock != NULL && (t->begin == COUNTER_MISSING || t->end == COUNTER_MISSING)) {
+        return machine_fail(err, MACHINE_FAILED, "stop other users of the counters (perf, a watchdog)",
+                            "the counter of cycles was taken away in trial %u", i + 1);
+    }
+    if (t->end <= t->begin)
+        return machine_fail(err, MACHINE_FAILED, "", "the clock went back in trial %u", i + 1);
+    return MACHINE_OK;
+}
+
+/* A machine that was suspended, or a process that was stopped, tells nothing of the core: such a trial is repeated. */
 static int run_all(const struct native *s, const struct trials_request *r, const struct trials_clock *clock,
                    struct trials_work *w, struct trials_seen *seen, double *duration, struct machine_error *err)
 {
-    const struct workload *spoil = workload_get(WORKLOAD_SPOIL);
     const double unit = clock != NULL ? 1 : 1e9 / s->tsc.hz;
     const uint64_t patience = (uint64_t)(STOP_EVERY_US * 1e-6 * s->tsc.hz);
+    const double standstill = (STANDSTILL_S + 10e-6 * r->trial_us) * s->tsc.hz;
     uint64_t asked = tsc_now();
 
-    for (unsigned i = 0; i < r->trials; i++) {
-        uint64_t first = trials_first_round(seen->rounds, r->bytes, i);
-        if (r->before == TRIALS_SPOIL)
-            w->sum += spoil->run(TRIALS_SPOIL_ROUNDS, NULL, 0, (uint64_t)i * TRIALS_SPOIL_ROUNDS);
-        uint64_t begin = read_clock(clock);
-        w->sum += w->run(seen->rounds, w->buffer, w->mask, first);
-        uint64_t end = read_clock(clock);
-        if (clock != NULL && (begin == COUNTER_MISSING || end == COUNTER_MISSING)) {
-            return machine_fail(err, MACHINE_FAILED, "stop other users of the counters (perf, a watchdog)",
-                                "the counter of cycles was taken away in trial %u", i + 1);
+    for (unsigned i = 0; i < r->trials;) {
+        struct trials_took took = run_one(r, clock, seen->rounds, i, w);
+        if ((double)took.ticks > standstill) {
+            if (++seen->discarded <= STANDSTILLS_MOST)
+                continue;
+            return machine_fail(err, MACHINE_FAILED, "keep it from being suspended or stopped, and repeat",
+                                "the machine stood still for more than a second in %u trials", seen->discarded);
         }
-        if (end <= begin)
-            return machine_fail(err, MACHINE_FAILED, "", "the clock went back in trial %u", i + 1);
-        duration[i] = (double)(end - begin) * unit;
+        int status = check_trial(clock, &took, i, err);
+        if (status != MACHINE_OK)
+            return status;
+        duration[i++] = (double)(took.end - took.begin) * unit;
         if (tsc_now() - asked > patience) {
             if (r->stop != NULL && r->stop(r->data))
                 return machine_fail(err, MACHINE_FAILED, "", "stopped");

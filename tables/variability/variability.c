@@ -39,7 +39,7 @@ static const struct table_column columns[] = {
     {"to_mode", "", TABLE_WHOLE, false, 0},    {"resolution", "", TABLE_REAL, false, 9},
     {"interrupts", "", TABLE_WHOLE, false, 0}, {"faults", "", TABLE_WHOLE, false, 0},
     {"switches", "", TABLE_WHOLE, false, 0},   {"steal_ms", "ms", TABLE_REAL, false, 0},
-    {"smis", "", TABLE_WHOLE, false, 0},
+    {"smis", "", TABLE_WHOLE, false, 0},       {"discarded", "", TABLE_WHOLE, false, 0},
 };
 
 /* ---- plan ---- */
@@ -160,6 +160,7 @@ static int put_result(const struct cell *c, const struct trials_result *r, unsig
     table_put_number(rows, "resolution", r->seen.resolution / all.mode);
     variability_put(rows, &all);
     put_between(rows, &r->seen.between);
+    table_put_number(rows, "discarded", r->seen.discarded);
     char *json = variability_to_json(&kept);
     if (!json)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");

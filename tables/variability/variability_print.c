@@ -88,8 +88,8 @@ static double sum_of(const struct table *t, unsigned r, const char *column)
 
 static void print_between(FILE *out, bool colour, const struct table *t)
 {
-    static const char *const counted[] = {"interrupts", "faults", "switches", "steal_ms", "smis"};
-    static const char *const headings[] = {"interrupts", "page faults", "switches", "steal ms", "SMIs"};
+    static const char *const counted[] = {"interrupts", "faults", "switches", "steal_ms", "smis", "discarded"};
+    static const char *const headings[] = {"interrupts", "page faults", "switches", "steal ms", "SMIs", "discarded"};
     struct pivot p;
     pivot_init(&p, 1, "What came between, in all trials of all workloads");
     pivot_line(&p, PIVOT_HEADING);

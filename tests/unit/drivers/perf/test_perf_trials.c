@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "tests/support/fake_pmu.h"
+#include "tests/support/sanitized.h"
 
 struct rig {
     struct perf_system system;
@@ -109,11 +111,63 @@ static void not_permitted(void **state)
     r.m.ops->close(&r.m);
 }
 
+/* ---- a machine that is suspended, or a process that is stopped, for more than a second ---- */
+
+static unsigned standstills_left, still_calls;
+
+static void stand_still(unsigned call)
+{
+    (void)call;
+    /* not while the counter is tried; every other reading, which is the end of a trial */
+    if (++still_calls < 12 || standstills_left == 0 || still_calls % 4 != 0)
+        return;
+    standstills_left--;
+    nanosleep(&(struct timespec){1, 20000000}, NULL);
+}
+
+static int trials_with_standstills(unsigned n, struct trials_seen *seen, double cycles[20], struct machine_error *err)
+{
+    struct rig r;
+    const struct machine_setup setup = {.cpu = -1, .active_cores = 1, .period_us = 1, .max_samples = 1};
+    const struct trials_request request = {.workload = WORKLOAD_REGISTER, .trial_us = 100, .trials = 20};
+    memset(&r, 0, sizeof r);
+    fake_pmu_reset();
+    fake_pmu_system(&r.system, &r.leaves);
+    r.system.open_cpu = r.system.open;
+    if (perf_open_at(&r.system, &r.m, err) != MACHINE_OK || r.m.ops->prepare(&r.m, &setup, err) != MACHINE_OK)
+        fail_msg("%s", err->text);
+    standstills_left = n;
+    still_calls = 0;
+    fake_pmu.at_rdpmc = stand_still;
+    int status = r.m.ops->trials(&r.m, &request, cycles, seen, err);
+    fake_pmu.at_rdpmc = NULL;
+    r.m.ops->close(&r.m);
+    return status;
+}
+
+static void standing_still(void **state)
+{
+    (void)state;
+    struct trials_seen seen;
+    struct machine_error err;
+    double cycles[20];
+    if (trials_with_standstills(1, &seen, cycles, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(standstills_left, 0);
+    assert_int_equal(seen.discarded, 1);
+    for (size_t i = 0; i < 20; i++)
+        assert_true(cycles[i] > 0 && cycles[i] < 1e9); /* more than that in a second, at 5/4 of the TSC */
+    skip_where_sanitized("seconds of waiting");
+    assert_int_equal(trials_with_standstills(100, &seen, cycles, &err), MACHINE_FAILED);
+    assert_non_null(strstr(err.text, "stood still for more than a second in 3 trials"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_cycles),
         cmocka_unit_test(not_permitted),
+        cmocka_unit_test(standing_still),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
