@@ -465,6 +465,7 @@ static const struct model_key clock_keys[] = {
     NUMBER("spread_period_us", true, model, spread_period_us, 1, 1e4),
     NUMBER("frequency_noise", true, model, frequency_noise, 0, 0.05),
     NUMBER("tsc_step_ns", false, model, tsc_step_ns, 0, 1000),
+    NUMBER("chain_cost_sigma", false, model, chain_cost_sigma, 0, 15),
 };
 
 static int enter_interrupt(struct model_parser *p, char *words[])

@@ -343,6 +343,17 @@ static void model_machine_count_energy(struct model_state *s)
     s->energy.seconds += seconds;
 }
 
+/* A neighbour on the core's sibling slows readings of the clock, and wakes after it was found out what they cost. */
+static double cost_off(const struct model_state *s, uint64_t repetition)
+{
+    enum { COST_STREAM = 78 };
+    struct model_random random;
+    if (s->model.chain_cost_sigma == 0)
+        return 0;
+    model_random_init(&random, s->setup.seed, repetition, COST_STREAM);
+    return s->model.chain_cost_sigma * model_random_normal(&random);
+}
+
 static int model_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     struct model_state *s = m->state;
@@ -355,6 +366,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
     chain_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
+    p.cost_off = cost_off(s, r->repetition);
     s->repetition = r->repetition;
     start_core(s, s->active, r->repetition);
     if (s->model.tsc_step_ns > 0)

@@ -41,6 +41,7 @@ struct model_progress {
     unsigned chunk_blocks;
     unsigned turn; /* of the next chain */
     struct chain_dither dither;
+    double cost_off; /* cycles that chains take longer than is believed, in this repetition */
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };
 

@@ -94,7 +94,7 @@ static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t
     double wait = CHAIN_WAIT_ADDS + (double)chain_next_wait(&p->dither, chains.dither);
     model_core_chain(p->core, wait, 0);
     uint64_t begin = model_tsc_at(p, p->core->now, ended);
-    model_core_chain(p->core, chains.adds[is_long] + MODEL_CHAIN_COST, wait);
+    model_core_chain(p->core, chains.adds[is_long] + MODEL_CHAIN_COST + p->cost_off, wait);
     words[0] = model_tsc_at(p, p->core->now, begin + 1);
     p->chain_ticks += words[0] - begin;
     p->chain_cycles += (uint64_t)(chains.adds[is_long] + MODEL_CHAIN_COST) * CHAIN_CYCLE_UNIT;
