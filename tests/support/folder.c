@@ -70,3 +70,19 @@ void folder_put_line(const char *folder, const char *name, const char *text)
 {
     folder_write(folder, name, text, "\n");
 }
+
+const char *folder_get(const char *folder, const char *name)
+{
+    static char text[8000];
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return "(not there)";
+    size_t n = fread(text, 1, sizeof text - 1, in);
+    fclose(in);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    text[n] = '\0';
+    return text;
+}

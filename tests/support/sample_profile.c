@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/sample_tables.h"
 #include "util/splitmix64.h"
 
 static const struct profile_estimate not_known = {NAN, NAN, NAN};
@@ -189,4 +190,16 @@ void sample_profile_free(struct profile_result *r)
         free(r->rows[i].culprits);
     free(r->rows);
     *r = (struct profile_result){.n_rows = 0};
+}
+
+void sample_profile_nasty(struct profile_result *r)
+{
+    static const char *const warnings[] = {sample_nasty};
+    r->head = (struct profile_head){sample_nasty, sample_nasty, sample_nasty, sample_nasty, NULL, 1, warnings};
+    r->info.name = r->info.cpu = r->info.notes = sample_nasty;
+    for (size_t i = 0; i < r->n_rows; i++) {
+        snprintf(r->rows[i].name, sizeof r->rows[i].name, "%zu%s", i, sample_nasty);
+        snprintf(r->rows[i].command, sizeof r->rows[i].command, "%s", sample_nasty);
+        snprintf(r->rows[i].advice, sizeof r->rows[i].advice, "%s", sample_nasty);
+    }
 }

@@ -15,6 +15,8 @@ void sample_profile_drawn(struct profile_result *r, size_t n_tasks, uint64_t see
 /* Without sources, or without a table and what follows from it: as it would be then. */
 void sample_profile_without_sources(struct profile_result *r);
 void sample_profile_without_table(struct profile_result *r);
+/* Names, command and all else that others choose become sample_nasty (tests/support/sample_tables.h). */
+void sample_profile_nasty(struct profile_result *r);
 /* The row of this name; NULL: none. */
 struct profile_row *sample_profile_row(struct profile_result *r, const char *name);
 /* What these functions have allocated. */

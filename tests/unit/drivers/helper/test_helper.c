@@ -14,119 +14,8 @@
 #include "drivers/helper/helper.h"
 #include "drivers/timing/timing_calibrate.h"
 #include "tests/support/fake_helper.h"
-#include "tests/support/fake_pmu.h"
+#include "tests/support/helper_rig.h"
 #include "tests/support/close_to.h"
-
-static struct machine machine;
-static struct machine_error error;
-
-static struct payload payload(const char *name)
-{
-    struct payload p;
-    char why[200];
-    assert_int_equal(kernel_parse(name, &p, why, sizeof why), 0);
-    return p;
-}
-
-/* A Sapphire Rapids: no license events are known. */
-static double clock_step; /* 0: this machine's own */
-static int open_it(void)
-{
-    struct cpu_leaves none;
-    struct perf_system ignored;
-    const struct helper_place place = {.device = "/dev/made-up",
-                                       .sys = "/sys",
-                                       .io = &fake_helper_io,
-                                       .data_dir = "data",
-                                       .leaves = &none,
-                                       .tsc_step = clock_step};
-    fake_pmu_system(&ignored, &none);
-    fake_pmu_identity(&none, "GenuineIntel", 6, 0x8f, 8);
-    return helper_open_at(&place, &machine, &error);
-}
-
-/* On a Skylake-SP that has licenses, but for what the test changes. */
-static struct cpu_leaves leaves;
-static void skylake_sp(void)
-{
-    struct perf_system ignored;
-    fake_pmu_system(&ignored, &leaves);
-    fake_helper.licenses = 1;
-    fake_helper.throttled = 20000;
-    for (unsigned i = 0; i < 3; i++)
-        fake_helper.level_of[i] = i;
-    fake_helper.hello.features = ignored.license_features;
-}
-
-static void open_that(void)
-{
-    const struct helper_place place = {
-        .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io, .data_dir = "data", .leaves = &leaves};
-    if (machine.ops != NULL)
-        machine.ops->close(&machine);
-    if (helper_open_at(&place, &machine, &error) != MACHINE_OK)
-        fail_msg("%s", error.text);
-}
-
-/* "" = it has the counter. */
-static void expect_lack(enum counter_id id, const char *text)
-{
-    const char *remedy = NULL, *why = machine.ops->lacks(&machine, id, &remedy);
-    assert_true((why == NULL) == (remedy == NULL));
-    if (text[0] == '\0' ? why != NULL : why == NULL || strstr(why, text) == NULL)
-        fail_msg("counter %d: \"%s\" instead of \"%s\"", (int)id, why != NULL ? why : "", text);
-}
-
-static void expect_no_licenses(const char *text)
-{
-    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++) {
-        expect_lack(id, "no license counters: ");
-        expect_lack(id, text);
-    }
-}
-
-/* With the counters given, at 2 us. */
-static void prepare_with(const struct counter_spec *counters, size_t n)
-{
-    struct machine_setup s = {
-        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = counters, .n_counters = n, .max_samples = 200};
-    if (machine.ops->prepare(&machine, &s, &error) != MACHINE_OK)
-        fail_msg("%s", error.text);
-}
-
-static int run_it(const char *from, const char *to, double warm_us, struct recording *rec)
-{
-    struct segment segments[3] = {{payload(from), warm_us, false}, {payload(from), 20, true}, {payload(to), 40, true}};
-    struct run_request r = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = 0.25};
-    return machine.ops->run(&machine, &r, rec, &error);
-}
-
-static void refused_with(int status, const char *text)
-{
-    assert_int_equal(error.status, status);
-    if (strstr(error.text, text) == NULL)
-        fail_msg("\"%s\" instead of \"%s\"", error.text, text);
-}
-
-static int reset(void **state)
-{
-    (void)state;
-    fake_helper_reset();
-    return 0;
-}
-
-static int close_it(void **state)
-{
-    (void)state;
-    if (machine.ops != NULL) {
-        machine.ops->close(&machine);
-        machine = (struct machine){0};
-        assert_int_equal(fake_helper.opened, fake_helper.closed);
-        assert_int_equal(fake_helper.mapped, 0);
-    }
-    fake_helper_reset();
-    return 0;
-}
 
 static void test_connecting(void **state)
 {
@@ -160,13 +49,13 @@ static void test_open_says_why_not(void **state)
 {
     (void)state;
     fake_helper.open_errno = ENOENT;
-    assert_int_equal(open_it(), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "No such file");
+    assert_int_equal(helper_rig_open(), MACHINE_CANNOT);
+    helper_rig_refused(MACHINE_CANNOT, "No such file");
     fake_helper.open_errno = 0;
     fake_helper.hello_errno = EPROTO;
-    assert_int_equal(open_it(), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "another version");
-    assert_non_null(strstr(error.remedy, "rmmod"));
+    assert_int_equal(helper_rig_open(), MACHINE_CANNOT);
+    helper_rig_refused(MACHINE_CANNOT, "another version");
+    assert_non_null(strstr(helper_rig.error.remedy, "rmmod"));
     assert_int_equal(fake_helper.opened, fake_helper.closed);
 }
 
@@ -188,15 +77,15 @@ static void test_counters(void **state)
         {COUNTER_CYCLES, 0}, {COUNTER_EVENT, 0x0728}, {COUNTER_LVL1, 0}, {COUNTER_INSTRUCTIONS, 0}};
     struct machine_info info;
     struct recording rec;
-    assert_int_equal(open_it(), MACHINE_OK);
-    machine.ops->info(&machine, &info);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     assert_string_equal(info.name, "helper");
     assert_non_null(strstr(info.source, "interrupts masked: performance counters"));
-    assert_null(machine.ops->lacks(&machine, COUNTER_CYCLES, NULL));
-    assert_null(machine.ops->lacks(&machine, COUNTER_EVENT, NULL));
-    assert_non_null(machine.ops->lacks(&machine, COUNTER_LVL1, NULL));
-    assert_non_null(machine.ops->lacks(&machine, COUNTER_CHAIN_TICKS, NULL));
-    prepare_with(wanted, 4);
+    assert_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_CYCLES, NULL));
+    assert_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_EVENT, NULL));
+    assert_non_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_LVL1, NULL));
+    assert_non_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_CHAIN_TICKS, NULL));
+    helper_rig_prepare(wanted, 4);
     assert_int_equal(fake_helper.setup.n_counters, 3);
     assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_CYCLES);
     /* what the frequency needs comes first */
@@ -205,7 +94,7 @@ static void test_counters(void **state)
     assert_int_equal(fake_helper.setup.counter[2].config, 0x0728);
     assert_true(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
     assert_int_equal(fake_helper.setup.n_corunners, 0);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(rec.n, 30);
     assert_int_equal(rec.stride, 6);
     for (size_t i = 0; i < rec.n; i++) {
@@ -217,149 +106,16 @@ static void test_counters(void **state)
         assert_true(w[5] == (i == 3 ? COUNTER_MISSING : i * 1000));
     }
     /* 5 blocks of the warm-up, then 10 a reading; 10 readings of 64or, then those of 64mul */
-    unsigned per_or = payload("64or").instructions, per_mul = payload("64mul").instructions;
+    unsigned per_or = helper_rig_payload("64or").instructions, per_mul = helper_rig_payload("64mul").instructions;
     assert_int_equal(rec.words[1], 15 * per_or);
     assert_int_equal(rec.words[9 * rec.stride + 1], 105 * per_or);
     assert_int_equal(rec.words[11 * rec.stride + 1], 105 * per_or + 20 * per_mul);
     assert_int_equal(rec.zero_reading, 9);
     assert_int_equal(rec.zero_tsc, 5009000);
     assert_int_equal(rec.involuntary_switches, 0);
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     assert_non_null(strstr(info.notes, "masking the local APIC's timer"));
     assert_non_null(strstr(info.notes, "MWAIT"));
-}
-
-static void test_licenses_by_name(void **state)
-{
-    (void)state;
-    const struct counter_spec wanted[] = {
-        {COUNTER_LVL2, 0}, {COUNTER_THROTTLE, 0}, {COUNTER_EVENT, 0x00c0}, {COUNTER_CYCLES, 0}};
-    static const uint32_t codes[] = {0, 0x00c0, 0x2028, 0x4028};
-    struct machine_info info;
-    struct recording rec;
-    skylake_sp();
-    open_that();
-    for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++)
-        expect_lack(id, "");
-    assert_int_equal(fake_helper.prepared, 1);
-    assert_int_equal(fake_helper.runs, 1 + 3); /* the one of prepare, and each kernel */
-    machine.ops->info(&machine, &info);
-    assert_int_equal(info.cpu_number, -1);
-    assert_null(strstr(info.notes, "masked"));
-    prepare_with(wanted, 4);
-    assert_int_equal(fake_helper.setup.n_counters, 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(fake_helper.setup.counter[i].source, i == 0 ? CHARACTERIZE_CYCLES : CHARACTERIZE_RAW);
-        assert_int_equal(fake_helper.setup.counter[i].config, codes[i]);
-    }
-    assert_int_equal(run_it("512fma", "512fma", 100, &rec), MACHINE_OK);
-    const uint64_t *last = rec.words + (rec.n - 1) * rec.stride;
-    assert_true(last[5] > 0 && last[2] == last[5] && last[3] == 20000);
-}
-
-static void test_licenses_that_fail_the_test(void **state)
-{
-    (void)state;
-    skylake_sp();
-    fake_helper.level_of[1] = 0; /* 256 bits at level 0 */
-    open_that();
-    expect_no_licenses("with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
-    expect_lack(COUNTER_EVENT, "");
-    skylake_sp();
-    fake_helper.throttled = 0;
-    open_that();
-    expect_lack(COUNTER_LVL2, "");
-    expect_lack(COUNTER_THROTTLE, "it counted nothing");
-    skylake_sp();
-    fake_helper.hello.features &= ~(unsigned)KERNEL_NEEDS_AVX512F;
-    open_that();
-    expect_lack(COUNTER_LVL1, "");
-    expect_lack(COUNTER_LVL2, "no AVX-512");
-    skylake_sp();
-    fake_helper.run_errno = EFAULT;
-    open_that();
-    expect_no_licenses("the kernel helper, running: ");
-}
-
-static void test_licenses_without_a_free_counter(void **state)
-{
-    (void)state;
-    const struct counter_spec wanted[] = {
-        {COUNTER_CYCLES, 0}, {COUNTER_LVL0, 0}, {COUNTER_LVL1, 0}, {COUNTER_LVL2, 0}, {COUNTER_EVENT, 0x00c0}};
-    const struct counter_spec events[] = {
-        {COUNTER_EVENT, 0x00c0}, {COUNTER_EVENT, 0x01c0}, {COUNTER_EVENT, 0x02c0}, {COUNTER_EVENT, 0x0728}};
-    struct machine_setup s = {
-        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = events, .n_counters = 4, .max_samples = 200};
-    struct machine_info info;
-    skylake_sp();
-    fake_helper.programmable = 2;
-    open_that();
-    expect_no_licenses("no hardware counter is free for event 0x28:0x20");
-    fake_helper.programmable = 3; /* enough for the levels */
-    open_that();
-    expect_lack(COUNTER_LVL2, "");
-    expect_lack(COUNTER_THROTTLE, "no hardware counter is free for throttled cycles");
-    prepare_with(wanted, 5); /* the event comes first, the last level gets none */
-    machine.ops->info(&machine, &info);
-    assert_non_null(strstr(info.notes, "no hardware counter is free, not counted: license level 2"));
-    fake_helper.programmable = 1;
-    prepare_with(wanted + 1, 4);
-    machine.ops->info(&machine, &info);
-    if (strstr(info.notes, "; no hardware counter is free, not counted: license level 0, license level 1, license "
-                           "level 2; ") == NULL)
-        fail_msg("%s", info.notes);
-    fake_helper.programmable = 3;
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "no hardware counter is free for event 0x28:0x07");
-}
-
-static void test_parts_and_names(void **state)
-{
-    (void)state;
-    uint64_t code = 0;
-    skylake_sp();
-    open_that();
-    assert_int_equal(machine.ops->find_event(&machine, "core_power.lvl1_turbo_license", &code, &error), MACHINE_OK);
-    assert_int_equal(code, 0x1828);
-    assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.LVL9", &code, &error), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(error.remedy, "CORE_POWER.LVL0_TURBO_LICENSE"));
-    struct machine_event named[8];
-    size_t n;
-    assert_int_equal(machine.ops->named_events(&machine, 0x28, named, 8, &n, &error), MACHINE_OK);
-    assert_int_equal(n, 4);
-    assert_string_equal(named[3].name, "CORE_POWER.THROTTLE");
-    fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x8f, 8);
-    open_that();
-    expect_no_licenses("no license events have been published for Sapphire Rapids");
-    fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 9);
-    open_that();
-    expect_no_licenses("there is no event table for GenuineIntel 06_55H-9");
-    assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
-    assert_non_null(strstr(error.remedy, "--event 0x28:0x08"));
-    assert_int_equal(machine.ops->named_events(&machine, 0x28, named, 8, &n, &error), MACHINE_CANNOT);
-    assert_int_equal(n, 0);
-    fake_pmu_identity(&leaves, "AuthenticAMD", 0x19, 0x11, 1);
-    open_that();
-    expect_no_licenses("AMD processors have no license levels");
-    assert_int_equal(machine.ops->find_event(&machine, "ex_ret_ops", &code, &error), MACHINE_OK);
-    const struct counter_spec twelve_bits = {COUNTER_EVENT, event_code_make(0x1c7, 8)};
-    prepare_with(&twelve_bits, 1);
-    assert_int_equal(fake_helper.setup.counter[0].source, CHARACTERIZE_RAW);
-    assert_int_equal(fake_helper.setup.counter[0].config, 0x1000008c7);
-    fake_pmu_identity(&leaves, "GenuineIntel", 6, 0x55, 4);
-    open_that();
-    const struct machine_setup s = {
-        .cpu = -1, .active_cores = 1, .period_us = 2, .counters = &twelve_bits, .n_counters = 1, .max_samples = 200};
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "event 0x1c7:0x08 cannot be counted: only AMD processors");
-    /* without counters a table is of no use */
-    skylake_sp();
-    fake_helper.try_errno = EOPNOTSUPP;
-    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
-    open_that();
-    expect_no_licenses("no performance counters here");
-    assert_int_equal(machine.ops->find_event(&machine, "CORE_POWER.THROTTLE", &code, &error), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "no performance counters here");
 }
 
 static void test_aperf_where_there_are_no_counters(void **state)
@@ -370,14 +126,15 @@ static void test_aperf_where_there_are_no_counters(void **state)
     struct recording rec;
     fake_helper.try_errno = EOPNOTSUPP;
     fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
-    assert_int_equal(open_it(), MACHINE_OK);
-    assert_null(machine.ops->lacks(&machine, COUNTER_REF_CYCLES, NULL));
-    assert_non_null(strstr(machine.ops->lacks(&machine, COUNTER_INSTRUCTIONS, &remedy), "no performance counters"));
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    assert_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_REF_CYCLES, NULL));
+    assert_non_null(strstr(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_INSTRUCTIONS, &remedy),
+                           "no performance counters"));
     assert_non_null(remedy);
-    prepare_with(wanted, 2);
+    helper_rig_prepare(wanted, 2);
     assert_int_equal(fake_helper.setup.n_counters, 0);
     assert_true(fake_helper.setup.flags & CHARACTERIZE_APERF_MPERF);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(rec.words[4 * rec.stride + 2], 4 * 1000); /* MPERF, the second of the two */
     assert_int_equal(rec.words[4 * rec.stride + 3], 4 * 500);
 }
@@ -418,21 +175,22 @@ static void test_chain_where_there_is_nothing(void **state)
     for (size_t k = 0; k < 3; k++) {
         struct recording rec;
         bool coarse = steps[k] > 4;
-        close_it(state);
+        helper_rig_close(state);
         fake_helper.try_errno = EOPNOTSUPP;
         fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
         fake_helper.hello.can = 0;
         fake_helper.tsc_step = steps[k];
-        clock_step = (double)steps[k];
-        assert_int_equal(open_it(), MACHINE_OK);
-        assert_non_null(strstr(machine.ops->lacks(&machine, COUNTER_CYCLES, NULL), "no performance counters"));
-        assert_null(machine.ops->lacks(&machine, COUNTER_CHAIN_CYCLES, NULL));
-        assert_null(machine.ops->lacks(&machine, COUNTER_READ_TICKS, NULL));
-        prepare_with(wanted, 3);
+        helper_rig.clock_step = (double)steps[k];
+        assert_int_equal(helper_rig_open(), MACHINE_OK);
+        assert_non_null(strstr(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_CYCLES, NULL),
+                               "no performance counters"));
+        assert_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_CHAIN_CYCLES, NULL));
+        assert_null(helper_rig.machine.ops->lacks(&helper_rig.machine, COUNTER_READ_TICKS, NULL));
+        helper_rig_prepare(wanted, 3);
         assert_int_equal(fake_helper.prepared, 2); /* once to find out what a chain costs */
         assert_int_equal(fake_helper.setup.flags, CHARACTERIZE_CHAIN | (coarse ? CHARACTERIZE_COARSE : 0));
         struct machine_info info;
-        machine.ops->info(&machine, &info);
+        helper_rig.machine.ops->info(&helper_rig.machine, &info);
         assert_int_equal(fake_helper.setup.dither, timing_choose_chains((double)steps[k], info.tsc_hz, 1).dither);
         assert_true(info.tsc_step == (double)steps[k]);
         assert_true(coarse == (strstr(info.notes, "the TSC advances in steps of") != NULL));
@@ -440,7 +198,7 @@ static void test_chain_where_there_is_nothing(void **state)
         double sum = 0, most = 0;
         enum { RUNS = 40 };
         for (unsigned run = 0; run < RUNS; run++) {
-            assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+            assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
             assert_true(fake_helper.run.turn < (coarse ? CHAIN_COARSE_TURNS : CHAIN_TURNS));
             sum += chain_mean(&rec) / RUNS;
             most = fmax(most, fabs(chain_mean(&rec) / 0.5 - 1));
@@ -458,7 +216,7 @@ static void test_chain_where_there_is_nothing(void **state)
             fail_msg("steps of %u ticks: %.4f cycles a tick, at worst %.1f %% off", (unsigned)steps[k], sum,
                      100 * most);
     }
-    clock_step = 0;
+    helper_rig.clock_step = 0;
 }
 
 static int prepare_chain(double step, unsigned bad_from, unsigned bad_to)
@@ -466,17 +224,17 @@ static int prepare_chain(double step, unsigned bad_from, unsigned bad_to)
     static const struct counter_spec wanted[] = {{COUNTER_CHAIN_TICKS, 0}};
     static const struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1, .max_samples = 200};
-    close_it(NULL);
+    helper_rig_close(NULL);
     fake_helper.try_errno = EOPNOTSUPP;
     fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
     fake_helper.hello.can = 0;
     fake_helper.tsc_step = (uint64_t)step;
     fake_helper.bad_from = bad_from;
     fake_helper.bad_to = bad_to;
-    clock_step = step;
-    assert_int_equal(open_it(), MACHINE_OK);
-    int status = machine.ops->prepare(&machine, &s, &error);
-    clock_step = 0;
+    helper_rig.clock_step = step;
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    int status = helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error);
+    helper_rig.clock_step = 0;
     return status;
 }
 
@@ -491,7 +249,7 @@ static void test_a_chain_is_calibrated_until_it_tells_something(void **state)
             assert_int_equal(fake_helper.runs, (bad + 1) * rounds + 1);
         }
         assert_int_equal(prepare_chain(step, 1, 3 * rounds), MACHINE_FAILED);
-        refused_with(MACHINE_FAILED, "the chain of adds cannot be calibrated");
+        helper_rig_refused(MACHINE_FAILED, "the chain of adds cannot be calibrated");
         assert_int_equal(fake_helper.runs, 3 * rounds);
         assert_int_equal(fake_helper.prepared, 1);
         assert_int_equal(fake_helper.mapped, 0);
@@ -503,7 +261,7 @@ static void test_a_chain_is_calibrated_until_it_tells_something(void **state)
     }
     const struct characterize_run *r = &fake_helper.first_run;
     struct machine_info info;
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     assert_int_equal(fake_helper.first_setup.readings, 4096);
     assert_close(fake_helper.first_setup.period / info.tsc_hz, 1e-6, 1e-9);
     assert_int_equal(r->n_segments, 2);
@@ -520,40 +278,41 @@ static void test_what_cannot_be_run(void **state)
     (void)state;
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct recording rec;
-    assert_int_equal(open_it(), MACHINE_OK);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
-    refused_with(MACHINE_FAILED, "not prepared");
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    helper_rig_refused(MACHINE_FAILED, "not prepared");
     struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 0.1, .counters = wanted, .n_counters = 1, .max_samples = 200};
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_BAD_INPUT);
-    refused_with(MACHINE_BAD_INPUT, "0.1 us");
+    assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_BAD_INPUT);
+    helper_rig_refused(MACHINE_BAD_INPUT, "0.1 us");
     /* from 0.25 us to 10 ms, both included */
     static const double periods[] = {0.249, 0.25, 10000, 10001};
     for (size_t i = 0; i < 4; i++) {
         s.period_us = periods[i];
-        assert_int_equal(machine.ops->prepare(&machine, &s, &error), i % 3 ? MACHINE_OK : MACHINE_BAD_INPUT);
+        assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error),
+                         i % 3 ? MACHINE_OK : MACHINE_BAD_INPUT);
     }
     fake_helper.runs = 0;
-    prepare_with(wanted, 1);
-    assert_int_equal(run_it("64or", "64mul", 0, &rec), MACHINE_OK);
-    assert_int_equal(run_it("64or", "64mul", 0.5, &rec), MACHINE_OK);
-    assert_int_equal(run_it("64or", "64mul", -0.1, &rec), MACHINE_BAD_INPUT);
-    refused_with(MACHINE_BAD_INPUT, "segment 0 lasts -0.1 us: it must be 0 to 1e9");
+    helper_rig_prepare(wanted, 1);
+    assert_int_equal(helper_rig_run("64or", "64mul", 0, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 0.5, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", -0.1, &rec), MACHINE_BAD_INPUT);
+    helper_rig_refused(MACHINE_BAD_INPUT, "segment 0 lasts -0.1 us: it must be 0 to 1e9");
     fake_helper.runs = 1;
-    assert_int_equal(run_it("64or", "64mul", 9950, &rec), MACHINE_BAD_INPUT);
-    refused_with(MACHINE_BAD_INPUT, "10 ms");
-    assert_non_null(strstr(error.remedy, "--warmup"));
-    assert_int_equal(run_it("64or", "amx", 100, &rec), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "AMX tiles are not used in the kernel");
+    assert_int_equal(helper_rig_run("64or", "64mul", 9950, &rec), MACHINE_BAD_INPUT);
+    helper_rig_refused(MACHINE_BAD_INPUT, "10 ms");
+    assert_non_null(strstr(helper_rig.error.remedy, "--warmup"));
+    assert_int_equal(helper_rig_run("64or", "amx", 100, &rec), MACHINE_CANNOT);
+    helper_rig_refused(MACHINE_CANNOT, "AMX tiles are not used in the kernel");
     assert_int_equal(fake_helper.runs, 1); /* the one of prepare */
     fake_helper.run_errno = EINVAL;
     fake_helper.run_reason = CHARACTERIZE_REASON_READINGS;
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_BAD_INPUT);
-    refused_with(MACHINE_BAD_INPUT, "do not fit into the buffer");
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_BAD_INPUT);
+    helper_rig_refused(MACHINE_BAD_INPUT, "do not fit into the buffer");
     fake_helper.run_errno = EFAULT;
     fake_helper.run_reason = 0;
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
-    refused_with(MACHINE_FAILED, strerror(EFAULT));
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    helper_rig_refused(MACHINE_FAILED, strerror(EFAULT));
 }
 
 static void test_preparing_can_fail(void **state)
@@ -562,36 +321,36 @@ static void test_preparing_can_fail(void **state)
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 1, .max_samples = 200};
-    assert_int_equal(open_it(), MACHINE_OK);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
     fake_helper.prepare_errno = EOPNOTSUPP;
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_COUNTER;
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "counter 1 of 1: perf refused the counter");
+    assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_CANNOT);
+    helper_rig_refused(MACHINE_CANNOT, "counter 1 of 1: perf refused the counter");
     assert_int_equal(fake_helper.prepared, 1);
     assert_true(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
     fake_helper.prepare_reason = CHARACTERIZE_REASON_COUNTERS;
-    assert_true(machine.ops->prepare(&machine, &s, &error) != MACHINE_OK);
-    assert_non_null(strstr(error.text, "counter 1 of 1: "));
+    assert_true(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error) != MACHINE_OK);
+    assert_non_null(strstr(helper_rig.error.text, "counter 1 of 1: "));
     fake_helper.prepare_reason = CHARACTERIZE_REASON_CPU_NUMBER;
-    assert_true(machine.ops->prepare(&machine, &s, &error) != MACHINE_OK);
-    assert_non_null(strstr(error.text, "preparing: "));
+    assert_true(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error) != MACHINE_OK);
+    assert_non_null(strstr(helper_rig.error.text, "preparing: "));
     /* no other hyper-thread: asked again without */
     fake_helper.prepare_reason = CHARACTERIZE_REASON_NO_SIBLING;
     fake_helper.prepared = 0;
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
+    assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_CANNOT);
     assert_int_equal(fake_helper.prepared, 2);
     assert_false(fake_helper.setup.flags & CHARACTERIZE_PARK_SIBLING);
     fake_helper.prepare_errno = 0;
     fake_helper.no_sibling = 1;
     fake_helper.prepared = 0;
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_OK);
+    assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_OK);
     assert_int_equal(fake_helper.prepared, 2);
     struct machine_info info;
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     assert_null(strstr(info.notes, "parked"));
     fake_helper.map_fails = 1;
-    assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_FAILED);
-    refused_with(MACHINE_FAILED, "cannot map");
+    assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_FAILED);
+    helper_rig_refused(MACHINE_FAILED, "cannot map");
 }
 
 /* Behind it a moment of adds is run, unsampled, which tells what is counted. */
@@ -602,27 +361,27 @@ static void test_a_moment_of_adds_tells_what_is_counted(void **state)
     struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = wanted, .n_counters = 2, .max_samples = 200};
     struct machine_info info;
-    assert_int_equal(open_it(), MACHINE_OK);
-    prepare_with(wanted, 2);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    helper_rig_prepare(wanted, 2);
     assert_int_equal(fake_helper.runs, 1);
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     const struct characterize_run *r = &fake_helper.run;
     assert_int_equal(r->n_segments, 1);
     assert_close((double)r->segment[0].ticks / info.tsc_hz, 10e-6, 1e-9);
     assert_int_equal(r->segment[0].sampled, 0);
     for (uint32_t counter = 0; counter < 2; counter++) {
         fake_helper.uncounted = 1u << counter;
-        assert_int_equal(machine.ops->prepare(&machine, &s, &error), MACHINE_CANNOT);
-        refused_with(MACHINE_CANNOT, counter ? "no hardware counter is free for instructions"
-                                             : "no hardware counter is free for cycles");
+        assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_CANNOT);
+        helper_rig_refused(MACHINE_CANNOT, counter ? "no hardware counter is free for instructions"
+                                                   : "no hardware counter is free for cycles");
     }
 }
 
 static void open_for_cycles(void)
 {
     static const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
-    assert_int_equal(open_it(), MACHINE_OK);
-    prepare_with(wanted, 1);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    helper_rig_prepare(wanted, 1);
 }
 
 static void test_disturbed_repetitions(void **state)
@@ -632,16 +391,16 @@ static void test_disturbed_repetitions(void **state)
     struct recording rec;
     open_for_cycles();
     fake_helper.nmis_in_first = 2;
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, 3);
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     assert_non_null(strstr(info.notes, "1 NMIs and 0 SMIs hit 2 repetitions"));
     fake_helper.cut = CHARACTERIZE_CUT_TIME;
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
-    refused_with(MACHINE_FAILED, "reached the 10 ms");
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    helper_rig_refused(MACHINE_FAILED, "reached the 10 ms");
     fake_helper.cut = CHARACTERIZE_CUT_ROOM;
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_FAILED);
-    refused_with(MACHINE_FAILED, "filled the kernel helper's buffer");
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_FAILED);
+    helper_rig_refused(MACHINE_FAILED, "filled the kernel helper's buffer");
 }
 
 /* What a hypervisor does to a promise of 10 ms is told, and the repetition done again. */
@@ -651,16 +410,16 @@ static void test_a_stolen_cpu(void **state)
     struct machine_info info;
     struct recording rec;
     open_for_cycles();
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     int before = fake_helper.runs;
     fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0329);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, before + 2);
-    machine.ops->info(&machine, &info);
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
     if (strstr(info.notes, "held the CPU in 1 of 2 repetitions, delaying interrupts by up to 32.9 ms") == NULL)
         fail_msg("%s", info.notes);
     fake_helper.masked_ticks = (uint64_t)(info.tsc_hz * 0.0101);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.runs, before + 3);
 }
 
@@ -669,11 +428,11 @@ static void test_more_readings_than_were_prepared_for(void **state)
     (void)state;
     struct recording rec;
     open_for_cycles();
-    struct segment segment = {payload("64or"), 9000, true};
+    struct segment segment = {helper_rig_payload("64or"), 9000, true};
     struct run_request r = {.segments = &segment, .n_segments = 1};
     int before = fake_helper.runs;
-    assert_int_equal(machine.ops->run(&machine, &r, &rec, &error), MACHINE_BAD_INPUT);
-    refused_with(MACHINE_BAD_INPUT, "needs room for");
+    assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_BAD_INPUT);
+    helper_rig_refused(MACHINE_BAD_INPUT, "needs room for");
     assert_int_equal(fake_helper.runs, before);
 }
 
@@ -683,49 +442,47 @@ static void test_voltage(void **state)
     const struct counter_spec wanted[] = {{COUNTER_CYCLES, 0}};
     struct recording rec;
     uint64_t value;
-    assert_int_equal(open_it(), MACHINE_OK);
-    assert_non_null(machine.ops->read_register);
-    prepare_with(wanted, 1);
-    assert_int_equal(run_it("64or", "64mul", 100, &rec), MACHINE_OK);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    assert_non_null(helper_rig.machine.ops->read_register);
+    helper_rig_prepare(wanted, 1);
+    assert_int_equal(helper_rig_run("64or", "64mul", 100, &rec), MACHINE_OK);
     assert_int_equal(fake_helper.run.last_register, 0); /* never in a repetition with samples */
-    struct segment alone = {payload("64or"), 100, false};
+    struct segment alone = {helper_rig_payload("64or"), 100, false};
     struct run_request r = {.segments = &alone, .n_segments = 1};
-    assert_int_equal(machine.ops->run(&machine, &r, &rec, &error), MACHINE_OK);
+    assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_OK);
     assert_int_equal(fake_helper.run.last_register, 0x198);
-    assert_int_equal(machine.ops->read_register(&machine, 0x198, &value, &error), MACHINE_OK);
+    assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
+                     MACHINE_OK);
     assert_true(value == fake_helper.register_value);
-    assert_int_equal(machine.ops->read_register(&machine, 0x198, &value, &error), MACHINE_OK);
+    assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
+                     MACHINE_OK);
     assert_true(value == fake_helper.msr_value); /* read now */
     fake_helper.msr_errno = EIO;
-    assert_int_equal(machine.ops->read_register(&machine, 0x1ad, &value, &error), MACHINE_CANNOT);
-    refused_with(MACHINE_CANNOT, "register 1ADH");
+    assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x1ad, &value, &helper_rig.error),
+                     MACHINE_CANNOT);
+    helper_rig_refused(MACHINE_CANNOT, "register 1ADH");
 }
 
 static void test_no_voltage(void **state)
 {
     (void)state;
     fake_helper.msr_errno = EIO;
-    assert_int_equal(open_it(), MACHINE_OK);
-    assert_null(machine.ops->read_register);
-    machine.ops->close(&machine);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    assert_null(helper_rig.machine.ops->read_register);
+    helper_rig.machine.ops->close(&helper_rig.machine);
     fake_helper.msr_errno = 0;
     fake_helper.msr_value = 0x3e8;
-    assert_int_equal(open_it(), MACHINE_OK);
-    assert_null(machine.ops->read_register);
+    assert_int_equal(helper_rig_open(), MACHINE_OK);
+    assert_null(helper_rig.machine.ops->read_register);
 }
 
 int main(void)
 {
-#define HELPER_TEST(f) cmocka_unit_test_setup_teardown(f, reset, close_it)
     const struct CMUnitTest tests[] = {
         HELPER_TEST(test_connecting),
         HELPER_TEST(test_open_says_why_not),
         HELPER_TEST(test_every_reason_has_words),
         HELPER_TEST(test_counters),
-        HELPER_TEST(test_licenses_by_name),
-        HELPER_TEST(test_licenses_that_fail_the_test),
-        HELPER_TEST(test_licenses_without_a_free_counter),
-        HELPER_TEST(test_parts_and_names),
         HELPER_TEST(test_aperf_where_there_are_no_counters),
         HELPER_TEST(test_chain_where_there_is_nothing),
         HELPER_TEST(test_a_chain_is_calibrated_until_it_tells_something),

@@ -38,25 +38,9 @@ static void put(const struct tree *t, const char *path, const char *text)
     folder_put_line(t->root, path, text);
 }
 
-static const char *get(const struct tree *t, const char *path)
-{
-    static char text[500];
-    char name[300];
-    snprintf(name, sizeof name, "%s/%s", t->root, path);
-    FILE *file = fopen(name, "r");
-    if (file == NULL)
-        return "(not there)";
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = '\0';
-    if (n > 0 && text[n - 1] == '\n')
-        text[n - 1] = '\0';
-    return text;
-}
-
 static void is(const struct tree *t, const char *path, const char *expected)
 {
-    assert_string_equal(get(t, path), expected);
+    assert_string_equal(folder_get(t->root, path), expected);
 }
 
 static int grow(void **state)
@@ -190,7 +174,7 @@ static void test_turbo_by_register_touches_one_bit(void **state)
     struct settings *s = apply(t, 0, 0);
     for (int cpu = 0; cpu < 2; cpu++)
         assert_true(misc_enable(t, cpu, NULL) == (before[cpu] | UINT64_C(0x4000000000)));
-    assert_non_null(strstr(get(t, "state"), "turbo-bit 0 - 0 1\nturbo-bit 1 - 0 1"));
+    assert_non_null(strstr(folder_get(t->root, "state"), "turbo-bit 0 - 0 1\nturbo-bit 1 - 0 1"));
     restore(s);
     for (int cpu = 0; cpu < 2; cpu++)
         assert_true(misc_enable(t, cpu, NULL) == before[cpu]);
@@ -227,11 +211,11 @@ static void test_fixed_frequency(void **state)
     has_limits(t, "1000000", "2800000");
     /* above the old limits the upper one goes first, below them the lower one: min <= max at every moment */
     s = apply(t, -1, 3.5);
-    const char *text = get(t, "state");
+    const char *text = folder_get(t->root, "state");
     assert_true(strstr(text, "policy0/scaling_max_freq") < strstr(text, "policy0/scaling_min_freq"));
     restore(s);
     s = apply(t, -1, 0.8);
-    text = get(t, "state");
+    text = folder_get(t->root, "state");
     assert_true(strstr(text, "policy0/scaling_min_freq") < strstr(text, "policy0/scaling_max_freq"));
     restore(s);
     has_limits(t, "1000000", "2800000");
@@ -391,7 +375,7 @@ static void change_by_likwid(struct tree *t)
     }
     daemon_read();
     const char *line = "likwid 0 - 1000000-2800000 2000000-2000000";
-    if (likwid_low != 2000000 || likwid_high != 2000000 || strstr(get(t, "state"), line) == NULL)
+    if (likwid_low != 2000000 || likwid_high != 2000000 || strstr(folder_get(t->root, "state"), line) == NULL)
         _exit(4);
     if (settings_restore(s, &err) != MACHINE_OK)
         _exit(5);

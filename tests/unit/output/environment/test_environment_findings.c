@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an environment costs: computers made by hand, one thing wrong at a time; garbage; and how it is told. */
+/* What an environment costs: computers made by hand, one thing wrong at a time. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -7,125 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
-#include "output/environment/findings.h"
-#include "tests/support/random_numbers.h"
-
-/* ---- computers ---- */
-
-enum { LIST_MAX = 4 };
-struct computer {
-    struct environment e;
-    struct environment_state states[LIST_MAX];
-    struct environment_irq irqs[LIST_MAX];
-    struct environment_task tasks[LIST_MAX];
-    struct environment_weakness weaknesses[LIST_MAX];
-};
-
-static void set(struct computer *c, enum environment_fact which, const char *text)
-{
-    c->e.fact[which].error = 0;
-    snprintf(c->e.fact[which].text, sizeof c->e.fact[which].text, "%s", text);
-}
-
-static void boot_line(struct computer *c, const char *text)
-{
-    snprintf(c->e.command_line, sizeof c->e.command_line, "%s", text);
-}
-
-static void mask_of(struct cpu_mask *m, const char *list)
-{
-    assert_int_equal(cpu_mask_parse(list, m), 0);
-}
-
-/* A server of four cores, two threads each, as one would have it for a measurement on CPU 3, by a plain user. */
-static void make_quiet(struct computer *c)
-{
-    static const struct {
-        enum environment_fact which;
-        const char *text;
-    } facts[] = {{ENV_GOVERNOR, "performance"},
-                 {ENV_DRIVER, "intel_pstate"},
-                 {ENV_MIN_KHZ, "1000000"},
-                 {ENV_MAX_KHZ, "3700000"},
-                 {ENV_LOWEST_KHZ, "1000000"},
-                 {ENV_HIGHEST_KHZ, "3700000"},
-                 {ENV_EPP, "performance"},
-                 {ENV_NO_TURBO, "0"},
-                 {ENV_SIBLINGS, "3,7"},
-                 {ENV_ONLINE, "0-7"},
-                 {ENV_ISOLATED, "3,7"},
-                 {ENV_NOHZ_FULL, "3,7"},
-                 {ENV_WORKQUEUE_MASK, "77"},
-                 {ENV_WRITEBACK_MASK, "77"},
-                 {ENV_THERMAL_CORE, "0"},
-                 {ENV_UNCORE_MIN_KHZ, "2400000"},
-                 {ENV_UNCORE_MAX_KHZ, "2400000"},
-                 {ENV_CAP_UW, "125000000"},
-                 {ENV_CAP_MAX_UW, "125000000"},
-                 {ENV_RDPMC, "1"},
-                 {ENV_PMU_TYPE, "4"},
-                 {ENV_LOCKDOWN, "[none] integrity confidentiality"},
-                 {ENV_HUGE_PAGES, "always [madvise] never"},
-                 {ENV_CLOCKSOURCE, "tsc"},
-                 {ENV_NMI_WATCHDOG, "0"},
-                 {ENV_RT_RUNTIME, "-1"},
-                 {ENV_PERF_PARANOID, "2"},
-                 {ENV_ASLR, "0"},
-                 {ENV_DEFAULT_AFFINITY, "77"}};
-    memset(c, 0, sizeof *c);
-    struct environment *e = &c->e;
-    for (size_t i = 0; i < ENV_FACTS; i++)
-        e->fact[i].error = ENOENT;
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        set(c, facts[i].which, facts[i].text);
-    e->cpu = 3;
-    e->seconds = 1;
-    mask_of(&e->online, "0-7");
-    mask_of(&e->siblings, "3,7");
-    mask_of(&e->isolated, "3,7");
-    mask_of(&e->nohz_full, "3,7");
-    mask_of(&e->workqueue, "0-2,4-6");
-    mask_of(&e->writeback, "0-2,4-6");
-    mask_of(&e->default_affinity, "0-2,4-6");
-    e->siblings_known = e->cpuinfo_known = true;
-    e->states = c->states;
-    e->irqs = c->irqs;
-    e->tasks = c->tasks;
-    e->weaknesses = c->weaknesses;
-    c->states[0] = (struct environment_state){.name = "C1", .exit_us = 2};
-    c->states[1] = (struct environment_state){.name = "C6", .exit_us = 133, .number = 1, .disabled = true};
-    e->n_states = 2;
-    c->weaknesses[0] = (struct environment_weakness){"spectre_v2", "Mitigation: Enhanced / Automatic IBRS; IBPB: "
-                                                                   "conditional; PBRSB-eIBRS: Not affected"};
-    e->n_weaknesses = 1;
-    e->timer_hz = 1;
-    e->config_hz = 250;
-    e->secure_boot = 0;
-    e->microcodes = 1;
-    snprintf(e->microcode, sizeof e->microcode, "0x2b000590");
-    snprintf(e->mitigations, sizeof e->mitigations, "default");
-    e->cgroup_quota = NAN;
-    e->thermal_boot = e->thermal_now = 0;
-}
-
-static void add_irq(struct computer *c, const char *name, const char *device, uint64_t counted, const char *allowed)
-{
-    struct environment_irq *irq = &c->irqs[c->e.n_irqs++];
-    snprintf(irq->name, sizeof irq->name, "%s", name);
-    snprintf(irq->device, sizeof irq->device, "%s", device);
-    irq->counted = counted;
-    irq->numbered = irq->allowed_known = irq->movable = allowed != NULL;
-    if (allowed) {
-        mask_of(&irq->allowed, allowed);
-        irq->here = cpu_mask_has(&irq->allowed, c->e.cpu);
-    }
-}
+#include "tests/support/computer.h"
 
 static const struct finding *find(const struct findings *f, const char *id)
 {
@@ -143,15 +29,10 @@ static const struct finding *must_find(const struct findings *f, const char *id)
     return found ? found : f->list;
 }
 
-static void look_for(const struct computer *c, struct findings *f)
-{
-    assert_int_equal(findings_of(&c->e, f), 0);
-}
-
 /* The finding, which must be the only one of a kind other than FINDING_QUIET; *f is to be freed. */
 static const struct finding *only(const struct computer *c, const char *id, struct findings *f)
 {
-    look_for(c, f);
+    computer_findings(c, f);
     for (size_t i = 0; i < f->n; i++)
         if (f->list[i].kind != FINDING_QUIET && strcmp(f->list[i].id, id) != 0)
             fail_msg("%s: %s", f->list[i].id, f->list[i].seen);
@@ -174,8 +55,8 @@ static void test_quiet(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
-    look_for(&c, &f);
+    computer_quiet(&c);
+    computer_findings(&c, &f);
     for (size_t i = 0; i < f.n; i++)
         if (f.list[i].kind != FINDING_QUIET)
             fail_msg("%s: %s", f.list[i].id, f.list[i].seen);
@@ -239,8 +120,8 @@ static void test_facts(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct computer c;
         struct findings f;
-        make_quiet(&c);
-        set(&c, cases[i].which, cases[i].text);
+        computer_quiet(&c);
+        computer_set(&c, cases[i].which, cases[i].text);
         const struct finding *found = only(&c, cases[i].id, &f);
         assert_int_equal(found->kind, cases[i].kind);
         assert_non_null(strstr(found->seen, cases[i].text));
@@ -261,9 +142,9 @@ static void test_root_needs_no_sudo(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.root = true;
-    set(&c, ENV_ASLR, "2");
+    computer_set(&c, ENV_ASLR, "2");
     assert_string_equal(only(&c, "aslr", &f)->change, "echo 0 | tee /proc/sys/kernel/randomize_va_space");
     findings_free(&f);
 }
@@ -288,22 +169,22 @@ static void test_counted(void **state)
 {
     struct computer c;
     (void)state;
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.busy_sibling = 0.4;
     c.tasks[c.e.n_tasks++] = (struct environment_task){.pid = 12, .name = "make", .cpu_ms = 400, .on_sibling = true};
     expect(&c, "smt", FINDING_DISTURBS, "make (12) ran 400.0 ms", 0.1);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.steal = 0.02;
     expect(&c, "steal", FINDING_DISTURBS, "2.00 % of the time of CPU 3", 0.02);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.cgroup_quota = 0.5;
     expect(&c, "container", FINDING_DISTURBS, "0.5 CPUs", 0.5);
     c.e.cgroup_quota = 4;
     expect(&c, "container", FINDING_DISTURBS, "4 CPUs", NAN);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.tasks[c.e.n_tasks++] = (struct environment_task){.pid = 7, .name = "bash", .cpu_ms = 20, .on_cpu = true};
     c.tasks[c.e.n_tasks++] = (struct environment_task){
         .pid = 8, .name = "characterize", .cpu_ms = 20, .on_cpu = true, .self = true};
@@ -318,28 +199,28 @@ static void test_counted(void **state)
     c.e.seconds = 2;
     expect(&c, "kernel-threads", FINDING_DISTURBS, "bash (7) 20 ms", 0.01);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.timer_hz = 50;
     expect(&c, "nohz-full", FINDING_DISTURBS, "50.0 timer interrupts", 50 * 5e-6);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.thermal_boot = 9;
     c.e.thermal_now = 1;
     expect(&c, "thermal", FINDING_DISTURBS, "9 since boot; 1 of them while counting", NAN);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.microcodes = 2;
     expect(&c, "microcode", FINDING_DISTURBS, "2 revisions", NAN);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.msr_error = EACCES;
     expect(&c, "msr-module", FINDING_LIMITS, "Permission denied", NAN);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.secure_boot = 1;
     expect(&c, "secure-boot", FINDING_LIMITS, "on", NAN);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.fact[ENV_PMU_TYPE].error = ENOENT;
     expect(&c, "pmu", FINDING_LIMITS, "no cpu", NAN);
 }
@@ -358,37 +239,37 @@ static void test_commands(void **state)
 {
     struct computer c;
     (void)state;
-    make_quiet(&c);
+    computer_quiet(&c);
     c.states[1].disabled = false;
     expect_commands(&c, "cstates", "for s in 1; do echo 1 | sudo tee " CPU3 "cpuidle/state$s/disable; done",
                     "for s in 1; do echo 0 | sudo tee " CPU3 "cpuidle/state$s/disable; done");
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.busy_sibling = 1;
     expect_commands(&c, "smt", WRITE("0", "/sys/devices/system/cpu/cpu7/online"),
                     WRITE("1", "/sys/devices/system/cpu/cpu7/online"));
-    make_quiet(&c);
-    mask_of(&c.e.workqueue, "0-7");
-    set(&c, ENV_WORKQUEUE_MASK, "ff");
+    computer_quiet(&c);
+    computer_mask(&c.e.workqueue, "0-7");
+    computer_set(&c, ENV_WORKQUEUE_MASK, "ff");
     expect_commands(&c, "workqueues", WRITE("77", "/sys/devices/virtual/workqueue/cpumask"),
                     WRITE("ff", "/sys/devices/virtual/workqueue/cpumask"));
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.irqbalance = true;
     expect_commands(&c, "irqbalance", "sudo systemctl stop irqbalance", "sudo systemctl start irqbalance");
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.msr_error = ENOENT;
     expect_commands(&c, "msr-module", "sudo modprobe msr", "sudo modprobe -r msr");
-    boot_line(&c, "quiet nomodule");
+    computer_boot_line(&c, "quiet nomodule");
     expect_commands(&c, "msr-module", "", "");
-    make_quiet(&c);
-    mask_of(&c.e.isolated, "");
+    computer_quiet(&c);
+    computer_mask(&c.e.isolated, "");
     expect_commands(&c, "isolation", "add isolcpus=domain,managed_irq,3 to the kernel command line and reboot",
                     "remove isolcpus=domain,managed_irq,3 from the kernel command line and reboot");
-    mask_of(&c.e.isolated, "0");
-    boot_line(&c, "quiet isolcpus=0");
+    computer_mask(&c.e.isolated, "0");
+    computer_boot_line(&c, "quiet isolcpus=0");
     expect_commands(&c, "isolation",
                     "write isolcpus=domain,managed_irq,0,3 for the isolcpus= on the kernel command line and reboot",
                     "write the isolcpus= that was there again and reboot");
-    make_quiet(&c);
+    computer_quiet(&c);
     snprintf(c.weaknesses[0].text, sizeof c.weaknesses[0].text, "Mitigation: PTI");
     snprintf(c.e.mitigations, sizeof c.e.mitigations, "auto,nosmt");
     expect_commands(&c, "mitigations",
@@ -402,12 +283,12 @@ static void test_irqs(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
-    add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 900, "0-7");
-    add_irq(&c, "25", "PCI-MSI 524289-edge eth0-rx-1", 100, "3");
-    add_irq(&c, "26", "PCI-MSI 524290-edge eth0-tx-0", 0, "0-7");
-    add_irq(&c, "RES", "Rescheduling interrupts", 1000, NULL);
-    look_for(&c, &f);
+    computer_quiet(&c);
+    computer_add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 900, "0-7");
+    computer_add_irq(&c, "25", "PCI-MSI 524289-edge eth0-rx-1", 100, "3");
+    computer_add_irq(&c, "26", "PCI-MSI 524290-edge eth0-tx-0", 0, "0-7");
+    computer_add_irq(&c, "RES", "Rescheduling interrupts", 1000, NULL);
+    computer_findings(&c, &f);
     const struct finding *irqs = find(&f, "irqs"), *affinity = find(&f, "irq-affinity");
     assert_string_equal(irqs->seen,
                         "/proc/interrupts, CPU 3: RES (Rescheduling interrupts) 1e+03/s, eth0-rx-0 (IRQ 24) "
@@ -424,13 +305,13 @@ static void test_irqs(void **state)
     findings_free(&f);
 
     /* the sibling is spared, unless there is nothing else */
-    mask_of(&c.irqs[1].allowed, "3,7");
-    look_for(&c, &f);
+    computer_mask(&c.irqs[1].allowed, "3,7");
+    computer_findings(&c, &f);
     assert_non_null(strstr(find(&f, "irqs")->change, "for i in 25; do echo 7 | sudo"));
     findings_free(&f);
-    mask_of(&c.e.default_affinity, "0-7");
-    set(&c, ENV_DEFAULT_AFFINITY, "ff");
-    look_for(&c, &f);
+    computer_mask(&c.e.default_affinity, "0-7");
+    computer_set(&c, ENV_DEFAULT_AFFINITY, "ff");
+    computer_findings(&c, &f);
     affinity = find(&f, "irq-affinity");
     assert_non_null(strstr(affinity->change, "; echo 77 | sudo tee /proc/irq/default_smp_affinity"));
     assert_non_null(strstr(affinity->undo, "; echo ff | sudo tee /proc/irq/default_smp_affinity"));
@@ -443,13 +324,13 @@ static void test_irqs_that_nobody_moves(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
-    mask_of(&c.e.default_affinity, "0-7");
-    set(&c, ENV_DEFAULT_AFFINITY, "ff");
-    add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 900, "0-7");
-    add_irq(&c, "36", "PCI-MSI 524289-edge virtio1-req.0", 100, "0-7");
+    computer_quiet(&c);
+    computer_mask(&c.e.default_affinity, "0-7");
+    computer_set(&c, ENV_DEFAULT_AFFINITY, "ff");
+    computer_add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 900, "0-7");
+    computer_add_irq(&c, "36", "PCI-MSI 524289-edge virtio1-req.0", 100, "0-7");
     c.irqs[1].movable = false;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     const struct finding *irqs = must_find(&f, "irqs"), *affinity = must_find(&f, "irq-affinity");
     assert_non_null(strstr(irqs->change, "for i in 24; do"));
     assert_non_null(strstr(affinity->undo, "for i in 24; do"));
@@ -457,7 +338,7 @@ static void test_irqs_that_nobody_moves(void **state)
     assert_false(irqs->fixed || affinity->fixed);
     findings_free(&f);
     c.irqs[0].movable = false;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     irqs = must_find(&f, "irqs");
     affinity = must_find(&f, "irq-affinity");
     assert_string_equal(irqs->change, "");
@@ -474,14 +355,14 @@ static void test_what_stands_still(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
-    mask_of(&c.e.nohz_full, "");
+    computer_quiet(&c);
+    computer_mask(&c.e.nohz_full, "");
     c.e.timer_hz = 0;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     assert_int_equal(must_find(&f, "irqs")->kind, FINDING_QUIET);
     findings_free(&f);
     c.e.steal = NAN;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     assert_int_equal(must_find(&f, "irqs")->kind, FINDING_UNKNOWN);
     assert_string_equal(must_find(&f, "tick")->seen, "CONFIG_HZ is 250");
     findings_free(&f);
@@ -493,10 +374,10 @@ static void test_tick(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
-    mask_of(&c.e.nohz_full, "");
+    computer_quiet(&c);
+    computer_mask(&c.e.nohz_full, "");
     c.e.timer_hz = 12;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     const struct finding *tick = find(&f, "tick");
     assert_int_equal(tick->kind, FINDING_DISTURBS);
     assert_true(!tick->counted && fabs(tick->cost - 250 * 5e-6) < 1e-12);
@@ -506,7 +387,7 @@ static void test_tick(void **state)
     c.e.timer_hz = 1000;
     c.e.hypervisor = true;
     c.e.fact[ENV_NOHZ_FULL].error = ENOENT;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     tick = find(&f, "tick");
     assert_true(tick->counted && fabs(tick->cost - 1000 * 40e-6) < 1e-12);
     assert_string_equal(tick->change, "");
@@ -519,16 +400,16 @@ static void test_turbo_is_what_is_measured(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.busy_others = 0.5;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     assert_int_equal(find(&f, "turbo")->kind, FINDING_DISTURBS);
     assert_string_equal(find(&f, "turbo")->change, WRITE("1", "/sys/devices/system/cpu/intel_pstate/no_turbo"));
     assert_true(fabs(find(&f, "load")->cost - 0.0065) < 1e-12 && !find(&f, "load")->counted);
     findings_free(&f);
     c.e.fact[ENV_NO_TURBO].error = ENOENT;
-    set(&c, ENV_BOOST, "1");
-    look_for(&c, &f);
+    computer_set(&c, ENV_BOOST, "1");
+    computer_findings(&c, &f);
     assert_string_equal(find(&f, "turbo")->change, WRITE("0", "/sys/devices/system/cpu/cpufreq/boost"));
     findings_free(&f);
 }
@@ -542,14 +423,14 @@ static void test_guest(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
+    computer_quiet(&c);
     for (enum environment_fact i = ENV_GOVERNOR; i <= ENV_PSTATE_STATUS; i++)
         c.e.fact[i].error = ENOENT;
     for (enum environment_fact i = ENV_THERMAL_CORE; i <= ENV_PMU_TYPE; i++)
         c.e.fact[i].error = ENOENT;
     c.e.hypervisor = true;
     snprintf(c.e.hypervisor_name, sizeof c.e.hypervisor_name, "KVMKVMKVM");
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
         if (find(&f, gone[i]))
             fail_msg("%s: %s", gone[i], find(&f, gone[i])->seen);
@@ -566,11 +447,11 @@ static void test_unreadable(void **state)
     struct computer c;
     struct findings f;
     (void)state;
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.fact[ENV_NMI_WATCHDOG].error = EACCES;
     c.e.fact[ENV_GOVERNOR].error = EBADMSG;
     c.e.tasks_error = EPERM;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     assert_int_equal(findings_count(&f, FINDING_UNKNOWN), 4);
     assert_string_equal(find(&f, "nmi-watchdog")->seen,
                         "/proc/sys/kernel/nmi_watchdog cannot be read: Permission denied");
@@ -579,239 +460,13 @@ static void test_unreadable(void **state)
     assert_int_equal(find(&f, "processes")->kind, FINDING_UNKNOWN);
     findings_free(&f);
 
-    make_quiet(&c);
+    computer_quiet(&c);
     c.e.tasks_hidden = true;
     c.e.seconds = 0;
-    look_for(&c, &f);
+    computer_findings(&c, &f);
     assert_int_equal(find(&f, "irqs")->kind, FINDING_UNKNOWN);
     assert_int_equal(find(&f, "processes")->kind, FINDING_UNKNOWN);
     findings_free(&f);
-}
-
-/* ---- order, text, JSON ---- */
-
-static void test_order(void **state)
-{
-    static const char *const ids[] = {"governor", "steal", "smt",           "nmi-watchdog",
-                                      "epp",      "aslr",  "rt-throttling", "huge-pages"};
-    struct computer c;
-    struct findings f;
-    (void)state;
-    make_quiet(&c);
-    set(&c, ENV_GOVERNOR, "powersave");
-    set(&c, ENV_EPP, "power");
-    set(&c, ENV_ASLR, "1");
-    set(&c, ENV_NMI_WATCHDOG, "1");
-    set(&c, ENV_RT_RUNTIME, "950000");
-    c.e.fact[ENV_HUGE_PAGES].error = EIO;
-    c.e.steal = 0.2;
-    c.e.busy_sibling = 0.4;
-    look_for(&c, &f);
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        assert_string_equal(f.list[i].id, ids[i]);
-    findings_free(&f);
-}
-
-static void test_text(void **state)
-{
-    static const char want[] = "Environment of CPU 3, counted for 1 s, as a plain user\n"
-                               "(first the part of the time, or of the result, that it may disturb; ~ estimated,\n"
-                               "? cannot be told)\n"
-                               "  2.00 % steal            /proc/stat: the host took 2.00 % of the time of CPU 3\n"
-                               "    why     the host ran something else on it meanwhile, for milliseconds each\n"
-                               "            time; a quieter host, a larger or a dedicated instance helps\n"
-                               "       ? aslr             /proc/sys/kernel/randomize_va_space: 2\n"
-                               "    why     code and data lie elsewhere in each run, so runs with memory\n"
-                               "            accesses differ; for one command alone, and without root: setarch -R\n"
-                               "            ./characterize ...\n"
-                               "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
-                               "    undo    echo 2 | sudo tee /proc/sys/kernel/randomize_va_space\n"
-                               "2 findings disturb, 0 limit what can be measured, 0 could not be told; quiet:\n";
-    struct computer c;
-    struct findings f;
-    char *text = NULL;
-    size_t size;
-    (void)state;
-    make_quiet(&c);
-    c.e.steal = 0.02;
-    set(&c, ENV_ASLR, "2");
-    look_for(&c, &f);
-    FILE *out = open_memstream(&text, &size);
-    environment_print(out, &c.e, &f, 80);
-    assert_int_equal(fclose(out), 0);
-    text[strlen(want) < size ? strlen(want) : size] = '\0';
-    assert_string_equal(text, want);
-    free(text);
-    findings_free(&f);
-}
-
-/* A plain user can change nothing; and what nobody can change is not among what root would. */
-static void test_whose_quiet_machine(void **state)
-{
-    static const char *const wanted[] = {"root's --quiet-machine, with a measurement, would change 2 of them",
-                                         "--quiet-machine, with a measurement, changes 2 of them", "changes 1 of them"};
-    struct computer c;
-    (void)state;
-    make_quiet(&c);
-    set(&c, ENV_NMI_WATCHDOG, "1");
-    add_irq(&c, "24", "PCI-MSI 524288-edge eth0-rx-0", 0, "0-7");
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        struct findings f;
-        char *text;
-        size_t size;
-        c.e.root = i > 0;
-        c.irqs[0].movable = i < 2;
-        look_for(&c, &f);
-        FILE *out = open_memstream(&text, &size);
-        environment_print(out, &c.e, &f, 200);
-        assert_int_equal(fclose(out), 0);
-        assert_non_null(strstr(text, wanted[i]));
-        assert_true(i > 0 || strstr(text, "a plain user's changes none") != NULL);
-        free(text);
-        findings_free(&f);
-    }
-}
-
-/* What only a boot can change is no command, and says so. */
-static void expect_boot_in_json(struct computer *c)
-{
-    struct findings f;
-    mask_of(&c->e.isolated, "");
-    look_for(c, &f);
-    char *text = environment_json(&c->e, &f, NULL);
-    json_t *root = json_loads(text, 0, NULL), *one;
-    size_t i, boots = 0;
-    json_array_foreach(json_object_get(root, "findings"), i, one)
-    {
-        const char *change = json_string_value(json_object_get(one, "change"));
-        assert_int_equal(change != NULL && strstr(change, "reboot") != NULL,
-                         json_is_true(json_object_get(one, "boot")));
-        boots += json_object_get(one, "boot") != NULL;
-    }
-    assert_int_equal(boots, 1);
-    json_decref(root);
-    free(text);
-    findings_free(&f);
-}
-
-static void test_json(void **state)
-{
-    struct computer c;
-    struct findings f;
-    (void)state;
-    make_quiet(&c);
-    c.e.steal = 0.02;
-    set(&c, ENV_ASLR, "2");
-    look_for(&c, &f);
-    char *text = environment_json(&c.e, &f, NULL);
-    json_t *root = json_loads(text, 0, NULL), *list = json_object_get(root, "findings");
-    assert_int_equal(json_array_size(list), 2);
-    json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1);
-    assert_string_equal(json_string_value(json_object_get(root, "format")), "characterize-environment/1");
-    assert_string_equal(json_string_value(json_object_get(first, "id")), "steal");
-    assert_string_equal(json_string_value(json_object_get(first, "kind")), "disturbs");
-    assert_true(json_real_value(json_object_get(first, "cost")) == 0.02);
-    assert_string_equal(json_string_value(json_object_get(first, "cost_is")), "counted");
-    assert_true(json_is_null(json_object_get(first, "change")) && json_is_null(json_object_get(first, "undo")));
-    assert_true(json_is_null(json_object_get(second, "cost")) && json_is_null(json_object_get(second, "cost_is")));
-    assert_string_equal(json_string_value(json_object_get(second, "undo")),
-                        "echo 2 | sudo tee /proc/sys/kernel/randomize_va_space");
-    assert_int_equal(json_array_size(json_object_get(root, "quiet")), f.n - 2);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(root, "snapshot"), "governor")),
-                        "performance");
-    assert_null(json_object_get(root, "sysroot"));
-    json_decref(root);
-    free(text);
-    findings_free(&f);
-    expect_boot_in_json(&c);
-}
-
-/* ---- garbage ---- */
-
-/* Texts that would do something if they became part of a command; what is read holds any of them, or a number. */
-static const char *const evil[] = {"; INJECT",
-                                   "$(INJECT)",
-                                   "`INJECT`",
-                                   "a INJECT",
-                                   "-INJECT",
-                                   "|INJECT",
-                                   "'INJECT'",
-                                   "INJECT\\",
-                                   "*INJECT",
-                                   "",
-                                   "[always]",
-                                   "none [integrity]",
-                                   "99999999999999999999",
-                                   "-1",
-                                   "0",
-                                   "1e308",
-                                   "nan",
-                                   "\xe2\x80\xa6 INJECT"};
-
-static void garble(struct computer *c, struct rng *r)
-{
-    static const int errors[] = {0, 0, 0, 0, ENOENT, EACCES, EIO, EBADMSG};
-    const size_t n = sizeof evil / sizeof *evil;
-    for (size_t i = 0; i < ENV_FACTS; i++) {
-        c->e.fact[i].error = errors[rng_int(r, 0, 7)];
-        snprintf(c->e.fact[i].text, sizeof c->e.fact[i].text, "%s",
-                 c->e.fact[i].error ? "" : evil[rng_int(r, 0, (int)n - 1)]);
-    }
-    for (size_t i = 0; i < LIST_MAX; i++) {
-        snprintf(c->irqs[i].name, sizeof c->irqs[i].name, "%s", evil[rng_int(r, 0, (int)n - 1)]);
-        snprintf(c->irqs[i].device, sizeof c->irqs[i].device, "%s", evil[rng_int(r, 0, (int)n - 1)]);
-        c->irqs[i].counted = rng_chance(r, 0.5) ? UINT64_MAX / 8 : (uint64_t)rng_int(r, 0, 8);
-        c->irqs[i].numbered = c->irqs[i].here = c->irqs[i].allowed_known = rng_chance(r, 0.5);
-        cpu_mask_add(&c->irqs[i].allowed, rng_int(r, 0, CPU_LIMIT - 1));
-        snprintf(c->tasks[i].name, sizeof c->tasks[i].name, "%s", evil[rng_int(r, 0, (int)n - 1)]);
-        c->tasks[i].cpu_ms = rng_chance(r, 0.5) ? 1e9 : rng_int(r, 0, 99);
-        c->tasks[i].on_cpu = c->tasks[i].kernel = rng_chance(r, 0.5);
-        snprintf(c->states[i].name, sizeof c->states[i].name, "%s", evil[rng_int(r, 0, (int)n - 1)]);
-        c->states[i].exit_us = rng_chance(r, 0.5) ? INT64_MAX : -1;
-        c->states[i].number = UINT32_MAX;
-        snprintf(c->weaknesses[i].text, sizeof c->weaknesses[i].text, "Mitigation: PTI INJECT");
-    }
-    c->e.n_irqs = c->e.n_tasks = c->e.n_states = c->e.n_weaknesses = (size_t)rng_int(r, 0, LIST_MAX);
-    c->e.root = rng_chance(r, 0.5);
-    c->e.hypervisor = rng_chance(r, 0.5);
-    c->e.seconds = rng_chance(r, 0.5) ? 1 : 0;
-    c->e.steal = rng_chance(r, 0.5) ? NAN : 1e3;
-    c->e.busy_sibling = rng_chance(r, 0.5) ? NAN : -1;
-    c->e.busy_others = rng_chance(r, 0.5) ? NAN : 7;
-    c->e.timer_hz = rng_chance(r, 0.5) ? NAN : 1e12;
-    c->e.cgroup_quota = rng_chance(r, 0.5) ? NAN : 1e-9;
-    snprintf(c->e.mitigations, sizeof c->e.mitigations, "%s", evil[rng_int(r, 0, (int)n - 1)]);
-    cpu_mask_add(&c->e.default_affinity, rng_int(r, 0, CPU_LIMIT - 1));
-}
-
-static void test_garbage(void **state)
-{
-    struct rng r;
-    struct computer *c = malloc(sizeof *c);
-    (void)state;
-    rng_init(&r, 7, 0);
-    for (unsigned round = 0; round < rng_rounds(1200); round++) {
-        struct findings f;
-        make_quiet(c);
-        garble(c, &r);
-        look_for(c, &f);
-        for (size_t i = 0; i < f.n; i++) {
-            const struct finding *x = &f.list[i];
-            assert_null(strstr(x->change, "INJECT"));
-            assert_null(strstr(x->undo, "INJECT"));
-            assert_true(isnan(x->cost) || (x->cost >= 0 && x->cost <= 1));
-            assert_true(i == 0 || f.list[i - 1].kind <= x->kind);
-            for (size_t k = 0; k < i; k++)
-                assert_string_not_equal(f.list[k].id, x->id);
-        }
-        char *json = environment_json(&c->e, &f, NULL);
-        json_t *root = json_loads(json, 0, NULL);
-        assert_non_null(root);
-        json_decref(root);
-        free(json);
-        findings_free(&f);
-    }
-    free(c);
 }
 
 int main(void)
@@ -824,16 +479,11 @@ int main(void)
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_irqs),
         cmocka_unit_test(test_irqs_that_nobody_moves),
-        cmocka_unit_test(test_whose_quiet_machine),
         cmocka_unit_test(test_what_stands_still),
         cmocka_unit_test(test_tick),
         cmocka_unit_test(test_turbo_is_what_is_measured),
         cmocka_unit_test(test_guest),
         cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_garbage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
