@@ -110,7 +110,8 @@ round() {
     }
 }
 
-# unplugged DELAY: the measured CPU goes offline meanwhile. The run ends, with a result or with a line; nothing stays.
+# unplugged DELAY [2]: the measured CPU goes offline meanwhile. The run ends with a line that says so, and status 1 (or
+# the other, where that may be before it has begun), or with what it had measured before; nothing stays.
 unplugged() {
     characterize --transition 64or:64mul --machine timing --cpu 3 --active-cores 1 --runs 2000 --quiet-machine \
         --csv /out/u.csv >/tmp/u.out 2>&1 &
@@ -120,14 +121,118 @@ unplugged() {
     wait "$run"
     status=$?
     echo 1 >/sys/devices/system/cpu/cpu3/online
+    # a cpuset that was removed meanwhile took it from all processes: see above
+    taskset -p f 1 >/dev/null
     echo "CPU 3 offline after $1 s: status $status: $(grep '^characterize: ' /tmp/u.out | tail -n 1)"
     case $status in
-    0) ok "... a trace" test -s /out/u.csv ;;
-    1 | 2 | 3) ok "... one line of why" test "$(grep -c '^characterize: ' /tmp/u.out)" -eq 1 ;;
+    0) ok "... a result, without what ran elsewhere" grep -q 'migrated to another CPU' /tmp/u.out ;;
+    1) ok "... one line of why" grep -q '^characterize: .*but was usable when the measurement began' /tmp/u.out ;;
+    "${2:-1}") ok "... one line of why" test "$(grep -c '^characterize: ' /tmp/u.out)" -eq 1 ;;
     *) echo "FAIL: a CPU that is unplugged: status $status" && cat /tmp/u.out ;;
     esac
     rm -f /out/u.csv
     same "a CPU that is unplugged" && echo "ok: ... settings are the same"
+}
+
+# fall_asleep: to memory (S3), until the board's clock wakes the machine, two to three seconds later
+fall_asleep() {
+    slept=$(cut -d . -f 1 /proc/uptime)
+    echo 0 >/sys/class/rtc/rtc0/wakealarm
+    echo +3 >/sys/class/rtc/rtc0/wakealarm
+    echo mem >/sys/power/state
+    slept=$(($(cut -d . -f 1 /proc/uptime) - slept))
+    [ "$slept" -ge 2 ] || echo "FAIL: the machine was suspended for $slept s only"
+}
+
+# until_changed: until $run has begun to change settings
+until_changed() {
+    while [ ! -e /run/characterize.settings ] && kill -0 "$run" 2>/dev/null; do
+        sleep 0.1
+    done
+}
+
+# suspended NAME TIMES SECONDS OPTION...: the machine is suspended that often, so far apart, while it measures. It ends
+# with a result or with one line, and puts everything back.
+suspended() {
+    name=$1 times=$2 apart=$3
+    shift 3
+    rm -f /out/s.csv
+    characterize "$@" --cpu 2 --active-cores 1 --csv /out/s.csv >/tmp/s.out 2>/tmp/s.err &
+    run=$!
+    suspensions=0
+    while [ "$suspensions" -lt "$times" ] && sleep "$apart" && kill -0 "$run" 2>/dev/null; do
+        fall_asleep
+        suspensions=$((suspensions + 1))
+    done
+    wait "$run"
+    status=$?
+    echo "$name, suspended $suspensions times: status $status"
+    ok "... it was suspended" test "$suspensions" -gt 0
+    case $status in
+    0) ok "... a result" test -s /out/s.csv ;;
+    1) ok "... one line of why" test "$(grep -c '^characterize: ' /tmp/s.err)" -eq 1 ;;
+    *) echo "FAIL: a suspension: status $status" ;;
+    esac
+    cat /tmp/s.out /tmp/s.err
+    same "$name that was suspended" && echo "ok: ... settings are the same"
+}
+
+# within US: no reading of /out/s.csv is further than that from its transition
+within() {
+    sed '/^#/d' /out/s.csv | awk -F, -v most="$1" 'NR > 1 && ($2 > most || $2 < -most) { print; bad = 1 }
+        END { exit bad || NR < 2 }'
+}
+
+# killed_suspended: the machine sleeps between SIGKILL and --restore, which is still in the boot that it knows
+killed_suspended() {
+    characterize --transition 64or:64mul --machine timing --cpu 2 --active-cores 1 --runs 2000 --quiet-machine \
+        >/tmp/s.out 2>&1 &
+    run=$!
+    until_changed
+    sleep 0.5
+    kill -KILL "$run"
+    wait "$run"
+    state >/tmp/now
+    ok "SIGKILL leaves settings changed" test "$(diff /tmp/before /tmp/now | grep -c '^+/')" -gt 0
+    fall_asleep
+    says "--restore after a suspension" 0 '' characterize --restore
+    same "--restore after a suspension" && echo "ok: ... settings are the same"
+}
+
+# a_day_back: the wall clock
+a_day_back() {
+    date -s "@$(($(date +%s) - 86400))"
+}
+
+# set_back: the wall clock, while a quiet machine is measured, and between the halves of a run of all tables
+set_back() {
+    characterize --transition 64or:64mul --machine timing --cpu 2 --active-cores 1 --runs 60 --quiet-machine \
+        --csv /out/d.csv >/tmp/d.out 2>&1 &
+    run=$!
+    until_changed
+    a_day_back
+    wait "$run"
+    status=$?
+    cat /tmp/d.out
+    ok "a day back while a quiet machine is measured" test "$status" -eq 0
+    same "a day back" && echo "ok: ... settings are the same"
+    export CHARACTERIZE_DATA=/share
+    all="--all --brief --machine model:generic-no-licence --kernels 128fma,512fma --active-cores 1 --runs 3"
+    # shellcheck disable=SC2086 # options
+    ok "all tables" characterize $all --output /out/undisturbed
+    # shellcheck disable=SC2086
+    characterize $all --output /out/set-back >/tmp/all.out 2>&1 &
+    run=$!
+    while [ ! -e /out/set-back/cells/trigger ] && kill -0 "$run" 2>/dev/null; do
+        sleep 0.1
+    done
+    kill -KILL "$run"
+    wait "$run"
+    a_day_back
+    ok "... of which some are missing after SIGKILL" test ! -e /out/set-back/report.html
+    # shellcheck disable=SC2086
+    ok "... are completed a day earlier" characterize $all --output /out/set-back --resume
+    ok "... and are the same" diff -rq /out/undisturbed /out/set-back
 }
 
 echo "== before the module is loaded"
@@ -145,9 +250,18 @@ table 1 "isolated since boot"
 table 2 "isolated by its cpuset"
 
 echo "== the measured CPU is unplugged, at $(seconds) s"
-for delay in 0.3 0.9 1.7; do
-    unplugged "$delay"
-done
+unplugged 0.3 2
+unplugged 0.9
+unplugged 1.7
+
+echo "== the machine is suspended, at $(seconds) s"
+suspended "a transition" 2 1 --transition 64or:64mul --machine timing --runs 60 --quiet-machine
+ok "... no reading is out of its observation" within 10000
+suspended "the table" 3 5 --table variability --machine timing --runs 300 --quiet-machine=isolate
+killed_suspended
+
+echo "== the wall clock is set back, at $(seconds) s"
+set_back
 
 echo "== $ROUNDS runs with --quiet-machine, ended by signals, seed $SEED, at $(seconds) s"
 random_state=$SEED changed=0 left=0 completed=0 number=0

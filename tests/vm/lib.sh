@@ -186,7 +186,7 @@ boot() {
     rm -f "$work/serial.log"
     timeout -k 5 "${VM_TIMEOUT:-$seconds}" \
         qemu-system-x86_64 -nodefaults -no-user-config -display none -serial "file:$work/serial.log" -no-reboot \
-        -m 512 -machine q35 -accel tcg,thread=multi \
+        -m 512 -machine "${VM_MACHINE:-q35}" -accel tcg,thread=multi \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
         -append "console=ttyS0 quiet panic=-1 oops=panic tsc=reliable no_timer_check log_buf_len=8M ${parameters:-}" \
