@@ -34,8 +34,8 @@ static inline uint64_t timing_blocks(const struct timing_raw *r)
  *
  * Longer periods have room for longer chains, with which a cost that is off by a cycle puts the frequency off by less:
  * 1 % with 40 adds, 0.4 % with 200, 0.04 % with 2400. On an Emerald Rapids guest whose neighbours made the cost wander
- * between 64 and 80 cycles, steady frequencies by 40 adds were up to 2 % above those of a chain of 400 000 adds; by 2400
- * they agree to 0.1 %.
+ * between 64 and 80 cycles, steady frequencies by 40 adds were up to 3 % above those of a chain of 400 000 adds; by
+ * 2400 they agree to 0.1 %.
  */
 struct timing_chains {
     unsigned adds[2]; /* of the short and of the long chain: 40 and 200, 200 and 600, or 2400 and 7200 */

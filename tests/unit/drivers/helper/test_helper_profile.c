@@ -50,7 +50,7 @@ static int open_it(bool rehearsal)
 static void refused(int status, const char *text, const char *remedy)
 {
     assert_int_equal(error.status, status);
-    if (strstr(error.text, text) == NULL || strstr(helper_rig.error.remedy, remedy) == NULL)
+    if (strstr(error.text, text) == NULL || strstr(error.remedy, remedy) == NULL)
         fail_msg("\"%s; %s\" instead of \"%s; %s\"", error.text, error.remedy, text, remedy);
     assert_null(strchr(error.text, '\n'));
 }
