@@ -96,8 +96,8 @@ only_computes() {
     case $1 in
     */self_test/*) return 1 ;;
     */unit/analysis/* | */unit/trace/* | */unit/tables/* | */unit/output/* | */unit/schedulers/* | \
-        */drivers/model/* | */drivers/events/* | \
-        */test_transition_model | */test_transition_worlds | */test_kernel_disasm) ;;
+        */drivers/model/* | */drivers/events/* | */unit/profiler/test_profile_* | */test_profile_output | \
+        */test_transition_model | */test_transition_worlds | */test_golden | */test_kernel_disasm) ;;
     *) return 1 ;;
     esac
 }
@@ -113,7 +113,7 @@ run_all() {
     xargs -P "$1" -I PROGRAM sh -c "$run_program" run PROGRAM "$limit" "$logs"
 }
 # the longest begin first, or one CPU would wait for the other at the end
-list 1 "$@" | awk '{ print ($0 ~ /random_tables|worlds|throttle_table/ ? 0 : 1), NR, $0 }' | sort -n |
+list 1 "$@" | awk '{ print ($0 ~ /random_t|golden|worlds|_table$/ ? 0 : 1), NR, $0 }' | sort -n |
     cut -d ' ' -f 3- | run_all "$(nproc)"
 list 0 "$@" | run_all "${UNIT_JOBS:-1}"
 

@@ -149,18 +149,18 @@ static void changes_cost(uint32_t flags, unsigned delayed, unsigned faster, uint
 static void test_changes_that_samples_do_not_see(void **state)
 {
     (void)state;
-    enum { MANY = 1000000 };
+    const unsigned many = rng_fewer_sanitized(1000000);
     /* as much time at level 0 as in waits: with gaps at random, half of them outlast the wait; of the time in waits,
      * that of those is ln 2 */
-    changes_cost(PROFILE_SOURCES, MANY, MANY, 0, log(2));
+    changes_cost(PROFILE_SOURCES, many, many, 0, log(2));
     /* hardly any gap is shorter than the wait */
-    changes_cost(PROFILE_SOURCES, MANY / 100, MANY, 0, 100 * log1p(0.01));
+    changes_cost(PROFILE_SOURCES, many / 100, many, 0, 100 * log1p(0.01));
     /* the level never rose */
-    changes_cost(PROFILE_SOURCES, MANY, 0, 0, 0);
+    changes_cost(PROFILE_SOURCES, many, 0, 0, 0);
     /* what a wide sibling does all the time changes nothing */
-    changes_cost(PROFILE_SOURCES, MANY, MANY, 1, 0);
+    changes_cost(PROFILE_SOURCES, many, many, 1, 0);
     /* it may be all of it, or nothing */
-    changes_cost(0, MANY, MANY, 0, 0.5);
+    changes_cost(0, many, many, 0, 0.5);
 }
 
 /* Code that turned wide only after the pause would have had overhead a moment before: in part of the cases. */

@@ -100,6 +100,7 @@ static void limits_hold(const struct table_kind *kind, unsigned long first, unsi
 static void limits_of_energy_hold(void **state)
 {
     (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     limits_hold(&table_energy, 1, 3);
 }
 
@@ -115,6 +116,7 @@ static void limits_of_umasks_hold(void **state)
 static void limits_of_transitions_hold(void **state)
 {
     (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     limits_hold(&table_transitions, 1, 4);
     limits_hold(&table_throttle, 1, 2);
 }
@@ -123,6 +125,7 @@ static void limits_of_transitions_hold(void **state)
 static void limits_of_waits_hold(void **state)
 {
     (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     limits_hold(&table_relaxation, 1, 3);
 }
 

@@ -22,6 +22,7 @@
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/random_numbers.h"
 
 static const double lengths[] = {2, 3, 5, 8, 12, 20}, factors[] = {0.25, 0.4, 0.6, 0.8}, steps[] = {0, 1, 10, 25};
 enum { LENGTHS = 6, FACTORS = 4, CLOCKS = 4, SEEDS = 2 };
@@ -48,7 +49,7 @@ static void cold_code_is_no_throttle(void **state)
 {
     (void)state;
     unsigned told = 0, all = 0;
-    for (unsigned i = 0; i < LENGTHS * FACTORS * CLOCKS; i++) {
+    for (unsigned i = 0; i < rng_fewer_sanitized(LENGTHS * FACTORS * CLOCKS); i++) {
         struct model m;
         struct switches_seen seen;
         struct transition_summary sum;

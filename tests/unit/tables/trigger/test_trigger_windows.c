@@ -167,7 +167,7 @@ static void slow_transitions_give_the_same_counts(void **state)
     static struct model m;
     static const double us[] = {180, 250, 300};
     (void)state;
-    for (int c = 0; c < 3; c++) {
+    for (unsigned c = 0; c < rng_fewer_sanitized(3); c++) {
         struct table t;
         rig_load_plain("xeon-gold-6130", &m);
         throttle_for(&m, us[c]);
