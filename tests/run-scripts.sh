@@ -30,8 +30,8 @@ if [ -n "${DEEP:-}" ]; then deep=-l; else deep=-L; fi
 # shellcheck disable=SC2046 # plain names
 set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh)
 # the longest begin first, or one CPU would wait for the other at the end
-printf '%s\n' "$@" | xargs -r grep -L '^# alone: ' | awk '{ print ($0 ~ /all|signals|tables/ ? 0 : 1), NR, $0 }' | sort -n |
-    cut -d ' ' -f 3- | run_all "$(nproc)"
+printf '%s\n' "$@" | xargs -r grep -L '^# alone: ' |
+    awk '{ print ($0 ~ /all|signals|tables/ ? 0 : 1), NR, $0 }' | sort -n | cut -d ' ' -f 3- | run_all "$(nproc)"
 printf '%s\n' "$@" | xargs -r grep -l '^# alone: ' | run_all 1
 
 passed=0 failed=0 skipped=0
