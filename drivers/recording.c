@@ -23,8 +23,19 @@ double recording_time_us(const struct recording *r, uint64_t tsc, double tsc_hz)
     return (double)(int64_t)(tsc - r->zero_tsc) / tsc_hz * 1e6;
 }
 
+/* A suspended machine may begin with a TSC of 0 again. */
+static bool went_back(const struct recording *r)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (recording_at(r, i)[RECORDING_TSC] < recording_at(r, i - 1)[RECORDING_TSC])
+            return true;
+    return false;
+}
+
 const char *recording_disturbed(const struct recording *r)
 {
+    if (went_back(r))
+        return "the TSC went back";
     if (r->migrated)
         return "migrated to another CPU";
     if (r->involuntary_switches)

@@ -76,9 +76,12 @@ static inline uint64_t pace_glance(void)
     return (uint64_t)hi << 32 | lo;
 }
 
+/* 0 where the time is over, and where it is as far ahead as only a TSC that began again can put it: END_BLOCK of
+ * kernels/kernel.inc has the same bound. */
+#define PACE_AHEAD_MOST (1ull << 36)
 static inline uint64_t pace_blocks_in(int64_t ticks, uint64_t rate)
 {
-    return ticks > 0 ? (uint64_t)ticks * rate >> PACE_RATE_BITS : 0;
+    return (uint64_t)(ticks - 1) < PACE_AHEAD_MOST ? (uint64_t)ticks * rate >> PACE_RATE_BITS : 0;
 }
 
 /* Runs `blocks`, at least 1; more than the lane's bound by the clock instead, until `until`. Returns the blocks. */
