@@ -233,9 +233,8 @@ struct model {
     bool no_counters; /* the frequency is measured by chains of adds, as the timing machine does it */
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
-    double
-        chain_cost_sigma; /* cycles by which what is believed of a chain's cost is off, from repetition to repetition */
-    double tsc_step_ns;   /* readings of the TSC advance by so much; 0: by ticks */
+    double chain_cost_sigma;         /* cycles by which the cost of a chain differs from what is believed */
+    double tsc_step_ns;              /* readings of the TSC advance by so much; 0: by ticks */
     double spread, spread_period_us; /* of the core clock, downwards; relative */
     double frequency_noise;          /* relative */
     /* [interrupt NAME] */
