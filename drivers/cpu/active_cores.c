@@ -8,13 +8,21 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
 
+static bool cpu_is_listed(const struct machine_setup *s)
+{
+    return s->cpu == -1 && s->n_cpus > 0;
+}
+
+int cpu_wanted(const struct machine_setup *s)
+{
+    return cpu_is_listed(s) ? s->cpus[0] : s->cpu;
+}
+
 int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err)
 {
-    bool listed = s->cpu == -1 && s->n_cpus > 0;
-
-    if (listed && s->cpus[0] < 0)
+    if (cpu_is_listed(s) && s->cpus[0] < 0)
         return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", s->cpus[0]);
-    return cpu_choose(v, listed ? s->cpus[0] : s->cpu, cpu, err);
+    return cpu_choose(v, cpu_wanted(s), cpu, err);
 }
 
 struct candidate {

@@ -104,6 +104,8 @@ int cpu_die_of(const char *root, int cpu);
  * first of its list, or as cpu_choose() says. Returns as cpu_choose().
  */
 int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err);
+/* The CPU that a setup names so; -1: none. */
+int cpu_wanted(const struct machine_setup *s);
 
 /* Which other CPUs to keep busy. */
 struct cpu_corunners {

@@ -260,13 +260,11 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
 /* A CPU that is refused after it was measured on has gone meanwhile: that is no mistake of who asked for it. */
 static int native_choose_cpu(struct native *s, struct cpu_view *view, struct machine_error *err)
 {
-    bool listed = s->setup.cpu == -1 && s->setup.n_cpus > 0;
-
     cpu_view_read(s->sys, view);
     int status = cpu_choose_measured(view, &s->setup, &s->cpu, err);
     if (status == MACHINE_OK) {
         cpu_mask_add(&s->used, s->cpu);
-    } else if (cpu_mask_has(&s->used, listed ? s->setup.cpus[0] : s->setup.cpu)) {
+    } else if (cpu_mask_has(&s->used, cpu_wanted(&s->setup))) {
         text_list_add(err->text, sizeof err->text, ", ", "but was usable when the measurement began");
         status = err->status = MACHINE_FAILED;
     }

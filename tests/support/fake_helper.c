@@ -8,6 +8,7 @@
 
 #include "drivers/timing/chain_wait.h"
 #include "kernels/registry_hash.h"
+#include "tests/support/fake_pmu.h"
 
 enum { FD = 77, BLOCKS = 10, TICKS = 1000 };
 
@@ -32,6 +33,18 @@ void fake_helper_reset(void)
         .msr_value = UINT64_C(0x1f40) << 32,
         .register_value = UINT64_C(0x1e00) << 32,
     };
+}
+
+void fake_helper_skylake_sp(struct cpu_leaves *leaves)
+{
+    struct perf_system ignored;
+
+    fake_pmu_system(&ignored, leaves);
+    fake_helper.licenses = 1;
+    fake_helper.throttled = 20000;
+    for (unsigned i = 0; i < 3; i++)
+        fake_helper.level_of[i] = i;
+    fake_helper.hello.features = ignored.license_features;
 }
 
 static int fake_open(const char *path)

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "drivers/cpu/cpu.h"
 #include "drivers/helper/helper_device.h"
 
 struct fake_helper {
@@ -68,3 +69,5 @@ extern const struct helper_io fake_helper_io;
 
 /* A module that fits this program, on a CPU with everything. */
 void fake_helper_reset(void);
+/* After it: one on a Skylake-SP, whose license events count. *leaves as fake_pmu_system() has it. */
+void fake_helper_skylake_sp(struct cpu_leaves *leaves);

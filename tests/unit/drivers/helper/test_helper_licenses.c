@@ -17,16 +17,6 @@
 
 /* On a Skylake-SP that has licenses, but for what the test changes. */
 static struct cpu_leaves leaves;
-static void skylake_sp(void)
-{
-    struct perf_system ignored;
-    fake_pmu_system(&ignored, &leaves);
-    fake_helper.licenses = 1;
-    fake_helper.throttled = 20000;
-    for (unsigned i = 0; i < 3; i++)
-        fake_helper.level_of[i] = i;
-    fake_helper.hello.features = ignored.license_features;
-}
 
 static void open_that(void)
 {
@@ -63,7 +53,7 @@ static void test_licenses_by_name(void **state)
     static const uint32_t codes[] = {0, 0x00c0, 0x2028, 0x4028};
     struct machine_info info;
     struct recording rec;
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     open_that();
     for (enum counter_id id = COUNTER_LVL0; id <= COUNTER_THROTTLE; id++)
         expect_lack(id, "");
@@ -86,22 +76,22 @@ static void test_licenses_by_name(void **state)
 static void test_licenses_that_fail_the_test(void **state)
 {
     (void)state;
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     fake_helper.level_of[1] = 0; /* 256 bits at level 0 */
     open_that();
     expect_no_licenses("with 256fma levels 0, 1, 2 took 100.0, 0.0, 0.0 %");
     expect_lack(COUNTER_EVENT, "");
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     fake_helper.throttled = 0;
     open_that();
     expect_lack(COUNTER_LVL2, "");
     expect_lack(COUNTER_THROTTLE, "it counted nothing");
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     fake_helper.hello.features &= ~(unsigned)KERNEL_NEEDS_AVX512F;
     open_that();
     expect_lack(COUNTER_LVL1, "");
     expect_lack(COUNTER_LVL2, "no AVX-512");
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     fake_helper.run_errno = EFAULT;
     open_that();
     expect_no_licenses("the kernel helper, running: ");
@@ -117,7 +107,7 @@ static void test_licenses_without_a_free_counter(void **state)
     struct machine_setup s = {
         .cpu = -1, .active_cores = 1, .period_us = 2, .counters = events, .n_counters = 4, .max_samples = 200};
     struct machine_info info;
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     fake_helper.programmable = 2;
     open_that();
     expect_no_licenses("no hardware counter is free for event 0x28:0x20");
@@ -143,7 +133,7 @@ static void test_parts_and_names(void **state)
 {
     (void)state;
     uint64_t code = 0;
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     open_that();
     assert_int_equal(helper_rig.machine.ops->find_event(&helper_rig.machine, "core_power.lvl1_turbo_license", &code,
                                                         &helper_rig.error),
@@ -188,7 +178,7 @@ static void test_parts_and_names(void **state)
     assert_int_equal(helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error), MACHINE_CANNOT);
     helper_rig_refused(MACHINE_CANNOT, "event 0x1c7:0x08 cannot be counted: only AMD processors");
     /* without counters a table is of no use */
-    skylake_sp();
+    fake_helper_skylake_sp(&leaves);
     fake_helper.try_errno = EOPNOTSUPP;
     fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
     open_that();

@@ -25,15 +25,9 @@ static const struct profile_setup setup = {
 /* A Skylake-SP that has licenses, but for what the test changes. */
 static int reset(void **state)
 {
-    struct perf_system ignored;
     (void)state;
     fake_helper_reset();
-    fake_pmu_system(&ignored, &leaves);
-    fake_helper.licenses = 1;
-    fake_helper.throttled = 20000;
-    for (unsigned i = 0; i < 3; i++)
-        fake_helper.level_of[i] = i;
-    fake_helper.hello.features = ignored.license_features;
+    fake_helper_skylake_sp(&leaves);
     return 0;
 }
 

@@ -89,16 +89,13 @@ static void open_perf(const struct part *p, const unsigned *at, bool avx512, str
 
 static void open_helper(const struct part *p, const unsigned *at, bool avx512, struct machine *out)
 {
-    struct perf_system ignored;
     static struct cpu_leaves leaves;
     struct machine_error err;
     fake_helper_reset();
-    fake_pmu_system(&ignored, &leaves);
+    fake_helper_skylake_sp(&leaves);
     fake_pmu_identity(&leaves, "GenuineIntel", 6, p->model, p->stepping);
-    fake_helper.licenses = 1;
-    fake_helper.throttled = 20000;
     memcpy(fake_helper.level_of, at, sizeof fake_helper.level_of);
-    fake_helper.hello.features = ignored.license_features & ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
+    fake_helper.hello.features &= ~(avx512 ? 0u : (unsigned)KERNEL_NEEDS_AVX512F);
     const struct helper_place place = {
         .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io, .data_dir = "data", .leaves = &leaves};
     assert_int_equal(helper_open_at(&place, out, &err), MACHINE_OK);

@@ -163,7 +163,6 @@ static void test_perf(void **state)
 static void test_helper(void **state)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct perf_system ignored;
         struct cpu_leaves leaves;
         struct machine m;
         struct machine_error err;
@@ -171,12 +170,7 @@ static void test_helper(void **state)
         const char *remedy = NULL;
         watchdog_says(cases[i].text);
         fake_helper_reset();
-        fake_pmu_system(&ignored, &leaves);
-        fake_helper.licenses = 1;
-        fake_helper.throttled = 20000;
-        for (unsigned k = 0; k < 3; k++)
-            fake_helper.level_of[k] = k;
-        fake_helper.hello.features = ignored.license_features;
+        fake_helper_skylake_sp(&leaves);
         fake_helper.programmable = 3;
         const struct helper_place place = {.device = "/dev/made-up",
                                            .sys = "/sys",
