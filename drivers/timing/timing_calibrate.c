@@ -17,8 +17,11 @@ enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
 /* At 3 GHz chains take 2 % of these periods, or less, and 8 %. */
 #define LONG_CHAINS_US 5.0
 #define STEADY_CHAINS_US 15.0
-/* Cycles by which the cost may wander from one repetition to the next; more is a jump. */
+/* Cycles by which the cost wanders at least from one repetition to the next; a jump is more. Where differences say that
+ * it wanders by more, it is taken to do so, for a while. */
 #define WANDER 0.1
+#define WANDER_SIGMAS 3.0
+#define WANDER_SHARE 0.25 /* of the last difference in what the wander is taken to be */
 #define JUMP 0.5
 #define SURE 1.0 /* ... if it is known to so many */
 
@@ -170,11 +173,16 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_
 void timing_cost_follow(struct timing_cost *known, const struct timing_cost *seen)
 {
     double difference = seen->cycles - known->cycles, before = hypot(known->error, WANDER);
+    double noise = hypot(before, seen->error), beyond = pow(difference, 2) - pow(WANDER_SIGMAS * noise, 2);
 
-    if (fabs(difference) > 5 * hypot(before, seen->error) + JUMP && seen->error < SURE) {
+    if (fabs(difference) > 5 * noise + JUMP && seen->error < SURE) {
+        double wander = known->wander;
         *known = *seen;
+        known->wander = wander;
         return;
     }
+    known->wander = sqrt((1 - WANDER_SHARE) * pow(known->wander, 2) + WANDER_SHARE * fmax(0, beyond));
+    before = hypot(known->error, fmax(WANDER, known->wander));
     double gain = before * before / (before * before + seen->error * seen->error);
     known->cycles += gain * difference;
     known->error = sqrt(1 - gain) * before;
