@@ -149,8 +149,8 @@ static size_t wake_reach(const struct wake_series *s, size_t cut, size_t end, bo
 }
 
 /*
- * From the stretch in which both levels occur (or the cut) outward: the BEYOND-th idle time at which there is a point on
- * the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about as much as
+ * From the stretch in which both levels occur (or the cut) outward: the BEYOND-th idle time at which there is a point
+ * on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about as much as
  * they are apart, it happens that both levels occur in perfect order around another time than the boundary.
  */
 static size_t wake_outward(const struct wake_series *s, size_t at, size_t end, bool up, size_t own, size_t other)
