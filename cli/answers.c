@@ -5,7 +5,9 @@
 
 #include "cli/messages.h"
 #include "output/plot/charts.h"
+#include "output/plot/wake_chart.h"
 #include "output/text/phases_text.h"
+#include "output/text/wake_text.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, TABLE_BYTES = 1000000 };
@@ -54,6 +56,32 @@ int answers_tell_trace(const struct outputs *out, const struct trace *t, const s
     FILE *screen = outputs_screen(out);
     phases_text_print(screen, messages_colour(screen), t, p, missing);
     return outputs_write(out, &a, screen, "");
+}
+
+/* ---- first uses after idle times ---- */
+
+static int answers_wake_json(FILE *stream, const void *data)
+{
+    const struct answered_wake *a = data;
+    return file_print_json(stream, wake_to_json(a->stages, a->source));
+}
+
+static int answers_wake_chart(const void *data, struct chart *c, char *why, size_t size)
+{
+    const struct answered_wake *a = data;
+    return wake_chart(a->points, a->n, a->stages, a->source, c, why, size);
+}
+
+const struct outputs_kind answers_wake = {
+    .form = {[OUTPUT_JSON] = {"the stages", "stages", answers_wake_json}, [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
+    .chart = answers_wake_chart,
+    .always_drawn = true};
+
+int answers_tell_wake(const struct outputs *out, const struct answered_wake *a)
+{
+    FILE *screen = outputs_screen(out);
+    wake_text_print(screen, a->stages, a->source);
+    return outputs_write(out, a, screen, "\n");
 }
 
 /* ---- a table ---- */

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "analysis/phases/phases.h"
+#include "analysis/wake/wake.h"
 #include "cli/outputs.h"
 #include "tables/table/tables.h"
 #include "trace/trace.h"
 
-extern const struct outputs_kind answers_trace, answers_table;
+extern const struct outputs_kind answers_trace, answers_wake, answers_table;
 
 /* outputs_check() for a trace of so many samples, and for a table. */
 int answers_check_trace(const struct outputs *out, uint64_t samples);
@@ -15,6 +16,15 @@ int answers_check_table(const struct outputs *out);
 
 /* Shows the phases and writes the files. `missing`: what was not measured, and why. DONE, or FAILED after a line. */
 int answers_tell_trace(const struct outputs *out, const struct trace *t, const struct phases *p, const char *missing);
+
+/* What is shown and written of a recording of first uses after idle times; the same for it. */
+struct answered_wake {
+    const struct wake_point *points;
+    size_t n;
+    const struct wake_stages *stages;
+    const struct wake_source *source;
+};
+int answers_tell_wake(const struct outputs *out, const struct answered_wake *a);
 
 /* The table as its kind prints it. */
 void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t);

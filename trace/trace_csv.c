@@ -13,6 +13,7 @@
 
 #include "trace/discarded.h"
 #include "trace/trace.h"
+#include "util/csv_field.h"
 #include "util/order.h"
 #include "util/plain_text.h"
 
@@ -61,16 +62,6 @@ __attribute__((format(printf, 3, 4))) static void trace_csv_outside(struct reade
     r->is_outside = true;
 }
 
-/* Printable form of file content for messages: at most 40 bytes, control bytes shown as '?'. */
-static const char *trace_csv_shown(const char *s, char out[48])
-{
-    size_t n = 0;
-    for (; s[n] && n < 40; n++)
-        out[n] = (unsigned char)s[n] < 0x20 || (unsigned char)s[n] >= 0x7f ? '?' : s[n];
-    strcpy(out + n, s[n] ? "..." : "");
-    return out;
-}
-
 /* The next line without its line end. 1 = got one, 0 = end of file, -1 = failed. */
 static int next_line(struct reader *r)
 {
@@ -92,86 +83,6 @@ static int next_line(struct reader *r)
         r->length--;
     r->line[r->length] = '\0';
     return 1;
-}
-
-/* What may stand around a field. A carriage return, because at the end of a line it would be taken for part of that. */
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* Cuts the blanks at both ends off, in place. */
-static char *trace_csv_trim(char *text)
-{
-    while (is_blank(*text))
-        text++;
-    for (char *end = text + strlen(text); end > text && is_blank(end[-1]);)
-        *--end = '\0';
-    return text;
-}
-
-/* Cuts the next field off *at (in place, quotes removed, blanks trimmed). NULL = unterminated quote. */
-static char *next_field(char **at, bool *last)
-{
-    char *p = *at;
-    while (is_blank(*p))
-        p++;
-    if (*p == '"') {
-        char *field = ++p, *out = field;
-        for (; *p && (*p != '"' || p[1] == '"'); p++) {
-            if (*p == '"')
-                p++;
-            *out++ = *p;
-        }
-        if (!*p)
-            return NULL;
-        p++;
-        while (is_blank(*p))
-            p++;
-        *out = '\0';
-        if (*p && *p != ',')
-            return NULL;
-        *last = !*p;
-        *at = *p ? p + 1 : p;
-        return field;
-    }
-    char *end = p + strcspn(p, ",");
-    *last = !*end;
-    *at = *end ? end + 1 : end;
-    *end = '\0';
-    return trace_csv_trim(p);
-}
-
-/*
- * A decimal number; false = it is none. Exact for up to 15 digits with a power of ten up to 22 (both factors are exact
- * doubles, one rounding; Clinger 1990, "How to read floating point numbers accurately"); the rest goes to strtod.
- */
-static bool trace_csv_parse_number(const char *s, double *value)
-{
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const char *p = s;
-    bool negative = *p == '-';
-    if (*p == '-' || *p == '+')
-        p++;
-    uint64_t digits = 0;
-    int n = 0, scale = 0;
-    for (; *p >= '0' && *p <= '9'; p++, n++)
-        digits = digits * 10 + (uint64_t)(*p - '0');
-    if (*p == '.')
-        for (p++; *p >= '0' && *p <= '9'; p++, n++, scale++)
-            digits = digits * 10 + (uint64_t)(*p - '0');
-    if (!*p && n > 0 && n <= 15) {
-        *value = (negative ? -1.0 : 1.0) * ((double)digits / tens[scale]);
-        return true;
-    }
-    if (!n && strcasecmp(p, "nan"))
-        return false; /* "inf", "0x1p3" and words are no measurements */
-    if (n && (*p == 'x' || *p == 'X'))
-        return false;
-    char *end;
-    *value = strtod(s, &end);
-    return !*end && end != s;
 }
 
 /* Of a column that is known. */
@@ -198,11 +109,11 @@ static int trace_csv_column_of(struct reader *r, struct trace *t, const char *na
     double ignored;
     if (!*name)
         return trace_csv_fail(r, number, "the header line has a column without a name");
-    if (trace_csv_parse_number(name, &ignored))
+    if (csv_field_number(name, &ignored))
         return trace_csv_fail(r, number,
                               "'%s' in place of a column name: the header line is missing (it names time_us and at "
                               "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)",
-                              trace_csv_shown(name, text));
+                              csv_field_shown(name, text));
     return trace_add_extra(t, name) ? trace_csv_fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
 }
 
@@ -213,7 +124,7 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
     char text[48];
     while (!last) {
         size_t number = r->n_columns + 1;
-        char *name = next_field(&at, &last);
+        char *name = csv_field_next(&at, &last);
         if (!name)
             return trace_csv_fail(r, number, "unterminated quote in the header line");
         if (r->n_columns == COLUMNS_MAX)
@@ -225,7 +136,7 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
             if (r->column[i] == column || (column >= COLUMN_EXTRA && r->column[i] >= COLUMN_EXTRA &&
                                            !strcmp(t->extra[r->column[i] - COLUMN_EXTRA].name, name)))
                 return trace_csv_fail(r, number, "column '%s' appears twice in the header line",
-                                      trace_csv_shown(name, text));
+                                      csv_field_shown(name, text));
         have_time |= column == COLUMN_TIME;
         r->column[r->n_columns++] = column;
     }
@@ -244,16 +155,16 @@ static int read_comment(struct reader *r, struct trace *t)
     if (!colon)
         return 0;
     *colon = '\0';
-    key = trace_csv_trim(key);
-    char *value = trace_csv_trim(colon + 1);
+    key = csv_field_trim(key);
+    char *value = csv_field_trim(colon + 1);
     if (!*key)
         return 0;
     char text[48];
     if (t->n_meta >= KEYS_MAX && !trace_get(t, key))
-        return trace_csv_fail(r, 0, "%s: more than %d metadata keys", trace_csv_shown(key, text), KEYS_MAX);
+        return trace_csv_fail(r, 0, "%s: more than %d metadata keys", csv_field_shown(key, text), KEYS_MAX);
     const char *allowed = trace_key_refuses(key, value);
     if (allowed)
-        return trace_csv_fail(r, 0, "%s: '%s' is not allowed; allowed: %s", key, trace_csv_shown(value, text), allowed);
+        return trace_csv_fail(r, 0, "%s: '%s' is not allowed; allowed: %s", key, csv_field_shown(value, text), allowed);
     if (!strcmp(key, "discarded"))
         r->discarded_line = r->number;
     return trace_set(t, key, value) ? trace_csv_fail(r, 0, "out of memory") : 0;
@@ -272,8 +183,8 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
             return trace_csv_fail(r, number, "%s is empty", trace_csv_column_name(column));
         return 0; /* missing: NaN already */
     }
-    if (!trace_csv_parse_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
-        return trace_csv_fail(r, number, "'%s' is not a number", trace_csv_shown(field, text));
+    if (!csv_field_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
+        return trace_csv_fail(r, number, "'%s' is not a number", csv_field_shown(field, text));
     static const struct trace_range runs = {0, UINT32_MAX, false, "whole numbers from 0 to 4294967295"};
     const struct trace_range *range = column == COLUMN_RUN    ? &runs
                                       : column == COLUMN_TIME ? &trace_time_range
@@ -281,7 +192,7 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
     double kept = column == COLUMN_RUN ? floor(value) : column == COLUMN_TIME ? value : (double)(float)value;
     if (!trace_within(range, value) || !trace_within(range, kept) || (column == COLUMN_RUN && kept < value)) {
         trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_csv_column_name(column),
-                          trace_csv_shown(field, text), range->text);
+                          csv_field_shown(field, text), range->text);
         r->misplaced |= column >= COLUMN_RUN;
     } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;
@@ -316,7 +227,7 @@ static int read_sample(struct reader *r, struct trace *t)
     bool last = false;
     size_t number = 0;
     while (!last) {
-        char *field = next_field(&at, &last);
+        char *field = csv_field_next(&at, &last);
         number++;
         if (!field)
             return trace_csv_fail(r, number, "unterminated quote");
@@ -482,7 +393,7 @@ int trace_read_csv(FILE *in, struct trace *t, struct trace_error *err)
 void trace_write_csv_text(FILE *out, const char *s)
 {
     size_t length = strlen(s);
-    if (!strpbrk(s, ",\"\n\r") && !(length && (is_blank(s[0]) || is_blank(s[length - 1])))) {
+    if (!strpbrk(s, ",\"\n\r") && !(length && (csv_field_blank(s[0]) || csv_field_blank(s[length - 1])))) {
         fputs(s, out);
         return;
     }

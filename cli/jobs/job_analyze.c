@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --analyze FILE: the answer from a recorded trace. */
+/* --analyze FILE: the answer from a recorded trace, or from recorded first uses after idle times. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,12 +9,18 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "library/measure.h"
+#include "trace/wake_csv.h"
 #include "util/path.h"
 #include "util/text_list.h"
 
 static bool is_stdin(const char *name)
 {
     return strcmp(name, "-") == 0;
+}
+
+static const char *job_analyze_shown(const struct options *o)
+{
+    return is_stdin(o->job_argument) ? "standard input" : o->job_argument;
 }
 
 static int unreadable(const char *name, const char *why)
@@ -30,23 +36,10 @@ static int read_stream(FILE *in, const char *name, struct trace *t)
     return refuse(BAD_USAGE, "%s%s", name, error.text);
 }
 
-static int read_trace(const char *name, struct trace *t)
-{
-    char why[400];
-    FILE *in;
-    if (is_stdin(name))
-        return read_stream(stdin, "standard input", t);
-    if (path_read_named(name, &in, why, sizeof(why)) != 0)
-        return unreadable(name, why);
-    int status = read_stream(in, name, t);
-    fclose(in);
-    return status;
-}
-
 /* File names after the kernels, or after the file where the trace does not name any. */
 static void stem_of(const char *name, const struct trace *t, char *stem, size_t size)
 {
-    const char *from = trace_get(t, "from"), *to = trace_get(t, "to");
+    const char *from = t != NULL ? trace_get(t, "from") : NULL, *to = t != NULL ? trace_get(t, "to") : NULL;
     if (from != NULL && to != NULL && from[0] != '\0' && to[0] != '\0') {
         outputs_stem(from, to, stem, size);
         return;
@@ -96,7 +89,7 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     struct machine_error error;
     char missing[200];
     if (measure_recorded(t, &phases, &error) != MACHINE_OK)
-        return complain_of_machine(is_stdin(o->job_argument) ? "standard input" : o->job_argument, &error);
+        return complain_of_machine(job_analyze_shown(o), &error);
     stop_only_asks(true); /* files that are begun are finished */
     job_analyze_tell_missing(t, missing, sizeof(missing));
     int status = answers_tell_trace(out, t, &phases, missing);
@@ -104,12 +97,12 @@ static int show_and_write(const struct options *o, const struct trace *t, struct
     return status;
 }
 
-int job_analyze(const struct options *o)
+static int analyze_trace(const struct options *o, FILE *in)
 {
     struct trace trace;
     struct outputs out;
     char stem[256];
-    int status = read_trace(o->job_argument, &trace);
+    int status = read_stream(in, job_analyze_shown(o), &trace);
     if (status != DONE)
         return status;
     stem_of(o->job_argument, &trace, stem, sizeof(stem));
@@ -122,5 +115,133 @@ int job_analyze(const struct options *o)
         status = show_and_write(o, &trace, &out);
     outputs_free(&out);
     trace_free(&trace);
+    return status;
+}
+
+static const char *given_text(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* What was read of a recording of first uses: its stages, shown and written. */
+static int show_wake(const struct options *o, const struct wake_csv *w, struct outputs *out)
+{
+    const struct wake_source source = {given_text(w->unit), given_text(w->cpu), given_text(w->machine),
+                                       given_text(w->environment)};
+    struct wake_stages stages;
+    char why[200];
+    struct wake_point *points = malloc(w->n * sizeof(*points) + 1);
+    if (points == NULL)
+        return complain_out_of_memory();
+    for (size_t i = 0; i < w->n; i++)
+        points[i] = (struct wake_point){w->row[i].idle_us, w->row[i].first_us};
+    int status = wake_find(points, w->n, &stages, why, sizeof(why)) != 0
+                     ? refuse(BAD_USAGE, "%s: %s", job_analyze_shown(o), why)
+                     : DONE;
+    stop_only_asks(true);
+    if (status == DONE)
+        status = answers_tell_wake(out, &(struct answered_wake){points, w->n, &stages, &source});
+    free(points);
+    return status;
+}
+
+static int analyze_wake(const struct options *o, FILE *in)
+{
+    enum { WAKE_BYTES = 4000000 };
+    struct wake_csv wake;
+    struct trace_error e;
+    struct outputs out;
+    char stem[256], at[60] = "";
+    if (o->csv != NULL)
+        return refuse(BAD_USAGE, "--csv: stages of first uses are written as JSON; use --json FILE");
+    if (wake_csv_read(in, &wake, &e) != 0) {
+        if (e.line > 0 && e.column > 0)
+            snprintf(at, sizeof(at), ":%zu:%zu", e.line, e.column);
+        else if (e.line > 0)
+            snprintf(at, sizeof(at), ":%zu", e.line);
+        return refuse(BAD_USAGE, "%s%s: %s", job_analyze_shown(o), at, e.text);
+    }
+    stem_of(o->job_argument, NULL, stem, sizeof(stem));
+    int status = outputs_choose(o, &answers_wake, stem, NULL, &out);
+    if (status == DONE)
+        status = spare_input(o, &out);
+    if (status == DONE)
+        status = outputs_check(&out, (const uint64_t[OUTPUT_FORMS]){0, WAKE_BYTES, 0, WAKE_BYTES});
+    if (status == DONE)
+        status = show_wake(o, &wake, &out);
+    outputs_free(&out);
+    wake_csv_free(&wake);
+    return status;
+}
+
+/* A stream of which the beginning has been read, as if it had not been. */
+struct replayed {
+    FILE *in;
+    char *head;
+    size_t length, at;
+};
+
+static ssize_t replayed_read(void *cookie, char *out, size_t size)
+{
+    struct replayed *r = cookie;
+    size_t left = r->length - r->at, n = left < size ? left : size;
+    if (left == 0) {
+        n = fread(out, 1, size, r->in);
+        return n == 0 && ferror(r->in) ? -1 : (ssize_t)n;
+    }
+    memcpy(out, r->head + r->at, n);
+    r->at += n;
+    return (ssize_t)n;
+}
+
+/* Reads up to the line of the columns' names, or as far as a recording may reach without one; *wake: what that says. */
+static bool read_head(struct replayed *r, bool *wake)
+{
+    enum { HEAD_MOST = 1 << 21 };
+    size_t begin = 0, size;
+    FILE *head = open_memstream(&r->head, &size);
+    *wake = false;
+    for (int c = 0; head != NULL && r->length < HEAD_MOST && (c = getc(r->in)) != EOF;) {
+        putc(c, head);
+        r->length++;
+        if (c == '\0')
+            break;
+        if (c != '\n' || fflush(head) != 0)
+            continue;
+        const char *line = r->head + begin + (begin == 0 && strncmp(r->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+        if (line[0] != '#' && line[strspn(line, " \t\r\n")] != '\0') {
+            char *names = strndup(line, strcspn(line, "\n"));
+            *wake = names != NULL && wake_csv_is(names);
+            free(names);
+            break;
+        }
+        begin = r->length;
+    }
+    return head != NULL && fclose(head) == 0;
+}
+
+static int analyze_stream(const struct options *o, FILE *in)
+{
+    struct replayed r = {.in = in};
+    bool wake;
+    bool whole = read_head(&r, &wake);
+    FILE *again = whole ? fopencookie(&r, "r", (cookie_io_functions_t){.read = replayed_read}) : NULL;
+    int status = again == NULL ? complain_out_of_memory() : wake ? analyze_wake(o, again) : analyze_trace(o, again);
+    if (again != NULL)
+        fclose(again);
+    free(r.head);
+    return status;
+}
+
+int job_analyze(const struct options *o)
+{
+    char why[400];
+    FILE *in;
+    if (is_stdin(o->job_argument))
+        return analyze_stream(o, stdin);
+    if (path_read_named(o->job_argument, &in, why, sizeof(why)) != 0)
+        return unreadable(o->job_argument, why);
+    int status = analyze_stream(o, in);
+    fclose(in);
     return status;
 }

@@ -303,8 +303,8 @@ static const struct option_row option_table[] = {
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
      WITH_ANY, .take = take_export, JOB_EXPORT},
-    {"analyze", "FILE", "Find the phases of a recorded trace; - is standard input", WITH_ANY, .take = take_analyze,
-     JOB_ANALYZE},
+    {"analyze", "FILE", "Find the phases of a trace, or stages of first uses; - is standard input", WITH_ANY,
+     .take = take_analyze, JOB_ANALYZE},
     {"simulate", "WORKLOAD",
      "Replay a workload (CSV, text of perf script, - for one of them as standard input, or a drawn one by name) on a "
      "processor with exported parameters, under several frequency policies and schedulers",

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/wake/wake.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats/robust.h"
+#include "util/error.h"
+#include "util/order.h"
+
+enum { GRID = 512, BEYOND = 3 };
+
+#define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */
+#define CAPPED 3.0       /* standard deviations beyond which a point counts no more */
+#define RATIO_LEAST 1.1  /* between the times of neighbouring stages */
+#define STRAY_SHARE 0.15 /* of the points beyond a boundary: fewer of the other level are outliers */
+
+/* Sorted by idle time: its logarithms of first_us, and the stretch that each belongs to. */
+struct wake_series {
+    size_t n;
+    double *idle, *y, *scratch;
+    unsigned char *stay; /* n x GRID: on the way to this point the level did not change */
+    size_t *best;        /* the level from which each point is reached if it changed */
+    size_t begin[WAKE_STAGES_MOST + 1], n_stages;
+    double level[WAKE_STAGES_MOST], spread[WAKE_STAGES_MOST];
+    double sigma;
+};
+
+static int wake_sort(const struct wake_point *p, size_t n, struct wake_series *s, char *why, size_t size)
+{
+    struct order_key *keys = malloc(n * sizeof *keys);
+    if (keys == NULL)
+        return error_line(why, size, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (struct order_key){p[i].idle_us, i};
+    qsort(keys, n, sizeof *keys, order_by_key);
+    for (size_t i = 0; i < n; i++) {
+        s->idle[i] = keys[i].key;
+        s->y[i] = log(p[keys[i].index].first_us);
+    }
+    free(keys);
+    return 0;
+}
+
+/* The noise: of differences of neighbours, in which the steps are outliers. */
+static double wake_noise(struct wake_series *s)
+{
+    for (size_t i = 1; i < s->n; i++)
+        s->scratch[i - 1] = fabs(s->y[i] - s->y[i - 1]);
+    double sigma = order_median(s->scratch, s->n - 1) * MAD_TO_SIGMA / M_SQRT2;
+    return sigma > SIGMA_LEAST ? sigma : SIGMA_LEAST;
+}
+
+/* Cuts the series; more cuts than there may be stages are counted, not kept. Returns the number of stretches. */
+static size_t wake_cut(struct wake_series *s)
+{
+    double lowest = s->y[0], highest = s->y[0], cost[GRID];
+    for (size_t i = 0; i < s->n; i++) {
+        lowest = fmin(lowest, s->y[i]);
+        highest = fmax(highest, s->y[i]);
+    }
+    double step = fmax(s->sigma, (highest - lowest) / (GRID - 1)), cap = CAPPED * CAPPED;
+    s->sigma = step;
+    size_t levels = (size_t)ceil((highest - lowest) / step) + 1, cheapest = 0;
+    if (levels > GRID)
+        levels = GRID;
+    memset(cost, 0, sizeof cost);
+    for (size_t i = 0; i < s->n; i++) {
+        double change = cost[cheapest] + cap * WAKE_STAGE_LEAST;
+        s->best[i] = cheapest;
+        cheapest = 0;
+        for (size_t k = 0; k < levels; k++) {
+            double off = (s->y[i] - lowest) / step - (double)k, loss = fmin(off * off, cap);
+            s->stay[i * GRID + k] = cost[k] <= change;
+            cost[k] = fmin(cost[k], change) + loss;
+            cheapest = cost[k] < cost[cheapest] ? k : cheapest;
+        }
+    }
+    size_t found = 1, k = cheapest;
+    for (size_t i = s->n; i-- > 1;) {
+        if (s->stay[i * GRID + k])
+            continue;
+        k = s->best[i];
+        if (found < WAKE_STAGES_MOST)
+            s->begin[WAKE_STAGES_MOST - found] = i;
+        found++;
+    }
+    return found;
+}
+
+/* Level and spread of a stretch. */
+static void wake_level(struct wake_series *s, size_t stage)
+{
+    size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin;
+    memcpy(s->scratch, s->y + begin, n * sizeof *s->y);
+    s->level[stage] = order_median(s->scratch, n);
+    s->spread[stage] = fmax(s->sigma, robust_mad_sigma(s->y + begin, n, s->level[stage], s->scratch));
+}
+
+static double wake_least_ratio(const struct wake_series *s)
+{
+    return fmax(log(RATIO_LEAST), 2 * s->sigma);
+}
+
+/* Neighbours of one level, in the end, are one stage. */
+static void wake_merge(struct wake_series *s)
+{
+    for (size_t i = 0; i < s->n_stages; i++)
+        wake_level(s, i);
+    for (size_t i = 0; i + 1 < s->n_stages;) {
+        if (fabs(s->level[i + 1] - s->level[i]) >= wake_least_ratio(s)) {
+            i++;
+            continue;
+        }
+        memmove(s->begin + i + 1, s->begin + i + 2, (s->n_stages - i - 1) * sizeof *s->begin);
+        s->n_stages--;
+        for (size_t k = i; k < s->n_stages; k++)
+            wake_level(s, k);
+        i = i > 0 ? i - 1 : 0;
+    }
+}
+
+/* Whether a point lies on the level of a stage, and closer to it than to that of another one. */
+static bool wake_is_on(const struct wake_series *s, size_t i, size_t stage, size_t other)
+{
+    double off = fabs(s->y[i] - s->level[stage]);
+    return off <= 4 * s->spread[stage] && (other == stage || off < fabs(s->y[i] - s->level[other]));
+}
+
+/*
+ * From the cut in front of point `cut` outward, at most to `end` (exclusive): the farthest point on the level of the
+ * stage beyond the cut, as long as such points are not as rare as outliers. None: the cut itself.
+ */
+static size_t wake_reach(const struct wake_series *s, size_t cut, size_t end, bool up, size_t own, size_t beyond)
+{
+    size_t seen = 0, reached = cut;
+    for (size_t k = 1; up ? cut + k <= end : cut >= end + k; k++) {
+        size_t i = up ? cut + k - 1 : cut - k;
+        if (!wake_is_on(s, i, beyond, own))
+            continue;
+        seen++;
+        if ((double)seen >= STRAY_SHARE * (double)k)
+            reached = up ? i + 1 : i;
+    }
+    return reached;
+}
+
+/*
+ * From the stretch in which both levels occur (or the cut) outward: the BEYOND-th idle time at which there is a point
+ * on the stage's own level. One would do if each idle time were kept to exactly; where they scatter by about as much as
+ * they are apart, it happens that both levels occur in perfect order around another time than the boundary.
+ */
+static size_t wake_outward(const struct wake_series *s, size_t at, size_t end, bool up, size_t own, size_t other)
+{
+    size_t reached = up ? (at < end ? at : end - 1) : at > end ? at - 1 : end, seen = 0;
+    for (size_t i = reached; seen < BEYOND; i = up ? i + 1 : i - 1) {
+        if (wake_is_on(s, i, own, other) && (seen == 0 || s->idle[i] != s->idle[reached])) {
+            reached = i;
+            seen++;
+        }
+        if (i == (up ? end - 1 : end))
+            break;
+    }
+    return reached;
+}
+
+/* The idle time between stages i and i + 1. */
+static struct estimate wake_boundary(const struct wake_series *s, size_t i, size_t *from, size_t *to)
+{
+    size_t cut = s->begin[i + 1];
+    *from = wake_reach(s, cut, s->begin[i], false, i, i + 1);
+    *to = wake_reach(s, cut, s->begin[i + 2], true, i + 1, i);
+    size_t lo = wake_outward(s, *from, s->begin[i], false, i, i + 1);
+    size_t hi = wake_outward(s, *to, s->begin[i + 2], true, i + 1, i);
+    double before = s->idle[cut - 1], behind = s->idle[cut];
+    double middle = before > 0 ? sqrt(before * behind) : 0.5 * (before + behind);
+    return (struct estimate){middle, fmin(s->idle[lo], middle), fmax(s->idle[hi], middle)};
+}
+
+/* Median of the sorted logarithms and its limits: order statistics, the binomial distribution as a normal one (Conover,
+ * Practical Nonparametric Statistics, 3rd ed., section 3.2). */
+static struct estimate wake_median(double *y, size_t n)
+{
+    qsort(y, n, sizeof *y, order_double);
+    double half = 0.5 * ESTIMATE_Z95 * sqrt((double)n), middle = 0.5 * (double)n;
+    long lo = (long)floor(middle - half) - 1, hi = (long)ceil(middle + half);
+    double value = n % 2 == 1 ? y[n / 2] : 0.5 * (y[n / 2] + y[n / 2 - 1]);
+    if (lo < 0 || hi >= (long)n)
+        return (struct estimate){exp(value), n < 6 ? NAN : exp(y[0]), n < 6 ? NAN : exp(y[n - 1])};
+    return (struct estimate){exp(value), exp(y[lo]), exp(y[hi])};
+}
+
+static void wake_describe(struct wake_series *s, struct wake_stages *out)
+{
+    size_t last = s->n_stages - 1, mixed_from = 0, mixed_to = 0; /* around the boundary in front of the stage */
+    out->n = s->n_stages;
+    for (size_t i = 0; i <= last; i++) {
+        struct wake_stage *stage = &out->stage[i];
+        size_t kept = 0, next_from = s->begin[i + 1], next_to = next_from;
+        stage->idle_from_us = i > 0 ? out->stage[i - 1].idle_to_us : (struct estimate){s->idle[0], NAN, NAN};
+        stage->idle_to_us = i < last ? wake_boundary(s, i, &next_from, &next_to) : (struct estimate){NAN, NAN, NAN};
+        for (size_t p = s->begin[i]; p < s->begin[i + 1]; p++) {
+            bool after = i < last && p >= next_from, before = i > 0 && p >= mixed_from && p < mixed_to;
+            if ((after && wake_is_on(s, p, i + 1, i)) || (before && wake_is_on(s, p, i - 1, i)))
+                out->mixed++;
+            else if (wake_is_on(s, p, i, i))
+                s->scratch[kept++] = s->y[p];
+            else
+                out->discarded++;
+        }
+        stage->n = kept;
+        stage->first_us = wake_median(s->scratch, kept);
+        mixed_from = next_from;
+        mixed_to = next_to;
+    }
+}
+
+static void wake_warn(struct wake_stages *out)
+{
+    static const double most = 0.1;
+    if ((double)out->discarded > most * (double)out->points)
+        snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
+                 "%zu of %zu points are on no stage's level: first_us is not in stages, or was disturbed",
+                 out->discarded, out->points);
+    if (out->n > 1 && (double)out->mixed > 2 * most * (double)out->points)
+        snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
+                 "%zu of %zu points are on the level of the neighbouring stage: the idle times were not kept to, or "
+                 "the boundary moves",
+                 out->mixed, out->points);
+}
+
+static int wake_analyse(const struct wake_point *p, struct wake_series *s, struct wake_stages *out, char *why,
+                        size_t size)
+{
+    if (wake_sort(p, s->n, s, why, size) != 0)
+        return -1;
+    s->sigma = wake_noise(s);
+    s->n_stages = wake_cut(s);
+    if (s->n_stages > WAKE_STAGES_MOST)
+        return error_line(why, size, "first_us changes %zu times over idle_us: these are no stages", s->n_stages - 1);
+    size_t *begin = s->begin; /* the cuts stand at the end, in order */
+    memmove(begin + 1, begin + WAKE_STAGES_MOST - s->n_stages + 1, (s->n_stages - 1) * sizeof *begin);
+    begin[0] = 0;
+    begin[s->n_stages] = s->n;
+    wake_merge(s);
+    wake_describe(s, out);
+    out->detectable_ratio = exp(fmax(wake_least_ratio(s), CAPPED * s->sigma));
+    wake_warn(out);
+    return 0;
+}
+
+int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size)
+{
+    memset(out, 0, sizeof *out);
+    out->points = n;
+    if (n < WAKE_POINTS_LEAST)
+        return error_line(why, size, "%zu points are too few to find stages; at least %d are needed", n,
+                          WAKE_POINTS_LEAST);
+    if (n > WAKE_POINTS_MOST)
+        return error_line(why, size, "%zu points are too many; at most %d are analyzed", n, WAKE_POINTS_MOST);
+    for (size_t i = 0; i < n; i++)
+        if (!(points[i].idle_us >= 0 && points[i].first_us > 0 && isfinite(points[i].idle_us + points[i].first_us)))
+            return error_line(why, size, "point %zu: idle_us must not be below 0, and first_us must be above 0", i + 1);
+    struct wake_series s = {.n = n,
+                            .idle = malloc(n * sizeof(double)),
+                            .y = malloc(n * sizeof(double)),
+                            .scratch = malloc(n * sizeof(double)),
+                            .stay = malloc(n * GRID),
+                            .best = malloc(n * sizeof(size_t))};
+    int status = s.idle == NULL || s.y == NULL || s.scratch == NULL || s.stay == NULL || s.best == NULL
+                     ? error_line(why, size, "out of memory")
+                     : wake_analyse(points, &s, out, why, size);
+    free(s.idle);
+    free(s.y);
+    free(s.scratch);
+    free(s.stay);
+    free(s.best);
+    return status;
+}
