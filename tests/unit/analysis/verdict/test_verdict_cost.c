@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whether wide code pays, against times worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/verdict/verdict_cost.h"
+
+#define PLAIN                                                                                                          \
+    {                                                                                                                  \
+        128, {0, 0, 0}, {1, 1, 1}, {0, 0, 0},                                                                          \
+        {                                                                                                              \
+            0, 0, 0                                                                                                    \
+        }                                                                                                              \
+    }
+static const struct verdict_load usual = {0.1, 100};
+
+static void near(double is, double wanted)
+{
+    assert_true(fabs(is - wanted) < 1e-9);
+}
+
+/* 20 % slower, twice the work, 10 us a transition, 600 us after: 100/1.6 + 600 + (900 - 480) + 20 = 1102.5 of 1000. */
+static void worked_out(void **state)
+{
+    (void)state;
+    struct verdict_width w[] = {PLAIN, {512, {0.2, 0.2, 0.2}, {2, 2, 2}, {10, 10, 10}, {600, 600, 600}}};
+    struct verdict_cost v;
+    assert_int_equal(verdict_cost(w, 2, &usual, 1, &v), 0);
+    near(v.time[0].value, 1);
+    near(v.time[1].value, 1.1025);
+    near(v.time[1].hi, 1.1025);
+    near(v.pays_from_us[1].value, (600 * 0.2 + 20) / (1 - 1 / 1.6));
+    near(v.pays_from_share[1].value, 0.25 / (0.25 + 0.375));
+    assert_int_equal(v.prefer, VERDICT_WIDTH);
+    assert_int_equal(v.bits, 128);
+    /* on either side of where it pays */
+    struct verdict_load load = {0.1, 380};
+    assert_int_equal(verdict_cost(w, 2, &load, 1, &v), 0);
+    assert_true(v.time[1].value < 1 && v.bits == 0); /* by less than 1 % */
+    load.burst_us = 1000;
+    assert_int_equal(verdict_cost(w, 2, &load, 1, &v), 0);
+    assert_int_equal(v.bits, 512);
+}
+
+/* The frequency never returns: no transitions, 100/1.6 + 100/0.8 of 200; at a share of 0.4 it makes no difference. */
+static void never_back(void **state)
+{
+    (void)state;
+    struct verdict_width w[] = {PLAIN, {512, {0.2, 0.2, 0.2}, {2, 2, 2}, {10, 10, 10}, {600, 600, 600}}};
+    struct verdict_load load = {0.5, 100};
+    struct verdict_cost v;
+    assert_int_equal(verdict_cost(w, 2, &load, 1, &v), 0);
+    near(v.time[1].value, (62.5 + 125) / 200);
+    assert_int_equal(v.bits, 512);
+    load.share = 0.4;
+    assert_int_equal(verdict_cost(w, 2, &load, 1, &v), 0);
+    near(v.time[1].value, 1);
+    assert_int_equal(v.prefer, VERDICT_ANY);
+}
+
+/* What limits do: a gain beyond them decides, one within them does not, and a missing figure is named. */
+static void limits(void **state)
+{
+    (void)state;
+    struct verdict_width w[] = {PLAIN,
+                                {256, {0, -0.001, 0.001}, {2, 1.98, 2.02}, {0, 0, 0}, {0, 0, 0}},
+                                {512, {0, -0.001, 0.001}, {4, 3.96, 4.04}, {0, 0, 0}, {0, 0, 0}}};
+    struct verdict_cost v;
+    assert_int_equal(verdict_cost(w, 3, &usual, 1, &v), 0);
+    assert_int_equal(v.prefer, VERDICT_WIDTH);
+    assert_int_equal(v.bits, 512);
+    assert_true(v.time[2].lo > 0.9247 && v.time[2].lo < 0.9248); /* 0.9 + 0.025, which is known to 1 % */
+    assert_true(v.time[2].hi > 0.9252 && v.time[2].hi < 0.9253);
+    w[2].after = (struct estimate){600, 0, 1200};
+    w[2].slowdown = (struct estimate){0.05, -0.05, 0.15};
+    assert_int_equal(verdict_cost(w, 3, &usual, 1, &v), 0);
+    assert_int_equal(v.prefer, VERDICT_UNDECIDED);
+    assert_int_equal(v.rival, 512);
+    assert_null(v.lacks);
+    w[2].after.value = NAN;
+    assert_int_equal(verdict_cost(w, 3, &usual, 1, &v), 0);
+    assert_int_equal(v.prefer, VERDICT_UNDECIDED);
+    assert_string_equal(v.lacks, "after");
+    assert_int_equal(v.lacks_bits, 512);
+    assert_true(isnan(v.time[2].value) && isfinite(v.time[1].value));
+}
+
+/* Equal ones: all of them, or the narrowest of those that equal the best; no gain at all never pays. */
+static void equals(void **state)
+{
+    (void)state;
+    struct verdict_width w[] = {PLAIN,
+                                {256, {0, -0.001, 0.001}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}},
+                                {512, {0, -0.001, 0.001}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}}};
+    struct verdict_cost v;
+    assert_int_equal(verdict_cost(w, 3, &usual, 1, &v), 0);
+    assert_int_equal(v.bits, 256);
+    w[1].rate = w[2].rate = (struct estimate){1, 1, 1};
+    w[1].slowdown = w[2].slowdown = (struct estimate){0.002, 0.001, 0.003};
+    assert_int_equal(verdict_cost(w, 3, &usual, 1, &v), 0);
+    assert_int_equal(v.prefer, VERDICT_ANY);
+    assert_true(isinf(v.pays_from_us[1].value) && v.pays_from_share[1].value > 1);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct verdict_width w[] = {PLAIN, PLAIN};
+    struct verdict_load none = {0, 100}, endless = {0.1, INFINITY};
+    struct verdict_cost v;
+    assert_int_equal(verdict_cost(w, 2, &usual, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, 0, &usual, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, 1, &none, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, 1, &endless, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, 1, &usual, 1, &v), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_out), cmocka_unit_test(never_back),
+                                       cmocka_unit_test(limits), cmocka_unit_test(equals), cmocka_unit_test(refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
