@@ -18,7 +18,8 @@
     X(umask)           \
     X(energy)          \
     X(voltage)         \
-    X(variability)
+    X(variability)     \
+    X(cores)
 /* clang-format on */
 
 #define TABLE_KIND_DECLARED(name) extern const struct table_kind table_##name;

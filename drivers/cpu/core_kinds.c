@@ -110,6 +110,31 @@ static void core_kinds_describe(const struct core *list, size_t n, const struct 
         text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
 
+static int by_cpu(const void *a, const void *b)
+{
+    const struct core *x = a, *y = b;
+
+    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
+{
+    struct core *list = calloc(CPU_LIMIT, sizeof *list);
+
+    if (list == NULL)
+        return 0;
+    size_t n = list_cores(root, v, list);
+    find_favoured(list, n);
+    qsort(list, n, sizeof *list, by_cpu);
+    n = n < max ? n : max;
+    for (size_t i = 0; i < n; i++) {
+        out[i].cpu = list[i].cpu;
+        core_kinds_describe(list, n, &list[i], out[i].label, sizeof out[i].label);
+    }
+    free(list);
+    return n;
+}
+
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
 {
     struct core *list = calloc(CPU_LIMIT, sizeof *list);

@@ -134,6 +134,8 @@ int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, cons
  * die). The highest-numbered one of each, in falling order. Returns how many, at most `max`; 0: out of memory.
  */
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
+/* The same for every core, whether others are like it or not, in the order of the CPUs' numbers. */
+size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
 
 /* The kind of a CPU's core on a hybrid part: "P", "E" or "LP-E"; "" on others, or where sysfs does not tell. */
 const char *cpu_core_class(const char *root, int cpu);

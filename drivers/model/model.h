@@ -31,7 +31,8 @@ enum {
     MODEL_KERNELS_MAX = 64,
     MODEL_ENERGIES_MAX = 16,
     MODEL_INTERRUPTS_MAX = 4,
-    MODEL_CORES_MAX = 1024
+    MODEL_CORES_MAX = 1024,
+    MODEL_UNLIKE_MAX = 64
 };
 
 /* Active physical cores, both ends included. */
@@ -178,6 +179,14 @@ struct model_world {
     double gap_us;               /* ... and so much later */
 };
 
+/* Cores that are not like the others, by their CPU numbers, both ends included. */
+struct model_unlike {
+    struct model_range cpus;
+    double factor;              /* of all frequencies */
+    char label[MODEL_TEXT_MAX]; /* what the system says of them: "favoured"; "": nothing */
+    unsigned line;
+};
+
 struct model {
     char file[256]; /* as named in messages */
     /* [cpu] */
@@ -240,6 +249,8 @@ struct model {
     /* [interrupt NAME] */
     size_t n_interrupts;
     struct model_interrupt interrupts[MODEL_INTERRUPTS_MAX];
+    size_t n_unlike;
+    struct model_unlike unlike[MODEL_UNLIKE_MAX];
     struct model_world world;
 };
 
@@ -276,6 +287,9 @@ double model_volts(const struct model *m, double ghz);
 struct model_step_variant model_step_figures(const struct model_step *s, unsigned cores);
 /* Index of a class by name, or -1. */
 int model_class_index(const struct model *m, const char *name);
+
+/* How a core, by its CPU's number, is unlike the others; NULL: it is not. */
+const struct model_unlike *model_unlike_of(const struct model *m, int cpu);
 
 /* How a payload runs and what it needs on the modelled core. */
 struct model_need {

@@ -114,6 +114,7 @@ struct model_core {
     bool fine;
     double clock_factor, clock_until, spread_phase;
 
+    double own; /* factor of all frequencies of this core; 0: 1 */
     struct model_surroundings around;
     struct model_history history;
 };

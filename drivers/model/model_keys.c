@@ -542,6 +542,20 @@ static int leave_wander(struct model_parser *p)
     return 0;
 }
 
+static int enter_core(struct model_parser *p, char *words[])
+{
+    struct model_unlike *u = p->instance = ADD(p, p->header, unlike, n_unlike, MODEL_UNLIKE_MAX, "of these");
+    if (!u || model_uint(p, p->header, words[1], 0, MODEL_CORES_MAX - 1, &u->cpus.lo) != 0)
+        return -1;
+    u->cpus.hi = u->cpus.lo;
+    return words[2] ? model_uint(p, p->header, words[2], u->cpus.lo, MODEL_CORES_MAX - 1, &u->cpus.hi) : 0;
+}
+
+static const struct model_key core_keys[] = {
+    NUMBER("factor", true, model_unlike, factor, 0.1, 1),
+    TEXT("label", false, model_unlike, label),
+};
+
 static const struct model_key limit_keys[] = {
     NUMBER("share", true, model, world.limit_share, 0, 1),
     NUMBER("factor", true, model, world.limit_factor, 0.1, 1),
@@ -578,6 +592,7 @@ const struct model_section model_sections[] = {
     {"cold", "[cold]", KEYS(cold_keys)},
     {"sibling", "[sibling]", KEYS(sibling_keys)},
     {"wander", "[wander]", KEYS(wander_keys), .leave = leave_wander},
+    {"core", "[core FIRST] or [core FIRST LAST]", {1, 2}, KEYS(core_keys), .enter = enter_core},
     {"limit", "[limit]", KEYS(limit_keys)},
     {"repetition", "[repetition]", KEYS(repetition_keys)},
 };

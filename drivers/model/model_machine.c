@@ -135,6 +135,18 @@ static int check_cpus(const struct model_state *s, const struct machine_setup *s
     return status;
 }
 
+static size_t model_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct model *model = &((const struct model_state *)m->state)->model;
+    size_t n = model->cores < max ? model->cores : max;
+    for (size_t i = 0; i < n; i++) {
+        const struct model_unlike *unlike = model_unlike_of(model, (int)i);
+        out[i].cpu = (int)i;
+        snprintf(out[i].label, sizeof out[i].label, "%.59s", unlike ? unlike->label : "");
+    }
+    return n;
+}
+
 /* All that there are, or that are listed. */
 static unsigned cores_in_use(const struct model_state *s, const struct machine_setup *setup)
 {
@@ -321,6 +333,8 @@ static void start_core(struct model_state *s, unsigned cores, uint64_t repetitio
 {
     model_core_next(&s->core, &s->model, cores, s->setup.seed, repetition);
     s->core.fixed_ghz = s->setup.fixed_ghz;
+    const struct model_unlike *unlike = model_unlike_of(&s->model, s->setup.cpu);
+    s->core.own = unlike ? unlike->factor : 1;
 }
 
 /* The TSC at the core's time 0: a core whose state is carried over goes on in its own time. */
@@ -490,6 +504,7 @@ static const struct machine_ops model_ops = {
     .read_register = model_register,
     .find_event = model_find_event,
     .named_events = model_named_events,
+    .every_core = model_every_core,
     .read_energy = model_energy,
     .speed_select = model_speed_select,
     .trials = model_trials,

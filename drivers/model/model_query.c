@@ -14,6 +14,14 @@ int model_class_index(const struct model *m, const char *name)
     return -1;
 }
 
+const struct model_unlike *model_unlike_of(const struct model *m, int cpu)
+{
+    for (size_t i = 0; i < m->n_unlike; i++)
+        if (cpu >= (int)m->unlike[i].cpus.lo && cpu <= (int)m->unlike[i].cpus.hi)
+            return &m->unlike[i];
+    return NULL;
+}
+
 double model_ghz(const struct model *m, unsigned level, unsigned cores)
 {
     for (size_t i = 0; i < m->n_turbo; i++)

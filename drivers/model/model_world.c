@@ -49,7 +49,7 @@ double model_world_clock(const struct model_core *c)
     double moved = 0;
     for (size_t i = 0; i < MODEL_WANDERS; i++)
         moved += c->history.wander[i];
-    return (1 + moved) * c->around.limit;
+    return (1 + moved) * c->around.limit * (c->own > 0 ? c->own : 1);
 }
 
 /* ---- the sibling ---- */

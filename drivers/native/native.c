@@ -50,6 +50,15 @@ size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out,
     return cpu_core_kinds(s->sys, &view, out, max);
 }
 
+size_t native_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
+{
+    const struct native *s = m->state;
+    struct cpu_view view;
+
+    cpu_view_read(s->sys, &view);
+    return cpu_every_core(s->sys, &view, out, max);
+}
+
 /* ---- open ---- */
 
 static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct machine_error *err)

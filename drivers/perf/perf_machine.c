@@ -266,6 +266,7 @@ static const struct machine_ops perf_ops = {
     .close = perf_close,
     .find_event = perf_find_event,
     .core_kinds = native_core_kinds,
+    .every_core = native_every_core,
     .speed_select = native_speed_select,
     .named_events = perf_named_events,
     .read_energy = native_read_energy,
