@@ -11,11 +11,12 @@
 #include "util/error.h"
 #include "util/order.h"
 
-enum { GRID = 512, BEYOND = 3 };
+enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4 };
 
 #define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */
 #define CAPPED 3.0       /* standard deviations beyond which a point counts no more */
 #define RATIO_LEAST 1.1  /* between the times of neighbouring stages */
+#define TREND 1.05       /* between the first and the last third of a stage */
 #define STRAY_SHARE 0.15 /* of the points beyond a boundary: fewer of the other level are outliers */
 
 /* Sorted by idle time: its logarithms of first_us, and the stretch that each belongs to. */
@@ -218,9 +219,34 @@ static void wake_describe(struct wake_series *s, struct wake_stages *out)
     }
 }
 
-static void wake_warn(struct wake_stages *out)
+/* Whether first_us goes on changing within a stage: the medians of its outer thirds differ by more than TREND, and by
+ * more than four of their standard errors, of the noise between neighbours. */
+static bool wake_has_trend(struct wake_series *s, size_t stage)
+{
+    size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin, third = n / 3;
+    if (third < TREND_POINTS)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        s->scratch[i - 1] = fabs(s->y[begin + i] - s->y[begin + i - 1]);
+    double noise = order_median(s->scratch, n - 1) * MAD_TO_SIGMA / M_SQRT2;
+    memcpy(s->scratch, s->y + begin, third * sizeof *s->y);
+    double first = order_median(s->scratch, third);
+    memcpy(s->scratch, s->y + begin + n - third, third * sizeof *s->y);
+    double off = fabs(order_median(s->scratch, third) - first);
+    return off > log(TREND) && off > 4 * M_SQRT2 * ROBUST_MEDIAN_ERROR * noise / sqrt((double)third);
+}
+
+static void wake_warn(struct wake_series *s, struct wake_stages *out)
 {
     static const double most = 0.1;
+    size_t trends = 0;
+    for (size_t i = 0; i < s->n_stages; i++)
+        trends += wake_has_trend(s, i);
+    if (trends > 0)
+        snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
+                 "within %zu of %zu stages first_us goes on changing with idle_us: it changes gradually there, and "
+                 "the boundaries of such stages are no thresholds",
+                 trends, s->n_stages);
     if ((double)out->discarded > most * (double)out->points)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
                  "%zu of %zu points are on no stage's level: first_us is not in stages, or was disturbed",
@@ -248,7 +274,7 @@ static int wake_analyse(const struct wake_point *p, struct wake_series *s, struc
     wake_merge(s);
     wake_describe(s, out);
     out->detectable_ratio = exp(fmax(wake_least_ratio(s), CAPPED * s->sigma));
-    wake_warn(out);
+    wake_warn(s, out);
     return 0;
 }
 

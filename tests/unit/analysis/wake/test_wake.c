@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,13 +54,21 @@ static size_t random_points(struct rng *r, const struct truth *t, struct wake_po
     return n;
 }
 
+static bool told_gradual(const struct wake_stages *s)
+{
+    bool told = false;
+    for (size_t i = 0; i < s->n_warnings; i++)
+        told = told || strstr(s->warning[i], "gradually");
+    return told;
+}
+
 static void random_models_are_found(void **state)
 {
     (void)state;
     struct rng r;
     static struct wake_point p[POINTS_MOST];
     size_t boundaries = 0, outside = 0, levels = 0, off = 0, wide = 0, models = rng_fewer_sanitized(MODELS),
-           miscounted = 0;
+           miscounted = 0, gradual = 0;
     for (size_t m = 0; m < models; m++) {
         struct truth t;
         struct wake_stages s;
@@ -68,6 +77,7 @@ static void random_models_are_found(void **state)
         random_truth(&r, &t);
         size_t n = random_points(&r, &t, p);
         assert_int_equal(wake_find(p, n, &s, why, sizeof why), 0);
+        gradual += told_gradual(&s);
         if (s.n != t.n) {
             miscounted++;
             print_message("model %zu: %zu stages of %zu, noise %.3f jitter %.3f n %zu\n", m, s.n, t.n, t.noise,
@@ -93,9 +103,33 @@ static void random_models_are_found(void **state)
     print_message("%zu models, %zu miscounted; thresholds: %zu of %zu outside, %zu wide; levels: %zu of %zu outside\n",
                   models, miscounted, outside, boundaries, wide, off, levels);
     assert_int_equal(miscounted, 0);
+    assert_true(gradual * 100 <= models);
     assert_true(outside * 20 <= boundaries);
     assert_true(wide * 20 <= boundaries);
     assert_true(off * 14 <= levels);
+}
+
+/* A time that grows with the logarithm of the idle time is cut into stretches, and that is told. */
+static void gradual_changes_are_told(void **state)
+{
+    (void)state;
+    enum { RAMPS = 60, POINTS = 600 };
+    struct rng r;
+    static struct wake_point p[POINTS];
+    for (size_t m = 0; m < RAMPS; m++) {
+        struct wake_stages s;
+        char why[200];
+        rng_init(&r, 16, m);
+        double slope = rng_range(&r, 0.2, 1), noise = rng_log(&r, 0.003, 0.03);
+        for (size_t i = 0; i < POINTS; i++) {
+            double idle = exp(log(1e5) * (double)i / (POINTS - 1));
+            p[i] = (struct wake_point){idle, (1 + slope * log(idle)) * exp(noise * rng_normal(&r))};
+        }
+        if (wake_find(p, POINTS, &s, why, sizeof why) == 0)
+            assert_true(told_gradual(&s));
+        else
+            assert_non_null(strstr(why, "no stages"));
+    }
 }
 
 static void too_few_are_refused(void **state)
@@ -153,9 +187,8 @@ static void drift_is_no_stage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models_are_found),
-        cmocka_unit_test(too_few_are_refused),
-        cmocka_unit_test(a_level_may_come_back),
+        cmocka_unit_test(random_models_are_found), cmocka_unit_test(gradual_changes_are_told),
+        cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(a_level_may_come_back),
         cmocka_unit_test(drift_is_no_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
