@@ -98,6 +98,20 @@ struct trials_seen {
     struct trials_between between;
 };
 
+/* The first use of a unit after an idle time, which is spent on scalar code. */
+struct first_use_request {
+    struct payload warm;                 /* what uses the unit before, for warm_us, and after; its width is the unit */
+    double warm_us, idle_us, observe_us; /* up to 1e6, 1e6, 1e4 */
+    uint64_t repetition;                 /* models */
+};
+struct first_use_seen {
+    double idle_us;      /* as it came out */
+    double first_us;     /* between the reads of the clock around one instruction; NaN: it was disturbed */
+    double full_rate_us; /* from that instruction until blocks run at the rate that they keep; NaN: not within
+                            observe_us */
+    double read_us;      /* what the reads alone take */
+};
+
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {
     const char *name;   /* "timing", "model:xeon-gold-6130" */
@@ -158,6 +172,9 @@ struct machine_ops {
      * and the remedy. NULL: it cannot */
     int (*trials)(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
                   struct machine_error *err);
+    /* one first use on the prepared CPU. MACHINE_CANNOT: why not, and the remedy. NULL: it cannot */
+    int (*first_use)(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                     struct machine_error *err);
 };
 
 struct machine {

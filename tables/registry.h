@@ -19,6 +19,7 @@
     X(energy)          \
     X(voltage)         \
     X(variability)     \
+    X(wake)            \
     X(cores)
 /* clang-format on */
 

@@ -187,6 +187,17 @@ struct model_unlike {
     unsigned line;
 };
 
+/* A stage in which a unit wakes: from this idle time on. */
+enum { MODEL_WAKES_MAX = 4, MODEL_WAKE_STAGES_MAX = 8 };
+struct model_wake {
+    unsigned width;
+    size_t n;
+    struct model_wake_stage {
+        double idle_us, first_us, full_rate_us;
+    } stage[MODEL_WAKE_STAGES_MAX];
+    unsigned line;
+};
+
 struct model {
     char file[256]; /* as named in messages */
     /* [cpu] */
@@ -249,6 +260,8 @@ struct model {
     /* [interrupt NAME] */
     size_t n_interrupts;
     struct model_interrupt interrupts[MODEL_INTERRUPTS_MAX];
+    size_t n_wakes;
+    struct model_wake wakes[MODEL_WAKES_MAX];
     size_t n_unlike;
     struct model_unlike unlike[MODEL_UNLIKE_MAX];
     struct model_world world;

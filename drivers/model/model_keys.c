@@ -542,6 +542,35 @@ static int leave_wander(struct model_parser *p)
     return 0;
 }
 
+static int enter_wake(struct model_parser *p, char *words[])
+{
+    struct model_wake *w = p->instance = ADD(p, p->header, wakes, n_wakes, MODEL_WAKES_MAX, "of these");
+    return w ? model_width(p, p->header, words[1], &w->width) : -1;
+}
+
+/* stage.N = IDLE_US FIRST_US FULL_RATE_US, in the order of idle times */
+static int store_wake(struct model_parser *p, const char *key, const char *value)
+{
+    struct model_wake *w = p->instance;
+    char text[MODEL_LINE_MAX], expected[24], *words[4];
+    double number[3];
+    snprintf(expected, sizeof expected, "stage.%zu", w->n + 1);
+    if (strcmp(key, expected) != 0)
+        return model_refuse(p, key, "no such key in section [wake], or out of order; %s would work", expected);
+    if (w->n == MODEL_WAKE_STAGES_MAX)
+        return model_refuse(p, key, "more than %d stages", MODEL_WAKE_STAGES_MAX);
+    snprintf(text, sizeof text, "%s", value);
+    if (sourced_ini_words(text, words, 3) != 3)
+        return model_refuse(p, key, "write IDLE_US FIRST_US FULL_RATE_US");
+    for (size_t i = 0; i < 3; i++)
+        if (model_number(p, key, words[i], 0, 1e6, &number[i]) != 0)
+            return -1;
+    if (w->n > 0 && number[0] <= w->stage[w->n - 1].idle_us)
+        return model_refuse(p, key, "the idle time must be longer than that of the stage before");
+    w->stage[w->n++] = (struct model_wake_stage){number[0], number[1], number[2]};
+    return 0;
+}
+
 static int enter_core(struct model_parser *p, char *words[])
 {
     struct model_unlike *u = p->instance = ADD(p, p->header, unlike, n_unlike, MODEL_UNLIKE_MAX, "of these");
@@ -592,6 +621,7 @@ const struct model_section model_sections[] = {
     {"cold", "[cold]", KEYS(cold_keys)},
     {"sibling", "[sibling]", KEYS(sibling_keys)},
     {"wander", "[wander]", KEYS(wander_keys), .leave = leave_wander},
+    {"wake", "[wake WIDTH]", {1, 1}, .more = "stage.N", .other = store_wake, .enter = enter_wake},
     {"core", "[core FIRST] or [core FIRST LAST]", {1, 2}, KEYS(core_keys), .enter = enter_core},
     {"limit", "[limit]", KEYS(limit_keys)},
     {"repetition", "[repetition]", KEYS(repetition_keys)},

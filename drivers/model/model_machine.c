@@ -508,6 +508,7 @@ static const struct machine_ops model_ops = {
     .read_energy = model_energy,
     .speed_select = model_speed_select,
     .trials = model_trials,
+    .first_use = model_first_use,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

@@ -10,6 +10,7 @@
 #include "drivers/events/part_events.h"
 #include "drivers/perf/perf.h"
 #include "drivers/perf/perf_trials.h"
+#include "drivers/native/first_use.h"
 #include "drivers/native/native.h"
 
 struct perf {
@@ -271,6 +272,7 @@ static const struct machine_ops perf_ops = {
     .named_events = perf_named_events,
     .read_energy = native_read_energy,
     .trials = perf_machine_trials,
+    .first_use = native_first_use,
 };
 
 static void find_events(struct perf *t, int cpu)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "drivers/native/native.h"
+#include "drivers/native/first_use.h"
 #include "drivers/native/trials.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_calibrate.h"
@@ -224,6 +225,7 @@ static const struct machine_ops timing_ops = {
     .speed_select = native_speed_select,
     .read_energy = native_read_energy,
     .trials = timing_trials,
+    .first_use = native_first_use,
 };
 
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)

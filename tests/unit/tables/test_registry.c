@@ -87,6 +87,7 @@ static const struct {
     {"voltage", "from!$ to!$ active_cores! time_us!/us.1 volts*/V.4 n level_ghz/GHz.3 note$"},
     {"variability", "workload!$ refinement!$ trials unit$ mode.1 spread.9 p50.9 p90.9 p99.9 max.9 to_mode resolution.9 "
                     "interrupts faults switches steal_ms/ms.0 smis discarded"},
+    {"wake", "unit!$ idle_us!/us.2 first_us*/us.4 full_rate_us*/us.2 stage n discarded"},
     {"cores", "cpu! kernel!$ core$ freq_ghz*/GHz.4 freq_all_ghz*/GHz.4 throttle$ first_rate*.3 group n discarded"},
 };
 

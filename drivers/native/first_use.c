@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/native/first_use.h"
+
+#include <math.h>
+#include <sched.h>
+
+#include "drivers/native/native.h"
+#include "kernels/first_use.h"
+#include "util/order.h"
+
+enum { READINGS_MOST = 4096, ALIKE = 3 }; /* so many blocks behind each other: an interruption is one */
+
+size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch)
+{
+    size_t from = n - n / 4 - 1, full = n;
+
+    if (n < 4 * ALIKE)
+        return n;
+    for (size_t i = from; i + 1 < n; i++)
+        scratch[i - from] = (double)(ticks[i + 1] - ticks[i]);
+    double slow = FIRST_USE_SLOW * order_median(scratch, n - 1 - from);
+    /* the last place where that many blocks in a row are slow */
+    for (full = n - ALIKE; full > ALIKE; full--) {
+        double least = INFINITY;
+        for (size_t k = full - ALIKE; k < full; k++)
+            least = fmin(least, (double)(ticks[k + 1] - ticks[k]));
+        if (least > slow)
+            return full;
+    }
+    return 0;
+}
+
+static int check_first_use(const struct native *s, const struct first_use_request *r, struct machine_error *err)
+{
+    if (!s->prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
+    if (r->warm.kernel->width != 256 && r->warm.kernel->width != 512)
+        return machine_fail(err, MACHINE_CANNOT, "", "first uses are measured of 256-bit and 512-bit units");
+    if (!(r->warm_us > 0 && r->warm_us <= 1e6 && r->idle_us >= 0 && r->idle_us <= 1e6 && r->observe_us > 0 &&
+          r->observe_us <= 1e4))
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "idle times of up to a second can be measured");
+    return MACHINE_OK;
+}
+
+int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                     struct machine_error *err)
+{
+    static const double us = 1e-6;
+    const struct native *s = m->state;
+    uint64_t ticks[READINGS_MOST], begin, read;
+    double scratch[READINGS_MOST], tick_us = 1e6 / s->tsc.hz;
+    size_t n = 0;
+    int status = check_first_use(s, r, err);
+
+    if (status != MACHINE_OK)
+        return status;
+    first_use_fn *first = r->warm.kernel->width == 256 ? kernel_first_256 : kernel_first_512;
+    read = kernel_first_nothing(0, &begin) - begin;
+    r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, 0);
+    uint64_t idle = tsc_now();
+    uint64_t end = first(idle + (uint64_t)(r->idle_us * us * s->tsc.hz), &begin);
+    for (; n < READINGS_MOST && ((ticks[n] = tsc_now()) - begin) * tick_us < r->observe_us; n++)
+        r->warm.run(1, 0, NULL, 0);
+    size_t full = first_use_full(ticks, n, scratch);
+    *out = (struct first_use_seen){.idle_us = (double)(begin - idle) * tick_us,
+                                   .first_us = (double)(end - begin) * tick_us,
+                                   .full_rate_us = full < n ? (double)(ticks[full] - begin) * tick_us : (double)NAN,
+                                   .read_us = (double)read * tick_us};
+    if (end <= begin || begin < idle || sched_getcpu() != s->cpu)
+        out->first_us = out->full_rate_us = (double)NAN;
+    return MACHINE_OK;
+}

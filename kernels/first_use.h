@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One instruction of a width after an idle time: not a kernel, which runs until a deadline. */
+#pragma once
+
+#include "kernels/kernels.h"
+
+/*
+ * Spins on scalar code until the TSC reaches `until`, then runs one instruction between two reads of the TSC that
+ * nothing passes: *begin receives the first, the return value is the second. Upper halves are clean afterwards.
+ */
+typedef uint64_t first_use_fn(uint64_t until, uint64_t *begin);
+
+first_use_fn kernel_first_nothing;               /* no instruction: what the reads take */
+first_use_fn kernel_first_256, kernel_first_512; /* one FMA; they need what 256fma and 512fma need */

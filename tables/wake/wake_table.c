@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The first use of a unit after it was idle: how long one instruction takes, and how long until the rate is the full
+ * one, for idle times from 1 us to 100 ms.
+ */
+#include "tables/wake/wake_table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats/robust.h"
+#include "tables/registry.h"
+#include "util/order.h"
+
+enum { RUNS = 15, RUNS_BRIEF = 7, STEPS_A_DECADE = 6, STEPS_BRIEF = 3, DECADES = 5, ROWS_MOST = 64, RUNS_MOST = 1000 };
+static const double WARM_US = 200, OBSERVE_US = 120;
+
+static const struct {
+    const char *unit, *kernel;
+} units[] = {{"256", "256fma"}, {"512", "512fma"}};
+
+static const struct table_column columns[] = {
+    {"unit", "", TABLE_TEXT, true, 0},       {"idle_us", "us", TABLE_REAL, true, 2}, TABLE_LIMITS("first_us", "us", 4),
+    TABLE_LIMITS("full_rate_us", "us", 2),   {"stage", "", TABLE_WHOLE, false, 0},   {"n", "", TABLE_WHOLE, false, 0},
+    {"discarded", "", TABLE_WHOLE, false, 0}};
+
+struct wake_plan {
+    unsigned runs, rows;
+    double warm_us, observe_us;
+};
+
+static struct wake_plan wake_plan_of(const struct tables_options *o)
+{
+    struct wake_plan p = {o->runs    ? o->runs
+                          : o->brief ? RUNS_BRIEF
+                                     : RUNS,
+                          DECADES * (o->brief ? STEPS_BRIEF : STEPS_A_DECADE) + 1,
+                          o->warmup_us > 0 ? o->warmup_us : WARM_US, o->observe_us > 0 ? o->observe_us : OBSERVE_US};
+    p.runs = p.runs < RUNS_MOST ? p.runs : RUNS_MOST;
+    return p;
+}
+
+static double wake_idle_us(const struct wake_plan *p, unsigned row)
+{
+    return pow(10, (double)DECADES * row / (p->rows - 1));
+}
+
+static int wake_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
+                           struct machine_error *err)
+{
+    struct wake_plan p = wake_plan_of(x->options);
+    double seconds = 0;
+    for (unsigned row = 0; row < p.rows; row++)
+        seconds += 1e-6 * p.runs * (wake_idle_us(&p, row) + p.warm_us + p.observe_us);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct payload kernel = kernel_named(units[i].kernel);
+        if (kernel.kernel->features & ~x->info.features) {
+            char names[100];
+            kernel_feature_names(kernel.kernel->features & ~x->info.features, names, sizeof names);
+            table_add_missing(t, "this processor, or its operating system, does not offer what the unit needs");
+            table_put_text(t, "unit", units[i].unit);
+            continue;
+        }
+        struct cell *c = cells_add(out, "unit%s", units[i].unit);
+        if (!c)
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        c->a = kernel;
+        c->active_cores = 1;
+        c->number[0] = (unsigned)i;
+        c->seconds = seconds;
+    }
+    table_add_missing(
+        t, "the first use of tiles is not measured; --analyze FILE takes recordings of it (idle_us,first_us)");
+    table_put_text(t, "unit", "amx");
+    table_set_setting_number(t, "runs", p.runs);
+    table_set_setting_number(t, "warmup_us", p.warm_us);
+    table_set_setting_number(t, "observe_us", p.observe_us);
+    return MACHINE_OK;
+}
+
+/* ---- measuring ---- */
+
+struct wake_seen {
+    struct wake_plan plan;
+    double *first, *full, *read; /* [row * runs + run]; NaN: none */
+    size_t n_read;
+};
+
+/* The median with limits by order statistics (robust_mean would follow interrupts); NaN of fewer than six. */
+static struct estimate wake_middle(double *x, size_t n, double *share)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(x[i]))
+            x[kept++] = x[i];
+    *share = n ? (double)kept / (double)n : 0;
+    if (!kept)
+        return (struct estimate){NAN, NAN, NAN};
+    qsort(x, kept, sizeof *x, order_double);
+    struct estimate e = {order_median(x, kept), NAN, NAN};
+    qsort(x, kept, sizeof *x, order_double);
+    double off = 0.5 * ESTIMATE_Z95 * sqrt((double)kept), lo = floor(0.5 * (double)kept - off),
+           hi = ceil(0.5 * (double)kept + off) - 1;
+    if (kept >= 6) {
+        e.lo = x[lo > 0 ? (size_t)lo : 0];
+        e.hi = x[hi < (double)kept ? (size_t)hi : kept - 1];
+    }
+    return e;
+}
+
+/* What is not finite is null. */
+static json_t *wake_list(const struct wake_seen *s, const double *x)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
+        json_array_append_new(list, isfinite(x[i]) ? json_real(x[i]) : json_null());
+    return list;
+}
+
+static int keep_points(const char *unit, const struct wake_seen *s, struct table *rows)
+{
+    char key[40];
+    json_t *idle = json_array();
+    for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
+        json_array_append_new(idle, json_real(wake_idle_us(&s->plan, i / s->plan.runs)));
+    json_t *j = json_pack("{s:o, s:o, s:o}", "idle_us", idle, "first_us", wake_list(s, s->first), "full_rate_us",
+                          wake_list(s, s->full));
+    char *text = j ? json_dumps(j, JSON_REAL_PRECISION(6)) : NULL;
+    snprintf(key, sizeof key, WAKE_POINTS, unit);
+    if (text)
+        table_set_detail(rows, key, text);
+    int status = text ? 0 : -1;
+    free(text);
+    json_decref(j);
+    return status;
+}
+
+static void put_rows(const char *unit, struct wake_seen *s, struct table *rows)
+{
+    for (unsigned row = 0; row < s->plan.rows; row++) {
+        double share, whole;
+        struct estimate first = wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share);
+        struct estimate full = wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole);
+        table_add_row(rows);
+        table_put_text(rows, "unit", unit);
+        table_put_number(rows, "idle_us", wake_idle_us(&s->plan, row));
+        table_put_limits(rows, "first_us", first.value, first.lo, first.hi);
+        if (whole > 0.5)
+            table_put_limits(rows, "full_rate_us", full.value, full.lo, full.hi);
+        table_put_number(rows, "n", rint(share * s->plan.runs));
+        table_put_number(rows, "discarded", rint((1 - share) * s->plan.runs));
+    }
+}
+
+/* All idle times in each round, in scattered order: what changes with time is not taken for the idle time's doing. */
+static int see_all(const struct tables_context *x, const struct cell *c, struct wake_seen *s, struct machine_error *err)
+{
+    const struct wake_plan *p = &s->plan;
+    struct first_use_request r = {.warm = c->a, .warm_us = p->warm_us, .observe_us = p->observe_us};
+    for (unsigned run = 0; run < p->runs; run++)
+        for (unsigned k = 0; k < p->rows; k++) {
+            unsigned row = (k * 7 + run * 3) % p->rows; /* 16 and 31 rows: 7 divides neither */
+            struct first_use_seen seen;
+            r.idle_us = wake_idle_us(p, row);
+            r.repetition = (uint64_t)run * p->rows + row;
+            int status = x->machine->ops->first_use(x->machine, &r, &seen, err);
+            if (status)
+                return status;
+            s->first[row * p->runs + run] = seen.first_us;
+            s->full[row * p->runs + run] = seen.full_rate_us;
+            s->read[s->n_read++] = seen.read_us;
+            if (tables_stop(x, (double)s->n_read / (p->runs * p->rows)))
+                return machine_fail(err, MACHINE_FAILED, "", "stopped");
+        }
+    return MACHINE_OK;
+}
+
+static int see_prepared(const struct tables_context *x, const struct cell *c, struct wake_seen *s, struct table *rows,
+                        struct machine_error *err)
+{
+    struct machine_setup setup = tables_setup(x, table_wake.name, c);
+    setup.period_us = 1;
+    setup.max_samples = 1;
+    int status = x->machine->ops->prepare(x->machine, &setup, err);
+    if (status)
+        return status;
+    status = see_all(x, c, s, err);
+    x->machine->ops->finish(x->machine);
+    if (status)
+        return status;
+    const char *unit = units[c->number[0]].unit;
+    char key[40];
+    snprintf(key, sizeof key, "read_us of unit %s", unit);
+    table_set_setting_number(rows, key, order_median(s->read, s->n_read));
+    if (keep_points(unit, s, rows))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    put_rows(unit, s, rows);
+    return MACHINE_OK;
+}
+
+static int wake_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                        struct machine_error *err)
+{
+    if (!x->machine->ops->first_use)
+        return machine_fail(err, MACHINE_CANNOT, "use --machine timing or perf, or model:NAME",
+                            "this machine measures no first uses");
+    struct wake_seen s = {.plan = wake_plan_of(x->options)};
+    size_t n = (size_t)s.plan.rows * s.plan.runs;
+    s.first = calloc(n, sizeof *s.first);
+    s.full = calloc(n, sizeof *s.full);
+    s.read = calloc(n, sizeof *s.read);
+    int status = s.first && s.full && s.read ? see_prepared(x, c, &s, rows, err)
+                                             : machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    free(s.first);
+    free(s.full);
+    free(s.read);
+    return status;
+}
+
+#define WAKE_ONE_CORE "only one core is used"
+const struct table_kind table_wake = {
+    .name = "wake",
+    .title = "First use after idle",
+    .about = "the first use of 256-bit and 512-bit units after idle times: first instruction, time until full rate",
+    .method =
+        "A unit is used for 200 us, then left alone while the core spins on scalar code, for 1 us to 100 ms; then "
+        "one FMA is timed between two reads of the TSC that nothing passes, and blocks of FMAs after it until they "
+        "keep their rate. Stages are cut where the time of the first instruction changes with the idle time or, where "
+        "that does not, the time until full rate.",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof *columns,
+    .promised = {"unit", "idle_us", "first_us", "full_rate_us", "stage"},
+    .excluded = {[CHOICE_CORUNNER] = WAKE_ONE_CORE,
+                 [CHOICE_CORUNNER_SAME] = WAKE_ONE_CORE,
+                 [CHOICE_CORES] = WAKE_ONE_CORE,
+                 [CHOICE_SIBLINGS] = WAKE_ONE_CORE,
+                 [CHOICE_KERNELS] = "its units are 256 and 512 bits wide",
+                 [CHOICE_PERIOD] = "one instruction is timed as a whole"},
+    .plan = wake_table_plan,
+    .measure = wake_measure,
+    .conclude = wake_conclude,
+    .findings = wake_findings,
+    .plot = wake_plot,
+};

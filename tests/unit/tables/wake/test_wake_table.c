@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table wake: random stages of models come back; units that never sleep have one; when blocks run at full rate. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/model/model_trials.h"
+#include "drivers/native/first_use.h"
+#include "tables/registry.h"
+#include "tables/wake/wake_table.h"
+#include "tests/support/close_to.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/random_numbers.h"
+#include "tests/support/sanitized.h"
+#include "tests/support/table_rig.h"
+
+static void measure_wake(const struct model *m, uint64_t seed, struct table *t)
+{
+    struct tables_options o;
+    tables_options_default(&o);
+    o.seed = seed;
+    rig_measure(&table_wake, m, &o, t);
+}
+
+static void test_random_stages_come_back(void **state)
+{
+    (void)state;
+    enum { MODELS = 40 };
+    struct model m;
+    struct rng r;
+    rig_load("xeon-gold-6130", &m);
+    for (unsigned n = 0; n < rng_fewer_sanitized(MODELS); n++) {
+        struct table t;
+        struct wake_stages s;
+        struct model_wake *w = &m.wakes[0];
+        rng_init(&r, 21, n);
+        m.n_wakes = 1;
+        *w = (struct model_wake){.width = 512, .n = (size_t)rng_int(&r, 1, 3)};
+        double idle = rng_log(&r, 4, 30), first = rng_log(&r, 0.1, 1);
+        for (size_t i = 0; i < w->n; i++, idle *= rng_log(&r, 8, 25), first *= rng_log(&r, 2, 6))
+            w->stage[i] = (struct model_wake_stage){idle, first, 3 * first};
+        measure_wake(&m, n, &t);
+        assert_int_equal(t.n_rows, 2 * 31);
+        assert_int_equal(wake_stages_of(&t, "512", "first_us", &s), 0);
+        assert_int_equal(s.n, w->n + 1);
+        for (size_t i = 0; i < w->n; i++) {
+            double read = MODEL_FIRST_READ_NS * 1e-3;
+            assert_close(log(s.stage[i + 1].first_us.value / (w->stage[i].first_us + read)), 0, 0.02);
+            assert_true(s.stage[i + 1].idle_from_us.lo <= w->stage[i].idle_us);
+            assert_true(s.stage[i + 1].idle_from_us.hi >= w->stage[i].idle_us);
+        }
+        for (size_t row = 31; row < 62; row++) {
+            size_t stage = 0;
+            while (stage < w->n && table_number(&t, row, "idle_us") >= w->stage[stage].idle_us)
+                stage++;
+            assert_int_equal((size_t)table_number(&t, row, "stage"), stage + 1);
+            if (stage > 0)
+                assert_close(log(table_number(&t, row, "full_rate_us") / w->stage[stage - 1].full_rate_us), 0, 0.05);
+        }
+        assert_int_equal(wake_stages_of(&t, "256", "first_us", &s), 0);
+        assert_int_equal(s.n, 1);
+        table_free(&t);
+    }
+}
+
+static void test_units_that_never_sleep(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    rig_load("xeon-gold-6130", &m);
+    measure_wake(&m, 3, &t);
+    for (size_t row = 0; row < t.n_rows; row++)
+        assert_int_equal((int)table_number(&t, row, "stage"), 1);
+    char *told = rig_findings(&table_wake, &t);
+    assert_non_null(strstr(told, "512-bit units: the first instruction takes 0.02"));
+    assert_non_null(strstr(told, "however long they were idle"));
+    assert_null(strstr(told, "or more"));
+    free(told);
+    table_free(&t);
+}
+
+/* Blocks of 40 ticks, 80 at first; one is interrupted later. */
+static void test_when_the_rate_is_full(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 400, SLOW = 60 };
+    uint64_t ticks[BLOCKS];
+    double scratch[BLOCKS];
+    ticks[0] = 1000;
+    for (size_t i = 1; i < BLOCKS; i++)
+        ticks[i] = ticks[i - 1] + (i <= SLOW ? 80 : 40) + (i == 200 ? 9000 : 0);
+    assert_int_equal(first_use_full(ticks, BLOCKS, scratch), SLOW);
+    for (size_t i = 1; i < BLOCKS; i++)
+        ticks[i] = ticks[i - 1] + 40;
+    assert_int_equal(first_use_full(ticks, BLOCKS, scratch), 0);
+    assert_int_equal(first_use_full(ticks, 5, scratch), 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_stages_come_back),
+        cmocka_unit_test(test_units_that_never_sleep),
+        cmocka_unit_test(test_when_the_rate_is_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
