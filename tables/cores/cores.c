@@ -19,9 +19,10 @@ enum { RUNS = 5, RUNS_BRIEF = 3 };
 /* Code that throttles a core, as far as is known, does so within the first microseconds (Gottschlag, 5.2.1). */
 #define FIRST_US 60.0
 #define FIRST_PERIOD_US 10.0
-#define FIRST_RUNS 3     /* so many times the repetitions of a steady frequency: they are short */
-#define SCALAR_US 3000.0 /* before it: more than any known wait (README, Limits) */
-enum { AGAIN = 0 };      /* cell.number[AGAIN]: 1 = what is measured again after all others */
+#define FIRST_RUNS 3      /* so many times the repetitions of a steady frequency: they are short */
+#define SCALAR_US 3000.0  /* before it: more than any known wait (README, Limits) */
+enum { PASS = 0 };        /* cell.number[PASS]: in each pass, everything is measured once */
+#define LEAST_SECONDS 8.0 /* a clock that floats must have time to do so: there are more passes where each is short */
 
 static const char *const classes[] = {"64add", "256or", "256fma", "512or", "512fma", "amx"};
 
@@ -52,24 +53,33 @@ static void cores_set_up(const struct tables_context *x, const struct cell *c, s
         s->period_us = o->period_us;
 }
 
-/* The cores that are asked for: --cpu, --cpus, or all. */
-static bool cores_wanted(const struct tables_options *o, int cpu)
+/* The cores that are asked for: --cpu, --cpus, or all that the machine tells, of which *n is set. Which CPUs there are
+ * and may be used, the machine says when it is prepared. */
+static size_t cores_wanted(const struct tables_context *x, struct machine_core_kind *out, size_t *n)
 {
-    bool wanted = o->cpu < 0 && o->n_cpus == 0;
-    for (size_t i = 0; i < o->n_cpus && !wanted; i++)
-        wanted = o->cpus[i] == cpu;
-    return wanted || o->cpu == cpu;
+    struct machine_core_kind all[TABLES_CORES_MAX];
+    const struct tables_options *o = x->options;
+    size_t wanted = o->cpu >= 0 ? 1 : o->n_cpus;
+    *n = x->machine->ops->every_core ? x->machine->ops->every_core(x->machine, all, TABLES_CORES_MAX) : 0;
+    for (size_t i = 0; i < (wanted ? wanted : *n); i++) {
+        int cpu = o->cpu >= 0 ? o->cpu : wanted ? o->cpus[i] : all[i].cpu;
+        out[i] = (struct machine_core_kind){.cpu = cpu};
+        for (size_t k = 0; k < *n; k++)
+            if (all[k].cpu == cpu)
+                out[i] = all[k];
+    }
+    return wanted ? wanted : *n;
 }
 
 static int cores_add(const struct tables_context *x, const struct machine_core_kind *core, const struct payload *p,
-                     bool again, struct cells *out, struct table *t)
+                     unsigned pass, struct cells *out, struct table *t)
 {
     struct steady_setup s;
     char key[40];
-    struct cell *c = cells_add(out, "cpu%d_%s%s", core->cpu, p->name, again ? "_again" : "");
+    struct cell *c = cells_add(out, "cpu%d_%s%s%.0u", core->cpu, p->name, pass ? "_again" : "", pass);
     if (!c)
         return -1;
-    c->number[AGAIN] = again;
+    c->number[PASS] = pass;
     c->a = *p;
     c->cpu = core->cpu;
     c->active_cores = 1;
@@ -81,23 +91,33 @@ static int cores_add(const struct tables_context *x, const struct machine_core_k
     return 0;
 }
 
+/* How many passes there are to be, of which `done` are planned. */
+static unsigned cores_passes(const struct cells *planned, unsigned done)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < planned->n; i++)
+        seconds += planned->cell[i].seconds;
+    double wanted = done ? ceil(LEAST_SECONDS / (seconds / done)) : CORES_PASSES_LEAST;
+    return (unsigned)fmin(fmax(wanted, CORES_PASSES_LEAST), CORES_PASSES_MOST);
+}
+
 static int cores_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     struct machine_core_kind list[TABLES_CORES_MAX];
     size_t n_kernels = tables_each_once(kernels,
                                         tables_kernels(x, classes, sizeof classes / sizeof *classes, kernels, t));
-    size_t n = x->machine->ops->every_core ? x->machine->ops->every_core(x->machine, list, TABLES_CORES_MAX) : 0;
-    for (int again = 0; again < 2; again++)
+    size_t all, n = cores_wanted(x, list, &all);
+    for (unsigned pass = 0; pass < cores_passes(out, pass); pass++)
         for (size_t i = 0; i < n; i++)
-            for (size_t k = 0; k < n_kernels && cores_wanted(x->options, list[i].cpu); k++)
-                if (cores_add(x, &list[i], &kernels[k], again, out, t))
+            for (size_t k = 0; k < n_kernels; k++)
+                if (cores_add(x, &list[i], &kernels[k], pass, out, t))
                     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (n == 0) {
-        table_add_missing(t, "this machine does not tell which cores it has; --table frequency --cpu N measures one");
+        table_add_missing(t, "this machine does not tell which cores it has; name them with --cpus");
         return MACHINE_OK;
     }
-    table_set_setting_number(t, "cores", (double)n);
+    table_set_setting_number(t, "cores", (double)all);
     return MACHINE_OK;
 }
 
@@ -199,7 +219,7 @@ static void cores_put_again(const struct cell *c, const struct estimate *alone, 
     char key[TABLES_CELL_ID_MAX + 12];
     json_t *j = json_pack("{s:o, s:o}", "freq_ghz", limits_to_json(alone), "first_rate", limits_to_json(first));
     char *json = j ? json_dumps(j, JSON_REAL_PRECISION(9)) : NULL;
-    snprintf(key, sizeof key, CORES_AGAIN, c->cpu, c->a.name);
+    snprintf(key, sizeof key, CORES_AGAIN, c->number[PASS], c->cpu, c->a.name);
     if (json)
         table_set_detail(rows, key, json);
     free(json);
@@ -218,18 +238,18 @@ static int cores_measure(const struct tables_context *x, const struct cell *c, s
     s.progress = tables_on_progress;
     s.data = &own;
     int status = cores_see_steady(x, &s, 1, &alone, &ipc, &discarded, err);
-    if (!status && !c->number[AGAIN] && x->info.usable_cores != 1)
+    if (!status && !c->number[PASS] && x->info.usable_cores != 1)
         status = cores_see_steady(x, &s, 0, &all, &unused, &discarded, err);
     s.machine.active_cores = 1;
     if (!status && ipc.used && c->a.kernel->width > 64)
         status = cores_see_first(x, &s, ipc.mean.value, &first, err);
     if (status)
         return status;
-    if (alone.used && c->number[AGAIN])
+    if (alone.used && c->number[PASS])
         cores_put_again(c, &alone.mean, &first, rows);
     else if (alone.used)
         cores_put(c, &alone, &all, &first, discarded, rows);
-    else if (!c->number[AGAIN])
+    else if (!c->number[PASS])
         tables_cell_missing(rows, c, "all repetitions were disturbed; stop other programs, or use more --runs");
     return MACHINE_OK;
 }
@@ -241,8 +261,8 @@ const struct table_kind table_cores = {
     .about = "each core: frequency of each class of code alone and with all cores, throttling, groups of cores",
     .method = "On each core in turn, each kernel runs alone, then on all cores at once, until it has settled. The rate "
               "of its first 60 us after scalar code, relative to the settled rate, tells whether the core throttles. "
-              "Cores of one frequency form a group; 1 is the fastest. All is measured twice, the second time after all "
-              "others, and the limits hold both.",
+              "Cores of one frequency form a group; 1 is the fastest. All is measured again after everything "
+              "else, and the limits hold what measurements of one core differ by.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .promised = {"cpu", "kernel", "freq_ghz", "throttle", "group"},

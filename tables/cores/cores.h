@@ -4,15 +4,17 @@
 
 #include "tables/table/tables.h"
 
-/* The name of the detail that has the second measurement of a CPU and a kernel. */
-#define CORES_AGAIN "again CPU %d %s"
+/* Everything is measured so many times; the name of the detail that has pass %u of a CPU and a kernel, from 1. */
+enum { CORES_PASSES_LEAST = 2, CORES_PASSES_MOST = 8 };
+#define CORES_AGAIN "again %u CPU %d %s"
 
 /*
- * Joins both measurements of freq_ghz and first_rate: the mean, with the outermost limits. Tells whether a core
- * throttles: its first rate is below 0.9 of the settled one by these limits, or above. The groups of each kernel: cores
- * whose frequencies alone lie within FREQUENCY_SAME of the next one's, or within the limits of both; 1 is the fastest.
- * A frequency without limits is in none. Fills the columns `group`, `throttle` and `core`. Returns 0, or -1: out of
- * memory. Pure.
+ * Joins all passes of freq_ghz and first_rate: their mean, whose limits hold what single measurements of one core
+ * differ by (Student's t, over the whole table: a clock that floats does so in all), no less than those of the first
+ * pass. Tells whether a core throttles: its first rate is below 0.9 of the settled one by these limits, or above. The
+ * groups of each kernel: cores whose frequencies alone lie within FREQUENCY_SAME of the next one's, or within the
+ * limits of both; 1 is the fastest. A frequency without limits is in none. Fills the columns `group`, `throttle` and
+ * `core`. Returns 0, or -1: out of memory. Pure.
  */
 int cores_conclude(struct table *t);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_statistics_double.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,63 +33,80 @@ const char *cores_next_kernel(const struct table *t, size_t *row)
 enum { JOINED = 2 };
 static const char *const joined[JOINED] = {"freq_ghz", "first_rate"};
 
-/* The second measurement of a row, in the order of `joined`; NaN: there is none. */
-static void cores_read_again(const struct table *t, size_t row, struct estimate again[JOINED])
+/* All passes of a row. */
+struct cores_passes {
+    double value[JOINED][CORES_PASSES_MOST];
+    size_t n[JOINED];
+};
+
+static void cores_read_passes(const struct table *t, size_t row, struct cores_passes *p)
 {
-    char key[TABLES_CELL_ID_MAX + 12];
-    snprintf(key, sizeof key, CORES_AGAIN, (int)table_number(t, row, "cpu"), table_text(t, row, "kernel"));
-    const char *text = table_detail(t, key);
-    json_t *j = text ? json_loads(text, 0, NULL) : NULL;
+    char key[TABLES_CELL_ID_MAX + 24];
     for (size_t i = 0; i < JOINED; i++) {
-        const json_t *e = json_object_get(j, joined[i]);
-        again[i] = (struct estimate){NAN, NAN, NAN};
-        if (json_array_size(e) == 3)
-            again[i] = (struct estimate){json_number_value(json_array_get(e, 0)),
-                                         json_number_value(json_array_get(e, 1)),
-                                         json_number_value(json_array_get(e, 2))};
+        double first = table_number(t, row, joined[i]);
+        p->value[i][0] = first;
+        p->n[i] = isfinite(first);
     }
-    json_decref(j);
+    for (unsigned pass = 1; pass < CORES_PASSES_MOST; pass++) {
+        snprintf(key, sizeof key, CORES_AGAIN, pass, (int)table_number(t, row, "cpu"), table_text(t, row, "kernel"));
+        const char *text = table_detail(t, key);
+        json_t *j = text ? json_loads(text, 0, NULL) : NULL;
+        for (size_t i = 0; i < JOINED; i++) {
+            const json_t *value = json_array_get(json_object_get(j, joined[i]), 0);
+            if (json_is_number(value) && p->n[i])
+                p->value[i][p->n[i]++] = json_number_value(value);
+        }
+        json_decref(j);
+    }
 }
 
-/*
- * By how much, relative, the mean of two measurements of one core at two times is uncertain: half of the root mean
- * square of their differences, over all rows, by Student's t. NaN: nothing was measured twice.
- */
+/* By how much, relative, single measurements of one core differ from their mean: half of the width of 95 % limits, over
+ * all rows. NaN: nothing was measured twice. */
 static void cores_repeatability(const struct table *t, double half[JOINED])
 {
-    struct estimate again[JOINED];
-    double squares[JOINED] = {0};
-    size_t n[JOINED] = {0};
+    double squares[JOINED] = {0}, freedom[JOINED] = {0};
     for (size_t row = 0; row < t->n_rows; row++) {
-        cores_read_again(t, row, again);
+        struct cores_passes p;
+        cores_read_passes(t, row, &p);
         for (size_t i = 0; i < JOINED; i++) {
-            double first = table_number(t, row, joined[i]);
-            double apart = (again[i].value - first) / (0.5 * (again[i].value + first));
-            squares[i] += isfinite(apart) ? apart * apart : 0;
-            n[i] += isfinite(apart);
+            if (p.n[i] < 2)
+                continue;
+            double mean = gsl_stats_mean(p.value[i], 1, p.n[i]);
+            double sd = gsl_stats_sd_m(p.value[i], 1, p.n[i], mean) / mean;
+            squares[i] += sd * sd * (double)(p.n[i] - 1);
+            freedom[i] += (double)(p.n[i] - 1);
         }
     }
     for (size_t i = 0; i < JOINED; i++)
-        half[i] = n[i] ? gsl_cdf_tdist_Pinv(0.975, (double)n[i]) * sqrt(squares[i] / (double)n[i]) / 2 : NAN;
+        half[i] = freedom[i] > 0 ? gsl_cdf_tdist_Pinv(0.975, freedom[i]) * sqrt(squares[i] / freedom[i]) : NAN;
 }
 
-/* The mean of both measurements; its limits hold those of either, and what two times may differ by. */
+/* Limits so far from the value tell nothing. */
+static void cores_put_limits(struct table *t, size_t row, const char *column, double value, double off)
+{
+    char name[40];
+    bool known = off < 0.5 * value;
+    snprintf(name, sizeof name, "%s_lo", column);
+    table_set_number(t, row, name, known ? value - off : NAN);
+    snprintf(name, sizeof name, "%s_hi", column);
+    table_set_number(t, row, name, known ? value + off : NAN);
+}
+
 static void cores_join(struct table *t, size_t row, const double half[JOINED])
 {
-    struct estimate again[JOINED];
-    cores_read_again(t, row, again);
+    struct cores_passes p;
+    cores_read_passes(t, row, &p);
     for (size_t i = 0; i < JOINED; i++) {
         struct estimate e = estimates_of_table(t, row, joined[i]);
-        bool both = estimates_known(&e) && estimates_known(&again[i]);
-        double value = (e.value + again[i].value) / 2, off = half[i] * value;
-        char name[40];
-        if (isfinite(value))
-            table_set_number(t, row, joined[i], value);
-        snprintf(name, sizeof name, "%s_lo", joined[i]);
-        table_set_number(t, row, name, both ? fmin(fmin(e.lo, again[i].lo), value - off) : NAN);
-        snprintf(name, sizeof name, "%s_hi", joined[i]);
-        table_set_number(t, row, name, both ? fmax(fmax(e.hi, again[i].hi), value + off) : NAN);
+        double mean = p.n[i] ? gsl_stats_mean(p.value[i], 1, p.n[i]) : NAN;
+        double off = p.n[i] > 1 && estimates_known(&e) ? fmax(half[i] * mean, estimate_half(&e)) : NAN;
+        if (p.n[i])
+            table_set_number(t, row, joined[i], mean);
+        cores_put_limits(t, row, joined[i], mean, off);
     }
+    struct estimate all = estimates_of_table(t, row, "freq_all_ghz");
+    cores_put_limits(t, row, "freq_all_ghz", all.value,
+                     estimates_known(&all) ? fmax(half[0] * all.value, estimate_half(&all)) : NAN);
     struct estimate first = estimates_of_table(t, row, "first_rate");
     if (first.hi < 1 - THROTTLED || first.lo > 1 - THROTTLED)
         table_set_text(t, row, "throttle", first.hi < 1 - THROTTLED ? "yes" : "no");
@@ -206,7 +224,7 @@ static void tell_throttled(FILE *out, const struct table *t)
             of += table_text(t, i, "throttle") != NULL;
         }
         if (n)
-            text_list_add(kernels, sizeof kernels, ", ", "%s on %zu of %zu cores", kernel, n, of);
+            text_list_add(kernels, sizeof kernels, ", ", "%s on %zu of %zu cores that tell", kernel, n, of);
     }
     if (kernels[0])
         fprintf(out, "Throttled at first: %s.\n", kernels);
