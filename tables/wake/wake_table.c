@@ -57,9 +57,10 @@ static int wake_table_plan(const struct tables_context *x, struct cells *out, st
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct payload kernel = kernel_named(units[i].kernel);
         if (kernel.kernel->features & ~x->info.features) {
-            char names[100];
+            char names[100], why[160];
             kernel_feature_names(kernel.kernel->features & ~x->info.features, names, sizeof names);
-            table_add_missing(t, "this processor, or its operating system, does not offer what the unit needs");
+            snprintf(why, sizeof why, "needs %s, which this processor does not support", names);
+            table_add_missing(t, why);
             table_put_text(t, "unit", units[i].unit);
             continue;
         }
@@ -98,7 +99,6 @@ static struct estimate wake_middle(double *x, size_t n, double *share)
     *share = n ? (double)kept / (double)n : 0;
     if (!kept)
         return (struct estimate){NAN, NAN, NAN};
-    qsort(x, kept, sizeof *x, order_double);
     struct estimate e = {order_median(x, kept), NAN, NAN};
     qsort(x, kept, sizeof *x, order_double);
     double off = 0.5 * ESTIMATE_Z95 * sqrt((double)kept), lo = floor(0.5 * (double)kept - off),
