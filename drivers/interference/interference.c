@@ -33,8 +33,8 @@ struct interferer {
 };
 
 enum { SAY_BEGIN = 'b', SAY_END = 'e' };
-/* Answers: 0, an error number, or this. */
-enum { ENDED_BEFORE = -1 };
+/* Answers: 0, an error number, or one of these. */
+enum { ENDED_BEFORE = -1, KILLED_BEFORE = -2 };
 
 /* ---- the leader; all of it is forked from a program with threads: system calls alone ---- */
 
@@ -60,11 +60,13 @@ static int join_led(struct led *l, unsigned number)
     return 0;
 }
 
-/* Whether one of them has ended, which none does by itself. */
-static bool any_led_ended(void)
+/* 0 as long as none of them has ended, which none does by itself; else how one did. */
+static int how_led_ended(void)
 {
     siginfo_t info = {.si_pid = 0};
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0)
+        return 0;
+    return info.si_pid != 0 && info.si_code != CLD_EXITED ? KILLED_BEFORE : ENDED_BEFORE;
 }
 
 static void end_led(struct led *l)
@@ -83,8 +85,8 @@ static int begin_led(struct led *l)
     for (unsigned i = 0; i < l->plan->processes && error == 0; i++)
         error = join_led(l, i);
     (void)nanosleep(&moment, NULL); /* who cannot begin ends at once */
-    if (error == 0 && any_led_ended())
-        error = ENDED_BEFORE;
+    if (error == 0)
+        error = how_led_ended();
     if (error != 0)
         end_led(l);
     return error;
@@ -94,7 +96,7 @@ static int obey(struct led *l, char what)
 {
     if (what == SAY_BEGIN)
         return l->group > 0 ? 0 : begin_led(l);
-    int answer = l->group > 0 && any_led_ended() ? ENDED_BEFORE : 0;
+    int answer = l->group > 0 ? how_led_ended() : 0;
     end_led(l);
     return answer;
 }
@@ -195,12 +197,21 @@ static int tell_leader(struct interferer *i, char what)
     return ready > 0 && recv(i->fd, &answer, sizeof answer, 0) == (ssize_t)sizeof answer ? answer : ENDED_BEFORE;
 }
 
+static int somebody_killed(const struct interferer *i, struct machine_error *err)
+{
+    return machine_fail(err, MACHINE_FAILED, "free some memory, and try again",
+                        "--interference %s ended before what it was to disturb did: somebody, or the kernel, killed it",
+                        interference_names[i->plan.kind]);
+}
+
 int interference_begin(struct interferer *i, struct machine_error *err)
 {
     int error = tell_leader(i, SAY_BEGIN);
     i->runs = error == 0;
     if (error == 0)
         return MACHINE_OK;
+    if (error == KILLED_BEFORE)
+        return somebody_killed(i, err);
     return machine_fail(err, MACHINE_FAILED, "", "--interference %s cannot begin: %s", interference_names[i->plan.kind],
                         error > 0 ? strerror(error) : "its processes end at once (too little memory, or no /bin/sh)");
 }
@@ -210,11 +221,7 @@ int interference_end(struct interferer *i, struct machine_error *err)
     if (!i->runs)
         return MACHINE_OK;
     i->runs = false;
-    if (tell_leader(i, SAY_END) == 0)
-        return MACHINE_OK;
-    return machine_fail(err, MACHINE_FAILED, "free some memory, and try again",
-                        "--interference %s ended before what it was to disturb did: somebody, or the kernel, killed it",
-                        interference_names[i->plan.kind]);
+    return tell_leader(i, SAY_END) == 0 ? MACHINE_OK : somebody_killed(i, err);
 }
 
 bool interference_runs(const struct interferer *i)

@@ -208,6 +208,39 @@ static void what_cannot_begin_is_told(void **state)
     assert_int_equal(descendants(getpid(), seen), 0);
 }
 
+/* Kills the first process that `leader` starts, as soon as there is one. */
+static _Noreturn void kill_the_first_of(pid_t leader)
+{
+    pid_t seen[PROCESSES_SEEN_MAX];
+    for (int i = 0; i < 10000; i++)
+        if (descendants(leader, seen) > 0 && kill(seen[0], SIGKILL) == 0)
+            _exit(0);
+    _exit(1);
+}
+
+/* Whoever kills it in its first moment has killed it: it could begin. */
+static void killed_while_it_begins(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    pid_t seen[PROCESSES_SEEN_MAX];
+    const struct interference_plan plan = small(INTERFERENCE_MAKE, 1);
+    struct interferer *i = ready(&plan);
+    assert_int_equal(descendants(getpid(), seen), 1);
+    pid_t killer = fork();
+    if (killer == 0)
+        kill_the_first_of(seen[0]);
+    bool begun = interference_begin(i, &err) == MACHINE_OK;
+    int status;
+    assert_int_equal(waitpid(killer, &status, 0), killer);
+    assert_int_equal(status, 0);
+    rest_ms(20);
+    if (begun) /* the killer was that late */
+        assert_int_equal(interference_end(i, &err), MACHINE_FAILED);
+    assert_non_null(strstr(err.text, "ended before what it was to disturb did: somebody, or the kernel, killed it"));
+    interference_close(i);
+}
+
 /* A run with an interference of this kind, which this test kills. Returns its process, once all are running. */
 static pid_t run_elsewhere(enum interference kind)
 {
@@ -364,10 +397,15 @@ static void plans_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_begins_and_ends),     cmocka_unit_test(they_run_on_their_cpus),
-        cmocka_unit_test(an_early_end_is_told),          cmocka_unit_test(what_cannot_begin_is_told),
-        cmocka_unit_test(nothing_outlives_a_killed_run), cmocka_unit_test(nothing_outlives_run_and_leader),
-        cmocka_unit_test(plans_keep_their_bounds),       cmocka_unit_test(plans_that_cannot_be),
+        cmocka_unit_test(each_kind_begins_and_ends),
+        cmocka_unit_test(they_run_on_their_cpus),
+        cmocka_unit_test(an_early_end_is_told),
+        cmocka_unit_test(what_cannot_begin_is_told),
+        cmocka_unit_test(killed_while_it_begins),
+        cmocka_unit_test(nothing_outlives_a_killed_run),
+        cmocka_unit_test(nothing_outlives_run_and_leader),
+        cmocka_unit_test(plans_keep_their_bounds),
+        cmocka_unit_test(plans_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
