@@ -266,8 +266,11 @@ static void test_room(void)
         /* again where the emulator lost so much of the time that the readings fitted */
         for (unsigned tries = 0; map != MAP_FAILED && good && r.cut == 0 && tries < 20; tries++) {
             r = switching("64add", "64add");
+            r.offset = 2 * s.period; /* the most there may be: us(2) can be a tick more */
             r.segment[2].ticks = us(4000);
             good = ioctl(fd, CHARACTERIZE_IOC_RUN, &r) == 0;
+            if (!good)
+                check(false, "room for %u readings: errno %d, reason %u", s.readings, errno, r.reason);
         }
         size_t words = (CHARACTERIZE_PROBE_ROOM + (size_t)s.readings) * s.stride, written = 0;
         for (size_t k = words; good && k < s.bytes / sizeof *map; k++)
