@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The rates: counted instructions per core cycle of every kernel, plausible for any x86-64 CPU, and the same within 2 %
- * over block counts. Core cycles come from the dependent chain, measured right after, before the frequency recovers;
- * what a call costs cancels, because a run of B blocks is subtracted from one of 2 B. The first wide instructions after
- * a while without cost up to microseconds (that is what this program is about), so untimed runs come first.
+ * (mixtures: 5 %) over block counts. Core cycles come from the dependent chain, measured right after, before the
+ * frequency recovers; what a call costs cancels, because a run of B blocks is subtracted from one of 2 B. The first
+ * wide instructions after a while without cost up to microseconds (that is what this program is about), so untimed runs
+ * come first.
  *
  * Timing on a machine that does other things too: a trial in which the two chain measurements differ was disturbed and
  * is discarded; of the others the tenth percentile counts, because a disturbance only ever adds time. Where too few
@@ -31,6 +32,9 @@ enum { TRIALS = 61, WANTED = 15, LOOKS = 12, CHAIN_BLOCKS = 128, SIZES = 3, SUSP
 enum { WARM_TICKS = 160000 };
 static const uint64_t block_counts[SIZES] = {64, 256, 1024};
 static const double same_rate = 0.02;
+/* Mixed with scalar instructions on several ports: until the schedulers have filled, a mixture runs faster, so that 64
+ * blocks of an eighth of 512-bit code show up to 4 % more than 1024 of them (Emerald Rapids, look after look). */
+static const double same_mixed_rate = 0.05;
 
 struct tally {
     unsigned trials, discarded, noisy;
@@ -148,6 +152,7 @@ struct suspect {
     const struct kernel *kernel;
     unsigned density;
     struct bounds bounds;
+    double same;        /* how far apart the rates may lie, relative */
     double rate[SIZES]; /* counted instructions a cycle, by block count */
     unsigned bad;       /* calm looks that showed bad rates */
     unsigned absurd;    /* looks, calm or not, that showed rates far out of bounds */
@@ -166,10 +171,10 @@ static enum verdict look_at_rates(struct suspect *s, struct tally *tally)
         high = s->rate[i] > high ? s->rate[i] : high;
         spread = c.spread > spread ? c.spread : spread;
     }
-    if (high / low - 1 <= same_rate && low >= s->bounds.low && high <= s->bounds.high)
+    if (high / low - 1 <= s->same && low >= s->bounds.low && high <= s->bounds.high)
         return GOOD;
     s->absurd += low > 1.5 * s->bounds.high || high < s->bounds.low / 1.5;
-    return spread > same_rate / 2 ? NOISY : BAD;
+    return spread > s->same / 2 ? NOISY : BAD;
 }
 
 /*
@@ -230,7 +235,8 @@ static void test_rates_are_plausible_and_steady(void **state)
     assert_true(count <= SUSPECTS_MAX);
     for (size_t i = 0; i < count; i++)
         if (runnable(&all[i]))
-            suspects[n++] = (struct suspect){.kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i])};
+            suspects[n++] = (struct suspect){
+                .kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i]), .same = same_rate};
         else
             print_message("%-12s not run, this CPU lacks what it needs\n", all[i].name);
     struct tally tally = {0};
@@ -267,7 +273,10 @@ static void test_densities_are_plausible_and_steady(void **state)
             struct bounds b = {0.8 / densities[d], ports < retired ? ports : retired};
             if (all[i].chained_adds) /* an add a cycle, no more */
                 b = (struct bounds){0.8 / densities[d], 1.02 / (densities[d] - 1)};
-            suspects[n++] = (struct suspect){.kernel = &all[i], .density = densities[d], .bounds = b};
+            suspects[n++] = (struct suspect){.kernel = &all[i],
+                                             .density = densities[d],
+                                             .bounds = b,
+                                             .same = all[i].chained_adds ? same_rate : same_mixed_rate};
         }
     }
     struct tally tally = {0};
@@ -279,6 +288,11 @@ static void test_densities_are_plausible_and_steady(void **state)
             print_message("%-8s all instructions a cycle:", s->kernel->name);
         print_message("  1/%u %.3f%s%s", s->density, s->density * s->rate[1], verdict_text(s->verdict),
                       i % DENSITIES == DENSITIES - 1 ? "\n" : "");
+        if (s->verdict == BAD)
+            print_error("%s at 1/%u: expected the same within %.0f %%, and %.3f to %.3f; got %.3f, %.3f, %.3f\n",
+                        s->kernel->name, s->density, s->same * 100, s->density * s->bounds.low,
+                        s->density * s->bounds.high, s->density * s->rate[0], s->density * s->rate[1],
+                        s->density * s->rate[2]);
         bad += s->verdict == BAD;
     }
     assert_int_equal(bad, 0);
