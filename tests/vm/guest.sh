@@ -86,9 +86,12 @@ soak() {
 
 # Each profile attaches a probe to sched_switch, for which the kernel rewrites its own code while all CPUs run it. About
 # once in a thousand times QEMU 7.2 goes on executing the old translation, in an interrupt that never ends. With two
-# probes of ftrace there already nothing is rewritten; the first --profile does without.
+# probes of ftrace there already nothing is rewritten; the first --profile does without. lib.sh (stands_still) looks for
+# the line before.
 trace_switches() {
+    echo "== the kernel rewrites its code"
     echo "$1" >/sys/kernel/tracing/events/sched/sched_switch/enable
+    echo "== and goes on"
 }
 mount -t tracefs tracefs /sys/kernel/tracing
 trace_switches 1
