@@ -116,14 +116,17 @@ static json_t *options_object(const struct options *o)
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, o->tables.seed);
     int event = o->n_events > 0 ? (int)event_code_select(o->events[0].code) : 0;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels",
-                     kernels, "--cpus", number_list(o->cpus, o->n_cpus), "--active-cores",
-                     number_list(o->tables.active, o->tables.n_active), "--cpu", run_identity_number(&o->cpu), "--runs",
-                     run_identity_number(&o->runs), "--period", run_identity_number(&o->period_us), "--warmup",
-                     run_identity_number(&o->warmup_us), "--observe", run_identity_number(&o->observe_us),
-                     "--companion", corunner, "--siblings", o->tables.siblings ? "busy" : "idle", "--seed", seed,
-                     "--brief", (int)o->tables.brief, "--event", event, "--turbo", turbo, "--fixed-frequency",
-                     run_identity_number(&o->fixed_ghz));
+    json_t *all = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels", kernels, "--cpus",
+        number_list(o->cpus, o->n_cpus), "--active-cores", number_list(o->tables.active, o->tables.n_active), "--cpu",
+        run_identity_number(&o->cpu), "--runs", run_identity_number(&o->runs), "--period",
+        run_identity_number(&o->period_us), "--warmup", run_identity_number(&o->warmup_us), "--observe",
+        run_identity_number(&o->observe_us), "--companion", corunner, "--siblings",
+        o->tables.siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->tables.brief, "--event", event,
+        "--turbo", turbo, "--fixed-frequency", run_identity_number(&o->fixed_ghz));
+    if (o->tables.burst_count > 0)
+        json_object_set_new(all, "--burst", json_pack("[f, f]", o->tables.burst_count, o->tables.burst_every_us));
+    return all;
 }
 
 json_t *run_identity(const struct options *o, const struct measuring *m)

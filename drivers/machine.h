@@ -112,6 +112,29 @@ struct first_use_seen {
     double read_us;      /* what the reads alone take */
 };
 
+/*
+ * Bursts: wide instructions again and again, plain work in between. Pieces of plain work (BURSTS_PIECE_US) that end more
+ * than BURSTS_PATIENCE_US too late were interrupted: their time is lost, and their work is not counted. No halt known
+ * takes half as long.
+ */
+enum { BURSTS_MOST = 100000 };
+#define BURSTS_PIECE_US 20.0
+#define BURSTS_PATIENCE_US 30.0
+struct bursts_request {
+    struct payload plain, wide; /* wide: one that has shots (kernels/shots.h) */
+    uint64_t count;             /* wide instructions of each burst, exactly; 0: none, but all else is done. <= 1e9 */
+    double every_us;     /* from the begin of one burst to that of the next, <= 1e6; 0: no plain work between them */
+    double before_us;    /* plain work before the first, <= 1e6 */
+    unsigned skipped;    /* bursts before those that are told */
+    unsigned bursts;     /* told: 1 or more, with the skipped ones at most BURSTS_MOST */
+    uint64_t repetition; /* number of this repetition */
+};
+/* A burst, with the call of its code, and the plain work behind it: ticks of the TSC. */
+struct burst {
+    uint64_t wide, plain, lost;
+    uint64_t instructions; /* of plain work */
+};
+
 /* What a machine can tell about itself; strings live as long as the machine. */
 struct machine_info {
     const char *name;   /* "timing", "model:xeon-gold-6130" */
@@ -175,6 +198,10 @@ struct machine_ops {
     /* one first use on the prepared CPU. MACHINE_CANNOT: why not, and the remedy. NULL: it cannot */
     int (*first_use)(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                      struct machine_error *err);
+    /* runs bursts on the prepared CPU; out: room for r->bursts. *disturbed: why they tell nothing (recording_disturbed),
+     * or NULL. MACHINE_CANNOT: the code cannot run here; MACHINE_BAD_INPUT: nobody can run this. NULL: it cannot */
+    int (*bursts)(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
+                  struct machine_error *err);
 };
 
 struct machine {

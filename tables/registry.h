@@ -20,7 +20,8 @@
     X(voltage)         \
     X(variability)     \
     X(wake)            \
-    X(cores)
+    X(cores)           \
+    X(burst)
 /* clang-format on */
 
 #define TABLE_KIND_DECLARED(name) extern const struct table_kind table_##name;

@@ -127,6 +127,9 @@ static int check_table(const struct options *o)
         if (options[i].given && o->table->excluded[i] != NULL)
             return refuse(BAD_USAGE, "%s cannot be combined with --table %s: %s", options[i].name, o->table->name,
                           o->table->excluded[i]);
+    if (o->tables.burst_count > 0 && !o->table->takes_burst)
+        return refuse(BAD_USAGE, "--burst cannot be combined with --table %s; use it with --table burst",
+                      o->table->name);
     if (o->n_events == 0 || o->table->takes_event)
         return 0;
     char names[200] = "";

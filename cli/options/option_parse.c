@@ -243,6 +243,11 @@ static int take_interference(const struct option_row *p, const char *text, struc
     return option_interference(p->name, text, &o->interference);
 }
 
+static int take_burst(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_burst(p->name, text, &o->tables);
+}
+
 static int take_policies(const struct option_row *p, const char *text, struct options *o)
 {
     return option_policies(p->name, text, &o->simulate);
@@ -370,6 +375,9 @@ static const struct option_row option_table[] = {
      "What the other active cores (co-runners) run; same: the measured core's kernel (default: 64add)", WITH_TABLES,
      .take = take_corunner},
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
+    {"burst", "N,T",
+     "Of --table burst only this row: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s)",
+     WITH_TABLE | WITH_ALL, .take = take_burst},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
      AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},

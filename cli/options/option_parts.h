@@ -70,6 +70,9 @@ int option_profile_check(const struct options *o);
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
 
+/* option_burst.c: --burst N,T into burst_count and burst_every_us. 0, or BAD_USAGE after a line. */
+int option_burst(const char *option, const char *text, struct tables_options *out);
+
 /* option_quiet.c: --quiet-machine[=PARTS] and --interference NAME; text NULL: without PARTS. 0, or BAD_USAGE after a
  * line. */
 int option_quiet_parts(const char *option, const char *text, unsigned *out);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "drivers/helper/helper_state.h"
+#include "drivers/native/bursts.h"
 
 enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
@@ -306,6 +307,7 @@ static const struct machine_ops helper_ops = {
     .named_events = helper_named_events,
     .read_energy = helper_read_energy,
     .trials = helper_trials,
+    .bursts = native_bursts,
 };
 
 /* MSR_PERF_STATUS bits 47:32 are the voltage on Intel's parts (Intel SDM vol. 4; likwid voltage.c); AMD's have no such

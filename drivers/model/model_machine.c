@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/bursts.h"
 #include "drivers/events/events.h"
+#include "drivers/model/model_bursts.h"
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
 #include "drivers/msr/msr_decode.h"
@@ -396,6 +398,25 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     return status;
 }
 
+static int model_machine_bursts(struct machine *m, const struct bursts_request *r, struct burst *out,
+                                const char **disturbed, struct machine_error *err)
+{
+    struct model_state *s = m->state;
+    if (!s->prepared)
+        return machine_fail(err, MACHINE_FAILED, "", "bursts without prepare");
+    int status = bursts_check(r, err);
+    if (status != MACHINE_OK)
+        return status;
+    s->repetition = r->repetition;
+    start_core(s, s->active, r->repetition);
+    status = model_bursts(&s->core, r, out, err);
+    s->core.payload = NULL; /* it belongs to the caller */
+    s->has_run = status == MACHINE_OK;
+    model_machine_count_energy(s);
+    *disturbed = s->core.off_cpu ? recording_disturbed(&(struct recording){.involuntary_switches = 1}) : NULL;
+    return status;
+}
+
 /* 606H and 611H: energy in units of 2^-14 J, as of Skylake-SP (Intel SDM volume 4), in 32 bits. */
 static bool model_machine_energy_register(const struct model_state *s, uint32_t reg, uint64_t *value)
 {
@@ -509,6 +530,7 @@ static const struct machine_ops model_ops = {
     .speed_select = model_speed_select,
     .trials = model_trials,
     .first_use = model_first_use,
+    .bursts = model_machine_bursts,
 };
 
 int machine_open_parsed_model(const struct model *m, const char *name, struct machine *out, struct machine_error *err)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "drivers/events/part_events.h"
+#include "drivers/native/bursts.h"
 #include "drivers/perf/perf.h"
 #include "drivers/perf/perf_trials.h"
 #include "drivers/native/first_use.h"
@@ -273,6 +274,7 @@ static const struct machine_ops perf_ops = {
     .read_energy = native_read_energy,
     .trials = perf_machine_trials,
     .first_use = native_first_use,
+    .bursts = native_bursts,
 };
 
 static void find_events(struct perf *t, int cpu)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/native/bursts.h"
 #include "drivers/native/native.h"
 #include "drivers/native/first_use.h"
 #include "drivers/native/trials.h"
@@ -226,6 +227,7 @@ static const struct machine_ops timing_ops = {
     .read_energy = native_read_energy,
     .trials = timing_trials,
     .first_use = native_first_use,
+    .bursts = native_bursts,
 };
 
 int timing_open_at(const char *sys, double step_ns, struct machine *out, struct machine_error *err)

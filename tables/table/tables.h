@@ -56,8 +56,9 @@ struct tables_options {
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
     uint64_t seed;
-    double fixed_ghz; /* --fixed-frequency, which is in force already; 0: automatic */
-    uint32_t event;   /* umask: the event select code, 0 = 28H */
+    double fixed_ghz;                   /* --fixed-frequency, which is in force already; 0: automatic */
+    uint32_t event;                     /* umask: the event select code, 0 = 28H */
+    double burst_count, burst_every_us; /* burst: only of so many instructions every so many us; 0: all */
     /*
      * Brings the computer into a refinement, or a less refined one, before a cell is measured. NULL: none can be had
      * but REFINED_QUIET. MACHINE_CANNOT: *err says why it is not to be had, and how it would be. `told` (of size
@@ -132,6 +133,7 @@ struct table_kind {
     enum tables_export exported;
     const char *excluded[TABLES_CHOICES]; /* why this option cannot be combined with it, a clause; NULL: it can */
     bool takes_event;                     /* the option `event` is its own */
+    bool takes_burst;                     /* the options `burst_...` are its own */
     bool refines; /* it asks options->refine for each environment: nothing is quietened, or disturbed, before */
     /*
      * The cells of this table on this machine with these options, in the order in which they are to be measured. What

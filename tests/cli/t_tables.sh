@@ -8,9 +8,9 @@ m="--machine model:xeon-gold-6130"
 
 run --list tables
 listed=$(sed -n '/^$/q; s/ .*//p' "$out")
-verdict "--list tables: these twelve, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
+verdict "--list tables: these thirteen, and whatever else there is" test "$status" -eq 0 -a "$(echo "$listed" |
     grep -Ecx -e 'frequency|transitions|throttle|trigger|relaxation|overhead|umask|energy' \
-        -e 'voltage|variability|wake|cores')" -eq 12
+        -e 'voltage|variability|wake|cores|burst')" -eq 13
 
 # every table, brief
 if [ -n "${SANITIZED:-}" ]; then

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/bursts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/order.h"
+
+/* Bursts that are run one behind the other take so long, before and while they are told of. */
+#define WARM_BEFORE_US 3000.0
+#define WARM_US 1000.0
+enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8 };
+/* A burst that took longer than three times the median by this was interrupted. */
+#define LONGER 3.0
+
+struct rig {
+    struct machine *m;
+    const struct bursts_setup *s;
+    double tick_us;
+    struct burst *seen;
+    double *scratch;
+    uint64_t repetition;
+    unsigned long interrupted;
+    unsigned discarded;
+};
+
+/* What a repetition tells: mean time of a burst, plain work a microsecond, plain time behind a burst. */
+struct seen_bursts {
+    double wide_us, rate, plain_us;
+};
+
+static double mean_wide_us(struct rig *g, unsigned n)
+{
+    double sum = 0;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++)
+        g->scratch[i] = (double)g->seen[i].wide * g->tick_us;
+    double most = LONGER * order_median(g->scratch, n) + BURSTS_PATIENCE_US;
+    for (unsigned i = 0; i < n; i++) {
+        double us = (double)g->seen[i].wide * g->tick_us;
+        if (us > most)
+            continue;
+        sum += us;
+        kept++;
+    }
+    g->interrupted += n - kept;
+    return sum / kept; /* the median is one of them */
+}
+
+static struct seen_bursts look(struct rig *g, unsigned n)
+{
+    struct seen_bursts out = {.wide_us = mean_wide_us(g, n)};
+    double work = 0, ticks = 0, lost = 0;
+    for (unsigned i = 0; i < n; i++) {
+        work += (double)g->seen[i].instructions;
+        ticks += (double)g->seen[i].plain;
+        lost += (double)g->seen[i].lost;
+        g->interrupted += g->seen[i].lost > 0;
+    }
+    out.rate = work / (ticks * g->tick_us);
+    out.plain_us = (ticks + lost) * g->tick_us / n;
+    return out;
+}
+
+/* *disturbed: NULL, or by what each of several attempts was. */
+static int repeat(struct rig *g, unsigned variant, struct bursts_request *r, const char **disturbed,
+                  struct machine_error *err)
+{
+    enum { ATTEMPTS = 3 };
+    int status = MACHINE_OK;
+    r->plain = g->s->plain;
+    r->wide = g->s->wide[variant];
+    r->count = g->s->count[variant];
+    *disturbed = "";
+    for (unsigned i = 0; i < ATTEMPTS && *disturbed && status == MACHINE_OK; i++) {
+        r->repetition = g->repetition++;
+        status = g->m->ops->bursts(g->m, r, g->seen, disturbed, err);
+        g->discarded += status == MACHINE_OK && *disturbed;
+    }
+    return status;
+}
+
+static unsigned within(double x, double least, double most)
+{
+    return (unsigned)fmin(fmax(x, least), most);
+}
+
+/* Bursts one behind the other. *us: NaN where it was disturbed. */
+static int warm(struct rig *g, unsigned variant, double *us, struct machine_error *err)
+{
+    struct bursts_request r = {.before_us = 0, .skipped = 1, .bursts = PILOT};
+    const char *disturbed;
+    *us = NAN;
+    int status = repeat(g, variant, &r, &disturbed, err);
+    if (status != MACHINE_OK)
+        return status;
+    double each = fmax(look(g, PILOT).wide_us, 0.01);
+    r.skipped = within(WARM_BEFORE_US / each, 1, BURSTS_MOST / 2);
+    r.bursts = within(WARM_US / each, WARM_LEAST, WARM_MOST);
+    status = repeat(g, variant, &r, &disturbed, err);
+    if (status == MACHINE_OK && disturbed == NULL)
+        *us = mean_wide_us(g, r.bursts);
+    return status;
+}
+
+/* One repetition of each variant, and in the first rounds one with bursts one behind the other. *kept: nothing disturbed it. */
+static int round_of(struct rig *g, unsigned number, struct bursts_result *out, bool *kept, struct machine_error *err)
+{
+    const struct bursts_setup *s = g->s;
+    struct seen_bursts seen[BURSTS_VARIANTS_MAX];
+    double warm_us[BURSTS_VARIANTS_MAX];
+    unsigned long before = g->interrupted;
+    *kept = true;
+    for (unsigned i = 0; i < s->variants; i++) {
+        unsigned v = number % 2 ? s->variants - 1 - i : i;
+        struct bursts_request r = {
+            .every_us = s->every_us, .before_us = s->before_us, .skipped = s->skipped, .bursts = s->bursts};
+        const char *disturbed;
+        int status = repeat(g, v, &r, &disturbed, err);
+        if (status != MACHINE_OK)
+            return status;
+        seen[v] = look(g, s->bursts);
+        *kept = *kept && disturbed == NULL && seen[v].rate > 0;
+        warm_us[v] = NAN;
+        if (number < WARM_ROUNDS)
+            status = warm(g, v, &warm_us[v], err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    if (!*kept) {
+        g->interrupted = before;
+        return MACHINE_OK;
+    }
+    for (unsigned v = 1; v < s->variants; v++) {
+        out->loss[v][out->n] = 1 - seen[v].rate / seen[0].rate;
+        out->cold_us[v][out->n] = seen[v].wide_us - seen[0].wide_us;
+        out->cost_us[v][out->n] = out->cold_us[v][out->n] + out->loss[v][out->n] * seen[v].plain_us;
+        out->warm_us[v][out->n] = warm_us[v] - warm_us[0];
+    }
+    out->n++;
+    return MACHINE_OK;
+}
+
+static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_error *err)
+{
+    const struct bursts_setup *s = g->s;
+    for (unsigned i = 0; i < 2 * s->rounds && out->n < s->rounds; i++) {
+        bool kept;
+        int status = round_of(g, i, out, &kept, err);
+        if (status != MACHINE_OK)
+            return status;
+        if (s->progress && s->progress(s->data, out->n, s->rounds))
+            break;
+    }
+    out->interrupted = g->interrupted;
+    out->discarded = g->discarded;
+    return MACHINE_OK;
+}
+
+void bursts_result_free(struct bursts_result *r)
+{
+    free(r->loss[0]);
+    memset(r, 0, sizeof *r);
+}
+
+/* One array for all numbers; that of the loss of the first variant, which has none, is where it begins. */
+static bool make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
+{
+    double *all = calloc((size_t)4 * BURSTS_VARIANTS_MAX * rounds, sizeof *all);
+    for (unsigned v = 0; all && v < variants; v++, all += 4 * (size_t)rounds) {
+        out->loss[v] = all;
+        out->cold_us[v] = all + rounds;
+        out->cost_us[v] = all + 2 * (size_t)rounds;
+        out->warm_us[v] = all + 3 * (size_t)rounds;
+    }
+    return out->loss[0] != NULL;
+}
+
+int bursts_run(struct machine *m, const struct bursts_setup *s, struct bursts_result *out, struct machine_error *err)
+{
+    const size_t most = s->bursts > WARM_MOST ? s->bursts : WARM_MOST;
+    struct machine_setup setup = s->machine;
+    struct machine_info info;
+    memset(out, 0, sizeof *out);
+    if (m->ops->bursts == NULL)
+        return machine_fail(err, MACHINE_CANNOT, "use --machine timing, perf or model:NAME",
+                            "this machine cannot run bursts");
+    setup.period_us = 10;
+    setup.n_counters = 0;
+    setup.max_samples = 1;
+    m->ops->info(m, &info);
+    struct rig g = {.m = m,
+                    .s = s,
+                    .tick_us = 1e6 / info.tsc_hz,
+                    .seen = malloc(most * sizeof *g.seen),
+                    .scratch = malloc(most * sizeof *g.scratch)};
+    int status = g.seen && g.scratch && make_room(out, s->variants, s->rounds)
+                     ? m->ops->prepare(m, &setup, err)
+                     : machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (status == MACHINE_OK) {
+        status = all_rounds(&g, out, err);
+        m->ops->finish(m);
+    }
+    free(g.seen);
+    free(g.scratch);
+    if (status != MACHINE_OK)
+        bursts_result_free(out);
+    return status;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What short bursts of wide code cost the code around them, and from which length on they pay. */
+#include "tables/burst/burst.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/stats/robust.h"
+#include "kernels/shots.h"
+#include "probes/bursts.h"
+#include "tables/registry.h"
+#include "tables/table/tables.h"
+
+enum { COUNT, EVERY_NS }; /* cell.number */
+enum { ROUNDS = 60, ROUNDS_LONG = 16, ROUNDS_LONGEST = 6, ROUNDS_BRIEF = 20 };
+#define REJECT 4.0
+/* Before the first burst of a repetition: longer than the 2 ms that the Intel manual gives for a license to lapse. So
+ * long at least, and again as long as bursts are far apart. */
+#define BEFORE_US 3000.0
+#define SETTLE_US 2000.0 /* of bursts that are not looked at */
+#define SEEN_US 3000.0
+#define LONG_US 5000.0
+#define LONGEST_US 50000.0
+/* A burst and its narrowest equivalent take less than half of the time: 2 instructions a cycle at 2.5 GHz. */
+#define INSTRUCTIONS_PER_US 5000.0
+#define PART_MOST 0.5
+
+static const double all_counts[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6}, few_counts[] = {1, 1e3};
+static const double all_times[] = {10, 100, 1e3, 1e4, 1e5}, few_times[] = {100, 1e3};
+static const char *const usual[] = {"512fma", "512or", "256fma"};
+
+static const struct table_column columns[] = {
+    {"kernel", "", TABLE_TEXT, true, 0},        {"count", "", TABLE_WHOLE, true, 0},
+    {"every_us", "us", TABLE_REAL, true, 0},    TABLE_LIMITS("loss", "", 4),
+    TABLE_LIMITS("cold_us", "us", 3),           TABLE_LIMITS("warm_us", "us", 3),
+    TABLE_LIMITS("saves_us", "us", 3),          TABLE_LIMITS("saves128_us", "us", 3),
+    TABLE_LIMITS("breakeven", "", 0),           TABLE_LIMITS("breakeven128", "", 0),
+    {"n", "", TABLE_WHOLE, false, 0},           {"discarded", "", TABLE_WHOLE, false, 0},
+    {"interrupted", "", TABLE_WHOLE, false, 0},
+};
+
+const struct burst_against burst_against[BURST_NARROWER] = {
+    [BURST_HALF] = {"saves_us", "breakeven"},
+    [BURST_128] = {"saves128_us", "breakeven128"},
+};
+
+unsigned burst_narrower_bits(unsigned bits, enum burst_narrower n)
+{
+    if (n == BURST_HALF)
+        return bits > 128 && bits <= 512 ? bits / 2 : 0;
+    return bits == 512 ? 128 : 0;
+}
+
+const char *burst_narrower_name(const char *kernel, enum burst_narrower n, char out[32])
+{
+    unsigned bits = 0;
+    char operation[24] = "";
+    out[0] = '\0';
+    if (sscanf(kernel, "%3u%20s", &bits, operation) == 2 && burst_narrower_bits(bits, n) > 0)
+        snprintf(out, 32, "%u%s", burst_narrower_bits(bits, n), operation);
+    return out;
+}
+
+/* ---- which ---- */
+
+/* The variants of a cell: nothing, the kernel, the same work in narrower code as far as there is some. */
+static unsigned burst_variants(const struct tables_context *x, const struct payload *kernel, uint64_t count,
+                               struct bursts_setup *s)
+{
+    char name[32];
+    s->wide[0] = s->wide[1] = *kernel;
+    s->count[0] = 0;
+    s->count[1] = count;
+    unsigned n = 2;
+    for (enum burst_narrower i = 0; i < BURST_NARROWER; i++)
+        if (tables_can_run(x, burst_narrower_name(kernel->name, i, name), &s->wide[n]) && kernel_shot(&s->wide[n])) {
+            s->count[n] = count * (kernel->kernel->width / s->wide[n].kernel->width);
+            n++;
+        }
+    return n;
+}
+
+static struct bursts_setup burst_setup(const struct tables_context *x, const struct cell *c)
+{
+    const struct tables_options *o = x->options;
+    const double every = 1e-3 * c->number[EVERY_NS];
+    struct bursts_setup s = {.machine = tables_setup(x, table_burst.name, c),
+                             .plain = kernel_named("64add"),
+                             .every_us = every,
+                             .before_us = fmin(fmax(o->warmup_us > 0 ? o->warmup_us : BEFORE_US, every), 1e6)};
+    double seen = o->observe_us > 0     ? o->observe_us
+                  : every >= LONGEST_US ? every
+                  : every >= LONG_US    ? 2 * every
+                                        : SEEN_US;
+    s.rounds = every >= LONGEST_US ? ROUNDS_LONGEST : every >= LONG_US ? ROUNDS_LONG : ROUNDS;
+    s.rounds = o->runs ? o->runs : o->brief && every < LONG_US ? ROUNDS_BRIEF : s.rounds;
+    s.variants = burst_variants(x, &c->a, c->number[COUNT], &s);
+    /* where the pause before the first burst is that of all others, the first one tells as much as they do */
+    s.skipped = s.before_us == every ? 0 : (unsigned)ceil(SETTLE_US / every);
+    s.bursts = (unsigned)fmin(fmax(floor(seen / every), 1), BURSTS_MOST - s.skipped);
+    return s;
+}
+
+static int burst_add(const struct tables_context *x, const struct payload *kernel, double count, double every_us,
+                     struct cells *out, struct machine_error *err)
+{
+    char number[ESTIMATE_TEXT_MAX];
+    struct cell *c = cells_add(out, "%s_%s_every_%gus", kernel->name, burst_count_text(count, number), every_us);
+    if (!c)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    c->a = *kernel;
+    c->number[COUNT] = (unsigned)count;
+    c->number[EVERY_NS] = (unsigned)lround(1e3 * every_us);
+    c->active_cores = x->options->n_active ? x->options->active[0] : 1;
+    c->cpu = x->options->cpu;
+    struct bursts_setup s = burst_setup(x, c);
+    double us = s.before_us + (s.skipped + s.bursts) * s.every_us;
+    c->seconds = 0.3 + 1.15e-6 * s.rounds * s.variants * us;
+    return MACHINE_OK;
+}
+
+static bool burst_fits(const struct payload *kernel, double count, double every_us)
+{
+    double narrow = kernel->kernel->width / 128.0;
+    return count * narrow / INSTRUCTIONS_PER_US <= PART_MOST * every_us;
+}
+
+static int burst_plan_kernel(const struct tables_context *x, const struct payload *kernel, struct cells *out,
+                             struct machine_error *err)
+{
+    const struct tables_options *o = x->options;
+    const double *counts = o->brief ? few_counts : all_counts, *times = o->brief ? few_times : all_times;
+    size_t n_counts = o->brief ? sizeof few_counts / sizeof *few_counts : sizeof all_counts / sizeof *all_counts;
+    size_t n_times = o->brief ? sizeof few_times / sizeof *few_times : sizeof all_times / sizeof *all_times;
+    if (o->burst_count > 0) {
+        counts = &o->burst_count;
+        times = &o->burst_every_us;
+        n_counts = n_times = 1;
+        if (!burst_fits(kernel, *counts, *times))
+            return machine_fail(err, MACHINE_BAD_INPUT, "choose fewer instructions, or a longer time",
+                                "%.0f instructions of %s, and as much work in narrower code, may take more than half "
+                                "of %g us",
+                                *counts, kernel->name, *times);
+    }
+    for (size_t i = 0; i < n_times; i++)
+        for (size_t k = 0; k < n_counts; k++)
+            if (burst_fits(kernel, counts[k], times[i])) {
+                int status = burst_add(x, kernel, counts[k], times[i], out, err);
+                if (status != MACHINE_OK)
+                    return status;
+            }
+    return MACHINE_OK;
+}
+
+static int burst_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
+{
+    struct payload kernels[TABLES_KERNELS_MAX];
+    size_t n_usual = x->options->brief ? 2 : sizeof usual / sizeof *usual;
+    size_t n = tables_each_once(kernels, tables_kernels(x, usual, n_usual, kernels, t));
+    for (size_t i = 0; i < n; i++) {
+        if (!kernel_shot(&kernels[i]) || kernels[i].kernel->width < 256) {
+            table_add_missing(t, "bursts need one of the kernels of 256 and 512 bits whose instructions can be run in "
+                                 "exact numbers: fma, or, add, mul");
+            table_put_text(t, "kernel", kernels[i].name);
+            continue;
+        }
+        int status = burst_plan_kernel(x, &kernels[i], out, err);
+        if (status != MACHINE_OK)
+            return status;
+    }
+    table_set_setting(t, "plain", "64add");
+    if (x->options->n_active && x->options->active[0] == 0)
+        table_set_setting(t, "active_cores", "all");
+    else
+        table_set_setting_number(t, "active_cores", x->options->n_active ? x->options->active[0] : 1);
+    return MACHINE_OK;
+}
+
+/* ---- measuring ---- */
+
+static struct estimate burst_mean(const double *x, unsigned n)
+{
+    size_t used;
+    return robust_mean(x, n, REJECT, 0, &used);
+}
+
+/* What is saved, round by round: both are of the same seconds. Overwrites what the narrower one costs. */
+static struct estimate burst_saves(const double *wide, double *narrow, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        narrow[i] -= wide[i];
+    return burst_mean(narrow, n);
+}
+
+static void burst_put(const struct cell *c, const struct bursts_setup *s, const struct bursts_result *r,
+                      struct table *rows)
+{
+    table_add_row(rows);
+    table_put_text(rows, "kernel", c->a.name);
+    table_put_number(rows, "count", c->number[COUNT]);
+    table_put_number(rows, "every_us", s->every_us);
+    estimates_put(rows, "loss", burst_mean(r->loss[1], r->n));
+    estimates_put(rows, "cold_us", burst_mean(r->cold_us[1], r->n));
+    estimates_put(rows, "warm_us", burst_mean(r->warm_us[1], r->n));
+    for (unsigned v = 2; v < s->variants; v++) {
+        bool half = 2 * s->wide[v].kernel->width == c->a.kernel->width;
+        estimates_put(rows, burst_against[half ? BURST_HALF : BURST_128].saves,
+                      burst_saves(r->cost_us[1], r->cost_us[v], r->n));
+    }
+    table_put_number(rows, "n", r->n);
+    table_put_number(rows, "discarded", r->discarded);
+    table_put_number(rows, "interrupted", (double)r->interrupted);
+}
+
+static void burst_missing(const struct cell *c, struct table *rows, const char *why)
+{
+    tables_cell_missing(rows, c, "%s", why);
+    table_put_number(rows, "count", c->number[COUNT]);
+    table_put_number(rows, "every_us", 1e-3 * c->number[EVERY_NS]);
+}
+
+static int burst_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                         struct machine_error *err)
+{
+    enum { ROUNDS_LEAST = 3 };
+    struct tables_context own = *x;
+    struct bursts_setup s = burst_setup(x, c);
+    struct bursts_result r;
+    s.progress = tables_on_progress;
+    s.data = &own;
+    int status = bursts_run(x->machine, &s, &r, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (r.n >= ROUNDS_LEAST)
+        burst_put(c, &s, &r, rows);
+    else
+        burst_missing(c, rows, "nearly all repetitions were disturbed; stop other programs, or use more --runs");
+    bursts_result_free(&r);
+    return tables_stop(x, 1) ? MACHINE_FAILED : MACHINE_OK;
+}
+
+const struct table_kind table_burst = {
+    .name = "burst",
+    .title = "What bursts of wide code cost",
+    .about = "wide instructions now and then: what other code loses, what they take, from which length on they pay",
+    .method =
+        "Bursts of an exact number of wide instructions run again and again inside scalar work (64add), as do, in "
+        "turn, bursts of no instruction and the same work in narrower code. The scalar work done outside of the "
+        "bursts, per time between two time stamps, is compared within each round.",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof *columns,
+    .promised = {"kernel", "count", "every_us", "loss", "cold_us", "warm_us", "breakeven"},
+    .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time that is looked at"},
+    .takes_burst = true,
+    .plan = burst_plan,
+    .measure = burst_measure,
+    .conclude = burst_conclude,
+    .print = burst_print,
+    .findings = burst_findings,
+    .plot = burst_plot,
+};
