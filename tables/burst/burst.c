@@ -28,7 +28,7 @@ enum { ROUNDS = 60, ROUNDS_LONG = 16, ROUNDS_LONGEST = 6, ROUNDS_BRIEF = 20 };
 
 static const double all_counts[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6}, few_counts[] = {1, 1e3};
 static const double all_times[] = {10, 100, 1e3, 1e4, 1e5}, few_times[] = {100, 1e3};
-static const char *const usual[] = {"512fma", "512or", "256fma"};
+static const char *const usual[] = {"512fma", "512or"}, *const without_512[] = {"256fma"};
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},        {"count", "", TABLE_WHOLE, true, 0},
@@ -156,8 +156,10 @@ static int burst_plan_kernel(const struct tables_context *x, const struct payloa
 static int burst_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
-    size_t n_usual = x->options->brief ? 2 : sizeof usual / sizeof *usual;
-    size_t n = tables_each_once(kernels, tables_kernels(x, usual, n_usual, kernels, t));
+    size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
+    if (n == 0 && x->options->n_kernels == 0)
+        n = tables_kernels(x, without_512, 1, kernels, t);
+    n = tables_each_once(kernels, n);
     for (size_t i = 0; i < n; i++) {
         if (!kernel_shot(&kernels[i]) || kernels[i].kernel->width < 256) {
             table_add_missing(t, "bursts need one of the kernels of 256 and 512 bits whose instructions can be run in "

@@ -46,9 +46,12 @@ static double crossing(double n0, double y0, double n1, double y1)
     return n0 * pow(n1 / n0, y0 / (y0 - y1));
 }
 
+/* So many half widths of its limits a value must be away from 0: one of all the rows of a table is soon so by one. */
+#define SURE 2.0
+
 /*
- * The rows of one kernel and one time, in ascending order of instructions. hi: from it on all rows save beyond their
- * limits; lo: the last row before it that costs more beyond its limits, or the first of all. value: where the line from
+ * The rows of one kernel and one time, in ascending order of instructions. hi: from it on all rows surely save; lo: the
+ * last row before it that surely costs more, or the first of all. value: where the line from
  * row to row crosses 0 between them. NaN: they do not tell.
  */
 static struct estimate burst_breakeven(const struct table *t, size_t first, const char *column)
@@ -61,12 +64,12 @@ static struct estimate burst_breakeven(const struct table *t, size_t first, cons
     for (size_t row = first; row < t->n_rows; row = burst_next(t, kernel, every, row + 1), rows++) {
         const struct estimate saves = estimates_of_table(t, row, column);
         const double n = table_number(t, row, "count");
-        bool told = estimates_known(&saves);
+        const double sure = SURE * estimate_half(&saves);
         if (rows == 0)
             e.lo = n;
-        if (told && saves.hi < 0)
+        if (saves.value < -sure)
             e.lo = n;
-        if (!(told && saves.lo > 0))
+        if (!(saves.value > sure))
             e.hi = NAN;
         else if (isnan(e.hi))
             e.hi = n;
@@ -163,8 +166,7 @@ static void tell_most(FILE *out, const struct table *t, size_t typical)
     size_t most = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate loss = estimates_of_table(t, row, "loss");
-        /* above 0 beyond its limits, of as many rows: more than chance would yield once in them all */
-        bool sure = estimates_known(&loss) && loss.value > 2 * estimate_half(&loss);
+        bool sure = loss.value > SURE * estimate_half(&loss);
         if (sure && table_text(t, row, "kernel") && (most == t->n_rows || loss.value > table_number(t, most, "loss")))
             most = row;
     }

@@ -44,8 +44,9 @@ void burst_plot(const struct table *t, struct chart *c)
             chart_name(c, &kernels, table_text(t, row, "kernel"));
     double most = fmax(100 * chart_largest(t, "loss"), 1);
     for (size_t i = 0; i < kernels.n && !c->failed; i++) {
-        struct chart_panel *p = chart_add_panel(c, CHART_CELLS, kernels.name[i], "instructions of a burst",
-                                                "a burst every");
+        char title[CHART_NAME_MAX];
+        snprintf(title, sizeof title, "%.60s, by the number of instructions of a burst", kernels.name[i]);
+        struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title, "", "a burst every");
         if (!p)
             break;
         add_names(t, kernels.name[i], c, p);
