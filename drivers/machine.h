@@ -113,9 +113,9 @@ struct first_use_seen {
 };
 
 /*
- * Bursts: wide instructions again and again, plain work in between. Pieces of plain work (BURSTS_PIECE_US) that end more
- * than BURSTS_PATIENCE_US too late were interrupted: their time is lost, and their work is not counted. No halt known
- * takes half as long.
+ * Bursts: wide instructions again and again, plain work in between. Pieces of plain work (BURSTS_PIECE_US) that end
+ * more than BURSTS_PATIENCE_US too late were interrupted: their time is lost, and their work is not counted. No halt
+ * known takes half as long.
  */
 enum { BURSTS_MOST = 100000 };
 #define BURSTS_PIECE_US 20.0
@@ -198,8 +198,9 @@ struct machine_ops {
     /* one first use on the prepared CPU. MACHINE_CANNOT: why not, and the remedy. NULL: it cannot */
     int (*first_use)(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
                      struct machine_error *err);
-    /* runs bursts on the prepared CPU; out: room for r->bursts. *disturbed: why they tell nothing (recording_disturbed),
-     * or NULL. MACHINE_CANNOT: the code cannot run here; MACHINE_BAD_INPUT: nobody can run this. NULL: it cannot */
+    /* runs bursts on the prepared CPU; out: room for r->bursts. *disturbed: why they tell nothing
+     * (recording_disturbed), or NULL. MACHINE_CANNOT: the code cannot run here; MACHINE_BAD_INPUT: nobody can run this.
+     * NULL: it cannot */
     int (*bursts)(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
                   struct machine_error *err);
 };

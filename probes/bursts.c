@@ -104,7 +104,8 @@ static int warm(struct rig *g, unsigned variant, double *us, struct machine_erro
     return status;
 }
 
-/* One repetition of each variant, and in the first rounds one with bursts one behind the other. *kept: nothing disturbed it. */
+/* One repetition of each variant, and in the first rounds one with bursts one behind the other. *kept: nothing
+ * disturbed it. */
 static int round_of(struct rig *g, unsigned number, struct bursts_result *out, bool *kept, struct machine_error *err)
 {
     const struct bursts_setup *s = g->s;

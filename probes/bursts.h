@@ -36,7 +36,7 @@ struct bursts_result {
 void bursts_result_free(struct bursts_result *r);
 
 /*
- * Runs it: prepares the machine, and finishes it again. MACHINE_OK, or fills *err and returns its status (MACHINE_CANNOT
- * also where the machine runs no bursts); then *out is empty. Free with bursts_result_free().
+ * Runs it: prepares the machine, and finishes it again. MACHINE_OK, or fills *err and returns its status
+ * (MACHINE_CANNOT also where the machine runs no bursts); then *out is empty. Free with bursts_result_free().
  */
 int bursts_run(struct machine *m, const struct bursts_setup *s, struct bursts_result *out, struct machine_error *err);

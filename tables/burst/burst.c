@@ -40,28 +40,6 @@ static const struct table_column columns[] = {
     {"interrupted", "", TABLE_WHOLE, false, 0},
 };
 
-const struct burst_against burst_against[BURST_NARROWER] = {
-    [BURST_HALF] = {"saves_us", "breakeven"},
-    [BURST_128] = {"saves128_us", "breakeven128"},
-};
-
-unsigned burst_narrower_bits(unsigned bits, enum burst_narrower n)
-{
-    if (n == BURST_HALF)
-        return bits > 128 && bits <= 512 ? bits / 2 : 0;
-    return bits == 512 ? 128 : 0;
-}
-
-const char *burst_narrower_name(const char *kernel, enum burst_narrower n, char out[32])
-{
-    unsigned bits = 0;
-    char operation[24] = "";
-    out[0] = '\0';
-    if (sscanf(kernel, "%3u%20s", &bits, operation) == 2 && burst_narrower_bits(bits, n) > 0)
-        snprintf(out, 32, "%u%s", burst_narrower_bits(bits, n), operation);
-    return out;
-}
-
 /* ---- which ---- */
 
 /* The variants of a cell: nothing, the kernel, the same work in narrower code as far as there is some. */

@@ -8,36 +8,6 @@
 #include "tables/table/pivot.h"
 #include "util/text_list.h"
 
-const char *burst_time_text(double us, char out[ESTIMATE_TEXT_MAX])
-{
-    bool ms = us >= 1000;
-    snprintf(out, ESTIMATE_TEXT_MAX, "%.6g %s", ms ? us / 1000 : us, ms ? "ms" : "us");
-    return out;
-}
-
-const char *burst_count_text(double count, char out[ESTIMATE_TEXT_MAX])
-{
-    double power = floor(log10(fmax(count, 1)) + 1e-9);
-    if (count >= 1e4 && count == round(pow(10, power)))
-        snprintf(out, ESTIMATE_TEXT_MAX, "1e%.0f", power);
-    else
-        snprintf(out, ESTIMATE_TEXT_MAX, "%.0f", count);
-    return out;
-}
-
-size_t burst_next(const struct table *t, const char *kernel, double every_us, size_t row)
-{
-    while (row < t->n_rows && !(table_says(t, row, "kernel", kernel) && table_number(t, row, "every_us") == every_us))
-        row++;
-    return row;
-}
-
-bool burst_first(const struct table *t, size_t row)
-{
-    const char *kernel = table_text(t, row, "kernel");
-    return kernel && burst_next(t, kernel, table_number(t, row, "every_us"), 0) == row;
-}
-
 /* ---- where it breaks even ---- */
 
 /* Where the line between two rows, over the logarithm of the number of instructions, is 0. */

@@ -21,7 +21,7 @@ run --table burst $m --burst 1,1ms --output o
 verdict "one line answers what a burst costs" grep -Eq \
     '^A burst of 1 512fma every 1 ms costs other code 6\.[0-9]+ \[6\..*, 6\..*\] % of its work' "$out"
 
-for wrong in 1 1,0 0,10 1.5,10 1,1h -1,10 1,2000000 2e9,10 , 1,1,1; do
+for wrong in 1 1,0 0,10 1.5,10 1,1h -1,10 1,2000000 2e9,10 ',' 1,1,1; do
     # shellcheck disable=SC2086
     refuses "--burst $wrong" 2 "--burst: '$wrong' is not of the form N,T" --table burst $m "--burst=$wrong"
 done
