@@ -189,7 +189,8 @@ boot() {
         -m 512 -machine "${VM_MACHINE:-q35}" -accel tcg,thread=multi \
         -smp "${VM_CPUS:-4,sockets=1,cores=2,threads=2}" -cpu max,vendor=GenuineIntel,family=6,model=85,stepping=4 \
         -kernel "$image/boot/vmlinuz-$kernel" -initrd "$work/initramfs.gz" \
-        -append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic tsc=reliable no_timer_check log_buf_len=8M ${parameters:-}" \
+        -append "console=ttyS0 quiet loglevel=5 panic=-1 oops=panic tsc=reliable no_timer_check \
+log_buf_len=8M ${parameters:-}" \
         </dev/null >"$work/qemu.log" 2>&1 &
     qemu=$!
 }
@@ -233,6 +234,7 @@ comes_to_its_end() {
     done
     [ "$still" -lt 60 ] || kill "$qemu" 2>/dev/null
     wait "$qemu"
+    # shellcheck disable=SC2034 # for those that source this
     status=$?
     [ "$still" -lt 60 ]
 }

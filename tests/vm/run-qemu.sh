@@ -59,7 +59,8 @@ for attempt in 1 2; do
     boot_until_started
     [ "${VM_STOPS:-0}" -eq 0 ] || stop_and_continue
     comes_to_its_end && break
-    echo "attempt $attempt discarded: the emulated kernel stood still while it rewrote its own code (a defect of QEMU 7.2)"
+    echo "attempt $attempt discarded: the emulated kernel stood still while it rewrote its own code" \
+        "(a defect of QEMU 7.2)"
     cp "$work/serial.log" "$work/serial-$attempt.log"
 done
 [ "${VM_STOPS:-0}" -eq 0 ] || ok "the machine was stopped and continued $(wc -l <"$work/stops") times"
