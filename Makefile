@@ -130,7 +130,8 @@ test-deep: all unit
 N ?= 100
 SEED ?= 1
 mutants: unit
-	BUILD='$(BUILD)' MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
+	+$(MAKE) BUILD=build-calls OUT=build-calls CFLAGS='-O1 -g1 -Wno-format-truncation -finstrument-functions' unit
+	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
 golden: $(BUILD)/tests/unit/test_golden

@@ -6,24 +6,29 @@
 #
 # Whether the unit tests see faults: changes one operator, number or truth value of analysis/, drivers/, probes/ or
 # tables/ at a time, N of them drawn with the seed, in a copy of the tree; rebuilds that object; and runs the tests that
-# can see it until one fails, the fastest first; those of its room may take 4 times as long as those of other rooms and
-# those that name the file 16 times, as may test_golden, which sees most.
-# How long each takes is measured once and kept in BUILD/mutants.times. What fails without the change as well does not
-# count.
-# BUILD must hold the unit tests (make unit). As root the copies run where /sys and /proc/sys cannot be written.
+# can see it until one fails: those that call the changed function (those that call any of its file, where it is in
+# none), the fastest first; those of its room may take 4 times as long as those of other rooms and those that name the
+# file 16 times, as may test_golden, which sees most.
+# How long each test takes and what it calls is measured once, and again when its source changes, and kept in
+# BUILD/mutants. What fails without the change as well does not count.
+# Changes in tests/mutants.same are known to make no difference to anyone and are not tried.
+# BUILD must hold the unit tests (make unit) and CALLS_BUILD the same with -finstrument-functions, as make mutants does.
+# As root the copies run where /sys and /proc/sys cannot be written.
 # MUTANT_JOBS: changes tried at a time, each in a copy of its own (as many as there are CPUs).
+# MUTANT_ROOMS: directories in which changes are made (analysis drivers probes tables).
 # MUTANT_SECONDS: processor time that tests may take for one change (60). MUTANT_LEAST: percent to be killed (90).
-# Each is said to be killed, to survive, not to compile, or to change nothing (the same machine code).
+# Each is said to be killed, to survive, not to compile, or to change nothing (the same machine code, or why not). Below
+# one that survives is its line for tests/mutants.same.
 # Exit status: 0 if enough were killed, 1 if not, 2 usage.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
-BUILD=${BUILD:-build}
+BUILD=${BUILD:-build} CALLS_BUILD=${CALLS_BUILD:-build-calls}
 MAKE=${MAKE:-make}
-seconds=${MUTANT_SECONDS:-60} least=${MUTANT_LEAST:-90}
+seconds=${MUTANT_SECONDS:-60} least=${MUTANT_LEAST:-90} rooms=${MUTANT_ROOMS:-analysis drivers probes tables}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-if [ $# -lt 1 ] || [ ! -e "$BUILD/tests/libunit.so" ]; then
-    echo "mutants.sh: usage: mutants.sh N [SEED], after make unit" >&2
+if [ $# -lt 1 ] || [ ! -e "$BUILD/tests/libunit.so" ] || [ ! -e "$CALLS_BUILD/tests/libunit.so" ]; then
+    echo "mutants.sh: usage: make mutants N=100 SEED=1; after it, also mutants.sh N [SEED]" >&2
     exit 2
 fi
 if [ -z "${MUTANTS_INSIDE:-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m --propagation private true 2>/dev/null; then
@@ -39,13 +44,14 @@ trap 'exit 1' HUP INT TERM
 # a change may make a program ask for all memory there is
 # shellcheck disable=SC3045 # dash, bash and busybox have it
 ulimit -v 4000000
-built=$(cd "$BUILD" && pwd)
+root=$(pwd) built=$(cd "$BUILD" && pwd) tab=$(printf '\t')
+mkdir -p "$built/mutants"
 unset BUILD # the copies have theirs in build
 
-# passes TEST: its status, after a minute of processor time or five of waiting too
+# passes TEST [SECONDS]: its status, after a minute of processor time (or as said) or five times that of waiting too
 passes() {
     # shellcheck disable=SC3045
-    (ulimit -t 60 && exec timeout -k 5 300 "$1") </dev/null >"$own/log" 2>&1
+    (ulimit -t "${2:-60}" && exec timeout -k 5 $((5 * ${2:-60})) "$1") </dev/null >"$own/log" 2>&1
 }
 
 # clock: sets $used, the processor time of all that this shell has waited for, in ms
@@ -60,7 +66,7 @@ in_copy() {
     own=$tmp/$1
     mkdir -p "$own/tree/build"
     tar -c --exclude=./.git --exclude='./build*' . | tar -x -C "$own/tree" || exit 1
-    cp -a "$built/." "$own/tree/build" && rm -rf "$own/tree/build/vm" "$own/tree/build/check"
+    cp -a "$built/." "$own/tree/build" && rm -rf "$own/tree/build/vm" "$own/tree/build/check" "$own/tree/build/mutants"
     cd "$own/tree" || exit 1
     cp build/tests/libunit.so "$own/libunit.so"
 }
@@ -70,7 +76,19 @@ share() {
     awk -v k="$1" -v jobs="$jobs" 'NR % jobs == k % jobs' "$2"
 }
 
-# measure K: prints how long tests take, in ms, where that is not known
+# called FILE: the functions that a test called, as tests/support/calls.c marks them in FILE
+called() {
+    LC_ALL=C grep -aob "$(printf '\001')" "$1" | awk -F : '
+        NF > 1 { print name[$1]; next }
+        { split($0, symbol, " "); sub(/[.].*/, "", symbol[3]); name[symbol[1] + 0] = symbol[3] }
+    ' "$tmp/symbols" - | sed '/^$/d' | sort -u
+}
+
+record_of() {
+    echo "$built/mutants/$(echo "${1#build/tests/unit/}" | tr / .)"
+}
+
+# measure K: records how long tests take, in ms, and what they call, where that is not known
 measure() {
     share "$1" "$tmp/unknown" >"$own/unknown"
     while read -r test; do
@@ -78,13 +96,36 @@ measure() {
         begin=$used
         passes "$test"
         clock
-        echo "$((used - begin)) $test"
+        spent=$((used - begin))
+        rm -f "$own/calls"
+        # where it was linked: it finds its library by that path
+        (cd "$root" && export CALLS="$own/calls" && passes "$CALLS_BUILD/${test#build/}" 300)
+        { echo "$spent $test" && called "$own/calls"; } >"$own/record" && mv "$own/record" "$(record_of "$test")"
     done <"$own/unknown"
 }
 
-# tests_of FILE: those that can see it, in the order in which they are tried
+# function_of FILE LINE: that in which the line is; nothing if it is in none
+function_of() {
+    awk -v line="$2" '
+        FNR >= line { exit }
+        /^}/ { name = "" }
+        /^[A-Za-z_].*[(]/ && !/;$/ { name = $0; sub(/[(].*/, "", name); sub(/.*[ *]/, "", name) }
+        END { print name }' "$1"
+}
+
+# calling FUNCTION...: the tests that call one of them, with the time they take
+calling() {
+    awk -v wanted=" $* " '
+        NF == 2 { test = $0 }
+        NF == 1 && test != "" && index(wanted, " " $1 " ") { print test; test = "" }' "$built"/mutants/*
+}
+
+# tests_of FILE LINE: those that can see it, in the order in which they are tried
 tests_of() {
     stem=$(basename "$1" .c) room=$(dirname "$1" | cut -d / -f 1-2)
+    calling "$(function_of "$1" "$2")" >"$own/calling"
+    # shellcheck disable=SC2046 # names of functions
+    [ -s "$own/calling" ] || calling $(nm "$own/before" | awk '$2 ~ /[tT]/ { print $3 }') >"$own/calling"
     awk -v stem="$stem" -v room="/unit/$room/" '{
         source = $2 ".c"
         sub(/^build\//, "", source)
@@ -93,12 +134,12 @@ tests_of() {
             if (line ~ "^#include \".*/" stem "\\.h\"") far = 1
         close(source)
         print far * (20 + $1), $2
-    }' "$built/mutants.times" | sort -n
+    }' "$own/calling" | sort -n
 }
 
-# killed_by FILE: prints the test that sees the change; fails if none does
+# killed_by FILE LINE: prints the test that sees the change; fails if none does
 killed_by() {
-    tests_of "$1" >"$own/order"
+    tests_of "$1" "$2" >"$own/order"
     clock
     end=$((used + 1000 * seconds))
     while read -r _ test; do
@@ -117,9 +158,23 @@ code_of() {
     objcopy --strip-debug "$1" "$2"
 }
 
+# same_of FILE LINE COLUMN NEW: the change as tests/mutants.same names it: by the text of its line, not by its number
+same_of() {
+    awk -v file="$1" -v line="$2" -v column="$3" -v new="$4" 'FNR == line {
+        match($0, /^ */)
+        printf "%s\t%s\t%d\t%s\n", file, substr($0, RLENGTH + 1), column - RLENGTH, new
+    }' "$1"
+}
+
+# known SAME: why it makes no difference; fails if tests/mutants.same does not say so
+known() {
+    why=$(awk -v same="$1$tab" 'index($0, same) == 1 { print substr($0, length(same) + 1) }' tests/mutants.same)
+    [ -n "$why" ]
+}
+
 # try FILE LINE COLUMN LENGTH NEW: prints what becomes of it
 try() {
-    file=$1 object=build/${1%.c}.o
+    file=$1 object=build/${1%.c}.o same=$(same_of "$1" "$2" "$3" "$5")
     cp -p "$file" "$own/source.c" && cp -p "$object" "$own/source.o" || exit 1
     awk -v line="$2" -v column="$3" -v length_="$4" -v new="$5" \
         'FNR == line { $0 = substr($0, 1, column - 1) new substr($0, column + length_) } { print }' \
@@ -130,9 +185,11 @@ try() {
         verdict='does not compile'
     elif code_of "$object" "$own/after" && cmp -s "$own/before" "$own/after"; then
         verdict='changes nothing'
+    elif known "$same"; then
+        verdict="changes nothing: $why"
     elif ! $MAKE -s build/tests/libunit.so >"$own/make" 2>&1; then
         verdict='does not compile'
-    elif killer=$(killed_by "$file"); then
+    elif killer=$(killed_by "$file" "$2"); then
         verdict="killed by $killer"
     else
         verdict='SURVIVES'
@@ -140,7 +197,7 @@ try() {
     old=$(awk -v line="$2" -v column="$3" -v length_="$4" \
         'FNR == line { print substr($0, column, length_) }' "$own/source.c")
     shown=
-    [ "$verdict" != SURVIVES ] || shown=$(sed -n "${2}s/^ */    | /p" "$own/source.c")
+    [ "$verdict" != SURVIVES ] || shown="    | $same"
     printf '%s:%s:%s %s -> %s: %s%s\n' "$file" "$2" "$3" "$old" "$5" "$verdict" "${shown:+
 $shown}"
     cp -p "$own/source.c" "$file" && cp -p "$own/source.o" "$object"
@@ -151,7 +208,7 @@ if [ $# -ge 5 ]; then
 else
     # shellcheck disable=SC2046 # sources have plain names
     awk -v n="$1" -v seed="${2:-1}" -f tests/mutants.awk \
-        $(find analysis drivers probes tables -name '*.c' ! -path '*/kmod/*' | sort) >"$tmp/drawn"
+        $(find $rooms -name '*.c' ! -path '*/kmod/*' | sort) >"$tmp/drawn"
 fi
 jobs=${MUTANT_JOBS:-$(nproc)}
 [ "$jobs" -le "$(wc -l <"$tmp/drawn")" ] || jobs=$(wc -l <"$tmp/drawn")
@@ -159,8 +216,11 @@ jobs=${MUTANT_JOBS:-$(nproc)}
 # Those that look at the clock fail without a fault on a busy machine; kernels are not changed here.
 (cd "$built" && find tests/unit -name 'test_*' ! -name '*.*' ! -name 'test_kernel_*' \
     ! -name 'test_timing*' ! -name test_tsc | sed 's|^|build/|' | sort) >"$tmp/tests"
-touch "$built/mutants.times"
-awk 'FILENAME == ARGV[1] { known[$2] = 1; next } !($0 in known)' "$built/mutants.times" "$tmp/tests" >"$tmp/unknown"
+while read -r test; do
+    record=$(record_of "$test")
+    [ -s "$record" ] && [ -z "$(find "$CALLS_BUILD/${test#build/}.o" -newer "$record")" ] || echo "$test"
+done <"$tmp/tests" >"$tmp/unknown"
+nm -t d --defined-only "$CALLS_BUILD/tests/libunit.so" | awk '$2 ~ /[tT]/' >"$tmp/symbols"
 
 # each_job COMMAND: for K from 1 to the number of jobs, in the Kth copy
 each_job() {
@@ -178,7 +238,7 @@ k=0
 while [ $((k += 1)) -le "$jobs" ]; do
     (in_copy "$k") || exit 1
 done
-each_job measure >"$tmp/measured" && cat "$tmp/measured" >>"$built/mutants.times"
+each_job measure
 
 # try_share K: what becomes of every change that falls to the Kth job
 # shellcheck disable=SC2031
