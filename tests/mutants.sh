@@ -206,7 +206,7 @@ $shown}"
 if [ $# -ge 5 ]; then
     echo "$1 $2 $3 $4 $5" >"$tmp/drawn"
 else
-    # shellcheck disable=SC2046 # sources have plain names
+    # shellcheck disable=SC2046,SC2086 # sources and directories have plain names
     awk -v n="$1" -v seed="${2:-1}" -f tests/mutants.awk \
         $(find $rooms -name '*.c' ! -path '*/kmod/*' | sort) >"$tmp/drawn"
 fi

@@ -13,7 +13,7 @@ void __cyg_profile_func_enter(void *function, void *caller);
 void __cyg_profile_func_exit(void *function, void *caller);
 
 /* the beginning of the shared library that this is a part of (ld, "Builtin symbols") */
-extern const char library[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* One byte for each of the library's, in the file that CALLS names: shared, so that it holds what a process called
  * that forked, crashed or was killed. */
@@ -36,7 +36,7 @@ __attribute__((constructor)) UNSEEN static void calls_open(void)
 UNSEEN void __cyg_profile_func_enter(void *function, void *caller)
 {
     (void)caller;
-    uintptr_t at = (uintptr_t)function - (uintptr_t)library;
+    uintptr_t at = (uintptr_t)function - (uintptr_t)__ehdr_start;
     if (calls && at < CALLS_BYTES)
         calls[at] = 1;
 }

@@ -122,7 +122,7 @@ static void refinements_are_taken_in_turn(void **state)
     (void)state;
     static struct tables_options o;
     static struct model m;
-    struct steps s = {{0}, REFINED_BUSY};
+    static struct steps s = {{0}, REFINED_BUSY};
     struct table t;
     rig_load_plain("xeon-gold-6130", &m);
     tables_options_default(&o);
