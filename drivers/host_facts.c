@@ -97,9 +97,8 @@ static json_t *files_json(const char *root, const char *folder, const char *cons
 {
     json_t *out = json_object();
     for (size_t i = 0; i < n; i++) {
-        char path[200], text[300];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (cpu_read_text(root, path, text, sizeof text) > 0)
+        char text[300];
+        if (cpu_read_text(root, text, sizeof text, "%s/%s", folder, names[i]) > 0)
             json_object_set_new(out, names[i], json_string(text));
     }
     return out;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Which logical CPUs are kept busy while one is measured.
- */
+/* Which logical CPUs are kept busy while one is measured. */
 #include <stdlib.h>
 #include <string.h>
 

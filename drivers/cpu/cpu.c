@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What CPUID says of this processor.
- */
+/* What CPUID says of this processor. */
 #include "drivers/cpu/cpu.h"
 
 #include <cpuid.h>

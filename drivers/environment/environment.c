@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/environment/environment_counts.h"
 #include "drivers/environment/environment_parts.h"
 
 /* Everything unknown. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/environment/environment_counts.h"
+#include "drivers/environment/environment_parts.h"
 #include "util/list.h"
 #include "util/plain_text.h"
 

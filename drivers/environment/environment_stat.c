@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "drivers/environment/environment_counts.h"
+#include "drivers/environment/environment_parts.h"
 
 double environment_clock(void)
 {

@@ -40,7 +40,7 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     *to_do = NULL;
     if (helper_counts(h, id))
         return NULL;
-    if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
+    if (counter_of_chain(id))
         return "not needed: this machine counts cycles";
     if (part_events_is_license(id)) {
         *to_do = h->events.license[id - COUNTER_LVL0].remedy;
@@ -356,9 +356,6 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
 {
     const struct helper_io *io = place->io;
     struct helper_answer answer;
-    struct cpu_view view;
-    struct machine_error ignored;
-    int cpu;
 
     int fd = helper_connect(io, place->device, &answer);
     if (fd < 0)
@@ -376,9 +373,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     h->fd = fd;
     h->hello = answer.hello;
     h->native.features = answer.hello.features;
-    cpu_view_read(place->sys, &view);
-    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK)
-        cpu = 0;
+    int cpu = cpu_default(place->sys);
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;

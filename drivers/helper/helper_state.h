@@ -30,7 +30,7 @@ struct helper {
     struct part_events events;
 
     size_t stride; /* of the module's readings */
-    const uint64_t *map;
+    uint64_t *map;
     size_t mapped;
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
     double tsc_step; /* known before; 0: to be measured */

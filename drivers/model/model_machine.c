@@ -11,7 +11,6 @@
 
 #include "drivers/bursts.h"
 #include "drivers/events/events.h"
-#include "drivers/model/model_bursts.h"
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
 #include "drivers/msr/msr_decode.h"
@@ -59,32 +58,21 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
     const struct model *m = &((const struct model_state *)machine->state)->model;
     const char *unused;
     *(remedy ? remedy : &unused) = NULL;
-    if (m->no_counters && id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
-        return NULL;
-    if (m->no_counters && id < COUNTER_IDS)
-        return "the modelled CPU has no performance counters (according to its model file)";
-    switch (id) {
-    case COUNTER_CYCLES:
-    case COUNTER_REF_CYCLES:
-    case COUNTER_INSTRUCTIONS:
-        return NULL;
-    case COUNTER_CHAIN_TICKS:
-    case COUNTER_CHAIN_CYCLES:
-    case COUNTER_READ_TICKS:
+    if (id >= COUNTER_IDS)
+        return "no such counter";
+    if (m->no_counters)
+        return counter_of_chain(id) ? NULL
+                                    : "the modelled CPU has no performance counters (according to its model file)";
+    if (counter_of_chain(id)) {
         *(remedy ? remedy : &unused) = "read COUNTER_CYCLES";
         return "the modelled CPU counts cycles; the dependent chain is for machines that cannot";
-    case COUNTER_LVL0:
-    case COUNTER_LVL1:
-    case COUNTER_LVL2:
-    case COUNTER_EVENT:
-        return m->counts_licenses ? NULL : "the modelled CPU has no license events (28H, according to its model file)";
-    case COUNTER_THROTTLE:
+    }
+    if (id == COUNTER_THROTTLE)
         return m->counts_throttle ? NULL
                                   : "the modelled CPU has no throttle event (28H/40H, according to its model file)";
-    case COUNTER_IDS:
-        break;
-    }
-    return "no such counter";
+    return id <= COUNTER_INSTRUCTIONS || m->counts_licenses
+               ? NULL
+               : "the modelled CPU has no license events (28H, according to its model file)";
 }
 
 /* ---- prepare, finish ---- */

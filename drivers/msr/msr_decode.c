@@ -7,7 +7,7 @@
 
 #include "util/text_list.h"
 
-static const double RATIO_GHZ = 0.1, VOLTS_UNIT = 0x1p-13, DRAM_JOULES = 15.3e-6;
+static const double RATIO_GHZ = 0.1, VOLTS_UNIT = 0x1p-13;
 static const uint64_t EMULATED_PERF_STATUS = UINT64_C(0x400000003e8);
 
 /* The bits last:first of a value. */
@@ -51,22 +51,11 @@ bool msr_volts(uint64_t perf_status, double *volts, const char **why)
 
 bool msr_platform(uint64_t value, struct msr_platform *out)
 {
-    uint64_t base = bits(value, 15, 8), lowest = bits(value, 47, 40);
+    uint64_t base = bits(value, 15, 8);
 
-    memset(out, 0, sizeof *out);
     out->base_ghz = base != 0 ? (double)base * RATIO_GHZ : (double)NAN;
-    out->lowest_ghz = lowest != 0 ? (double)lowest * RATIO_GHZ : (double)NAN;
     out->tdp_levels = (unsigned)bits(value, 34, 33);
-    out->ratios_writable = bits(value, 28, 28);
     return base != 0;
-}
-
-bool msr_mean_ghz(const uint64_t aperf[2], const uint64_t mperf[2], double base_ghz, double *ghz)
-{
-    uint64_t ran = mperf[1] - mperf[0];
-
-    *ghz = ran != 0 ? base_ghz * (double)(aperf[1] - aperf[0]) / (double)ran : (double)NAN;
-    return ran != 0;
 }
 
 /* ---- turbo limits ---- */
@@ -164,16 +153,13 @@ bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz)
 
 /* ---- temperature and limits ---- */
 
-void msr_thermal(uint64_t value, bool package, struct msr_thermal *out)
+void msr_thermal(uint64_t value, struct msr_thermal *out)
 {
     *out = (struct msr_thermal){
         .throttled = bits(value, 0, 0),
-        .throttled_before = bits(value, 1, 1),
-        .prochot = bits(value, 2, 2),
-        .critical = bits(value, 4, 4),
         .power_limited = bits(value, 10, 10),
-        .current_limited = bits(value, 12, 12) && !package, /* 1B1H has no such bit */
-        .readout = package || bits(value, 31, 31),
+        .current_limited = bits(value, 12, 12),
+        .readout = bits(value, 31, 31),
         .below = (unsigned)bits(value, 22, 16),
     };
 }
@@ -247,14 +233,14 @@ bool msr_limits_register(const struct msr_part *p, uint32_t *reg)
     return msr_decode_find_limits(p, reg) != NULL;
 }
 
-void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char *out, size_t size)
+void msr_limits_text(const struct msr_part *p, uint64_t value, char *out, size_t size)
 {
     uint32_t reg;
     const char *const *names = msr_decode_find_limits(p, &reg);
 
     out[0] = '\0';
     for (unsigned i = 0; names != NULL && i < LIMIT_BITS; i++) {
-        if ((value >> (i + (logged ? LIMIT_BITS : 0)) & 1) == 0)
+        if ((value >> i & 1) == 0)
             continue;
         if (names[i] != NULL)
             text_list_add(out, size, ", ", "%s", names[i]);
@@ -267,29 +253,10 @@ void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char
 
 /* ---- energy ---- */
 
-/* turbostat.c, has_fixed_rapl_unit, of the parts with wide SIMD: Haswell-EP, Broadwell-EP and -D, Skylake-SP, Ice
- * Lake-SP and -D. */
-static bool fixed_dram_unit(const struct msr_part *p)
+bool msr_energy_step(uint64_t value, double *joules)
 {
-    static const unsigned char models[] = {0x3f, 0x4f, 0x56, 0x55, 0x6a, 0x6c};
-
-    return p->intel && p->family == 6 && memchr(models, (int)p->model, sizeof models) != NULL;
-}
-
-bool msr_energy_units(const struct msr_part *p, uint64_t value, struct msr_energy_units *out)
-{
-    memset(out, 0, sizeof *out);
-    if (value == 0)
-        return false;
-    out->watts = ldexp(1, -(int)bits(value, 3, 0));
-    out->joules = ldexp(1, -(int)bits(value, 12, 8));
-    out->dram_joules = fixed_dram_unit(p) ? DRAM_JOULES : out->joules;
-    return true;
-}
-
-uint32_t msr_energy_steps(uint64_t before, uint64_t after)
-{
-    return (uint32_t)after - (uint32_t)before;
+    *joules = value != 0 ? ldexp(1, -(int)bits(value, 12, 8)) : 0;
+    return value != 0;
 }
 
 /* ---- AMD ---- */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What all machines on real hardware share.
- */
+/* What all machines on real hardware share. */
 #include "drivers/native/native.h"
 
 #include <errno.h>
@@ -67,7 +65,7 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
     const char *origin;
     double hz, error;
 
-    cpu_read_text(s->sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
+    cpu_read_text(s->sys, clock, sizeof clock, "devices/system/clocksource/clocksource0/current_clocksource");
     if (!tsc_usable(leaves, clock, note, sizeof note)) {
         return machine_fail(
             err, MACHINE_CANNOT,
@@ -302,11 +300,7 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
 
 static void remark_idle(struct native *s, const struct cpu_view *view)
 {
-    int left = 0;
-
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        left += cpu_mask_has(&view->online, cpu);
-    if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
+    if (s->active_cores > 1 && cpu_mask_count(&view->online) <= s->active_cores) {
         text_list_add(s->notes, sizeof s->notes, "; ",
                       "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
                       "fewer active cores to leave one free)");

@@ -53,7 +53,7 @@ struct perf_system {
     /* its page; returns NULL with errno set */
     struct perf_event_mmap_page *(*map)(int fd);
     void (*unmap)(struct perf_event_mmap_page *page);
-    void (*close)(int fd);
+    int (*close)(int fd);
     /* runs a payload for so many ticks: for the test of the license events */
     void (*run)(const struct payload *p, uint64_t ticks);
     const struct perf_samplers *samplers;

@@ -67,7 +67,7 @@ static unsigned find_zone(struct energy *e, int cpu)
 {
     int package = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
     int die = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/die_id", cpu);
-    char folder[ENERGY_PATH_MAX + 32], path[ENERGY_PATH_MAX], name[64];
+    char folder[ENERGY_PATH_MAX + 32], name[64];
     unsigned found = 0;
     bool of_die;
 
@@ -78,8 +78,8 @@ static unsigned find_zone(struct energy *e, int cpu)
         /* one colon: a package, or the platform; two: a part of one */
         if (strncmp(d->d_name, "intel-rapl:", 11) != 0 || number == NULL || strchr(number + 1, ':') != NULL)
             continue;
-        snprintf(path, sizeof path, "%s/%.100s/name", POWERCAP, d->d_name);
-        if (cpu_read_text(e->access.sys, path, name, sizeof name) < 0 || !is_package(name, package, die, &of_die))
+        if (cpu_read_text(e->access.sys, name, sizeof name, "%s/%.100s/name", POWERCAP, d->d_name) < 0 ||
+            !is_package(name, package, die, &of_die))
             continue;
         snprintf(e->zone, sizeof e->zone, "%s/%.100s", POWERCAP, d->d_name);
         e->of_die = of_die;
@@ -93,12 +93,11 @@ static unsigned find_zone(struct energy *e, int cpu)
 /* The joules in a file of the zone; 0, or an error number. */
 static int powercap_number(const struct energy *e, const char *file, double *joules)
 {
-    char path[ENERGY_PATH_MAX + 32], text[64], *end;
+    char text[64], *end;
 
-    snprintf(path, sizeof path, "%s/%s", e->zone, file);
     *joules = 0;
     errno = 0;
-    if (cpu_read_text(e->access.sys, path, text, sizeof text) < 0)
+    if (cpu_read_text(e->access.sys, text, sizeof text, "%s/%s", e->zone, file) < 0)
         return errno != 0 ? errno : EIO;
     *joules = (double)strtoull(text, &end, 10) * 1e-6;
     return end == text || *end != '\0' ? EIO : 0;
@@ -183,7 +182,6 @@ static uint32_t energy_source_energy_register(const struct energy *e)
 
 static bool open_register(struct energy *e, int cpu)
 {
-    struct msr_energy_units units;
     uint64_t value;
 
     if ((e->access.read_register == NULL && e->access.dev[0] == '\0') || (!e->access.part.intel && !e->access.part.amd))
@@ -194,14 +192,13 @@ static bool open_register(struct energy *e, int cpu)
                                     "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
                                     strerror(error));
     }
-    if (!msr_energy_units(&e->access.part, value, &units)) {
+    if (!msr_energy_step(value, &e->step)) {
         return energy_source_refuse(e, "", "the register of energy units holds 0%s",
                                     e->access.guest ? ", as hypervisors answer" : "");
     }
     error = read_register(e, cpu, energy_source_energy_register(e), &value);
     if (error != 0)
         return energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
-    e->step = units.joules;
     e->lap = LAP_STEPS * e->step;
     snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));
     return true;

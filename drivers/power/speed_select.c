@@ -19,12 +19,7 @@
 
 static int device_ask(struct speed_select *d, unsigned long request, void *argument)
 {
-    int status;
-
-    do {
-        status = ioctl(d->fd, request, argument);
-    } while (status < 0 && errno == EINTR);
-    return status < 0 ? errno : 0;
+    return TEMP_FAILURE_RETRY(ioctl(d->fd, request, argument)) < 0 ? errno : 0;
 }
 
 static void device_close(struct speed_select *d)

@@ -46,7 +46,7 @@ static const char *timing_lacks(const struct machine *m, enum counter_id id, con
     (void)m;
     if (remedy != NULL)
         *remedy = NULL;
-    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS)
+    if (counter_of_chain(id))
         return NULL;
     if (remedy != NULL)
         *remedy =
