@@ -111,9 +111,7 @@ static void core_kinds_describe(const struct core *list, size_t n, const struct 
         text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
 
-/* Every core in the order of the CPUs, or in falling order those that are like none before. */
-static size_t label_cores(const char *root, const struct cpu_view *v, bool every, struct machine_core_kind *out,
-                          size_t max)
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct machine_core_kind *out, size_t max)
 {
     struct core *list = calloc(CPU_LIMIT, sizeof *list);
     size_t labelled = 0;
@@ -136,14 +134,4 @@ static size_t label_cores(const char *root, const struct cpu_view *v, bool every
     }
     free(list);
     return labelled;
-}
-
-size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
-{
-    return label_cores(root, v, true, out, max);
-}
-
-size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
-{
-    return label_cores(root, v, false, out, max);
 }

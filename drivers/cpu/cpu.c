@@ -41,6 +41,16 @@ void cpu_read_leaves(struct cpu_leaves *out)
     read_leaf(0x80000007, extended.eax, &out->power);
 }
 
+char *cpu_info_value(char *line, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(line, name, length) != 0)
+        return NULL;
+    line += length + strspn(line + length, " \t");
+    return *line == ':' ? line + 1 + strspn(line + 1, " \t") : NULL;
+}
+
 /* At most `most` bytes, without blanks around them. */
 static void copy_text(char *out, size_t size, const void *text, size_t most)
 {

@@ -33,6 +33,9 @@ struct cpu_leaves {
 };
 void cpu_read_leaves(struct cpu_leaves *out);
 
+/* The value behind the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */
+char *cpu_info_value(char *line, const char *name);
+
 struct cpu_identity {
     char vendor[13];
     char brand[49];     /* without the padding; the vendor where the CPU has no brand string */
@@ -135,11 +138,11 @@ int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, cons
 /*
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and
  * dies, and cores that are favoured (a higher highest_perf of CPPC, or cpuinfo_max_freq, than others of their kind and
- * die). The highest-numbered one of each, in falling order. Returns how many, at most `max`; 0: out of memory.
+ * die). The highest-numbered one of each, in falling order; with `every`, of every core, whether others are like it or
+ * not, in the order of the CPUs' numbers. Returns how many, at most `max`; 0: out of memory.
  */
-size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
-/* The same for every core, whether others are like it or not, in the order of the CPUs' numbers. */
-size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct machine_core_kind *out,
+                      size_t max);
 
 /* The kind of a CPU's core on a hybrid part: "P", "E" or "LP-E"; "" on others, or where sysfs does not tell. */
 const char *cpu_core_class(const char *root, int cpu);

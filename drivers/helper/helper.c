@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "drivers/helper/helper_state.h"
-#include "drivers/native/bursts.h"
 
 enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
@@ -95,12 +94,12 @@ static void remark(struct helper *h)
 {
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        text_list_add(h->native.notes, sizeof h->native.notes, "; ",
-                      "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
+        native_note(&h->native, "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis,
+                    h->tried);
     }
     if (h->stolen > 0) {
-        text_list_add(
-            h->native.notes, sizeof h->native.notes, "; ",
+        native_note(
+            &h->native,
             "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
             h->stolen, h->tried, h->stolen_ms);
     }

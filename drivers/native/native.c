@@ -45,7 +45,7 @@ size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out,
     struct cpu_view view;
 
     cpu_view_read(s->sys, &view);
-    return cpu_core_kinds(s->sys, &view, out, max);
+    return cpu_core_kinds(s->sys, &view, false, out, max);
 }
 
 size_t native_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
@@ -54,7 +54,7 @@ size_t native_every_core(const struct machine *m, struct machine_core_kind *out,
     struct cpu_view view;
 
     cpu_view_read(s->sys, &view);
-    return cpu_every_core(s->sys, &view, out, max);
+    return cpu_core_kinds(s->sys, &view, true, out, max);
 }
 
 /* ---- open ---- */
@@ -234,6 +234,13 @@ void native_finish(struct native *s)
     s->active_cores = 0;
 }
 
+void native_close(struct machine *m)
+{
+    m->ops->finish(m);
+    free(m->state);
+    m->state = NULL;
+}
+
 int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
                           struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err)
 {
@@ -301,9 +308,8 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
 static void remark_idle(struct native *s, const struct cpu_view *view)
 {
     if (s->active_cores > 1 && cpu_mask_count(&view->online) <= s->active_cores) {
-        text_list_add(s->notes, sizeof s->notes, "; ",
-                      "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
-                      "fewer active cores to leave one free)");
+        native_note(s, "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
+                       "fewer active cores to leave one free)");
     }
 }
 
@@ -333,7 +339,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
     cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
-    text_list_add(s->notes, sizeof s->notes, "; ", "%s", s->pinning.note);
+    native_note(s, "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;
 }

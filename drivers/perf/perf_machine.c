@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "drivers/events/part_events.h"
-#include "drivers/native/bursts.h"
 #include "drivers/perf/perf.h"
-#include "drivers/perf/perf_trials.h"
-#include "drivers/native/first_use.h"
 #include "drivers/native/native.h"
 
 struct perf {
@@ -105,9 +102,9 @@ static int open_counters(const struct machine *m, struct machine_error *err)
             }
         }
     }
-    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
+    native_note(&t->common, "%s", text);
     if (text[0] != '\0')
-        text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s; %s", err->text, err->remedy);
+        native_note(&t->common, "%s; %s", err->text, err->remedy);
     return MACHINE_OK;
 }
 
@@ -197,10 +194,10 @@ static void remark_missing(struct perf *t)
 {
     t->common.notes[t->notes_length] = '\0';
     if (t->missing > 0) {
-        text_list_add(t->common.notes, sizeof t->common.notes, "; ",
-                      "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
-                      "thread was descheduled",
-                      100 * (double)t->missing / (double)t->readings);
+        native_note(&t->common,
+                    "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
+                    "thread was descheduled",
+                    100 * (double)t->missing / (double)t->readings);
     }
 }
 
@@ -252,20 +249,13 @@ static int perf_machine_trials(struct machine *m, const struct trials_request *r
 
 /* ---- open and close ---- */
 
-static void perf_close(struct machine *m)
-{
-    perf_finish(m);
-    free(m->state);
-    m->state = NULL;
-}
-
 static const struct machine_ops perf_ops = {
     .info = perf_info,
     .lacks = perf_lacks,
     .prepare = perf_prepare,
     .run = perf_run,
     .finish = perf_finish,
-    .close = perf_close,
+    .close = native_close,
     .find_event = perf_find_event,
     .core_kinds = native_core_kinds,
     .every_core = native_every_core,
