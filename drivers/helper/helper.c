@@ -303,7 +303,7 @@ static const struct machine_ops helper_ops = {
     .core_kinds = native_core_kinds,
     .every_core = native_every_core,
     .speed_select = native_speed_select,
-    .named_events = helper_named_events,
+    .named_events = part_events_named,
     .read_energy = helper_read_energy,
     .trials = helper_trials,
     .bursts = native_bursts,
@@ -371,6 +371,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     h->proc = place->proc;
     h->fd = fd;
     h->hello = answer.hello;
+    h->native.events = &h->events;
     h->native.features = answer.hello.features;
     int cpu = cpu_default(place->sys);
     choose_clock(h, cpu);

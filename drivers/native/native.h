@@ -52,6 +52,7 @@ struct native {
     struct pace_lane lanes[NATIVE_LANES_MAX];
     size_t n_lanes;
     struct energy energy;
+    struct part_events *events; /* of machines that count (drivers/events/part_events.h) */
 };
 
 /*

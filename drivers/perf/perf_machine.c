@@ -224,21 +224,6 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     return MACHINE_OK;
 }
 
-static int perf_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
-{
-    struct perf *t = m->state;
-
-    return part_events_by_name(&t->events, name, code, err);
-}
-
-static int perf_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
-                             struct machine_error *err)
-{
-    const struct perf *t = m->state;
-
-    return part_events_named(&t->events, select, out, max, n, err);
-}
-
 static int perf_machine_trials(struct machine *m, const struct trials_request *r, double *duration,
                                struct trials_seen *seen, struct machine_error *err)
 {
@@ -256,11 +241,11 @@ static const struct machine_ops perf_ops = {
     .run = perf_run,
     .finish = perf_finish,
     .close = native_close,
-    .find_event = perf_find_event,
+    .find_event = part_events_by_name,
     .core_kinds = native_core_kinds,
     .every_core = native_every_core,
     .speed_select = native_speed_select,
-    .named_events = perf_named_events,
+    .named_events = part_events_named,
     .read_energy = native_read_energy,
     .trials = perf_machine_trials,
     .first_use = native_first_use,
@@ -309,6 +294,7 @@ static int perf_machine_start(struct perf *t, struct machine_error *err)
     int status = native_open(&t->common, "perf", t->system.sys, t->system.leaves, err);
     if (status != MACHINE_OK)
         return status;
+    t->common.events = &t->events;
     for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {
         snprintf(t->lack[id].why, sizeof t->lack[id].why,
                  "this machine counts cycles; the dependent chain is for machines that cannot");
