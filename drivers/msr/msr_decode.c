@@ -171,79 +171,65 @@ bool msr_tjmax(uint64_t temperature_target, unsigned *celsius)
 }
 
 enum { LIMIT_BITS = 16 };
-typedef const char *const limit_names[LIMIT_BITS];
+enum limit_layout { LIMITS_SKYLAKE, LIMITS_HASWELL, LIMITS_HASWELL_EP, LIMIT_LAYOUTS };
 
-/* SDM vol. 4: 6th generation Core (64FH), Haswell client (690H), Xeon E5 v3 (690H). */
-static limit_names skylake_limits = {[0] = "PROCHOT",
-                                     [1] = "thermal",
-                                     [4] = "residency",
-                                     [5] = "running average thermal limit",
-                                     [6] = "voltage regulator hot",
-                                     [7] = "voltage regulator current",
-                                     [8] = "electrical or other",
-                                     [10] = "PL1",
-                                     [11] = "PL2",
-                                     [12] = "maximum turbo",
-                                     [13] = "turbo attenuation"};
-static limit_names haswell_limits = {[0] = "PROCHOT",
-                                     [1] = "thermal",
-                                     [4] = "graphics",
-                                     [5] = "autonomous utilization",
-                                     [6] = "voltage regulator hot",
-                                     [8] = "electrical",
-                                     [9] = "core power",
-                                     [10] = "PL1",
-                                     [11] = "PL2",
-                                     [12] = "maximum turbo",
-                                     [13] = "turbo attenuation"};
-static limit_names haswell_ep_limits = {[0] = "PROCHOT",
-                                        [1] = "thermal",
-                                        [2] = "power budget",
-                                        [3] = "platform services",
-                                        [5] = "autonomous utilization",
-                                        [6] = "voltage regulator hot",
-                                        [8] = "electrical",
-                                        [10] = "multi-core turbo",
-                                        [13] = "core frequency P1",
-                                        [14] = "maximum n-core turbo",
-                                        [15] = "core frequency"};
+/* By bit. SDM vol. 4: 6th generation Core (64FH), Haswell client (690H), Xeon E5 v3 (690H). */
+static const char *const limit_names[LIMIT_BITS][LIMIT_LAYOUTS] = {
+    {"PROCHOT", "PROCHOT", "PROCHOT"},
+    {"thermal", "thermal", "thermal"},
+    {NULL, NULL, "power budget"},
+    {NULL, NULL, "platform services"},
+    {"residency", "graphics", NULL},
+    {"running average thermal limit", "autonomous utilization", "autonomous utilization"},
+    {"voltage regulator hot", "voltage regulator hot", "voltage regulator hot"},
+    {"voltage regulator current", NULL, NULL},
+    {"electrical or other", "electrical", "electrical"},
+    {NULL, "core power", NULL},
+    {"PL1", "PL1", "multi-core turbo"},
+    {"PL2", "PL2", NULL},
+    {"maximum turbo", "maximum turbo", NULL},
+    {"turbo attenuation", "turbo attenuation", "core frequency P1"},
+    {NULL, NULL, "maximum n-core turbo"},
+    {NULL, NULL, "core frequency"},
+};
 static const struct {
     unsigned char model;
     enum msr_register reg;
-    const char *const *names;
+    enum limit_layout layout;
 } limit_layouts[] = {
-    {0x4e, MSR_LIMITS_SKYLAKE, skylake_limits}, {0x5e, MSR_LIMITS_SKYLAKE, skylake_limits},
-    {0x3c, MSR_LIMITS_HASWELL, haswell_limits}, {0x45, MSR_LIMITS_HASWELL, haswell_limits},
-    {0x46, MSR_LIMITS_HASWELL, haswell_limits}, {0x3f, MSR_LIMITS_HASWELL, haswell_ep_limits},
+    {0x4e, MSR_LIMITS_SKYLAKE, LIMITS_SKYLAKE}, {0x5e, MSR_LIMITS_SKYLAKE, LIMITS_SKYLAKE},
+    {0x3c, MSR_LIMITS_HASWELL, LIMITS_HASWELL}, {0x45, MSR_LIMITS_HASWELL, LIMITS_HASWELL},
+    {0x46, MSR_LIMITS_HASWELL, LIMITS_HASWELL}, {0x3f, MSR_LIMITS_HASWELL, LIMITS_HASWELL_EP},
 };
 
-static const char *const *msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
+/* -1: none is known of this part. */
+static int msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
 {
     for (size_t i = 0; p->intel && p->family == 6 && i < sizeof limit_layouts / sizeof *limit_layouts; i++) {
         if (limit_layouts[i].model == p->model) {
             *reg = limit_layouts[i].reg;
-            return limit_layouts[i].names;
+            return (int)limit_layouts[i].layout;
         }
     }
-    return NULL;
+    return -1;
 }
 
 bool msr_limits_register(const struct msr_part *p, uint32_t *reg)
 {
-    return msr_decode_find_limits(p, reg) != NULL;
+    return msr_decode_find_limits(p, reg) >= 0;
 }
 
 void msr_limits_text(const struct msr_part *p, uint64_t value, char *out, size_t size)
 {
     uint32_t reg;
-    const char *const *names = msr_decode_find_limits(p, &reg);
+    int layout = msr_decode_find_limits(p, &reg);
 
     out[0] = '\0';
-    for (unsigned i = 0; names != NULL && i < LIMIT_BITS; i++) {
+    for (unsigned i = 0; layout >= 0 && i < LIMIT_BITS; i++) {
         if ((value >> i & 1) == 0)
             continue;
-        if (names[i] != NULL)
-            text_list_add(out, size, ", ", "%s", names[i]);
+        if (limit_names[i][layout] != NULL)
+            text_list_add(out, size, ", ", "%s", limit_names[i][layout]);
         else
             text_list_add(out, size, ", ", "bit %u", i);
     }
