@@ -125,10 +125,11 @@ static int check_cpus(const struct model_state *s, const struct machine_setup *s
     return status;
 }
 
-static size_t model_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
+/* Of kinds a model tells nothing. */
+static size_t model_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
 {
     const struct model *model = &((const struct model_state *)m->state)->model;
-    size_t n = model->cores < max ? model->cores : max;
+    size_t n = !every ? 0 : model->cores < max ? model->cores : max;
     for (size_t i = 0; i < n; i++) {
         const struct model_unlike *unlike = model_unlike_of(model, (int)i);
         out[i].cpu = (int)i;
@@ -513,7 +514,7 @@ static const struct machine_ops model_ops = {
     .read_register = model_register,
     .find_event = model_find_event,
     .named_events = model_named_events,
-    .every_core = model_every_core,
+    .core_kinds = model_core_kinds,
     .read_energy = model_energy,
     .speed_select = model_speed_select,
     .trials = model_trials,

@@ -39,22 +39,13 @@ void native_info(const struct native *s, struct machine_info *out)
     };
 }
 
-size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+size_t native_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
 {
     const struct native *s = m->state;
     struct cpu_view view;
 
     cpu_view_read(s->sys, &view);
-    return cpu_core_kinds(s->sys, &view, false, out, max);
-}
-
-size_t native_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct native *s = m->state;
-    struct cpu_view view;
-
-    cpu_view_read(s->sys, &view);
-    return cpu_core_kinds(s->sys, &view, true, out, max);
+    return cpu_core_kinds(s->sys, &view, every, out, max);
 }
 
 /* ---- open ---- */

@@ -69,9 +69,8 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
 /* All but the source. */
 void native_info(const struct native *s, struct machine_info *out);
 
-/* machine_ops.core_kinds and every_core. */
-size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max);
-size_t native_every_core(const struct machine *m, struct machine_core_kind *out, size_t max);
+/* machine_ops.core_kinds. */
+size_t native_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max);
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->pinning.locked)

@@ -213,7 +213,6 @@ static const struct machine_ops timing_ops = {
     .finish = timing_finish,
     .close = native_close,
     .core_kinds = native_core_kinds,
-    .every_core = native_every_core,
     .speed_select = native_speed_select,
     .read_energy = native_read_energy,
     .trials = timing_trials,
