@@ -17,9 +17,6 @@ void environment_cgroup_read(const struct environment_tree *t, struct environmen
 
 /* ---- what is counted: each kind is looked at twice, and filled in from what lies between ---- */
 
-/* Monotonic time in seconds. */
-double environment_clock(void);
-
 /* Since boot: of each CPU, in clock ticks; how many threads began, NaN: not told. */
 struct environment_times {
     struct {
@@ -40,7 +37,7 @@ struct environment_irq_look {
     struct environment_irq *irq;
     size_t n;
     int error;
-    double at; /* environment_clock() */
+    double at; /* clock_seconds(CLOCK_MONOTONIC) */
 };
 void environment_irqs_look(const struct environment_tree *t, int cpu, struct environment_irq_look *out);
 /* Fills in what was counted (nothing, where there is no look before), what they are allowed and the timer's rate; the

@@ -2,16 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "drivers/environment/environment_parts.h"
-
-double environment_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* ---- proc/stat (proc_stat(5)): clock ticks of each CPU ---- */
 

@@ -8,22 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_device.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 static const char POWERCAP[] = "class/powercap";
 #define LAP_STEPS 0x1p32 /* of the counters themselves: 32 bits (SDM vol. 3B, section 15.10) */
-
-static double now_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Adds a clause to the reasons, and the first remedy; returns false. */
 __attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct energy *e, const char *remedy,
@@ -134,17 +126,6 @@ static bool open_powercap(struct energy *e, int cpu)
 
 /* ---- liblikwid ---- */
 
-static int likwid_joules(const struct energy *e, int cpu, double *joules, char *why, size_t size)
-{
-    uint32_t steps;
-    double step;
-
-    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &step, why, size) != 0)
-        return -1;
-    *joules = steps * step;
-    return 0;
-}
-
 static bool open_likwid(struct energy *e, int cpu)
 {
     char why[160];
@@ -223,6 +204,8 @@ static void look_for_counter(struct energy *e, int cpu)
 static int counter(const struct energy *e, double *joules, char *why, size_t size)
 {
     uint64_t value = 0;
+    uint32_t steps;
+    double step;
     int error;
 
     switch (e->kind) {
@@ -230,7 +213,10 @@ static int counter(const struct energy *e, double *joules, char *why, size_t siz
         error = powercap_number(e, "energy_uj", joules);
         break;
     case ENERGY_LIKWID:
-        return likwid_joules(e, e->cpu, joules, why, size);
+        if (likwid_read_energy(e->access.likwid, e->cpu, LIKWID_PACKAGE, &steps, &step, why, size) != 0)
+            return -1;
+        *joules = steps * step;
+        return 0;
     default:
         error = read_register(e, e->cpu, energy_source_energy_register(e), &value);
         *joules = (double)(value & UINT32_MAX) * e->step;
@@ -245,18 +231,18 @@ static int read_edge(const struct energy *e, double *joules, double *seconds, ch
 {
     /* a question to liblikwid takes longer than the counter stands */
     bool wait = e->access.edge_us > 0 && e->kind != ENERGY_LIKWID;
-    double began = now_seconds();
+    double began = clock_seconds(CLOCK_MONOTONIC_RAW);
 
     if (counter(e, joules, why, size) != 0)
         return -1;
-    *seconds = (began + now_seconds()) / 2;
+    *seconds = (began + clock_seconds(CLOCK_MONOTONIC_RAW)) / 2;
     for (double first = *joules; wait && *joules == first;) {
-        if (now_seconds() - began > e->access.edge_us * 1e-6)
+        if (clock_seconds(CLOCK_MONOTONIC_RAW) - began > e->access.edge_us * 1e-6)
             return error_line(why, size, "the counter does not advance (%.6g J for %g ms)", first,
                               e->access.edge_us * 1e-3);
         if (counter(e, joules, why, size) != 0)
             return -1;
-        *seconds = now_seconds();
+        *seconds = clock_seconds(CLOCK_MONOTONIC_RAW);
     }
     return 0;
 }
