@@ -47,7 +47,7 @@ static int check_load(const struct measuring *m)
         return DONE;
     if (info.modelled)
         return refuse(CANNOT, "--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
-    if (cpu_read_text("/sys", "devices/system/cpu/smt/active", active, sizeof(active)) > 0 && active[0] == '0')
+    if (cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 && active[0] == '0')
         return refuse(
             CANNOT,
             "--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "

@@ -37,17 +37,15 @@ static void try_rdpmc(const struct perf_event_mmap_page *page, struct choice_fac
 }
 
 /* Lockdown at either level refuses unsigned modules (Linux, security/security.c, LOCKDOWN_MODULE_SIGNATURE). */
-static bool only_signed_modules(const char *sys)
+static bool only_signed_modules(const char *sys, const char *lockdown)
 {
     char text[80];
 
-    if (cpu_read_text(sys, "kernel/security/lockdown", text, sizeof text) > 0 &&
-        (strstr(text, "[integrity]") != NULL || strstr(text, "[confidentiality]") != NULL))
-        return true;
-    return cpu_read_text(sys, "module/module/parameters/sig_enforce", text, sizeof text) > 0 && text[0] == 'Y';
+    return strcmp(lockdown, "integrity") == 0 || strcmp(lockdown, "confidentiality") == 0 ||
+           (cpu_read_text(sys, text, sizeof text, "module/module/parameters/sig_enforce") > 0 && text[0] == 'Y');
 }
 
-static void ask_helper(const char *sys, const char *dev, struct choice_facts *out)
+static void ask_helper(const char *dev, struct choice_facts *out)
 {
     char path[256];
 
@@ -55,7 +53,6 @@ static void ask_helper(const char *sys, const char *dev, struct choice_facts *ou
     int fd = helper_connect(&helper_system, path, &out->helper);
     if (fd >= 0)
         helper_system.close(fd);
-    out->signed_modules = only_signed_modules(sys);
 }
 
 static void choices_ask_perf(struct choice_facts *out)
@@ -83,15 +80,11 @@ static void choices_ask_perf(struct choice_facts *out)
 static void ask_msr(const char *sys, const char *proc, const char *dev, const struct cpu_leaves *leaves,
                     struct choice_facts *out)
 {
-    struct cpu_view view;
-    struct machine_error ignored;
     struct msr_device device;
     struct msr_part part;
 
     msr_trouble_read(sys, proc, &out->msr);
-    cpu_view_read(sys, &view);
-    if (cpu_choose(&view, -1, &out->msr.cpu, &ignored) != MACHINE_OK)
-        out->msr.cpu = 0;
+    out->msr.cpu = cpu_default(sys);
     out->msr.open_errno = msr_device_open(dev, out->msr.cpu, &device);
     if (out->msr.open_errno == 0) {
         msr_part_of(leaves, &part);
@@ -109,7 +102,7 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
     memset(out, 0, sizeof *out);
     cpu_read_leaves(&leaves);
     out->guest = leaves.version.ecx >> 31 & 1;
-    ask_helper(sys, dev, out);
+    ask_helper(dev, out);
     choices_ask_perf(out);
     out->nmi_watchdog = perf_room_watchdog(proc);
     out->perf_paranoid = (int)cpu_read_number(proc, NOT_READABLE, "sys/kernel/perf_event_paranoid");
@@ -119,7 +112,8 @@ void choice_facts_read(const char *sys, const char *proc, const char *dev, struc
         out->hybrid = out->rdpmc_setting != NOT_READABLE;
     }
     ask_msr(sys, proc, dev, &leaves, out);
-    cpu_read_text(sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
+    out->signed_modules = only_signed_modules(sys, out->msr.lockdown);
+    cpu_read_text(sys, clock, sizeof clock, "devices/system/clocksource/clocksource0/current_clocksource");
     out->timing_usable = tsc_usable(&leaves, clock, out->timing_why, sizeof out->timing_why);
 }
 

@@ -57,17 +57,6 @@ static json_t *cpuid_json(void)
     return out;
 }
 
-/* The value behind the colon of "name : value"; NULL: the line is of something else. */
-static const char *value_of(char *line, const char *name)
-{
-    size_t length = strlen(name);
-    char *colon = strchr(line, ':');
-    if (colon == NULL || strncmp(line, name, length) != 0 || line[length + strspn(line + length, " \t")] != ':')
-        return NULL;
-    line[strcspn(line, "\n")] = '\0';
-    return colon + 1 + strspn(colon + 1, " ");
-}
-
 static json_t *cpuinfo_json(const char *proc)
 {
     static const char *const fields[] = {"vendor_id", "cpu family", "model",    "model name", "stepping",
@@ -79,9 +68,10 @@ static json_t *cpuinfo_json(const char *proc)
     snprintf(path, sizeof path, "%s/cpuinfo", proc);
     FILE *in = fopen(path, "re");
     while (in != NULL && fgets(line, sizeof line, in) != NULL) {
-        processors += value_of(line, "processor") != NULL;
+        line[strcspn(line, "\n")] = '\0';
+        processors += cpu_info_value(line, "processor") != NULL;
         for (size_t i = 0; processors == 1 && i < sizeof fields / sizeof *fields; i++) {
-            const char *value = value_of(line, fields[i]);
+            const char *value = cpu_info_value(line, fields[i]);
             if (value != NULL)
                 json_object_set_new(out, fields[i], json_string(value));
         }
@@ -97,9 +87,8 @@ static json_t *files_json(const char *root, const char *folder, const char *cons
 {
     json_t *out = json_object();
     for (size_t i = 0; i < n; i++) {
-        char path[200], text[300];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (cpu_read_text(root, path, text, sizeof text) > 0)
+        char text[300];
+        if (cpu_read_text(root, text, sizeof text, "%s/%s", folder, names[i]) > 0)
             json_object_set_new(out, names[i], json_string(text));
     }
     return out;

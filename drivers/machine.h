@@ -182,12 +182,9 @@ struct machine_ops {
      * and when that was; a counter is waited for until it moves. *source (may be NULL) names the counter, one line,
      * valid as long as the machine. MACHINE_CANNOT: why not, and the remedy. NULL: the machine has none */
     int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
-    /* one CPU of each kind of core that there is. Returns how many, at most max; 0, or NULL: not known, they
-     * are taken to be alike */
-    size_t (*core_kinds)(const struct machine *m, struct machine_core_kind *out, size_t max);
-    /* a CPU of each core that this process may use, labelled in the same way, by the CPU's number. Returns how many, at
-     * most max; 0, or NULL: not known */
-    size_t (*every_core)(const struct machine *m, struct machine_core_kind *out, size_t max);
+    /* one CPU of each kind of core that there is; with `every` of each core that this process may use, labelled in the
+     * same way, by the CPU's number. Returns how many, at most max; 0, or NULL: not known, as if alike */
+    size_t (*core_kinds)(const struct machine *m, bool every, struct machine_core_kind *out, size_t max);
     /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
      * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
     int (*speed_select)(struct machine *m, struct rated_limits *out, struct machine_error *err);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Opens the machine that a name stands for.
- */
+/* Opens the machine that a name stands for. */
 #include <stdio.h>
 #include <string.h>
 

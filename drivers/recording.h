@@ -25,6 +25,10 @@ enum counter_id {
     COUNTER_IDS
 };
 enum { CHAIN_CYCLE_UNIT = 1024 };
+static inline bool counter_of_chain(enum counter_id id)
+{
+    return id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS;
+}
 
 struct counter_spec {
     enum counter_id id;

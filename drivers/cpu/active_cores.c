@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Which logical CPUs are kept busy while one is measured.
- */
+/* Which logical CPUs are kept busy while one is measured. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
+#include "util/order.h"
 
 static bool cpu_is_listed(const struct machine_setup *s)
 {
@@ -25,17 +24,6 @@ int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s,
     return cpu_choose(v, cpu_wanted(s), cpu, err);
 }
 
-struct candidate {
-    int cpu;
-    int distance; /* in the order in which they become active; listed ones first, below 0 */
-};
-
-static int nearer(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    return x->distance != y->distance ? (x->distance > y->distance) - (x->distance < y->distance) : x->cpu - y->cpu;
-}
-
 /* 0: same kind of core and package as the measured one. */
 static int active_cores_distance(const char *root, const struct cpu_view *v, int cpu, int other)
 {
@@ -47,9 +35,9 @@ static int active_cores_distance(const char *root, const struct cpu_view *v, int
 struct search {
     const char *root;
     const struct cpu_view *view;
-    int cpu;               /* measured */
-    struct cpu_mask taken; /* first CPUs of the cores that are on the list, and of the measured one */
-    struct candidate *list;
+    int cpu;                /* measured */
+    struct cpu_mask taken;  /* first CPUs of the cores that are on the list, and of the measured one */
+    struct order_key *list; /* CPUs by distance, in whose order they become active; listed ones first, below 0 */
     size_t n;
     struct machine_error *err;
 };
@@ -77,7 +65,7 @@ static int list_wanted(struct search *s, const struct machine_setup *setup)
         cpu_mask_add(&seen, cpu);
         if (!cpu_mask_has(&s->taken, core)) {
             cpu_mask_add(&s->taken, core);
-            s->list[s->n++] = (struct candidate){cpu, (int)i - CPU_LIMIT};
+            s->list[s->n++] = (struct order_key){(double)i - CPU_LIMIT, (size_t)cpu};
         }
     }
     return MACHINE_OK;
@@ -99,7 +87,7 @@ static unsigned list_others(struct search *s, bool listed)
         cpu_mask_add(&seen, core);
         if (!listed && cpu_usable(s->view, c) && !cpu_mask_has(&s->taken, core)) {
             cpu_mask_add(&s->taken, core);
-            s->list[s->n++] = (struct candidate){c, active_cores_distance(s->root, s->view, s->cpu, c)};
+            s->list[s->n++] = (struct order_key){active_cores_distance(s->root, s->view, s->cpu, c), (size_t)c};
         }
     }
     return cores;
@@ -153,10 +141,10 @@ static int pick(struct search *s, const struct machine_setup *setup, struct cpu_
                           setup->n_cpus > 0 ? "the list of CPUs has" : "this process may use", out->available,
                           out->available == 1 ? "" : "s");
     }
-    qsort(s->list, s->n, sizeof *s->list, nearer);
+    qsort(s->list, s->n, sizeof *s->list, order_by_key);
     out->active = wanted == 0 ? out->available : wanted;
     for (out->n = 0; out->n < out->active - 1; out->n++)
-        out->cpus[out->n] = s->list[out->n].cpu;
+        out->cpus[out->n] = (int)s->list[out->n].index;
     count_near(s, out);
     if (setup->siblings)
         add_siblings(s, out);

@@ -67,40 +67,29 @@ static uint64_t parse_size(const char *text)
     return end == text || n > UINT64_MAX >> shift >> 1 ? 0 : (uint64_t)n << shift;
 }
 
-static unsigned count_sharers(const char *sys, const char *path)
+static unsigned count_sharers(const char *sys, int cpu, unsigned index)
 {
-    char file[160], text[4096];
     struct cpu_mask cpus;
-    unsigned n = 0;
 
-    snprintf(file, sizeof file, "%s/shared_cpu_list", path);
-    if (cpu_read_text(sys, file, text, sizeof text) < 0 || cpu_mask_parse(text, &cpus) != 0)
-        return 1;
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        n += cpu_mask_has(&cpus, cpu);
-    return n > 0 ? n : 1;
+    return cpu_read_list(sys, &cpus, "devices/system/cpu/cpu%d/cache/index%u/shared_cpu_list", cpu, index)
+               ? cpu_mask_count(&cpus)
+               : 1;
 }
 
 static void read_index(const char *sys, int cpu, unsigned index, struct cpu_caches *out)
 {
-    char path[120], file[160], type[32], size[32];
-    unsigned threads;
+    static const char path[] = "devices/system/cpu/cpu%d/cache/index%u/%s";
+    char type[32], size[32];
+    long level = cpu_read_number(sys, 0, path, cpu, index, "level");
 
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/cache/index%u", cpu, index);
-    long level = cpu_read_number(sys, 0, "%s/level", path);
-    snprintf(file, sizeof file, "%s/type", path);
-    if (level < 1 || level > 3 || cpu_read_text(sys, file, type, sizeof type) < 0 || strcmp(type, "Instruction") == 0)
-        return;
-    snprintf(file, sizeof file, "%s/size", path);
-    if (cpu_read_text(sys, file, size, sizeof size) < 0)
+    if (level < 1 || level > 3 || cpu_read_text(sys, type, sizeof type, path, cpu, index, "type") < 0 ||
+        strcmp(type, "Instruction") == 0 || cpu_read_text(sys, size, sizeof size, path, cpu, index, "size") < 0)
         return;
     /* the threads of a core share its first cache, whose index is 0 */
-    snprintf(file, sizeof file, "devices/system/cpu/cpu%d/cache/index0", cpu);
-    threads = count_sharers(sys, file);
-    take_cache(out, (unsigned)level, parse_size(size), count_sharers(sys, path), threads);
+    take_cache(out, (unsigned)level, parse_size(size), count_sharers(sys, cpu, index), count_sharers(sys, cpu, 0));
 }
 
-static uint64_t memory_available(const char *proc)
+uint64_t cpu_memory_available(const char *proc)
 {
     char path[300], line[200];
     unsigned long long kib = 0;
@@ -123,5 +112,5 @@ void cpu_caches_read(const char *sys, const char *proc, int cpu, struct cpu_cach
     if (out->l1 == 0 && strcmp(sys, "/sys") == 0)
         ask_cpuid(out);
     if (proc != NULL)
-        out->memory = memory_available(proc);
+        out->memory = cpu_memory_available(proc);
 }

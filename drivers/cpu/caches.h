@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * How large the caches of a CPU are, for workloads that are to stay in one of them or to miss all.
- */
+/* How large the caches of a CPU are, for workloads that are to stay in one of them or to miss all. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,6 +20,8 @@ struct cpu_caches {
  * ("/proc", ...; NULL: not asked). Where a real /sys tells nothing, from CPUID on the CPU that this runs on.
  */
 void cpu_caches_read(const char *sys, const char *proc, int cpu, struct cpu_caches *out);
+/* The memory alone, in bytes; 0: not known. */
+uint64_t cpu_memory_available(const char *proc);
 
 /*
  * Takes one cache of CPUID 4 (Intel SDM vol. 2A) or 8000001DH (AMD APM vol. 3), whose layouts are the same, into *out:

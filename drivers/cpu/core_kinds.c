@@ -7,6 +7,7 @@
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
+#include "util/order.h"
 #include "util/text_list.h"
 
 struct core {
@@ -110,50 +111,27 @@ static void core_kinds_describe(const struct core *list, size_t n, const struct 
         text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
 
-static int by_cpu(const void *a, const void *b)
-{
-    const struct core *x = a, *y = b;
-
-    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
-
-size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct machine_core_kind *out, size_t max)
 {
     struct core *list = calloc(CPU_LIMIT, sizeof *list);
+    size_t labelled = 0;
 
     if (list == NULL)
         return 0;
     size_t n = list_cores(root, v, list);
     find_favoured(list, n);
-    qsort(list, n, sizeof *list, by_cpu);
-    n = n < max ? n : max;
-    for (size_t i = 0; i < n; i++) {
-        out[i].cpu = list[i].cpu;
-        core_kinds_describe(list, n, &list[i], out[i].label, sizeof out[i].label);
-    }
-    free(list);
-    return n;
-}
-
-size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)
-{
-    struct core *list = calloc(CPU_LIMIT, sizeof *list);
-    size_t kinds = 0;
-
-    if (list == NULL)
-        return 0;
-    size_t n = list_cores(root, v, list);
-    find_favoured(list, n);
-    for (size_t i = 0; i < n && kinds < max; i++) {
-        size_t first = 0;
+    if (every)
+        qsort(list, n, sizeof *list, order_unsigned);
+    for (size_t i = 0; i < n && labelled < max; i++) {
+        size_t first = every ? i : 0;
         while (!neighbours(&list[first], &list[i]) || list[first].favoured != list[i].favoured)
             first++;
         if (first < i)
             continue;
-        out[kinds].cpu = list[i].cpu;
-        core_kinds_describe(list, n, &list[i], out[kinds].label, sizeof out[kinds].label);
-        kinds++;
+        out[labelled].cpu = list[i].cpu;
+        core_kinds_describe(list, n, &list[i], out[labelled].label, sizeof out[labelled].label);
+        labelled++;
     }
     free(list);
-    return kinds;
+    return labelled;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What CPUID says of this processor.
- */
+/* What CPUID says of this processor. */
 #include "drivers/cpu/cpu.h"
 
 #include <cpuid.h>
@@ -41,6 +39,16 @@ void cpu_read_leaves(struct cpu_leaves *out)
     for (uint32_t i = 0; i < 3; i++)
         read_leaf(0x80000002 + i, extended.eax, &out->brand[i]);
     read_leaf(0x80000007, extended.eax, &out->power);
+}
+
+char *cpu_info_value(char *line, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(line, name, length) != 0)
+        return NULL;
+    line += length + strspn(line + length, " \t");
+    return *line == ':' ? line + 1 + strspn(line + 1, " \t") : NULL;
 }
 
 /* At most `most` bytes, without blanks around them. */

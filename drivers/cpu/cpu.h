@@ -33,6 +33,9 @@ struct cpu_leaves {
 };
 void cpu_read_leaves(struct cpu_leaves *out);
 
+/* The value behind the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */
+char *cpu_info_value(char *line, const char *name);
+
 struct cpu_identity {
     char vendor[13];
     char brand[49];     /* without the padding; the vendor where the CPU has no brand string */
@@ -60,6 +63,7 @@ struct cpu_mask {
 void cpu_mask_clear(struct cpu_mask *m);
 void cpu_mask_add(struct cpu_mask *m, int cpu);
 bool cpu_mask_has(const struct cpu_mask *m, int cpu);
+unsigned cpu_mask_count(const struct cpu_mask *m);
 /* Reads the kernel's list form, "0-3,8". Returns 0, or -1 when it is not one (then *out is empty). */
 int cpu_mask_parse(const char *text, struct cpu_mask *out);
 /* The same of the other form, words of 32 bits in hexadecimal, the highest CPUs first: "ff,ffffffff". */
@@ -85,6 +89,9 @@ void cpu_view_read(const char *root, struct cpu_view *out);
  * MACHINE_BAD_INPUT with *err telling which of the three it was: not existing, offline, not allowed.
  */
 int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_error *err);
+
+/* The CPU that this takes for -1 below `root`; 0 where there is none. */
+int cpu_default(const char *root);
 
 /* Whether a CPU is online and allowed. */
 bool cpu_usable(const struct cpu_view *v, int cpu);
@@ -131,11 +138,11 @@ int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, cons
 /*
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and
  * dies, and cores that are favoured (a higher highest_perf of CPPC, or cpuinfo_max_freq, than others of their kind and
- * die). The highest-numbered one of each, in falling order. Returns how many, at most `max`; 0: out of memory.
+ * die). The highest-numbered one of each, in falling order; with `every`, of every core, whether others are like it or
+ * not, in the order of the CPUs' numbers. Returns how many, at most `max`; 0: out of memory.
  */
-size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
-/* The same for every core, whether others are like it or not, in the order of the CPUs' numbers. */
-size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max);
+size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct machine_core_kind *out,
+                      size_t max);
 
 /* The kind of a CPU's core on a hybrid part: "P", "E" or "LP-E"; "" on others, or where sysfs does not tell. */
 const char *cpu_core_class(const char *root, int cpu);
@@ -146,9 +153,11 @@ int cpu_set_affinity(const struct cpu_mask *m);
 /* Leaves it one CPU; *before receives what it was. */
 int cpu_pin(int cpu, struct cpu_mask *before);
 
-/* Reads a small text file, without its trailing newline. Returns the length, or -1 with errno set. */
-int cpu_read_text(const char *root, const char *path, char *out, size_t size);
-/* The whole number that such a file holds, at a path as printf makes it; `otherwise` where there is none. */
+/* Reads a small text file, at a path as printf makes it, without its trailing newline. Returns the length, or -1 with
+ * errno set. */
+__attribute__((format(printf, 4, 5))) int cpu_read_text(const char *root, char *out, size_t size, const char *path,
+                                                        ...);
+/* The whole number that such a file holds; `otherwise` where there is none. */
 __attribute__((format(printf, 3, 4))) long cpu_read_number(const char *root, long otherwise, const char *path, ...);
 /* The CPUs that it lists, in the kernel's form. Returns false, and none, where there is no such list. */
 __attribute__((format(printf, 3, 4))) bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...);

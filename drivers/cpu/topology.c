@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Logical CPUs and physical cores: which exist, which may be used, which to measure on.
- */
+/* Logical CPUs and physical cores: which exist, which may be used, which to measure on. */
 #include "drivers/cpu/cpu.h"
 
 #include <ctype.h>
@@ -29,9 +27,9 @@ bool cpu_mask_has(const struct cpu_mask *m, int cpu)
     return cpu >= 0 && cpu < CPU_LIMIT && CPU_ISSET_S((size_t)cpu, sizeof *m, m->set);
 }
 
-static bool cpu_mask_empty(const struct cpu_mask *m)
+unsigned cpu_mask_count(const struct cpu_mask *m)
 {
-    return CPU_COUNT_S(sizeof *m, m->set) == 0;
+    return (unsigned)CPU_COUNT_S(sizeof *m, m->set);
 }
 
 /* One number of a list; -1 when there is none or it is out of range. */
@@ -66,36 +64,29 @@ int cpu_mask_parse(const char *text, struct cpu_mask *out)
     return 0;
 }
 
-/* The bits of a hexadecimal digit; -1: it is none. */
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c != '\0' ? strchr(digits, tolower((unsigned char)c)) : NULL;
-    return at != NULL ? (int)(at - digits) : -1;
-}
-
 int cpu_mask_parse_hex(const char *text, struct cpu_mask *out)
 {
-    enum { WORD_DIGITS = 8, DIGIT_BITS = 4 };
-    const char *at = text + strlen(text);
-    int cpu = 0, bad = at == text;
+    enum { WORD_DIGITS = 8, WORD_BITS = 32 };
+    const char *const begin = text;
+    size_t words = 1;
+    bool good = true;
+
     cpu_mask_clear(out);
-    for (int digits = 0; at > text && !bad; digits++) {
-        int bits = hex_digit(*--at);
-        if (bits < 0) { /* between words, of which the first alone may be shorter */
-            bad = *at != ',' || digits != WORD_DIGITS || at == text;
-            digits = -1;
-            continue;
-        }
-        bad = digits >= WORD_DIGITS || (bits != 0 && cpu >= CPU_LIMIT);
-        for (int i = 0; i < DIGIT_BITS; i++)
+    for (const char *c = text; *c != '\0'; c++)
+        words += *c == ',';
+    while (good && words-- > 0) {
+        size_t digits = strspn(text, "0123456789abcdefABCDEF");
+        unsigned long bits = strtoul(text, NULL, 16);
+        good = digits > 0 && digits <= WORD_DIGITS && text[digits] == (words > 0 ? ',' : '\0') &&
+               (digits == WORD_DIGITS || text == begin) && (bits == 0 || words < CPU_LIMIT / WORD_BITS);
+        for (int i = 0; good && i < WORD_BITS; i++)
             if (bits >> i & 1)
-                cpu_mask_add(out, cpu + i);
-        cpu += DIGIT_BITS;
+                cpu_mask_add(out, (int)words * WORD_BITS + i);
+        text += digits + 1;
     }
-    if (bad)
+    if (!good)
         cpu_mask_clear(out);
-    return bad ? -1 : 0;
+    return good ? 0 : -1;
 }
 
 void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
@@ -141,13 +132,14 @@ int cpu_set_affinity(const struct cpu_mask *m)
     return sched_setaffinity(0, sizeof *m, m->set);
 }
 
-int cpu_read_text(const char *root, const char *path, char *out, size_t size)
+static int read_at(const char *root, char *out, size_t size, const char *path, va_list args)
 {
-    char full[512];
-    int length = snprintf(full, sizeof full, "%s/%s", root, path);
+    char below[400], full[512];
+    int length = vsnprintf(below, sizeof below, path, args);
+    int whole = snprintf(full, sizeof full, "%s/%s", root, below);
 
     out[0] = '\0';
-    if (length < 0 || (size_t)length >= sizeof full) {
+    if (length < 0 || (size_t)length >= sizeof below || (size_t)whole >= sizeof full) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -168,12 +160,14 @@ int cpu_read_text(const char *root, const char *path, char *out, size_t size)
     return (int)got;
 }
 
-static bool read_at(const char *root, const char *path, va_list args, char *out, size_t size)
+int cpu_read_text(const char *root, char *out, size_t size, const char *path, ...)
 {
-    char formatted[200];
+    va_list args;
 
-    vsnprintf(formatted, sizeof formatted, path, args);
-    return cpu_read_text(root, formatted, out, size) > 0;
+    va_start(args, path);
+    int length = read_at(root, out, size, path, args);
+    va_end(args);
+    return length;
 }
 
 long cpu_read_number(const char *root, long otherwise, const char *path, ...)
@@ -183,7 +177,7 @@ long cpu_read_number(const char *root, long otherwise, const char *path, ...)
     va_list args;
 
     va_start(args, path);
-    if (read_at(root, path, args, text, sizeof text))
+    if (read_at(root, text, sizeof text, path, args) > 0)
         value = strtol(text, &end, 10);
     va_end(args);
     return end != text && *end == '\0' ? value : otherwise;
@@ -196,7 +190,7 @@ bool cpu_read_list(const char *root, struct cpu_mask *out, const char *path, ...
 
     cpu_mask_clear(out);
     va_start(args, path);
-    bool read = read_at(root, path, args, text, sizeof text) && cpu_mask_parse(text, out) == 0;
+    bool read = read_at(root, text, sizeof text, path, args) > 0 && cpu_mask_parse(text, out) == 0;
     va_end(args);
     return read;
 }
@@ -208,9 +202,9 @@ void cpu_view_read(const char *root, struct cpu_view *out)
     cpu_read_list(root, &out->present, "devices/system/cpu/present");
     cpu_read_list(root, &out->online, "devices/system/cpu/online");
     cpu_read_list(root, &out->big, "devices/cpu_core/cpus");
-    if (cpu_mask_empty(&out->online))
+    if (cpu_mask_count(&out->online) == 0)
         out->online = out->allowed;
-    if (cpu_mask_empty(&out->present))
+    if (cpu_mask_count(&out->present) == 0)
         out->present = out->online;
 }
 
@@ -237,7 +231,7 @@ int cpu_refuse(const struct cpu_view *v, struct machine_error *err, const char *
 
 static int choose_default(const struct cpu_view *v, int *cpu, struct machine_error *err)
 {
-    for (int big = !cpu_mask_empty(&v->big); big >= 0; big--) {
+    for (int big = cpu_mask_count(&v->big) > 0; big >= 0; big--) {
         for (int c = CPU_LIMIT - 1; c >= 0; c--) {
             if (cpu_usable(v, c) && (!big || cpu_mask_has(&v->big, c))) {
                 *cpu = c;
@@ -265,6 +259,16 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
     }
     *cpu = wanted;
     return MACHINE_OK;
+}
+
+int cpu_default(const char *root)
+{
+    struct cpu_view view;
+    struct machine_error ignored;
+    int cpu;
+
+    cpu_view_read(root, &view);
+    return cpu_choose(&view, -1, &cpu, &ignored) == MACHINE_OK ? cpu : 0;
 }
 
 int cpu_core_of(const char *root, int cpu)

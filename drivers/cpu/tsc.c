@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The time-stamp counter as a clock.
- */
+/* The time-stamp counter as a clock. */
 #include "drivers/cpu/tsc.h"
 
 #include <gsl/gsl_fit.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The time-stamp counter: whether it can serve as a clock, and how fast it ticks.
- */
+/* The time-stamp counter: whether it can serve as a clock, and how fast it ticks. */
 #pragma once
 
 #include <stdbool.h>

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/environment/environment_counts.h"
 #include "drivers/environment/environment_parts.h"
+#include "util/clock.h"
 
 /* Everything unknown. */
 static void environment_clear(int cpu, struct environment *e)
@@ -111,7 +111,7 @@ static void sleep_until(double end, int (*stop)(void *data), void *data)
 {
     static const double part = 0.05;
     for (;;) {
-        double left = end - environment_clock();
+        double left = end - clock_seconds(CLOCK_MONOTONIC);
         if ((stop != NULL && stop(data)) || !(left > 0))
             return;
         struct timespec time = {.tv_nsec = (long)(fmin(left, part) * 1e9)};
@@ -125,7 +125,7 @@ static void count_meanwhile(const struct environment_tree *t, double seconds, in
     struct environment_looks before = {0};
     look_first(t, e, &before);
     if (seconds > 0) {
-        sleep_until(environment_clock() + seconds, stop, data);
+        sleep_until(clock_seconds(CLOCK_MONOTONIC) + seconds, stop, data);
         look_again(t, &before, e);
     } else { /* what was since boot */
         const struct environment_irq_look none = {0};

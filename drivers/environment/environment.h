@@ -175,5 +175,8 @@ void environment_path(enum environment_fact which, int cpu, char *out, size_t si
  * "nomodule". *length of it; NULL: there is none.
  */
 const char *environment_boot_option(const struct environment *e, const char *name, size_t *length);
+/* The group of a process in a controller's hierarchy, from its lines "4:cpu,cpuacct:/group", which are cut up; "": in
+ * that of version 2 ("0::/group"). NULL: in none. */
+char *environment_cgroup_of(char *groups, const char *controller);
 /* The facts alone, in a fraction of a millisecond: no lists, nothing counted. For the snapshot. */
 void environment_read_facts(const char *root, int cpu, struct environment *out);

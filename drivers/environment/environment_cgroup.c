@@ -69,8 +69,7 @@ static bool find_mount(char *mounts, const char *controller, struct cgroup_mount
     return false;
 }
 
-/* The group of this process in it, from lines "4:cpu,cpuacct:/group" (v2: "0::/group"). */
-static char *find_group(char *groups, const char *controller)
+char *environment_cgroup_of(char *groups, const char *controller)
 {
     char *rest = NULL;
     for (char *line = strtok_r(groups, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
@@ -103,7 +102,7 @@ static bool find_place(const struct environment_tree *t, const char *controller,
     char *mounts = environment_tree_whole(t, "proc/self/mountinfo");
     char *groups = environment_tree_whole(t, "proc/self/cgroup"), *group = NULL;
     bool found = mounts != NULL && groups != NULL && find_mount(mounts, controller, &mount) &&
-                 (group = find_group(groups, controller)) != NULL;
+                 (group = environment_cgroup_of(groups, controller)) != NULL;
     if (found)
         set_place(&mount, group, out);
     free(mounts);

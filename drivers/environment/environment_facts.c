@@ -12,32 +12,18 @@ enum { FACT_PATH_SIZE = 256, LIST_SIZE = 4096, FIRST_CPU_SIZE = 16384 };
 
 /* ---- the facts ---- */
 
-/* The path as it stands in the list: with %d and *. */
-static const char *fact_pattern(enum environment_fact which)
+void environment_path(enum environment_fact which, int cpu, char *out, size_t size)
 {
     static const char *const patterns[] = {
 #define ENVIRONMENT_FACT_PATH(name, path) path,
         ENVIRONMENT_FACTS(ENVIRONMENT_FACT_PATH)
 #undef ENVIRONMENT_FACT_PATH
     };
-    return patterns[which];
-}
-
-/* The path below the root, with the CPU's number. */
-static void fact_path(enum environment_fact which, int cpu, char *out, size_t size)
-{
-    const char *pattern = fact_pattern(which), *number = strstr(pattern, "%d");
+    const char *pattern = patterns[which], *number = strstr(pattern, "%d");
     if (number != NULL)
-        snprintf(out, size, "%.*s%d%s", (int)(number - pattern), pattern, cpu, number + 2);
+        snprintf(out, size, "/%.*s%d%s", (int)(number - pattern), pattern, cpu, number + 2);
     else
-        snprintf(out, size, "%s", pattern);
-}
-
-void environment_path(enum environment_fact which, int cpu, char *out, size_t size)
-{
-    char path[FACT_PATH_SIZE];
-    fact_path(which, cpu, path, sizeof path);
-    snprintf(out, size, "/%s", path);
+        snprintf(out, size, "/%s", pattern);
 }
 
 /* The first folder in the order of names that has the file. */
@@ -65,11 +51,11 @@ static int read_starred(const struct environment_tree *t, const char *path, cons
 static void read_fact(const struct environment_tree *t, enum environment_fact which, int cpu, struct fact *out)
 {
     char path[FACT_PATH_SIZE];
-    fact_path(which, cpu, path, sizeof path);
-    const char *star = strchr(path, '*');
+    environment_path(which, cpu, path, sizeof path);
+    const char *below = path + 1, *star = strchr(below, '*');
     out->text[0] = '\0';
-    out->error = star != NULL ? read_starred(t, path, star, out)
-                              : environment_tree_line(t, path, out->text, sizeof out->text);
+    out->error = star != NULL ? read_starred(t, below, star, out)
+                              : environment_tree_line(t, below, out->text, sizeof out->text);
 }
 
 /* ---- sets of CPUs, which may be longer than a fact's text ---- */
@@ -78,8 +64,8 @@ static bool read_set(const struct environment_tree *t, enum environment_fact whi
                      int (*parse)(const char *, struct cpu_mask *), struct cpu_mask *out)
 {
     char path[FACT_PATH_SIZE], text[LIST_SIZE];
-    fact_path(which, e->cpu, path, sizeof path);
-    if (e->fact[which].error == 0 && environment_tree_line(t, path, text, sizeof text) == 0)
+    environment_path(which, e->cpu, path, sizeof path);
+    if (e->fact[which].error == 0 && environment_tree_line(t, path + 1, text, sizeof text) == 0)
         return parse(text, out) == 0;
     cpu_mask_clear(out);
     return false;
@@ -123,9 +109,9 @@ const char *environment_boot_option(const struct environment *e, const char *nam
 static void read_command_line(const struct environment_tree *t, struct environment *e)
 {
     char path[FACT_PATH_SIZE];
-    fact_path(ENV_CMDLINE, e->cpu, path, sizeof path);
+    environment_path(ENV_CMDLINE, e->cpu, path, sizeof path);
     e->command_line[0] = e->mitigations[0] = '\0';
-    if (environment_tree_line(t, path, e->command_line, sizeof e->command_line) != 0)
+    if (environment_tree_line(t, path + 1, e->command_line, sizeof e->command_line) != 0)
         return;
     size_t length;
     const char *value = environment_boot_option(e, "mitigations", &length);
@@ -144,16 +130,6 @@ void environment_facts_read(const struct environment_tree *t, struct environment
 }
 
 /* ---- proc/cpuinfo ---- */
-
-/* The value behind the colon of "name : value"; NULL: the line is of something else. */
-static char *cpuinfo_value(char *line, const char *name)
-{
-    size_t length = strlen(name);
-    if (strncmp(line, name, length) != 0)
-        return NULL;
-    line += length + strspn(line + length, " \t");
-    return *line == ':' ? line + 1 + strspn(line + 1, " \t") : NULL;
-}
 
 static void take_flags(char *flags, struct environment *e)
 {
@@ -183,8 +159,8 @@ static void read_cpuinfo(char *text, struct environment *e)
     size_t n = 0;
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-        char *flags = e->cpuinfo_known ? NULL : cpuinfo_value(line, "flags");
-        const char *microcode = cpuinfo_value(line, "microcode");
+        char *flags = e->cpuinfo_known ? NULL : cpu_info_value(line, "flags");
+        const char *microcode = cpu_info_value(line, "microcode");
         if (flags != NULL)
             take_flags(flags, e);
         if (microcode != NULL && e->microcode[0] == '\0')

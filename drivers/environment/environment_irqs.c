@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/environment/environment_counts.h"
+#include "drivers/environment/environment_parts.h"
+#include "util/clock.h"
 #include "util/list.h"
 #include "util/plain_text.h"
 
@@ -89,7 +90,7 @@ void environment_irqs_look(const struct environment_tree *t, int cpu, struct env
     struct environment_irq irq;
     char *text = environment_tree_whole(t, "proc/interrupts"), *rest = NULL;
     int error = errno;
-    *out = (struct environment_irq_look){.at = environment_clock()};
+    *out = (struct environment_irq_look){.at = clock_seconds(CLOCK_MONOTONIC)};
     char *header = text != NULL ? strtok_r(text, "\n", &rest) : NULL;
     if (header == NULL || !find_column(header, cpu, &columns)) {
         out->error = text == NULL ? error : ENXIO;

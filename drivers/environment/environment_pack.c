@@ -59,45 +59,17 @@ static void pack_whole(struct packing *p, const char *path)
 /* Whether a word of the kernel's command line changes what is measured; others may name disks, hosts, addresses. */
 static bool word_matters(const char *word)
 {
-    static const char *const keys[] = {
-        "isolcpus",
-        "nohz_full",
-        "nohz",
-        "rcu_nocbs",
-        "irqaffinity",
-        "mitigations",
-        "nosmt",
-        "intel_pstate",
-        "amd_pstate",
-        "intel_idle.",
-        "processor.",
-        "cpuidle.",
-        "idle",
-        "nmi_watchdog",
-        "nowatchdog",
-        "tsc",
-        "clocksource",
-        "transparent_hugepage",
-        "lockdown",
-        "kthread_cpus",
-        "pti",
-        "nopti",
-        "preempt",
-        "threadirqs",
-        "skew_tick",
-        "workqueue.",
-        "cpufreq.",
-        "nox2apic",
-        "acpi_irq_nobalance",
-        "maxcpus",
-        "nr_cpus",
-        "nomodule",
-    };
+    static const char keys[] = "isolcpus nohz_full nohz rcu_nocbs irqaffinity mitigations nosmt intel_pstate "
+                               "amd_pstate intel_idle. processor. cpuidle. idle nmi_watchdog nowatchdog tsc "
+                               "clocksource transparent_hugepage lockdown kthread_cpus pti nopti preempt "
+                               "threadirqs skew_tick workqueue. cpufreq. nox2apic acpi_irq_nobalance maxcpus "
+                               "nr_cpus nomodule";
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:=";
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t length = strlen(keys[i]);
-        bool begins = strncmp(word, keys[i], length) == 0;
-        bool whole = keys[i][length - 1] == '.' || word[length] == '\0' || word[length] == '=';
+    size_t length;
+    for (const char *key = keys; *key != '\0'; key += length + strspn(key + length, " ")) {
+        length = strcspn(key, " ");
+        bool begins = strncmp(word, key, length) == 0;
+        bool whole = key[length - 1] == '.' || word[length] == '\0' || word[length] == '=';
         if (begins && whole)
             return strspn(word, plain) == strlen(word);
     }

@@ -2,16 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "drivers/environment/environment_counts.h"
-
-double environment_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
+#include "drivers/environment/environment_parts.h"
 
 /* ---- proc/stat (proc_stat(5)): clock ticks of each CPU ---- */
 
@@ -65,31 +57,23 @@ static double busy_between(const struct environment_times *before, const struct 
     return fmax(0, 1 - idle - steal);
 }
 
-/* The mean of what is known of some CPUs. */
-struct busy_mean {
-    double sum, n;
-};
-
-static void add_busy(struct busy_mean *m, double busy)
-{
-    m->sum += busy;
-    m->n++;
-}
-
 void environment_stat_fill(const struct environment_times *before, const struct environment_times *after,
                            struct environment *e)
 {
-    struct busy_mean here = {0}, siblings = {0}, others = {0};
+    enum { HERE, SIBLING, OTHER, KINDS };
+    double sum[KINDS] = {0}, n[KINDS] = {0}; /* of the CPUs of which it is known */
     if (before == NULL || after == NULL)
         return;
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        struct busy_mean *m = cpu == e->cpu ? &here : cpu_mask_has(&e->siblings, cpu) ? &siblings : &others;
-        if (before->cpu[cpu].total > 0 && after->cpu[cpu].total > before->cpu[cpu].total)
-            add_busy(m, busy_between(before, after, cpu));
+        if (!(before->cpu[cpu].total > 0) || !(after->cpu[cpu].total > before->cpu[cpu].total))
+            continue;
+        int kind = cpu == e->cpu ? HERE : cpu_mask_has(&e->siblings, cpu) ? SIBLING : OTHER;
+        sum[kind] += busy_between(before, after, cpu);
+        n[kind]++;
     }
-    e->busy_here = here.sum / here.n; /* NaN of none */
-    e->busy_sibling = siblings.sum / siblings.n;
-    e->busy_others = others.sum / others.n;
+    e->busy_here = sum[HERE] / n[HERE]; /* NaN of none */
+    e->busy_sibling = sum[SIBLING] / n[SIBLING];
+    e->busy_others = sum[OTHER] / n[OTHER];
     e->steal = part_between(before->cpu[e->cpu].steal, after->cpu[e->cpu].steal,
                             after->cpu[e->cpu].total - before->cpu[e->cpu].total);
     e->begun = after->begun - before->begun;

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drivers/environment/environment_counts.h"
+#include "drivers/environment/environment_parts.h"
 #include "util/list.h"
+#include "util/order.h"
 #include "util/plain_text.h"
 
 enum { KTHREADD = 2, NS_PER_S = 1000000000 };
@@ -84,7 +85,7 @@ static bool read_bound(const struct environment_tree *tasks, const char *tid)
     at += sizeof name - 1;
     at += strspn(at, " \t");
     at[strcspn(at, "\n")] = '\0';
-    return cpu_mask_parse(at, &mask) == 0 && CPU_COUNT_S(sizeof mask, mask.set) == 1;
+    return cpu_mask_parse(at, &mask) == 0 && cpu_mask_count(&mask) == 1;
 }
 
 /* ---- all threads ---- */
@@ -163,19 +164,13 @@ static void note_ran(struct task_walk *walk, const char *tid)
         look->ran[look->n++] = ran;
 }
 
-static int by_thread(const void *a, const void *b)
-{
-    const struct environment_ran *x = a, *y = b;
-    return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
 void environment_tasks_look(const struct environment_tree *t, struct environment_task_look *out)
 {
     struct task_walk walk = {.each = note_ran, .look = out};
     *out = (struct environment_task_look){0};
     out->error = walk_all(t, &walk);
     if (out->n > 0)
-        qsort(out->ran, out->n, sizeof *out->ran, by_thread);
+        qsort(out->ran, out->n, sizeof *out->ran, order_unsigned);
 }
 
 /* ---- the second ---- */
@@ -205,8 +200,9 @@ static void note_difference(struct task_walk *walk, const char *tid)
     const struct environment_task_look *before = walk->before;
     if (!read_ran(&walk->tasks, tid, &now.ns))
         return;
-    const struct environment_ran *was = before->n > 0 ? bsearch(&now, before->ran, before->n, sizeof now, by_thread)
-                                                      : NULL;
+    const struct environment_ran *was = before->n > 0
+                                            ? bsearch(&now, before->ran, before->n, sizeof now, order_unsigned)
+                                            : NULL;
     /* one that was not there, or has another's number, has begun meanwhile */
     uint64_t ns = was != NULL && was->ns <= now.ns ? now.ns - was->ns : now.ns;
     if (ns > 0)

@@ -117,9 +117,7 @@ static ssize_t read_fully(int fd, char *out, size_t size)
 {
     size_t used = 0;
     while (used < size) {
-        ssize_t got = read(fd, out + used, size - used);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = TEMP_FAILURE_RETRY(read(fd, out + used, size - used));
         if (got < 0)
             return -1;
         if (got == 0)

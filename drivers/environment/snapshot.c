@@ -8,7 +8,7 @@
 #include "util/plain_text.h"
 #include "util/text_list.h"
 
-enum { VALUE_SIZE = 160, MEMBERS_MAX = 16 };
+enum { VALUE_SIZE = 160, MEMBERS = 12 };
 
 /* ---- what the members are ---- */
 
@@ -85,40 +85,32 @@ struct snapshot_member {
     char value[VALUE_SIZE];
 };
 
-static void snapshot_add(struct snapshot_member **next, const char *name, const char *title, const char *value)
+/* All members in their order. */
+static void snapshot_members(const struct environment *e, struct snapshot_member out[MEMBERS])
 {
-    struct snapshot_member *m = (*next)++;
-    m->name = name;
-    m->title = title;
-    m->yes_no = false;
-    copy_value(value, m->value);
-}
-
-static void add_yes_no(struct snapshot_member **next, const char *name, const char *title, const char *value)
-{
-    snapshot_add(next, name, title, value);
-    (*next)[-1].yes_no = true;
-}
-
-/* All members in their order; returns how many. */
-static size_t snapshot_members(const struct environment *e, struct snapshot_member out[MEMBERS_MAX])
-{
-    struct snapshot_member *next = out;
     char bios[VALUE_SIZE];
     bios_value(e, bios);
-    snapshot_add(&next, "kernel", "kernel", fact_text(e, ENV_RELEASE));
-    snapshot_add(&next, "microcode", "microcode", e->microcode);
-    snapshot_add(&next, "bios", "BIOS", bios);
-    snapshot_add(&next, "smt", "SMT", smt_value(e));
-    snapshot_add(&next, "governor", "governor", fact_text(e, ENV_GOVERNOR));
-    snapshot_add(&next, "driver", "driver", fact_text(e, ENV_DRIVER));
-    snapshot_add(&next, "turbo", "turbo", turbo_value(e));
-    snapshot_add(&next, "epp", "EPP", fact_text(e, ENV_EPP));
-    snapshot_add(&next, "hypervisor", "hypervisor", hypervisor_value(e));
-    snapshot_add(&next, "mitigations", "mitigations", e->mitigations);
-    add_yes_no(&next, "isolated", "isolated", member_of(e, ENV_ISOLATED, &e->isolated));
-    add_yes_no(&next, "nohz_full", "nohz_full", member_of(e, ENV_NOHZ_FULL, &e->nohz_full));
-    return (size_t)(next - out);
+    const struct {
+        const char *name, *title, *value;
+        bool yes_no;
+    } members[MEMBERS] = {
+        {"kernel", "kernel", fact_text(e, ENV_RELEASE), false},
+        {"microcode", "microcode", e->microcode, false},
+        {"bios", "BIOS", bios, false},
+        {"smt", "SMT", smt_value(e), false},
+        {"governor", "governor", fact_text(e, ENV_GOVERNOR), false},
+        {"driver", "driver", fact_text(e, ENV_DRIVER), false},
+        {"turbo", "turbo", turbo_value(e), false},
+        {"epp", "EPP", fact_text(e, ENV_EPP), false},
+        {"hypervisor", "hypervisor", hypervisor_value(e), false},
+        {"mitigations", "mitigations", e->mitigations, false},
+        {"isolated", "isolated", member_of(e, ENV_ISOLATED, &e->isolated), true},
+        {"nohz_full", "nohz_full", member_of(e, ENV_NOHZ_FULL, &e->nohz_full), true},
+    };
+    for (size_t i = 0; i < MEMBERS; i++) {
+        out[i] = (struct snapshot_member){members[i].name, members[i].title, members[i].yes_no, ""};
+        copy_value(members[i].value, out[i].value);
+    }
 }
 
 /* ---- in JSON, in a line ---- */
@@ -132,10 +124,10 @@ static json_t *member_json(const struct snapshot_member *m)
 
 json_t *snapshot_json(const struct environment *e)
 {
-    struct snapshot_member members[MEMBERS_MAX];
+    struct snapshot_member members[MEMBERS];
     json_t *out = json_object();
-    size_t n = snapshot_members(e, members);
-    for (size_t i = 0; i < n && out != NULL; i++)
+    snapshot_members(e, members);
+    for (size_t i = 0; i < MEMBERS && out != NULL; i++)
         if (json_object_set_new(out, members[i].name, member_json(&members[i])) != 0) {
             json_decref(out);
             out = NULL;
@@ -145,10 +137,10 @@ json_t *snapshot_json(const struct environment *e)
 
 void snapshot_line(const struct environment *e, char *out, size_t size)
 {
-    struct snapshot_member members[MEMBERS_MAX];
-    size_t n = snapshot_members(e, members);
+    struct snapshot_member members[MEMBERS];
+    snapshot_members(e, members);
     out[0] = '\0';
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < MEMBERS; i++)
         if (members[i].value[0] != '\0')
             text_list_add(out, size, "; ", "%s %s", members[i].title, members[i].value);
 }
@@ -206,4 +198,18 @@ bool snapshot_differs(const char *here, const char *there, char *out, size_t siz
             text_list_add(out, size, "; ", "%.*s unknown, there %.*s", (int)theirs.title, theirs.at, length_b, b);
         }
     return out[0] != '\0';
+}
+
+/* ---- taken ---- */
+
+void snapshot_take(int cpu, struct environment *out)
+{
+    environment_read_facts("", cpu < 0 ? cpu_default("/sys") : cpu, out);
+}
+
+void snapshot_take_line(int cpu, char *out, size_t size)
+{
+    struct environment e;
+    snapshot_take(cpu, &e);
+    snapshot_line(&e, out, size);
 }

@@ -17,7 +17,7 @@ void snapshot_line(const struct environment *e, char *out, size_t size);
 bool snapshot_differs(const char *here, const char *there, char *out, size_t size);
 
 /*
- * snapshot_take.c. The facts of this computer as they are now, while it is measured, for one of its CPUs; -1: the one
+ * The facts of this computer as they are now, while it is measured, for one of its CPUs; -1: the one
  * that would be measured (cpu_choose). environment_free() is not needed.
  */
 void snapshot_take(int cpu, struct environment *out);

@@ -66,8 +66,10 @@ void part_events_tested(struct part_events *p, int status, const struct machine_
     }
 }
 
-int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err)
+int part_events_by_name(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
 {
+    struct part_events *p = ((const struct native *)m->state)->events;
+
     if (!p->has_table) {
         return machine_fail(err, MACHINE_CANNOT, "give its code: --event 0x28:0x08",
                             "event names are not available here: %s", p->no_table);
@@ -78,9 +80,11 @@ int part_events_by_name(struct part_events *p, const char *name, uint64_t *code,
     return e != NULL ? MACHINE_OK : (int)err->status;
 }
 
-int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+int part_events_named(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                       struct machine_error *err)
 {
+    const struct part_events *p = ((const struct native *)m->state)->events;
+
     *n = 0;
     if (!p->has_table)
         return machine_fail(err, MACHINE_CANNOT, "", "event names are not available here: %s", p->no_table);

@@ -40,11 +40,9 @@ void part_events_lack(struct part_events *p, const char *why, const char *remedy
 void part_events_tested(struct part_events *p, int status, const struct machine_error *err,
                         const struct perf_license_counts *counts);
 
-/* As machine_ops.find_event. */
-int part_events_by_name(struct part_events *p, const char *name, uint64_t *code, struct machine_error *err);
-
-/* As machine_ops.named_events. */
-int part_events_named(const struct part_events *p, uint32_t select, struct machine_event *out, size_t max, size_t *n,
+/* machine_ops.find_event and named_events of native machines that have set native.events. */
+int part_events_by_name(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
+int part_events_named(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
                       struct machine_error *err);
 
 /* Finds the PMU of the CPU prepared for. MACHINE_CANNOT where a name stands for another code there, because it is the

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "drivers/helper/helper_state.h"
-#include "drivers/native/bursts.h"
 
 enum { REGISTER_PERF_STATUS = 0x198, ATTEMPTS = 3, CUT_ATTEMPTS = 20 };
 
@@ -40,7 +39,7 @@ static const char *helper_lacks(const struct machine *m, enum counter_id id, con
     *to_do = NULL;
     if (helper_counts(h, id))
         return NULL;
-    if (id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
+    if (counter_of_chain(id))
         return "not needed: this machine counts cycles";
     if (part_events_is_license(id)) {
         *to_do = h->events.license[id - COUNTER_LVL0].remedy;
@@ -95,12 +94,12 @@ static void remark(struct helper *h)
 {
     h->native.notes[h->notes_length] = '\0';
     if (h->nmis + h->smis > 0) {
-        text_list_add(h->native.notes, sizeof h->native.notes, "; ",
-                      "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis, h->tried);
+        native_note(&h->native, "%u NMIs and %u SMIs hit %u repetitions, which were repeated", h->nmis, h->smis,
+                    h->tried);
     }
     if (h->stolen > 0) {
-        text_list_add(
-            h->native.notes, sizeof h->native.notes, "; ",
+        native_note(
+            &h->native,
             "a hypervisor or firmware held the CPU in %u of %u repetitions, delaying interrupts by up to %.1f ms",
             h->stolen, h->tried, h->stolen_ms);
     }
@@ -302,9 +301,8 @@ static const struct machine_ops helper_ops = {
     .read_register = helper_read_register,
     .find_event = helper_find_event,
     .core_kinds = native_core_kinds,
-    .every_core = native_every_core,
     .speed_select = native_speed_select,
-    .named_events = helper_named_events,
+    .named_events = part_events_named,
     .read_energy = helper_read_energy,
     .trials = helper_trials,
     .bursts = native_bursts,
@@ -356,9 +354,6 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
 {
     const struct helper_io *io = place->io;
     struct helper_answer answer;
-    struct cpu_view view;
-    struct machine_error ignored;
-    int cpu;
 
     int fd = helper_connect(io, place->device, &answer);
     if (fd < 0)
@@ -375,10 +370,9 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     h->proc = place->proc;
     h->fd = fd;
     h->hello = answer.hello;
+    h->native.events = &h->events;
     h->native.features = answer.hello.features;
-    cpu_view_read(place->sys, &view);
-    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK)
-        cpu = 0;
+    int cpu = cpu_default(place->sys);
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The device of the kernel helper.
- */
+/* The device of the kernel helper. */
 #include "drivers/helper/helper_device.h"
 
 #include <errno.h>
@@ -25,17 +23,10 @@ static int system_ioctl(int fd, unsigned long request, void *arg)
     return ioctl(fd, request, arg);
 }
 
-static const void *system_map(int fd, size_t bytes)
+static void *system_map(int fd, size_t bytes)
 {
-    const void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
     return at == MAP_FAILED ? NULL : at;
-}
-
-static void system_unmap(const void *at, size_t bytes)
-{
-    void *mapping;
-    memcpy(&mapping, &at, sizeof mapping);
-    munmap(mapping, bytes);
 }
 
 static int system_wait(int fd, int timeout_ms)
@@ -44,23 +35,13 @@ static int system_wait(int fd, int timeout_ms)
     return poll(&one, 1, timeout_ms);
 }
 
-static ssize_t system_read(int fd, void *out, size_t bytes)
-{
-    return read(fd, out, bytes);
-}
-
-static void system_close(int fd)
-{
-    close(fd);
-}
-
 const struct helper_io helper_system = {.open = system_open,
                                         .ioctl = system_ioctl,
                                         .map = system_map,
-                                        .unmap = system_unmap,
+                                        .unmap = munmap,
                                         .wait = system_wait,
-                                        .read = system_read,
-                                        .close = system_close};
+                                        .read = read,
+                                        .close = close};
 
 void helper_reason(const struct helper_io *io, int fd, unsigned reason, char *out, size_t size)
 {

@@ -16,11 +16,11 @@
 struct helper_io {
     int (*open)(const char *path);
     int (*ioctl)(int fd, unsigned long request, void *arg);
-    const void *(*map)(int fd, size_t bytes);
-    void (*unmap)(const void *at, size_t bytes);
+    void *(*map)(int fd, size_t bytes);
+    int (*unmap)(void *at, size_t bytes);
     int (*wait)(int fd, int timeout_ms);
     ssize_t (*read)(int fd, void *out, size_t bytes);
-    void (*close)(int fd);
+    int (*close)(int fd);
 };
 extern const struct helper_io helper_system;
 

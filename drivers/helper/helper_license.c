@@ -107,19 +107,11 @@ void helper_find_events(struct machine *m, int cpu, const char *data_dir)
 
 int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
 {
-    struct helper *h = m->state;
+    const struct helper *h = m->state;
 
     if (h->clock != HELPER_COUNTERS) {
         return machine_fail(err, MACHINE_CANNOT, helper_no_counters_remedy(h), "no events can be counted: %s",
                             h->why_no_counters);
     }
-    return part_events_by_name(&h->events, name, code, err);
-}
-
-int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
-                        struct machine_error *err)
-{
-    const struct helper *h = m->state;
-
-    return part_events_named(&h->events, select, out, max, n, err);
+    return part_events_by_name(m, name, code, err);
 }

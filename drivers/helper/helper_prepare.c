@@ -208,7 +208,7 @@ static int check_counted(struct helper *h, uint32_t missing, struct machine_erro
     }
     if (text[0] != '\0')
         text_list_add(text, sizeof text, "; ", "%s", perf_room_remedy(perf_room_watchdog(h->proc)));
-    text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
+    native_note(&h->native, "%s", text);
     return MACHINE_OK;
 }
 
@@ -222,12 +222,12 @@ static int try_out(struct helper *h, struct machine_error *err)
     r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, 10), .payload = helper_payload(&adds)};
     if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
         return helper_refused(h, errno, r.reason, "running", err);
-    text_list_add(h->native.notes, sizeof h->native.notes, "; ", "interrupts masked by clearing IF%s%s",
-                  r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
-                  r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
+    native_note(&h->native, "interrupts masked by clearing IF%s%s",
+                r.masked & CHARACTERIZE_MASKED_TIMER ? " and masking the local APIC's timer" : "",
+                r.parked > 0 ? "; the core's SMT sibling parked in MWAIT" : "");
     if (h->clock == HELPER_CHAIN &&
         timing_steps_text(h->native.tsc_step, h->native.tsc.hz, h->cost.ticks[0], text, sizeof text))
-        text_list_add(h->native.notes, sizeof h->native.notes, "; ", "%s", text);
+        native_note(&h->native, "%s", text);
     return check_counted(h, r.missing, err);
 }
 

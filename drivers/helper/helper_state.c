@@ -38,20 +38,11 @@ const char *helper_no_counters_remedy(const struct helper *h)
 
 bool helper_counts(const struct helper *h, enum counter_id id)
 {
-    switch (id) {
-    case COUNTER_CYCLES:
-    case COUNTER_REF_CYCLES:
-        return h->clock != HELPER_CHAIN;
-    case COUNTER_INSTRUCTIONS:
-    case COUNTER_EVENT:
-        return h->clock == HELPER_COUNTERS;
-    case COUNTER_CHAIN_TICKS:
-    case COUNTER_CHAIN_CYCLES:
-    case COUNTER_READ_TICKS:
+    if (part_events_is_license(id))
+        return h->events.license[id - COUNTER_LVL0].why[0] == '\0';
+    if (counter_of_chain(id))
         return h->clock == HELPER_CHAIN;
-    default:
-        return part_events_is_license(id) && h->events.license[id - COUNTER_LVL0].why[0] == '\0';
-    }
+    return id <= COUNTER_REF_CYCLES ? h->clock != HELPER_CHAIN : id < COUNTER_IDS && h->clock == HELPER_COUNTERS;
 }
 
 struct characterize_payload helper_payload(const struct payload *p)

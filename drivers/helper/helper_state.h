@@ -30,7 +30,7 @@ struct helper {
     struct part_events events;
 
     size_t stride; /* of the module's readings */
-    const uint64_t *map;
+    uint64_t *map;
     size_t mapped;
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
     double tsc_step; /* known before; 0: to be measured */
@@ -72,5 +72,3 @@ int helper_trials(struct machine *m, const struct trials_request *r, double *dur
 void helper_find_events(struct machine *m, int cpu, const char *data_dir);
 /* As in machine_ops. */
 int helper_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err);
-int helper_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
-                        struct machine_error *err);

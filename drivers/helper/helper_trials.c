@@ -10,7 +10,6 @@
 
 #include "drivers/helper/helper_state.h"
 #include "drivers/native/trials.h"
-#include "drivers/perf/perf_trials.h"
 
 enum {
     TRIAL_US_MAX = 4000, /* leaves room below the module's limit */
@@ -145,10 +144,10 @@ static void tell_trials(struct helper *h, const struct trials_tally *so_far, con
     };
     seen->discarded = so_far->given_up;
     if (so_far->given_up > 0) {
-        text_list_add(h->native.notes, sizeof h->native.notes, "; ",
-                      "a hypervisor or firmware held the CPU in %u masked trials until their 5 ms were over: they are "
-                      "not among the results",
-                      so_far->given_up);
+        native_note(&h->native,
+                    "a hypervisor or firmware held the CPU in %u masked trials until their 5 ms were over: they are "
+                    "not among the results",
+                    so_far->given_up);
     }
 }
 

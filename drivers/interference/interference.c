@@ -189,12 +189,13 @@ static int tell_leader(struct interferer *i, char what)
 {
     enum { ANSWER_MS = 10000 };
     struct pollfd wait = {.fd = i->fd, .events = POLLIN};
-    int answer = ENDED_BEFORE, ready;
+    int answer = ENDED_BEFORE;
     if (send(i->fd, &what, 1, MSG_NOSIGNAL) != 1)
         return ENDED_BEFORE;
-    while ((ready = poll(&wait, 1, ANSWER_MS)) < 0 && errno == EINTR) {
-    }
-    return ready > 0 && recv(i->fd, &answer, sizeof answer, 0) == (ssize_t)sizeof answer ? answer : ENDED_BEFORE;
+    return TEMP_FAILURE_RETRY(poll(&wait, 1, ANSWER_MS)) > 0 &&
+                   recv(i->fd, &answer, sizeof answer, 0) == (ssize_t)sizeof answer
+               ? answer
+               : ENDED_BEFORE;
 }
 
 static int somebody_killed(const struct interferer *i, struct machine_error *err)
@@ -237,7 +238,6 @@ void interference_close(struct interferer *i)
     (void)interference_end(i, &ignored);
     close(i->fd);
     kill(i->leader, SIGTERM); /* also where it does not listen */
-    while (waitpid(i->leader, NULL, 0) < 0 && errno == EINTR) {
-    }
+    (void)TEMP_FAILURE_RETRY(waitpid(i->leader, NULL, 0));
     free(i);
 }

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "drivers/cpu/caches.h"
 
 const char *const interference_names[INTERFERENCES] = {"", "make", "memory", "script"};
 
@@ -15,7 +16,7 @@ static const size_t job_bytes = (size_t)64 << 20;
 static double bytes_in(const char *sys, const char *path, double otherwise)
 {
     char text[40], *end;
-    if (cpu_read_text(sys, path, text, sizeof text) <= 0)
+    if (cpu_read_text(sys, text, sizeof text, "%s", path) <= 0)
         return otherwise;
     double bytes = strtod(text, &end);
     return end != text && bytes >= 0 ? bytes : otherwise;
@@ -35,16 +36,7 @@ static double left_by_cgroup(const char *sys)
 /* Free memory in bytes; 0 where it is not told. */
 static double memory_free(const char *sys, const char *proc)
 {
-    char path[300], line[160];
-    unsigned long long kb = 0;
-    snprintf(path, sizeof path, "%s/meminfo", proc);
-    FILE *in = fopen(path, "re");
-    while (in != NULL && fgets(line, sizeof line, in) != NULL)
-        if (sscanf(line, "MemAvailable: %llu kB", &kb) == 1)
-            break;
-    if (in != NULL)
-        (void)fclose(in);
-    double here = (double)kb * 1024, cgroup = left_by_cgroup(sys);
+    double here = (double)cpu_memory_available(proc), cgroup = left_by_cgroup(sys);
     return here < cgroup ? here : cgroup;
 }
 
@@ -53,9 +45,8 @@ static double last_cache(const char *sys, int cpu)
 {
     double largest = 0;
     for (int i = 0; i < 8; i++) {
-        char path[80], text[24], *end;
-        snprintf(path, sizeof path, "devices/system/cpu/cpu%d/cache/index%d/size", cpu, i);
-        if (cpu_read_text(sys, path, text, sizeof text) <= 0)
+        char text[24], *end;
+        if (cpu_read_text(sys, text, sizeof text, "devices/system/cpu/cpu%d/cache/index%d/size", cpu, i) <= 0)
             continue;
         double size = strtod(text, &end) * (*end == 'M' ? 1048576 : *end == 'K' ? 1024 : 1);
         largest = size > largest ? size : largest;
@@ -78,18 +69,6 @@ static int other_cpus(const struct cpu_view *v, const char *sys, int cpu, struct
     return best;
 }
 
-static unsigned usable_cpus(const struct cpu_view *v, struct cpu_mask *out)
-{
-    unsigned n = 0;
-    cpu_mask_clear(out);
-    for (int i = 0; i < CPU_LIMIT; i++)
-        if (cpu_usable(v, i)) {
-            cpu_mask_add(out, i);
-            n++;
-        }
-    return n;
-}
-
 int interference_plan_for(enum interference kind, const struct cpu_view *v, const char *sys, const char *proc, int cpu,
                           struct interference_plan *out, struct machine_error *err)
 {
@@ -98,7 +77,8 @@ int interference_plan_for(enum interference kind, const struct cpu_view *v, cons
     double wanted = (double)mib;
     *out = (struct interference_plan){.kind = kind, .processes = 1};
     if (kind == INTERFERENCE_MAKE) {
-        unsigned n = 2 * usable_cpus(v, &out->cpus);
+        CPU_AND_S(sizeof out->cpus, out->cpus.set, v->online.set, v->allowed.set);
+        unsigned n = 2 * cpu_mask_count(&out->cpus);
         out->processes = n < PROCESSES_MAX ? n : PROCESSES_MAX;
         wanted = (double)job_bytes;
     } else {

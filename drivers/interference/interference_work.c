@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/child.h"
+#include "util/clock.h"
 #include "util/splitmix64.h"
 
 /* The next random number. */
@@ -20,13 +21,6 @@ static uint64_t interference_draw(uint64_t *state)
     uint64_t drawn = splitmix64(*state);
     *state += SPLITMIX64_STEP;
     return drawn;
-}
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void sleep_until(double seconds)
@@ -49,7 +43,7 @@ static void compile(size_t most, uint64_t seed)
     enum { READ_BYTES = 1 << 16, READS_MAX = 64, WORDS_A_PAGE = 512 };
     const size_t bytes = most / 8 + (size_t)(interference_draw(&seed) % (most - most / 8));
     const size_t words = bytes / sizeof(uint64_t);
-    const double end = seconds_now() + 0.03 + 0.2 * (double)(interference_draw(&seed) % 1000) / 1000;
+    const double end = clock_seconds(CLOCK_MONOTONIC) + 0.03 + 0.2 * (double)(interference_draw(&seed) % 1000) / 1000;
     volatile uint64_t *w = map_words(bytes);
     if (w == NULL)
         return;
@@ -59,7 +53,7 @@ static void compile(size_t most, uint64_t seed)
             break;
     for (size_t i = 0; i < words; i += WORDS_A_PAGE)
         w[i] = interference_draw(&seed);
-    for (uint64_t sum = 0; seconds_now() < end;)
+    for (uint64_t sum = 0; clock_seconds(CLOCK_MONOTONIC) < end;)
         for (int i = 0; i < 4096; i++) {
             size_t at = (size_t)((sum ^ interference_draw(&seed)) % words);
             sum = sum * 31 + w[at];
@@ -83,7 +77,7 @@ static void work_make(const struct interference_plan *p, uint64_t seed)
         if (pid < 0 && errno != EAGAIN)
             return;
         if (pid < 0)
-            sleep_until(seconds_now() + 0.01); /* a limit of processes that others have reached, too */
+            sleep_until(clock_seconds(CLOCK_MONOTONIC) + 0.01); /* a limit of processes that others have reached, too */
         else if (waitpid(pid, &status, 0) < 0 || WIFSIGNALED(status))
             return;
     }
@@ -97,8 +91,8 @@ static void work_memory(const struct interference_plan *p, uint64_t seed)
     for (size_t i = 0; w != NULL && i < words; i += 512)
         w[i] = i;
     while (w != NULL) {
-        const double end = seconds_now() + 1;
-        while (seconds_now() < end)
+        const double end = clock_seconds(CLOCK_MONOTONIC) + 1;
+        while (clock_seconds(CLOCK_MONOTONIC) < end)
             for (int i = 0; i < 4096; i++)
                 w[(size_t)(interference_draw(&seed) % words)]++;
         sleep_until(end + 1);
@@ -114,7 +108,7 @@ static void work_script(void)
                 path[] = "PATH=/usr/bin:/bin";
     char *const argv[] = {shell, dash_c, script, NULL}, *const environment[] = {path, NULL};
     const pid_t self = getpid();
-    for (double due = seconds_now();; due += 2) {
+    for (double due = clock_seconds(CLOCK_MONOTONIC);; due += 2) {
         int status = 0;
         pid_t pid = fork();
         if (pid == 0) {

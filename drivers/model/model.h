@@ -281,12 +281,7 @@ int model_load(const char *name_or_file, const char *data_dir, struct model *out
 /* The text of that file, to be freed; NULL where there is none. */
 char *model_text(const char *name_or_file, const char *data_dir, size_t *length);
 
-/*
- * The names of the shipped models, sorted: DIR/models/NAME.model, where DIR is data_dir, or if that is NULL the
- * environment variable CHARACTERIZE_DATA, else `data` beside the running program, else
- * `../share/characterize` seen from there (installed under any prefix), else the directory known at build time.
- * Returns 0 and an array to free with model_list_free (possibly empty), or -1 when out of memory.
- */
+/* The names of the shipped models, sorted, as data_file_list() (util/data_file.h); free them with model_list_free. */
 int model_list(const char *data_dir, char ***names, size_t *n);
 void model_list_free(char **names, size_t n);
 

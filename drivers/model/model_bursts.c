@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/model/model_bursts.h"
+#include "drivers/model/model_machine.h"
 
 #include <math.h>
 

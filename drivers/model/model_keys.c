@@ -23,16 +23,15 @@ static void *too_many(struct model_parser *p, const char *key, unsigned max, con
 
 /* ---- [cpu] ---- */
 
-static int store_features(struct model_parser *p, const char *key, const char *value)
+static int store_features(struct model_parser *p, const char *key, char *value)
 {
     static const struct {
         const char *name;
         unsigned bit;
     } known[] = {{"avx", KERNEL_NEEDS_AVX},         {"avx2", KERNEL_NEEDS_AVX2},         {"fma", KERNEL_NEEDS_FMA},
                  {"avx512f", KERNEL_NEEDS_AVX512F}, {"amx_bf16", KERNEL_NEEDS_AMX_BF16}, {"none", 0}};
-    char text[MODEL_LINE_MAX], *words[8];
-    snprintf(text, sizeof text, "%s", value);
-    size_t n = sourced_ini_words(text, words, 8);
+    char *words[8];
+    size_t n = sourced_ini_words(value, words, 8);
     for (size_t i = 0; i < n && i < 8; i++) {
         size_t k = 0;
         while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
@@ -45,7 +44,7 @@ static int store_features(struct model_parser *p, const char *key, const char *v
     return 0;
 }
 
-static int store_layout(struct model_parser *p, const char *key, const char *value)
+static int store_layout(struct model_parser *p, const char *key, char *value)
 {
     static const char *const names[] = {"groups", "cores", "none"};
     for (size_t i = 0; i < COUNT(names); i++)
@@ -70,11 +69,10 @@ static const struct model_key cpu_keys[] = {
 
 /* ---- [levels] ---- */
 
-static int store_ghz(struct model_parser *p, const char *key, const char *value, double *out)
+static int store_ghz(struct model_parser *p, const char *key, char *value, double *out)
 {
-    char text[MODEL_LINE_MAX], *words[GHZ_WORDS];
-    snprintf(text, sizeof text, "%s", value);
-    size_t n = sourced_ini_words(text, words, GHZ_WORDS - 1);
+    char *words[GHZ_WORDS];
+    size_t n = sourced_ini_words(value, words, GHZ_WORDS - 1);
     if (n > MODEL_LEVELS_MAX)
         return model_refuse(p, key, "more than %d levels; one frequency for each of 1 to %d levels would work",
                             MODEL_LEVELS_MAX, MODEL_LEVELS_MAX);
@@ -94,12 +92,12 @@ static int store_ghz(struct model_parser *p, const char *key, const char *value,
     return 0;
 }
 
-static int store_base(struct model_parser *p, const char *key, const char *value)
+static int store_base(struct model_parser *p, const char *key, char *value)
 {
     return store_ghz(p, key, value, p->model->base_ghz);
 }
 
-static int store_turbo(struct model_parser *p, const char *key, const char *value)
+static int store_turbo(struct model_parser *p, const char *key, char *value)
 {
     static const char prefix[] = "turbo_ghz.";
     if (strncmp(key, prefix, sizeof prefix - 1) != 0)
@@ -120,7 +118,7 @@ static int enter_class(struct model_parser *p, char *words[])
     return c ? model_name(p, p->header, words[1], c->name, sizeof c->name) : -1;
 }
 
-static int store_umask(struct model_parser *p, const char *key, const char *value)
+static int store_umask(struct model_parser *p, const char *key, char *value)
 {
     struct model_class *c = p->instance;
     if (model_uint(p, key, value, 0x00, 0x20, &c->umask) != 0)
@@ -262,7 +260,7 @@ static int store_plain_step(struct model_parser *p, const char *key, char *words
 }
 
 /* step.N = throttle RATIO US | grant CLASS | ramp CLASS TAU_US; step.N.cores.RANGE = throttle RATIO US */
-static int store_step(struct model_parser *p, const char *key, const char *value)
+static int store_step(struct model_parser *p, const char *key, char *value)
 {
     struct model_transition *t = p->instance;
     char *range = NULL;
@@ -306,7 +304,7 @@ static const struct model_key timing_keys[] = {
 
 /* ---- [voltage], [boost FROM TO] ---- */
 
-static int store_point(struct model_parser *p, const char *key, const char *value)
+static int store_point(struct model_parser *p, const char *key, char *value)
 {
     struct model *m = p->model;
     char text[MODEL_LINE_MAX], *words[3], *end = NULL;
@@ -331,7 +329,7 @@ static int store_point(struct model_parser *p, const char *key, const char *valu
 }
 
 /* A delay of 0 too says that readings are stamped. */
-static int store_read_delay(struct model_parser *p, const char *key, const char *value)
+static int store_read_delay(struct model_parser *p, const char *key, char *value)
 {
     p->model->stamps_volts = true;
     return model_number(p, key, value, 0, 1000, &p->model->read_delay_us);
@@ -352,21 +350,16 @@ static int enter_boost(struct model_parser *p, char *words[])
     return b->to > b->from ? 0 : model_refuse(p, p->header, "a boost comes with a transition to a higher class");
 }
 
-static int store_boost_cores(struct model_parser *p, const char *key, const char *value)
-{
-    return model_core_range(p, key, value, &((struct model_boost *)p->instance)->cores);
-}
-
 static const struct model_either start_end = {"start", "end", "start nor end (of the throttling)"};
 static const struct model_key boost_keys[] = {
-    OWN("cores", true, store_boost_cores),
+    CORES("cores", true, model_boost, cores),
     NUMBER("volts", true, model_boost, volts, 0, 0.5),
     EITHER("at", true, model_boost, at_end, start_end),
 };
 
 /* ---- [ipc] ---- */
 
-static int store_kernel(struct model_parser *p, const char *key, const char *value)
+static int store_kernel(struct model_parser *p, const char *key, char *value)
 {
     char text[MODEL_LINE_MAX], *words[3];
     if (strlen(key) >= KERNEL_NAME_MAX || strpbrk(key, ".-@ ") != NULL)
@@ -398,7 +391,7 @@ static int enter_power(struct model_parser *p, char *words[])
 }
 
 /* nj.WIDTH.WEIGHT = NANOJOULES */
-static int store_energy(struct model_parser *p, const char *key, const char *value)
+static int store_energy(struct model_parser *p, const char *key, char *value)
 {
     char width[MODEL_KEY_SIZE];
     const char *weight = strncmp(key, "nj.", 3) == 0 ? strchr(key + 3, '.') : NULL;
@@ -475,12 +468,17 @@ static int enter_interrupt(struct model_parser *p, char *words[])
     return i ? model_name(p, p->header, words[1], i->name, sizeof i->name) : -1;
 }
 
+static int check_ends(struct model_parser *p, double min_us, double max_us)
+{
+    if (max_us < min_us)
+        return model_fail(p, p->section_line, "max_us", "%g is less than min_us, %g; swap them", max_us, min_us);
+    return 0;
+}
+
 static int leave_interrupt(struct model_parser *p)
 {
     const struct model_interrupt *i = p->instance;
-    if (i->max_us < i->min_us)
-        return model_fail(p, i->line, "max_us", "%g is less than min_us, %g; swap them", i->max_us, i->min_us);
-    return 0;
+    return check_ends(p, i->min_us, i->max_us);
 }
 
 static const struct model_key interrupt_keys[] = {
@@ -502,9 +500,8 @@ static const struct model_key smi_keys[] = {
 static int leave_smi(struct model_parser *p)
 {
     const struct model_world *w = &p->model->world;
-    if (w->smi_max_us < w->smi_min_us)
-        return model_fail(p, p->section_line, "max_us", "%g is less than min_us, %g; swap them", w->smi_max_us,
-                          w->smi_min_us);
+    if (check_ends(p, w->smi_min_us, w->smi_max_us) != 0)
+        return -1;
     double busy = w->smi_rate_hz * 1e-6 * (w->smi_min_us + w->smi_max_us) / 2;
     if (busy > 0.5)
         return model_fail(p, p->section_line, "rate_hz", "they would take %.0f %% of the time; up to 50 %% would work",
@@ -549,18 +546,17 @@ static int enter_wake(struct model_parser *p, char *words[])
 }
 
 /* stage.N = IDLE_US FIRST_US FULL_RATE_US, in the order of idle times */
-static int store_wake(struct model_parser *p, const char *key, const char *value)
+static int store_wake(struct model_parser *p, const char *key, char *value)
 {
     struct model_wake *w = p->instance;
-    char text[MODEL_LINE_MAX], expected[24], *words[4];
+    char expected[24], *words[4];
     double number[3];
     snprintf(expected, sizeof expected, "stage.%zu", w->n + 1);
     if (strcmp(key, expected) != 0)
         return model_refuse(p, key, "no such key in section [wake], or out of order; %s would work", expected);
     if (w->n == MODEL_WAKE_STAGES_MAX)
         return model_refuse(p, key, "more than %d stages", MODEL_WAKE_STAGES_MAX);
-    snprintf(text, sizeof text, "%s", value);
-    if (sourced_ini_words(text, words, 3) != 3)
+    if (sourced_ini_words(value, words, 3) != 3)
         return model_refuse(p, key, "write IDLE_US FIRST_US FULL_RATE_US");
     for (size_t i = 0; i < 3; i++)
         if (model_number(p, key, words[i], 0, 1e6, &number[i]) != 0)

@@ -11,7 +11,6 @@
 
 #include "drivers/bursts.h"
 #include "drivers/events/events.h"
-#include "drivers/model/model_bursts.h"
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
 #include "drivers/msr/msr_decode.h"
@@ -59,32 +58,21 @@ static const char *model_lacks(const struct machine *machine, enum counter_id id
     const struct model *m = &((const struct model_state *)machine->state)->model;
     const char *unused;
     *(remedy ? remedy : &unused) = NULL;
-    if (m->no_counters && id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS)
-        return NULL;
-    if (m->no_counters && id < COUNTER_IDS)
-        return "the modelled CPU has no performance counters (according to its model file)";
-    switch (id) {
-    case COUNTER_CYCLES:
-    case COUNTER_REF_CYCLES:
-    case COUNTER_INSTRUCTIONS:
-        return NULL;
-    case COUNTER_CHAIN_TICKS:
-    case COUNTER_CHAIN_CYCLES:
-    case COUNTER_READ_TICKS:
+    if (id >= COUNTER_IDS)
+        return "no such counter";
+    if (m->no_counters)
+        return counter_of_chain(id) ? NULL
+                                    : "the modelled CPU has no performance counters (according to its model file)";
+    if (counter_of_chain(id)) {
         *(remedy ? remedy : &unused) = "read COUNTER_CYCLES";
         return "the modelled CPU counts cycles; the dependent chain is for machines that cannot";
-    case COUNTER_LVL0:
-    case COUNTER_LVL1:
-    case COUNTER_LVL2:
-    case COUNTER_EVENT:
-        return m->counts_licenses ? NULL : "the modelled CPU has no license events (28H, according to its model file)";
-    case COUNTER_THROTTLE:
+    }
+    if (id == COUNTER_THROTTLE)
         return m->counts_throttle ? NULL
                                   : "the modelled CPU has no throttle event (28H/40H, according to its model file)";
-    case COUNTER_IDS:
-        break;
-    }
-    return "no such counter";
+    return id <= COUNTER_INSTRUCTIONS || m->counts_licenses
+               ? NULL
+               : "the modelled CPU has no license events (28H, according to its model file)";
 }
 
 /* ---- prepare, finish ---- */
@@ -137,10 +125,11 @@ static int check_cpus(const struct model_state *s, const struct machine_setup *s
     return status;
 }
 
-static size_t model_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
+/* Of kinds a model tells nothing. */
+static size_t model_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
 {
     const struct model *model = &((const struct model_state *)m->state)->model;
-    size_t n = model->cores < max ? model->cores : max;
+    size_t n = !every ? 0 : model->cores < max ? model->cores : max;
     for (size_t i = 0; i < n; i++) {
         const struct model_unlike *unlike = model_unlike_of(model, (int)i);
         out[i].cpu = (int)i;
@@ -525,7 +514,7 @@ static const struct machine_ops model_ops = {
     .read_register = model_register,
     .find_event = model_find_event,
     .named_events = model_named_events,
-    .every_core = model_every_core,
+    .core_kinds = model_core_kinds,
     .read_energy = model_energy,
     .speed_select = model_speed_select,
     .trials = model_trials,

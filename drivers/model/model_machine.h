@@ -60,6 +60,11 @@ uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)
 /* Adds a reading to the recording. MACHINE_OK, or MACHINE_FAILED: there is no room for it. */
 int model_take_reading(struct model_progress *p, struct machine_error *err);
 
+/* ---- model_bursts.c ---- */
+
+/* machine_ops.bursts on a core that has been started; request: checked, and of payloads that the model can run. */
+int model_bursts(struct model_core *c, const struct bursts_request *r, struct burst *out, struct machine_error *err);
+
 /* ---- model_registers.c ---- */
 
 /*

@@ -92,12 +92,9 @@ static int check_sections(struct model_parser *p)
 {
     if (leave_section(p) != 0)
         return -1;
-    for (size_t i = 0; i < model_n_sections; i++) {
-        if (!model_sections[i].required)
-            continue;
-        if (!sourced_ini_has(&p->ini, 0, model_sections[i].name))
+    for (size_t i = 0; i < model_n_sections; i++)
+        if (model_sections[i].required && !sourced_ini_has(&p->ini, 0, model_sections[i].name))
             return model_refuse(p, model_sections[i].name, "section [%s] is missing", model_sections[i].name);
-    }
     return 0;
 }
 

@@ -22,8 +22,8 @@ struct model_parser {
     void *instance;              /* what the keys of the section are stored in */
 };
 
-/* Stores a value. Returns 0, or non-zero after model_fail. */
-typedef int model_store(struct model_parser *p, const char *key, const char *value);
+/* Stores a value, which it may cut up. Returns 0, or non-zero after model_fail. */
+typedef int model_store(struct model_parser *p, const char *key, char *value);
 
 enum model_key_type {
     MODEL_KEY_NUMBER,
@@ -31,6 +31,7 @@ enum model_key_type {
     MODEL_KEY_TEXT,
     MODEL_KEY_EITHER,
     MODEL_KEY_CLASS,
+    MODEL_KEY_CORES,
     MODEL_KEY_OWN
 };
 
@@ -78,6 +79,7 @@ extern const size_t model_n_sections;
 #define YES_NO(name, required, type, field) KEY(EITHER, name, required, type, field, 0, 0, &model_yes_no)
 #define EITHER(name, required, type, field, pair) KEY(EITHER, name, required, type, field, 0, 0, &(pair))
 #define CLASS(name, required, type, field) KEY(CLASS, name, required, type, field, 0, 0, NULL)
+#define CORES(name, required, type, field) KEY(CORES, name, required, type, field, 0, 0, NULL)
 #define OWN(name, required, function)                                                                                  \
     {                                                                                                                  \
         name, MODEL_KEY_OWN, required, 0, 0, 0, function, NULL                                                         \
@@ -102,7 +104,7 @@ int model_class_name(struct model_parser *p, const char *key, const char *text, 
 int model_name(struct model_parser *p, const char *key, const char *text, char *out, size_t size);
 int model_width(struct model_parser *p, const char *key, const char *text, unsigned *out);
 int model_weight(struct model_parser *p, const char *key, const char *text, enum kernel_weight *out);
-int model_store_key(struct model_parser *p, const struct model_key *k, const char *value);
+int model_store_key(struct model_parser *p, const struct model_key *k, char *value);
 
 /* What must hold between the values of a whole file. */
 int model_check(struct model_parser *p);

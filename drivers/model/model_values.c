@@ -143,7 +143,7 @@ static int store_either(struct model_parser *p, const char *key, const char *val
     return 0;
 }
 
-int model_store_key(struct model_parser *p, const struct model_key *k, const char *value)
+int model_store_key(struct model_parser *p, const struct model_key *k, char *value)
 {
     void *at = (char *)p->instance + k->offset;
     switch (k->type) {
@@ -157,6 +157,8 @@ int model_store_key(struct model_parser *p, const struct model_key *k, const cha
         return store_either(p, k->name, value, k->either, at);
     case MODEL_KEY_CLASS:
         return model_class_name(p, k->name, value, at);
+    case MODEL_KEY_CORES:
+        return model_core_range(p, k->name, value, at);
     case MODEL_KEY_OWN:
         break;
     }

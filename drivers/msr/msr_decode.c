@@ -7,7 +7,7 @@
 
 #include "util/text_list.h"
 
-static const double RATIO_GHZ = 0.1, VOLTS_UNIT = 0x1p-13, DRAM_JOULES = 15.3e-6;
+static const double RATIO_GHZ = 0.1, VOLTS_UNIT = 0x1p-13;
 static const uint64_t EMULATED_PERF_STATUS = UINT64_C(0x400000003e8);
 
 /* The bits last:first of a value. */
@@ -51,22 +51,11 @@ bool msr_volts(uint64_t perf_status, double *volts, const char **why)
 
 bool msr_platform(uint64_t value, struct msr_platform *out)
 {
-    uint64_t base = bits(value, 15, 8), lowest = bits(value, 47, 40);
+    uint64_t base = bits(value, 15, 8);
 
-    memset(out, 0, sizeof *out);
     out->base_ghz = base != 0 ? (double)base * RATIO_GHZ : (double)NAN;
-    out->lowest_ghz = lowest != 0 ? (double)lowest * RATIO_GHZ : (double)NAN;
     out->tdp_levels = (unsigned)bits(value, 34, 33);
-    out->ratios_writable = bits(value, 28, 28);
     return base != 0;
-}
-
-bool msr_mean_ghz(const uint64_t aperf[2], const uint64_t mperf[2], double base_ghz, double *ghz)
-{
-    uint64_t ran = mperf[1] - mperf[0];
-
-    *ghz = ran != 0 ? base_ghz * (double)(aperf[1] - aperf[0]) / (double)ran : (double)NAN;
-    return ran != 0;
 }
 
 /* ---- turbo limits ---- */
@@ -164,16 +153,13 @@ bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz)
 
 /* ---- temperature and limits ---- */
 
-void msr_thermal(uint64_t value, bool package, struct msr_thermal *out)
+void msr_thermal(uint64_t value, struct msr_thermal *out)
 {
     *out = (struct msr_thermal){
         .throttled = bits(value, 0, 0),
-        .throttled_before = bits(value, 1, 1),
-        .prochot = bits(value, 2, 2),
-        .critical = bits(value, 4, 4),
         .power_limited = bits(value, 10, 10),
-        .current_limited = bits(value, 12, 12) && !package, /* 1B1H has no such bit */
-        .readout = package || bits(value, 31, 31),
+        .current_limited = bits(value, 12, 12),
+        .readout = bits(value, 31, 31),
         .below = (unsigned)bits(value, 22, 16),
     };
 }
@@ -185,79 +171,65 @@ bool msr_tjmax(uint64_t temperature_target, unsigned *celsius)
 }
 
 enum { LIMIT_BITS = 16 };
-typedef const char *const limit_names[LIMIT_BITS];
+enum limit_layout { LIMITS_SKYLAKE, LIMITS_HASWELL, LIMITS_HASWELL_EP, LIMIT_LAYOUTS };
 
-/* SDM vol. 4: 6th generation Core (64FH), Haswell client (690H), Xeon E5 v3 (690H). */
-static limit_names skylake_limits = {[0] = "PROCHOT",
-                                     [1] = "thermal",
-                                     [4] = "residency",
-                                     [5] = "running average thermal limit",
-                                     [6] = "voltage regulator hot",
-                                     [7] = "voltage regulator current",
-                                     [8] = "electrical or other",
-                                     [10] = "PL1",
-                                     [11] = "PL2",
-                                     [12] = "maximum turbo",
-                                     [13] = "turbo attenuation"};
-static limit_names haswell_limits = {[0] = "PROCHOT",
-                                     [1] = "thermal",
-                                     [4] = "graphics",
-                                     [5] = "autonomous utilization",
-                                     [6] = "voltage regulator hot",
-                                     [8] = "electrical",
-                                     [9] = "core power",
-                                     [10] = "PL1",
-                                     [11] = "PL2",
-                                     [12] = "maximum turbo",
-                                     [13] = "turbo attenuation"};
-static limit_names haswell_ep_limits = {[0] = "PROCHOT",
-                                        [1] = "thermal",
-                                        [2] = "power budget",
-                                        [3] = "platform services",
-                                        [5] = "autonomous utilization",
-                                        [6] = "voltage regulator hot",
-                                        [8] = "electrical",
-                                        [10] = "multi-core turbo",
-                                        [13] = "core frequency P1",
-                                        [14] = "maximum n-core turbo",
-                                        [15] = "core frequency"};
+/* By bit. SDM vol. 4: 6th generation Core (64FH), Haswell client (690H), Xeon E5 v3 (690H). */
+static const char *const limit_names[LIMIT_BITS][LIMIT_LAYOUTS] = {
+    {"PROCHOT", "PROCHOT", "PROCHOT"},
+    {"thermal", "thermal", "thermal"},
+    {NULL, NULL, "power budget"},
+    {NULL, NULL, "platform services"},
+    {"residency", "graphics", NULL},
+    {"running average thermal limit", "autonomous utilization", "autonomous utilization"},
+    {"voltage regulator hot", "voltage regulator hot", "voltage regulator hot"},
+    {"voltage regulator current", NULL, NULL},
+    {"electrical or other", "electrical", "electrical"},
+    {NULL, "core power", NULL},
+    {"PL1", "PL1", "multi-core turbo"},
+    {"PL2", "PL2", NULL},
+    {"maximum turbo", "maximum turbo", NULL},
+    {"turbo attenuation", "turbo attenuation", "core frequency P1"},
+    {NULL, NULL, "maximum n-core turbo"},
+    {NULL, NULL, "core frequency"},
+};
 static const struct {
     unsigned char model;
     enum msr_register reg;
-    const char *const *names;
+    enum limit_layout layout;
 } limit_layouts[] = {
-    {0x4e, MSR_LIMITS_SKYLAKE, skylake_limits}, {0x5e, MSR_LIMITS_SKYLAKE, skylake_limits},
-    {0x3c, MSR_LIMITS_HASWELL, haswell_limits}, {0x45, MSR_LIMITS_HASWELL, haswell_limits},
-    {0x46, MSR_LIMITS_HASWELL, haswell_limits}, {0x3f, MSR_LIMITS_HASWELL, haswell_ep_limits},
+    {0x4e, MSR_LIMITS_SKYLAKE, LIMITS_SKYLAKE}, {0x5e, MSR_LIMITS_SKYLAKE, LIMITS_SKYLAKE},
+    {0x3c, MSR_LIMITS_HASWELL, LIMITS_HASWELL}, {0x45, MSR_LIMITS_HASWELL, LIMITS_HASWELL},
+    {0x46, MSR_LIMITS_HASWELL, LIMITS_HASWELL}, {0x3f, MSR_LIMITS_HASWELL, LIMITS_HASWELL_EP},
 };
 
-static const char *const *msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
+/* -1: none is known of this part. */
+static int msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
 {
     for (size_t i = 0; p->intel && p->family == 6 && i < sizeof limit_layouts / sizeof *limit_layouts; i++) {
         if (limit_layouts[i].model == p->model) {
             *reg = limit_layouts[i].reg;
-            return limit_layouts[i].names;
+            return (int)limit_layouts[i].layout;
         }
     }
-    return NULL;
+    return -1;
 }
 
 bool msr_limits_register(const struct msr_part *p, uint32_t *reg)
 {
-    return msr_decode_find_limits(p, reg) != NULL;
+    return msr_decode_find_limits(p, reg) >= 0;
 }
 
-void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char *out, size_t size)
+void msr_limits_text(const struct msr_part *p, uint64_t value, char *out, size_t size)
 {
     uint32_t reg;
-    const char *const *names = msr_decode_find_limits(p, &reg);
+    int layout = msr_decode_find_limits(p, &reg);
 
     out[0] = '\0';
-    for (unsigned i = 0; names != NULL && i < LIMIT_BITS; i++) {
-        if ((value >> (i + (logged ? LIMIT_BITS : 0)) & 1) == 0)
+    for (unsigned i = 0; layout >= 0 && i < LIMIT_BITS; i++) {
+        if ((value >> i & 1) == 0)
             continue;
-        if (names[i] != NULL)
-            text_list_add(out, size, ", ", "%s", names[i]);
+        if (limit_names[i][layout] != NULL)
+            text_list_add(out, size, ", ", "%s", limit_names[i][layout]);
         else
             text_list_add(out, size, ", ", "bit %u", i);
     }
@@ -267,29 +239,10 @@ void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char
 
 /* ---- energy ---- */
 
-/* turbostat.c, has_fixed_rapl_unit, of the parts with wide SIMD: Haswell-EP, Broadwell-EP and -D, Skylake-SP, Ice
- * Lake-SP and -D. */
-static bool fixed_dram_unit(const struct msr_part *p)
+bool msr_energy_step(uint64_t value, double *joules)
 {
-    static const unsigned char models[] = {0x3f, 0x4f, 0x56, 0x55, 0x6a, 0x6c};
-
-    return p->intel && p->family == 6 && memchr(models, (int)p->model, sizeof models) != NULL;
-}
-
-bool msr_energy_units(const struct msr_part *p, uint64_t value, struct msr_energy_units *out)
-{
-    memset(out, 0, sizeof *out);
-    if (value == 0)
-        return false;
-    out->watts = ldexp(1, -(int)bits(value, 3, 0));
-    out->joules = ldexp(1, -(int)bits(value, 12, 8));
-    out->dram_joules = fixed_dram_unit(p) ? DRAM_JOULES : out->joules;
-    return true;
-}
-
-uint32_t msr_energy_steps(uint64_t before, uint64_t after)
-{
-    return (uint32_t)after - (uint32_t)before;
+    *joules = value != 0 ? ldexp(1, -(int)bits(value, 12, 8)) : 0;
+    return value != 0;
 }
 
 /* ---- AMD ---- */

@@ -22,12 +22,8 @@ enum msr_register {
     MSR_TEMPERATURE_TARGET = 0x1a2,
     MSR_TURBO_RATIOS = 0x1ad,
     MSR_TURBO_RATIOS_1 = 0x1ae, /* core counts of the groups, or ratios of 9 to 16 cores: by model */
-    MSR_TURBO_RATIOS_2 = 0x1af,
-    MSR_PACKAGE_THERM_STATUS = 0x1b1,
     MSR_RAPL_UNIT = 0x606,
     MSR_PACKAGE_ENERGY = 0x611,
-    MSR_DRAM_ENERGY = 0x619,
-    MSR_CORES_ENERGY = 0x639,
     MSR_CONFIG_TDP_NOMINAL = 0x648,
     MSR_CONFIG_TDP_LEVEL_1 = 0x649,
     MSR_CONFIG_TDP_LEVEL_2 = 0x64a,
@@ -36,10 +32,8 @@ enum msr_register {
     MSR_LIMITS_HASWELL = 0x690,
 };
 /* AMD; too large for an enumeration. Linux 6.12, arch/x86/include/asm/msr-index.h. */
-#define MSR_AMD_HWCR 0xc0010015u
 #define MSR_AMD_PSTATE_0 0xc0010064u
 #define MSR_AMD_RAPL_UNIT 0xc0010299u
-#define MSR_AMD_CORE_ENERGY 0xc001029au
 #define MSR_AMD_PACKAGE_ENERGY 0xc001029bu
 
 /* Bits that may be written, on request; nothing else ever is. SDM vol. 4: IDA (turbo) disable. */
@@ -61,19 +55,11 @@ void msr_part_of(const struct cpu_leaves *l, struct msr_part *out);
 bool msr_volts(uint64_t perf_status, double *volts, const char **why);
 
 struct msr_platform {
-    double base_ghz;      /* highest frequency without turbo, bits 15:8 */
-    double lowest_ghz;    /* most efficient frequency, bits 47:40; NAN: not told */
-    unsigned tdp_levels;  /* besides the nominal one, bits 34:33 */
-    bool ratios_writable; /* bit 28: the turbo limits can be programmed, and need not be those of the product */
+    double base_ghz;     /* highest frequency without turbo, bits 15:8 */
+    unsigned tdp_levels; /* besides the nominal one, bits 34:33 */
 };
 /* CEH. False where it holds no base ratio. Ratios are in units of 100 MHz (Sandy Bridge and later). */
 bool msr_platform(uint64_t value, struct msr_platform *out);
-
-/*
- * Mean frequency in GHz while not halted, between two readings of APERF and MPERF (E8H, E7H): MPERF counts at the base
- * frequency while the core runs. Differences are modulo 2^64. False where MPERF did not move.
- */
-bool msr_mean_ghz(const uint64_t aperf[2], const uint64_t mperf[2], double base_ghz, double *ghz);
 
 /* The turbo limits (of code without AVX: 1ADH has no others). */
 enum { MSR_TURBO_ROWS_MAX = 18 };
@@ -96,15 +82,14 @@ bool msr_is_hybrid(const struct msr_part *p);
  */
 bool msr_config_tdp_ghz(uint64_t value, unsigned level, double *ghz);
 
-/* 19CH (core) and 1B1H (package). */
+/* 19CH, of the core. */
 struct msr_thermal {
-    bool throttled, throttled_before; /* by temperature: now; since the log bit was last cleared */
-    bool prochot, critical;
+    bool throttled;                      /* by temperature, now */
     bool power_limited, current_limited; /* now */
-    bool readout;                        /* `below` is valid: bit 31 (19CH alone has that bit; 1B1H is always valid) */
+    bool readout;                        /* `below` is valid: bit 31 */
     unsigned below;                      /* degrees below TjMax, bits 22:16 */
 };
-void msr_thermal(uint64_t value, bool package, struct msr_thermal *out);
+void msr_thermal(uint64_t value, struct msr_thermal *out);
 /* 1A2H, bits 23:16: TjMax in degrees Celsius. False where it is 0. */
 bool msr_tjmax(uint64_t temperature_target, unsigned *celsius);
 
@@ -113,18 +98,12 @@ bool msr_tjmax(uint64_t temperature_target, unsigned *celsius);
  * 690H (SDM vol. 4). No server after that: their layout is not public. Returns false where there is none.
  */
 bool msr_limits_register(const struct msr_part *p, uint32_t *reg);
-/* The names of the bits 15:0 that are set, or of the log bits 31:16; "none" for no bit. Undocumented bits by number. */
-void msr_limits_text(const struct msr_part *p, uint64_t value, bool logged, char *out, size_t size);
+/* The names of the bits 15:0 that are set; "none" for no bit. Undocumented bits by number. */
+void msr_limits_text(const struct msr_part *p, uint64_t value, char *out, size_t size);
 
-struct msr_energy_units {
-    double watts;       /* of the power fields; AMD: not used */
-    double joules;      /* of an energy counter's step */
-    double dram_joules; /* of the DRAM counter's: 15.3 uJ on the servers that turbostat has as fixed_rapl_unit */
-};
-/* 606H, AMD C0010299H: exponents of 1/2 in bits 3:0 (power) and 12:8 (energy). False for 0, as hypervisors answer. */
-bool msr_energy_units(const struct msr_part *p, uint64_t value, struct msr_energy_units *out);
-/* Steps between two readings of an energy counter, which has 32 bits and wraps; less than one lap apart. */
-uint32_t msr_energy_steps(uint64_t before, uint64_t after);
+/* The step of the package's energy counter, from 606H, AMD C0010299H: an exponent of 1/2 in bits 12:8. False for 0, as
+ * hypervisors answer. */
+bool msr_energy_step(uint64_t value, double *joules);
 
 /* A P-state of C0010064H.. in GHz: families 17H, 19H (200 MHz * FID / DID) and 1AH (5 MHz * FID). Linux, cpupower,
  * helpers/amd.c. False where it is not enabled or the family not known. */

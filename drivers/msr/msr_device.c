@@ -41,7 +41,7 @@ static void read_lockdown(const char *sys, char *out, size_t size)
     char text[80];
 
     out[0] = '\0';
-    if (cpu_read_text(sys, "kernel/security/lockdown", text, sizeof text) > 0) {
+    if (cpu_read_text(sys, text, sizeof text, "kernel/security/lockdown") > 0) {
         const char *word = strchr(text, '[');
         if (word != NULL)
             snprintf(out, size, "%.*s", (int)strcspn(word + 1, "]"), word + 1);
@@ -55,7 +55,7 @@ static bool read_rawio(const char *proc)
     char text[4096];
     const char *line;
 
-    if (cpu_read_text(proc, "self/status", text, sizeof text) <= 0 || (line = strstr(text, "CapEff:")) == NULL)
+    if (cpu_read_text(proc, text, sizeof text, "self/status") <= 0 || (line = strstr(text, "CapEff:")) == NULL)
         return false;
     return strtoull(line + strlen("CapEff:"), NULL, 16) >> SYS_RAWIO & 1;
 }

@@ -100,7 +100,7 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
 
     if (p->intel && msr_survey_ask(d, MSR_THERM_STATUS, &value, out) &&
         msr_survey_ask(d, MSR_TEMPERATURE_TARGET, &target, out)) {
-        msr_thermal(value, false, &thermal);
+        msr_thermal(value, &thermal);
         if (thermal.readout && msr_tjmax(target, &tjmax) && thermal.below <= tjmax)
             text_list_add(out->found, sizeof out->found, ", ", "%u C", tjmax - thermal.below);
         if (thermal.throttled)
@@ -111,7 +111,7 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
             text_list_add(out->limits, sizeof out->limits, ", ", "current limit");
     }
     if (msr_limits_register(p, &reg) && msr_survey_ask(d, reg, &value, out) && (value & 0xffff) != 0) {
-        msr_limits_text(p, value, false, text, sizeof text);
+        msr_limits_text(p, value, text, sizeof text);
         text_list_add(out->limits, sizeof out->limits, ", ", "%s", text);
     }
     if (out->limits[0] != '\0')
@@ -120,14 +120,14 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
 
 static void ask_energy(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)
 {
-    struct msr_energy_units units;
     uint32_t unit = p->amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT;
     uint32_t energy = p->amd ? MSR_AMD_PACKAGE_ENERGY : MSR_PACKAGE_ENERGY;
     uint64_t value;
+    double joules;
 
-    if ((p->intel || p->amd) && msr_survey_ask(d, unit, &value, out) && msr_energy_units(p, value, &units) &&
+    if ((p->intel || p->amd) && msr_survey_ask(d, unit, &value, out) && msr_energy_step(value, &joules) &&
         msr_survey_ask(d, energy, &value, out))
-        text_list_add(out->found, sizeof out->found, ", ", "energy in steps of %.1f uJ", units.joules * 1e6);
+        text_list_add(out->found, sizeof out->found, ", ", "energy in steps of %.1f uJ", joules * 1e6);
 }
 
 void msr_survey(struct msr_device *d, const struct msr_part *p, struct msr_survey *out)

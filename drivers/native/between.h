@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What came between a thread and its CPU, as the kernel counts it: read before and after.
- */
+/* What came between a thread and its CPU, as the kernel counts it: read before and after. */
 #pragma once
 
 #include <stdio.h>

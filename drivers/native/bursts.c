@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/native/bursts.h"
+#include "drivers/native/native.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Busy threads on other cores.
- */
+/* Busy threads on other cores. */
 #include "drivers/native/corunners.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Threads that keep other cores busy with a kernel, so that a core is measured at a given number of active cores.
- */
+/* Threads that keep other cores busy with a kernel, so that a core is measured at a given number of active cores. */
 #pragma once
 
 #include <stddef.h>

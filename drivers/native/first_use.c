@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/native/first_use.h"
+#include "drivers/native/native.h"
 
 #include <math.h>
 #include <sched.h>
 
-#include "drivers/native/native.h"
 #include "kernels/first_use.h"
 #include "util/order.h"
 

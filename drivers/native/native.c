@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What all machines on real hardware share.
- */
+/* What all machines on real hardware share. */
 #include "drivers/native/native.h"
 
 #include <errno.h>
@@ -41,22 +39,13 @@ void native_info(const struct native *s, struct machine_info *out)
     };
 }
 
-size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+size_t native_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
 {
     const struct native *s = m->state;
     struct cpu_view view;
 
     cpu_view_read(s->sys, &view);
-    return cpu_core_kinds(s->sys, &view, out, max);
-}
-
-size_t native_every_core(const struct machine *m, struct machine_core_kind *out, size_t max)
-{
-    const struct native *s = m->state;
-    struct cpu_view view;
-
-    cpu_view_read(s->sys, &view);
-    return cpu_every_core(s->sys, &view, out, max);
+    return cpu_core_kinds(s->sys, &view, every, out, max);
 }
 
 /* ---- open ---- */
@@ -67,7 +56,7 @@ static int find_tsc(struct native *s, const struct cpu_leaves *leaves, struct ma
     const char *origin;
     double hz, error;
 
-    cpu_read_text(s->sys, "devices/system/clocksource/clocksource0/current_clocksource", clock, sizeof clock);
+    cpu_read_text(s->sys, clock, sizeof clock, "devices/system/clocksource/clocksource0/current_clocksource");
     if (!tsc_usable(leaves, clock, note, sizeof note)) {
         return machine_fail(
             err, MACHINE_CANNOT,
@@ -236,6 +225,13 @@ void native_finish(struct native *s)
     s->active_cores = 0;
 }
 
+void native_close(struct machine *m)
+{
+    m->ops->finish(m);
+    free(m->state);
+    m->state = NULL;
+}
+
 int native_pick_corunners(struct native *s, const struct cpu_view *view, native_can_run *can_run,
                           struct payload *corunner, struct cpu_corunners *chosen, struct machine_error *err)
 {
@@ -302,14 +298,9 @@ int native_take_setup(struct native *s, const struct machine_setup *setup, struc
 
 static void remark_idle(struct native *s, const struct cpu_view *view)
 {
-    int left = 0;
-
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        left += cpu_mask_has(&view->online, cpu);
-    if (s->active_cores > 1 && (unsigned)left <= s->active_cores) {
-        text_list_add(s->notes, sizeof s->notes, "; ",
-                      "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
-                      "fewer active cores to leave one free)");
+    if (s->active_cores > 1 && cpu_mask_count(&view->online) <= s->active_cores) {
+        native_note(s, "all CPUs are kept busy, leaving none for the system: expect more interrupted repetitions (use "
+                       "fewer active cores to leave one free)");
     }
 }
 
@@ -339,7 +330,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
     cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
-    text_list_add(s->notes, sizeof s->notes, "; ", "%s", s->pinning.note);
+    native_note(s, "%s", s->pinning.note);
     remark_idle(s, &view);
     return MACHINE_OK;
 }

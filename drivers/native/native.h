@@ -52,6 +52,7 @@ struct native {
     struct pace_lane lanes[NATIVE_LANES_MAX];
     size_t n_lanes;
     struct energy energy;
+    struct part_events *events; /* of machines that count (drivers/events/part_events.h) */
 };
 
 /*
@@ -62,12 +63,14 @@ struct native {
 int native_open(struct native *s, const char *name, const char *sys, const struct cpu_leaves *leaves,
                 struct machine_error *err);
 
+/* One more of the notes, as printf makes it. */
+#define native_note(s, ...) text_list_add((s)->notes, sizeof(s)->notes, "; ", __VA_ARGS__)
+
 /* All but the source. */
 void native_info(const struct native *s, struct machine_info *out);
 
-/* machine_ops.core_kinds and every_core. */
-size_t native_core_kinds(const struct machine *m, struct machine_core_kind *out, size_t max);
-size_t native_every_core(const struct machine *m, struct machine_core_kind *out, size_t max);
+/* machine_ops.core_kinds. */
+size_t native_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max);
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->pinning.locked)
@@ -76,6 +79,8 @@ size_t native_every_core(const struct machine *m, struct machine_core_kind *out,
 int native_prepare(struct native *s, const struct machine_setup *setup, size_t bytes, struct machine_error *err);
 /* Undoes it; may be called twice, or without. */
 void native_finish(struct native *s);
+/* machine_ops.close: finishes, and frees the state. */
+void native_close(struct machine *m);
 
 /*
  * Keeps a copy of the setup and chooses the CPU from the view, which it reads. MACHINE_CANNOT where a fixed frequency
@@ -127,3 +132,21 @@ void native_relax(void);
  * The leads are a guess that follows what is seen.
  */
 void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane);
+
+/* ---- bursts.c, first_use.c: as in machine_ops, in user space ---- */
+
+/* Bursts of so many instructions and more are run as blocks of their kernel, with operands that toggle; operands of 0,
+ * which a shot has, take less power. What the blocks load is then less than a hundredth of it. */
+enum { BURSTS_BLOCKS_FROM = 2000 };
+int native_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
+                  struct machine_error *err);
+int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                     struct machine_error *err);
+
+/*
+ * When the rate is the full one: of n readings of the TSC with a block of the kernel between each, the number of the
+ * reading from which on blocks take no longer than FIRST_USE_SLOW times what the last quarter of them does (median).
+ * Single long blocks are interruptions. n: no block is as slow in the end. scratch: n doubles. Pure.
+ */
+#define FIRST_USE_SLOW 1.25
+size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch);

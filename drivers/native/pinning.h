@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Where the sampling loop runs and what can disturb it there.
- */
+/* Where the sampling loop runs and what can disturb it there. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Runs a repetition stretch by stretch.
- */
+/* Runs a repetition stretch by stretch. */
 /* No vector instruction of the compiler's: it would touch the registers whose state is measured here. Ahead of the
  * headers, because what is inlined must be compiled alike. */
 #if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11

@@ -53,7 +53,7 @@ struct perf_system {
     /* its page; returns NULL with errno set */
     struct perf_event_mmap_page *(*map)(int fd);
     void (*unmap)(struct perf_event_mmap_page *page);
-    void (*close)(int fd);
+    int (*close)(int fd);
     /* runs a payload for so many ticks: for the test of the license events */
     void (*run)(const struct payload *p, uint64_t ticks);
     const struct perf_samplers *samplers;
@@ -157,6 +157,13 @@ void perf_license_judge(const struct perf_license_counts *c, const int level_of[
  */
 int perf_license_measure(const struct perf_system *system, const struct perf_pmu *pmu, const struct events_table *table,
                          int cpu, double tsc_hz, struct perf_license_counts *out, struct machine_error *err);
+
+/* ---- perf_trials.c ---- */
+
+/* machine_ops.trials of the perf machine, for the CPU prepared for: in cycles of that CPU, or by time stamps. */
+struct native;
+int perf_trials(const struct perf_system *system, const struct perf_pmu *pmu, struct native *common,
+                const struct trials_request *r, double *duration, struct trials_seen *seen, struct machine_error *err);
 
 /* ---- perf_machine.c ---- */
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Opening counters with perf_event_open(2).
- */
+/* Opening counters with perf_event_open(2). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,11 +36,6 @@ static void real_unmap(struct perf_event_mmap_page *page)
     munmap(page, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-static void real_close(int fd)
-{
-    close(fd);
-}
-
 static void real_run(const struct payload *p, uint64_t ticks)
 {
     p->run(1, tsc_now() + ticks, NULL, p->dirty);
@@ -54,7 +47,7 @@ void perf_real_system(struct perf_system *out)
                                 .open_cpu = real_open_cpu,
                                 .map = real_map,
                                 .unmap = real_unmap,
-                                .close = real_close,
+                                .close = close,
                                 .run = real_run,
                                 .samplers = &perf_samplers,
                                 .sys = "/sys"};

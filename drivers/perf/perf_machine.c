@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "drivers/events/part_events.h"
-#include "drivers/native/bursts.h"
 #include "drivers/perf/perf.h"
-#include "drivers/perf/perf_trials.h"
-#include "drivers/native/first_use.h"
 #include "drivers/native/native.h"
 
 struct perf {
@@ -105,9 +102,9 @@ static int open_counters(const struct machine *m, struct machine_error *err)
             }
         }
     }
-    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
+    native_note(&t->common, "%s", text);
     if (text[0] != '\0')
-        text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s; %s", err->text, err->remedy);
+        native_note(&t->common, "%s; %s", err->text, err->remedy);
     return MACHINE_OK;
 }
 
@@ -197,10 +194,10 @@ static void remark_missing(struct perf *t)
 {
     t->common.notes[t->notes_length] = '\0';
     if (t->missing > 0) {
-        text_list_add(t->common.notes, sizeof t->common.notes, "; ",
-                      "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
-                      "thread was descheduled",
-                      100 * (double)t->missing / (double)t->readings);
+        native_note(&t->common,
+                    "%.3g %% of the counts are missing: something else used the counters (perf, a watchdog), or the "
+                    "thread was descheduled",
+                    100 * (double)t->missing / (double)t->readings);
     }
 }
 
@@ -227,21 +224,6 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
     return MACHINE_OK;
 }
 
-static int perf_find_event(const struct machine *m, const char *name, uint64_t *code, struct machine_error *err)
-{
-    struct perf *t = m->state;
-
-    return part_events_by_name(&t->events, name, code, err);
-}
-
-static int perf_named_events(const struct machine *m, uint32_t select, struct machine_event *out, size_t max, size_t *n,
-                             struct machine_error *err)
-{
-    const struct perf *t = m->state;
-
-    return part_events_named(&t->events, select, out, max, n, err);
-}
-
 static int perf_machine_trials(struct machine *m, const struct trials_request *r, double *duration,
                                struct trials_seen *seen, struct machine_error *err)
 {
@@ -252,25 +234,17 @@ static int perf_machine_trials(struct machine *m, const struct trials_request *r
 
 /* ---- open and close ---- */
 
-static void perf_close(struct machine *m)
-{
-    perf_finish(m);
-    free(m->state);
-    m->state = NULL;
-}
-
 static const struct machine_ops perf_ops = {
     .info = perf_info,
     .lacks = perf_lacks,
     .prepare = perf_prepare,
     .run = perf_run,
     .finish = perf_finish,
-    .close = perf_close,
-    .find_event = perf_find_event,
+    .close = native_close,
+    .find_event = part_events_by_name,
     .core_kinds = native_core_kinds,
-    .every_core = native_every_core,
     .speed_select = native_speed_select,
-    .named_events = perf_named_events,
+    .named_events = part_events_named,
     .read_energy = native_read_energy,
     .trials = perf_machine_trials,
     .first_use = native_first_use,
@@ -319,6 +293,7 @@ static int perf_machine_start(struct perf *t, struct machine_error *err)
     int status = native_open(&t->common, "perf", t->system.sys, t->system.leaves, err);
     if (status != MACHINE_OK)
         return status;
+    t->common.events = &t->events;
     for (enum counter_id id = COUNTER_CHAIN_TICKS; id <= COUNTER_READ_TICKS; id++) {
         snprintf(t->lack[id].why, sizeof t->lack[id].why,
                  "this machine counts cycles; the dependent chain is for machines that cannot");

@@ -54,11 +54,6 @@ static void *profile_system_map(int fd, size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static void profile_system_unmap(void *at, size_t bytes)
-{
-    munmap(at, bytes);
-}
-
 static int profile_system_wait(const int *fds, size_t n, int timeout_ms)
 {
     struct pollfd *all = calloc(n, sizeof *all);
@@ -71,23 +66,13 @@ static int profile_system_wait(const int *fds, size_t n, int timeout_ms)
     return ready;
 }
 
-static ssize_t profile_system_read(int fd, void *out, size_t bytes)
-{
-    return read(fd, out, bytes);
-}
-
-static void profile_system_close(int fd)
-{
-    close(fd);
-}
-
 const struct perf_profile_io perf_profile_system = {.open = profile_system_open,
                                                     .ioctl = profile_system_ioctl,
                                                     .map = profile_system_map,
-                                                    .unmap = profile_system_unmap,
+                                                    .unmap = munmap,
                                                     .wait = profile_system_wait,
-                                                    .read = profile_system_read,
-                                                    .close = profile_system_close};
+                                                    .read = read,
+                                                    .close = close};
 
 /* ---- opening ---- */
 
@@ -157,19 +142,11 @@ static void raise_files(void)
     }
 }
 
-static size_t mask_count(const struct cpu_mask *cpus)
-{
-    size_t n = 0;
-    for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
-        n += cpu_mask_has(cpus, cpu);
-    return n;
-}
-
 int perf_profile_open(const struct perf_profile_io *io, const struct cpu_mask *cpus,
                       const struct perf_profile_counter counters[PERF_PROFILE_COUNTERS], unsigned rate_hz,
                       struct perf_profile **out, struct machine_error *err)
 {
-    size_t n = mask_count(cpus);
+    size_t n = cpu_mask_count(cpus);
     struct perf_profile *p = calloc(1, sizeof *p);
     int status = MACHINE_OK;
     *out = NULL;

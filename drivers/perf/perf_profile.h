@@ -20,10 +20,10 @@ struct perf_profile_io {
     int (*open)(const struct perf_event_attr *attr, int cpu, int group);
     int (*ioctl)(int fd, unsigned long request, unsigned long argument);
     void *(*map)(int fd, size_t bytes);
-    void (*unmap)(void *at, size_t bytes);
+    int (*unmap)(void *at, size_t bytes);
     int (*wait)(const int *fds, size_t n, int timeout_ms);
     ssize_t (*read)(int fd, void *out, size_t bytes);
-    void (*close)(int fd);
+    int (*close)(int fd);
 };
 extern const struct perf_profile_io perf_profile_system;
 

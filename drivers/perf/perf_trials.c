@@ -4,7 +4,8 @@
  * comes between is what the trials are to show, and a counter of the thread stands still meanwhile. Where the kernel
  * does not permit it (perf_event_paranoid above 0, without CAP_PERFMON), it is time stamps.
  */
-#include "drivers/perf/perf_trials.h"
+#include "drivers/native/trials.h"
+#include "drivers/perf/perf.h"
 
 struct perf_trials_clock {
     const struct perf_samplers *samplers;

@@ -8,22 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/msr/msr_device.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 static const char POWERCAP[] = "class/powercap";
 #define LAP_STEPS 0x1p32 /* of the counters themselves: 32 bits (SDM vol. 3B, section 15.10) */
-
-static double now_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* Adds a clause to the reasons, and the first remedy; returns false. */
 __attribute__((format(printf, 3, 4))) static bool energy_source_refuse(struct energy *e, const char *remedy,
@@ -67,7 +59,7 @@ static unsigned find_zone(struct energy *e, int cpu)
 {
     int package = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
     int die = (int)cpu_read_number(e->access.sys, -1, "devices/system/cpu/cpu%d/topology/die_id", cpu);
-    char folder[ENERGY_PATH_MAX + 32], path[ENERGY_PATH_MAX], name[64];
+    char folder[ENERGY_PATH_MAX + 32], name[64];
     unsigned found = 0;
     bool of_die;
 
@@ -78,8 +70,8 @@ static unsigned find_zone(struct energy *e, int cpu)
         /* one colon: a package, or the platform; two: a part of one */
         if (strncmp(d->d_name, "intel-rapl:", 11) != 0 || number == NULL || strchr(number + 1, ':') != NULL)
             continue;
-        snprintf(path, sizeof path, "%s/%.100s/name", POWERCAP, d->d_name);
-        if (cpu_read_text(e->access.sys, path, name, sizeof name) < 0 || !is_package(name, package, die, &of_die))
+        if (cpu_read_text(e->access.sys, name, sizeof name, "%s/%.100s/name", POWERCAP, d->d_name) < 0 ||
+            !is_package(name, package, die, &of_die))
             continue;
         snprintf(e->zone, sizeof e->zone, "%s/%.100s", POWERCAP, d->d_name);
         e->of_die = of_die;
@@ -93,12 +85,11 @@ static unsigned find_zone(struct energy *e, int cpu)
 /* The joules in a file of the zone; 0, or an error number. */
 static int powercap_number(const struct energy *e, const char *file, double *joules)
 {
-    char path[ENERGY_PATH_MAX + 32], text[64], *end;
+    char text[64], *end;
 
-    snprintf(path, sizeof path, "%s/%s", e->zone, file);
     *joules = 0;
     errno = 0;
-    if (cpu_read_text(e->access.sys, path, text, sizeof text) < 0)
+    if (cpu_read_text(e->access.sys, text, sizeof text, "%s/%s", e->zone, file) < 0)
         return errno != 0 ? errno : EIO;
     *joules = (double)strtoull(text, &end, 10) * 1e-6;
     return end == text || *end != '\0' ? EIO : 0;
@@ -134,17 +125,6 @@ static bool open_powercap(struct energy *e, int cpu)
 }
 
 /* ---- liblikwid ---- */
-
-static int likwid_joules(const struct energy *e, int cpu, double *joules, char *why, size_t size)
-{
-    uint32_t steps;
-    double step;
-
-    if (likwid_read_energy(e->access.likwid, cpu, LIKWID_PACKAGE, &steps, &step, why, size) != 0)
-        return -1;
-    *joules = steps * step;
-    return 0;
-}
 
 static bool open_likwid(struct energy *e, int cpu)
 {
@@ -183,7 +163,6 @@ static uint32_t energy_source_energy_register(const struct energy *e)
 
 static bool open_register(struct energy *e, int cpu)
 {
-    struct msr_energy_units units;
     uint64_t value;
 
     if ((e->access.read_register == NULL && e->access.dev[0] == '\0') || (!e->access.part.intel && !e->access.part.amd))
@@ -194,14 +173,13 @@ static bool open_register(struct energy *e, int cpu)
                                     "register %XH: %s", e->access.part.amd ? MSR_AMD_RAPL_UNIT : MSR_RAPL_UNIT,
                                     strerror(error));
     }
-    if (!msr_energy_units(&e->access.part, value, &units)) {
+    if (!msr_energy_step(value, &e->step)) {
         return energy_source_refuse(e, "", "the register of energy units holds 0%s",
                                     e->access.guest ? ", as hypervisors answer" : "");
     }
     error = read_register(e, cpu, energy_source_energy_register(e), &value);
     if (error != 0)
         return energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
-    e->step = units.joules;
     e->lap = LAP_STEPS * e->step;
     snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));
     return true;
@@ -226,6 +204,8 @@ static void look_for_counter(struct energy *e, int cpu)
 static int counter(const struct energy *e, double *joules, char *why, size_t size)
 {
     uint64_t value = 0;
+    uint32_t steps;
+    double step;
     int error;
 
     switch (e->kind) {
@@ -233,7 +213,10 @@ static int counter(const struct energy *e, double *joules, char *why, size_t siz
         error = powercap_number(e, "energy_uj", joules);
         break;
     case ENERGY_LIKWID:
-        return likwid_joules(e, e->cpu, joules, why, size);
+        if (likwid_read_energy(e->access.likwid, e->cpu, LIKWID_PACKAGE, &steps, &step, why, size) != 0)
+            return -1;
+        *joules = steps * step;
+        return 0;
     default:
         error = read_register(e, e->cpu, energy_source_energy_register(e), &value);
         *joules = (double)(value & UINT32_MAX) * e->step;
@@ -248,18 +231,18 @@ static int read_edge(const struct energy *e, double *joules, double *seconds, ch
 {
     /* a question to liblikwid takes longer than the counter stands */
     bool wait = e->access.edge_us > 0 && e->kind != ENERGY_LIKWID;
-    double began = now_seconds();
+    double began = clock_seconds(CLOCK_MONOTONIC_RAW);
 
     if (counter(e, joules, why, size) != 0)
         return -1;
-    *seconds = (began + now_seconds()) / 2;
+    *seconds = (began + clock_seconds(CLOCK_MONOTONIC_RAW)) / 2;
     for (double first = *joules; wait && *joules == first;) {
-        if (now_seconds() - began > e->access.edge_us * 1e-6)
+        if (clock_seconds(CLOCK_MONOTONIC_RAW) - began > e->access.edge_us * 1e-6)
             return error_line(why, size, "the counter does not advance (%.6g J for %g ms)", first,
                               e->access.edge_us * 1e-3);
         if (counter(e, joules, why, size) != 0)
             return -1;
-        *seconds = now_seconds();
+        *seconds = clock_seconds(CLOCK_MONOTONIC_RAW);
     }
     return 0;
 }

@@ -176,12 +176,10 @@ static int likwid_bridge_ask(likwid_loader *load, const struct question *q, stru
         answer_and_end(load != NULL ? load : likwid_load, q, ends[1]);
     }
     close(ends[1]);
-    ssize_t got = -1;
-    while (child > 0 && (got = read(ends[0], a, sizeof *a)) < 0 && errno == EINTR) {
-    }
+    ssize_t got = child > 0 ? TEMP_FAILURE_RETRY(read(ends[0], a, sizeof *a)) : -1;
     close(ends[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    if (child > 0)
+        (void)TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
     if (got != (ssize_t)sizeof *a) {
         memset(a, 0, sizeof *a);
         snprintf(a->why, sizeof a->why,

@@ -19,12 +19,7 @@
 
 static int device_ask(struct speed_select *d, unsigned long request, void *argument)
 {
-    int status;
-
-    do {
-        status = ioctl(d->fd, request, argument);
-    } while (status < 0 && errno == EINTR);
-    return status < 0 ? errno : 0;
+    return TEMP_FAILURE_RETRY(ioctl(d->fd, request, argument)) < 0 ? errno : 0;
 }
 
 static void device_close(struct speed_select *d)
@@ -58,8 +53,10 @@ static int failed(const char *what, int error, struct machine_error *err)
 
 /* ---- what both protocols tell ---- */
 
-/* Buckets end with the first that has no frequency or no more cores than the one before. */
-static void fill_table(struct rated_table *t, const double ghz[ISST_BUCKETS], const unsigned cores[ISST_BUCKETS])
+/* Buckets end with the first that has no frequency or no more cores than the one before. Levels are called as `names`
+ * has them, those behind by number. */
+static void fill_table(struct rated_table *t, const double ghz[ISST_BUCKETS], const unsigned cores[ISST_BUCKETS],
+                       size_t level, const char *const *names, size_t n_names)
 {
     unsigned before = 0;
 
@@ -68,11 +65,6 @@ static void fill_table(struct rated_table *t, const double ghz[ISST_BUCKETS], co
         t->rows[t->n++] = (struct msr_turbo_row){before + 1, cores[i], ghz[i]};
         before = cores[i];
     }
-}
-
-/* By name as far as `names` go, the others by number. */
-static void name_table(struct rated_table *t, size_t level, const char *const *names, size_t n_names)
-{
     if (level < n_names)
         snprintf(t->name, sizeof t->name, "%s", names[level]);
     else
@@ -133,10 +125,8 @@ static int read_mailbox(struct speed_select *d, const struct speed_select_cpu *c
         error = mailbox_ratios(d, c->cpu, level, class, ghz);
         if (error != 0 && class == 0)
             return failed("its turbo limits", error, err);
-        if (error == 0) {
-            fill_table(&out->tables[class], ghz, cores);
-            name_table(&out->tables[class], class, names, n_names);
-        }
+        if (error == 0)
+            fill_table(&out->tables[class], ghz, cores, class, names, n_names);
     }
     if (ask_mailbox(d, c->cpu, ISST_GET_BASES, level, &response) == 0) {
         for (unsigned i = 0; i < RATED_BASES; i++) {
@@ -207,8 +197,7 @@ static int read_tpmi(struct speed_select *d, const struct speed_select_cpu *c, s
     for (unsigned level = 0; level < ISST_TURBO_LEVELS && level < info.turbo_levels; level++) {
         for (unsigned i = 0; i < ISST_BUCKETS; i++)
             ghz[i] = info.turbo_mhz[level][i] * 1e-3;
-        fill_table(&out->tables[level], ghz, cores);
-        name_table(&out->tables[level], level, names, n_names);
+        fill_table(&out->tables[level], ghz, cores, level, names, n_names);
     }
     for (unsigned i = 0; i < RATED_BASES; i++)
         out->base_ghz[i] = info.base_mhz[i] != 0 ? info.base_mhz[i] * 1e-3 : (double)NAN;

@@ -39,10 +39,7 @@ struct profile_command {
 static void wait_and_become(const struct profile_command *c, int gate, int told, char *const argv[])
 {
     char go;
-    ssize_t got;
-    while ((got = read(gate, &go, 1)) < 0 && errno == EINTR) {
-    }
-    if (got != 1)
+    if (TEMP_FAILURE_RETRY(read(gate, &go, 1)) != 1)
         _exit(0);
     child_become(c->path, argv, environ, NULL, false, 0);
     int error = errno;
@@ -113,11 +110,9 @@ int profile_command_start(char *const argv[], struct profile_command **out, stru
 int profile_command_go(struct profile_command *c, struct machine_error *err)
 {
     int error = 0;
-    ssize_t got;
     bool let = write(c->gate, "", 1) == 1;
     c->gone = true;
-    while ((got = read(c->told, &error, sizeof error)) < 0 && errno == EINTR) {
-    }
+    ssize_t got = TEMP_FAILURE_RETRY(read(c->told, &error, sizeof error));
     if (let && got != (ssize_t)sizeof error)
         return MACHINE_OK;
     return machine_fail(err, MACHINE_FAILED, "", "cannot execute '%s': %s", c->path,
@@ -165,10 +160,8 @@ static int compare_tasks(const void *a, const void *b)
 /* The parent of a process; 0: there is none, or the process is gone. */
 static pid_t parent_of(const char *proc, pid_t pid)
 {
-    char name[40], text[512];
-    int parent = 0;
-    snprintf(name, sizeof name, "%d/stat", (int)pid);
-    int length = cpu_read_text(proc, name, text, sizeof text);
+    char text[512];
+    int parent = 0, length = cpu_read_text(proc, text, sizeof text, "%d/stat", (int)pid);
     /* the name may hold anything, a ")" too */
     const char *behind = length > 0 ? strrchr(text, ')') : NULL;
     return behind != NULL && sscanf(behind, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
@@ -218,8 +211,7 @@ void profile_command_free(struct profile_command *c)
     if (c->told >= 0)
         close(c->told);
     if (c->pid > 0 && !c->gone)
-        while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
+        (void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
     tdestroy(c->known, free);
     free(c);
 }

@@ -11,11 +11,8 @@ int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_
                         struct events_table *out, struct machine_error *err)
 {
     struct cpu_leaves here;
-    struct cpu_view view;
-    struct machine_error ignored;
     struct perf_pmu pmu;
     char why[160];
-    int cpu = 0;
 
     if (leaves == NULL)
         cpu_read_leaves(&here);
@@ -27,10 +24,7 @@ int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_
     if (cpu_contradicts(leaves, why, sizeof why))
         return machine_fail(err, MACHINE_CANNOT, "measure on the host",
                             "which license events this CPU has cannot be known: %s", why);
-    cpu_view_read(sys, &view);
-    if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK)
-        cpu = 0;
-    perf_find_pmu(sys, cpu, &pmu);
+    perf_find_pmu(sys, cpu_default(sys), &pmu);
     int status = events_find(data_dir, id, pmu.name, out, err);
     if (status == MACHINE_OK && (out->license[EVENTS_LVL1] < 0 || out->license[EVENTS_LVL2] < 0))
         return machine_fail(err, MACHINE_CANNOT, remedy,

@@ -50,7 +50,7 @@ static bool is_range(const char *text)
 static bool is_mask(const char *text)
 {
     struct cpu_mask mask;
-    return settings_mask_parse(text, &mask) == 0;
+    return cpu_mask_parse_hex(text, &mask) == 0;
 }
 
 static bool is_list(const char *text)
@@ -98,26 +98,23 @@ static bool matches(const char *path, const char *pattern)
     return *path == '\0';
 }
 
-#define CPUS "/sys/devices/system/cpu/"
-#define WORKQUEUES "/sys/devices/virtual/workqueue/"
-
 static const struct {
     enum change_kind kind;
     const char *path; /* "": none */
     bool (*value)(const char *text);
-} settings_allowed[] = {{CHANGE_FILE, CPUS "intel_pstate/no_turbo", is_bit},
-                        {CHANGE_FILE, CPUS "cpufreq/boost", is_bit},
-                        {CHANGE_FILE, CPUS "cpufreq/policy#/boost", is_bit},
-                        {CHANGE_FILE, CPUS "cpufreq/policy#/scaling_min_freq", is_number},
-                        {CHANGE_FILE, CPUS "cpufreq/policy#/scaling_max_freq", is_number},
-                        {CHANGE_FILE, CPUS "cpufreq/policy#/scaling_governor", is_word},
-                        {CHANGE_FILE, CPUS "cpufreq/policy#/energy_performance_preference", is_word},
-                        {CHANGE_FILE, CPUS "cpu#/cpuidle/state#/disable", is_bit},
-                        {CHANGE_FILE, CPUS "cpu#/online", is_bit},
+} settings_allowed[] = {{CHANGE_FILE, SETTINGS_CPUS "intel_pstate/no_turbo", is_bit},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpufreq/boost", is_bit},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpufreq/policy#/boost", is_bit},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpufreq/policy#/scaling_min_freq", is_number},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpufreq/policy#/scaling_max_freq", is_number},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpufreq/policy#/scaling_governor", is_word},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpufreq/policy#/energy_performance_preference", is_word},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpu#/cpuidle/state#/disable", is_bit},
+                        {CHANGE_FILE, SETTINGS_CPUS "cpu#/online", is_bit},
                         {CHANGE_FILE, "/proc/irq/default_smp_affinity", is_mask},
                         {CHANGE_IRQ, "/proc/irq/#/smp_affinity_list", is_irq},
-                        {CHANGE_FILE, WORKQUEUES "cpumask", is_mask},
-                        {CHANGE_FILE, WORKQUEUES "*/cpumask", is_mask},
+                        {CHANGE_FILE, SETTINGS_WORKQUEUES "cpumask", is_mask},
+                        {CHANGE_FILE, SETTINGS_WORKQUEUES "*/cpumask", is_mask},
                         {CHANGE_FILE, "/proc/sys/kernel/nmi_watchdog", is_bit},
                         {CHANGE_FILE, "/proc/sys/kernel/sched_rt_runtime_us", is_number_or_none},
                         {CHANGE_FILE, "/proc/sys/vm/stat_interval", is_number},
@@ -127,7 +124,7 @@ static const struct {
                         {CHANGE_CONTROLLER, "/sys/fs/cgroup/unified/cgroup.subtree_control", is_bit},
                         {CHANGE_PARTITION, "/sys/fs/cgroup/characterize", is_cgroup},
                         {CHANGE_PARTITION, "/sys/fs/cgroup/unified/characterize", is_cgroup},
-                        {CHANGE_SHIELD, "/sys/fs/cgroup/cpuset/characterize-others", is_cgroup}};
+                        {CHANGE_SHIELD, SETTINGS_CPUSET "/characterize-others", is_cgroup}};
 
 bool settings_change_allowed(const struct change *c)
 {

@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHIELDED "/sys/fs/cgroup/cpuset"
-
 /* ---- numbers in files of a cgroup ---- */
 
 enum { TASKS_TEXT_MAX = 1 << 20 };
@@ -171,18 +169,18 @@ static int make_shield(const struct settings_roots *r, const struct change *c)
     struct cpu_mask all;
     struct moving moving = {.to = path, .all = &all};
 
-    if (settings_read_text(r, SHIELDED "/cpuset.mems", text, sizeof text) < 0)
+    if (settings_read_text(r, SETTINGS_CPUSET "/cpuset.mems", text, sizeof text) < 0)
         return errno;
     int error = write_below(r, c->path, "cpuset.mems", text);
     if (error == 0)
         error = write_below(r, c->path, "cpuset.cpus", c->after);
-    if (error == 0 &&
-        (settings_read_text(r, SHIELDED "/cpuset.cpus", text, sizeof text) < 0 || cpu_mask_parse(text, &all) != 0))
+    if (error == 0 && (settings_read_text(r, SETTINGS_CPUSET "/cpuset.cpus", text, sizeof text) < 0 ||
+                       cpu_mask_parse(text, &all) != 0))
         error = EBADMSG;
     snprintf(path, sizeof path, "%s/tasks", c->path);
     for (int pass = 0; pass < PASSES && error == 0; pass++) {
         long before = moving.moved;
-        if (each_task(r, SHIELDED "/tasks", move_task, &moving) < 0)
+        if (each_task(r, SETTINGS_CPUSET "/tasks", move_task, &moving) < 0)
             error = errno;
         if (moving.moved == before)
             break;

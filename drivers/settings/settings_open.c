@@ -7,10 +7,13 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "util/list.h"
 
 const char *settings_proc(const struct settings_roots *r)
 {
@@ -91,6 +94,53 @@ int settings_open(const struct settings_roots *r, const char *path, int flags)
 int settings_open_folder(const struct settings_roots *r, const char *path)
 {
     return open_below(r, path, O_RDONLY | O_DIRECTORY);
+}
+
+DIR *settings_open_list(const struct settings_roots *r, const char *path)
+{
+    int fd = settings_open_folder(r, path);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (folder == NULL && fd >= 0)
+        close(fd);
+    return folder;
+}
+
+int settings_number(const char *name, const char *prefix)
+{
+    size_t length = strlen(prefix), digits = strlen(name) - length;
+
+    if (strncmp(name, prefix, length) != 0 || digits == 0 || digits > 9 ||
+        strspn(name + length, "0123456789") != digits)
+        return -1;
+    return atoi(name + length);
+}
+
+bool settings_numbers(const struct settings_roots *r, const char *path, const char *prefix, unsigned **out, size_t *n)
+{
+    DIR *folder = settings_open_list(r, path);
+    struct dirent *entry;
+    bool room = true;
+
+    *out = NULL;
+    *n = 0;
+    while (folder != NULL && room && (entry = readdir(folder)) != NULL) {
+        int number = settings_number(entry->d_name, prefix);
+        room = list_room(out, *n, sizeof **out);
+        if (room && number >= 0)
+            (*out)[(*n)++] = (unsigned)number;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return room;
+}
+
+bool settings_accessible(const struct settings_roots *r, const char *path, int mode)
+{
+    char real[500];
+
+    settings_real_path(r, path, real, sizeof real);
+    return access(real, mode) == 0;
 }
 
 int settings_read_text(const struct settings_roots *r, const char *path, char *out, size_t size)

@@ -2,6 +2,7 @@
 /* Parts of the settings: what a change is, the journal, and how a wish becomes changes. */
 #pragma once
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -10,6 +11,10 @@
 
 /* The longest value: a mask of CPU_LIMIT CPUs is 2303 characters. */
 enum { CHANGE_VALUE_MAX = 2400, CHANGE_PATH_MAX = 400 };
+
+#define SETTINGS_CPUS "/sys/devices/system/cpu/"
+#define SETTINGS_WORKQUEUES "/sys/devices/virtual/workqueue/"
+#define SETTINGS_CPUSET "/sys/fs/cgroup/cpuset"
 
 enum change_kind {
     CHANGE_FILE,       /* a file of sysfs or procfs */
@@ -46,6 +51,14 @@ void settings_changes_free(struct changes *c);
 int settings_open(const struct settings_roots *r, const char *path, int flags);
 /* The same for the folder `path`. */
 int settings_open_folder(const struct settings_roots *r, const char *path);
+/* ... to read what is in it; NULL with errno. */
+DIR *settings_open_list(const struct settings_roots *r, const char *path);
+/* The number in a name like "policy12"; -1: it is another name. */
+int settings_number(const char *name, const char *prefix);
+/* Those in the folder's names with this prefix, in its order; free() them. False: out of memory. */
+bool settings_numbers(const struct settings_roots *r, const char *path, const char *prefix, unsigned **out, size_t *n);
+/* As access(2). */
+bool settings_accessible(const struct settings_roots *r, const char *path, int mode);
 /* Reads it without the trailing newline: the length, or -1 with errno (EMSGSIZE: it is longer). */
 int settings_read_text(const struct settings_roots *r, const char *path, char *out, size_t size);
 /* Writes it at once. Returns 0 or an error number. */
@@ -64,8 +77,7 @@ int settings_change_write(const struct settings_roots *r, const struct change *c
 bool settings_change_same(const struct change *c, const char *a, const char *b);
 /* The file where it really is, "bit 38 of MSR 1A0H of CPU 3" */
 void settings_change_name(const struct settings_roots *r, const struct change *c, char *out, size_t size);
-/* A mask of /proc/irq and workqueues: "ff,00000001" (Documentation/core-api/irq/irq-affinity.rst). 0 or -1. */
-int settings_mask_parse(const char *text, struct cpu_mask *out);
+/* A mask of /proc/irq and workqueues: "ff,00000001" (Documentation/core-api/irq/irq-affinity.rst). */
 void settings_mask_format(const struct cpu_mask *m, char *out, size_t size);
 
 /* ---- settings_undo.c ---- */

@@ -2,7 +2,6 @@
 /* How a wish becomes changes: which ways there are on this machine, and what stands there now. */
 #include "drivers/settings/settings_parts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -36,35 +35,23 @@ static int settings_plan_add(const struct settings_roots *r, struct change *one,
 
 static bool has_file(const struct settings_roots *r, const char *name, struct change *one)
 {
-    char real[500];
-
     *one = (struct change){.kind = CHANGE_FILE, .cpu = -1, .part = -1};
-    snprintf(one->path, sizeof one->path, "/sys/devices/system/cpu/%s", name);
-    settings_real_path(r, one->path, real, sizeof real);
-    return access(real, F_OK) == 0;
+    snprintf(one->path, sizeof one->path, SETTINGS_CPUS "%s", name);
+    return settings_accessible(r, one->path, F_OK);
 }
 
 /* The numbers of the policies of cpufreq. Returns whether there are any. */
 static bool find_policies(const struct settings_roots *r, struct cpu_mask *out)
 {
-    char path[240];
-    struct dirent *entry;
-    bool found = false;
+    unsigned *numbers;
+    size_t n;
 
     cpu_mask_clear(out);
-    snprintf(path, sizeof path, "%s/devices/system/cpu/cpufreq", r->sys);
-    DIR *folder = opendir(path);
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        char *end = entry->d_name + strlen("policy");
-        long number = strncmp(entry->d_name, "policy", strlen("policy")) == 0 ? strtol(end, &end, 10) : -1;
-        if (number >= 0 && number < CPU_LIMIT && *end == '\0') {
-            cpu_mask_add(out, (int)number);
-            found = true;
-        }
-    }
-    if (folder != NULL)
-        closedir(folder);
-    return found;
+    (void)settings_numbers(r, SETTINGS_CPUS "cpufreq", "policy", &numbers, &n);
+    for (size_t i = 0; i < n; i++)
+        cpu_mask_add(out, (int)numbers[i]);
+    free(numbers);
+    return cpu_mask_count(out) > 0;
 }
 
 /* policyN/boost of every policy that has one. *found: there was one. */
@@ -180,16 +167,14 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
                        struct changes *out, struct machine_error *err)
 {
     static const char *const names[2] = {"scaling_min_freq", "scaling_max_freq"};
-    char path[80], value[40], real[500];
+    char path[80], value[40];
     struct change one[2];
     bool writable = true;
 
     snprintf(value, sizeof value, "%" PRIu64, khz);
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "cpufreq/policy%d/%s", policy, names[i]);
-        bool there = has_file(r, path, &one[i]);
-        settings_real_path(r, one[i].path, real, sizeof real);
-        writable = there && access(real, W_OK) == 0 && writable;
+        writable = has_file(r, path, &one[i]) && settings_accessible(r, one[i].path, W_OK) && writable;
     }
     if (!writable) {
         char why[200], both[48];

@@ -26,15 +26,12 @@ static quiet_planner *const settings_quiet_planners[QUIET_PARTS] = {
 static void find_others(struct quiet_plan *p, bool without_siblings)
 {
     struct cpu_mask online, siblings;
-    char path[80];
 
     cpu_mask_clear(&p->others);
     cpu_mask_clear(&siblings);
-    snprintf(path, sizeof path, "devices/system/cpu/cpu%d/topology/thread_siblings_list", p->cpu);
     if (without_siblings)
-        (void)cpu_read_list(p->roots->sys, &siblings, "%s", path);
-    if (!cpu_read_list(p->roots->sys, &online, "devices/system/cpu/online"))
-        return;
+        (void)cpu_read_list(p->roots->sys, &siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list", p->cpu);
+    (void)cpu_read_list(p->roots->sys, &online, "devices/system/cpu/online");
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++)
         if (cpu_mask_has(&online, cpu) && cpu != p->cpu && !cpu_mask_has(&siblings, cpu))
             cpu_mask_add(&p->others, cpu);

@@ -2,69 +2,40 @@
 /* Parts of a quiet machine that concern the CPU itself: governor, epp, turbo, cstates, smt. */
 #include "drivers/settings/settings_parts.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#define CPUS "/sys/devices/system/cpu/"
-
-/* The number in a name like "policy12"; -1: it is another name. */
-static int settings_quiet_number(const char *name, const char *prefix)
-{
-    size_t length = strlen(prefix);
-    const char *digits = name + length;
-
-    if (strncmp(name, prefix, length) != 0 || digits[0] == '\0' || strspn(digits, "0123456789") != strlen(digits) ||
-        strlen(digits) > 6)
-        return -1;
-    return atoi(digits);
-}
-
-static DIR *open_folder(const struct settings_roots *r, const char *path)
-{
-    int fd = settings_open_folder(r, path);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (folder == NULL && fd >= 0)
-        close(fd);
-    return folder;
-}
 
 int settings_quiet_policy(const struct settings_roots *r, int cpu)
 {
-    DIR *folder = open_folder(r, CPUS "cpufreq");
-    struct dirent *entry;
     struct cpu_mask cpus;
+    unsigned *policies;
+    size_t n;
     int found = -1;
 
-    while (folder != NULL && found < 0 && (entry = readdir(folder)) != NULL) {
-        int policy = settings_quiet_number(entry->d_name, "policy");
-        if (policy >= 0 && cpu_read_list(r->sys, &cpus, "devices/system/cpu/cpufreq/policy%d/related_cpus", policy) &&
-            cpu_mask_has(&cpus, cpu))
+    (void)settings_numbers(r, SETTINGS_CPUS "cpufreq", "policy", &policies, &n);
+    for (size_t i = 0; i < n && found < 0; i++) {
+        int policy = (int)policies[i];
+        bool listed = cpu_read_list(r->sys, &cpus, "devices/system/cpu/cpufreq/policy%d/related_cpus", policy) &&
+                      cpu_mask_has(&cpus, cpu);
+        if (listed || policy == cpu) /* without that file each CPU has its own */
             found = policy;
-        else if (policy == cpu && access(r->sys, F_OK) == 0)
-            found = cpu; /* without that file each CPU has its own */
     }
-    if (folder != NULL)
-        closedir(folder);
+    free(policies);
     return found;
 }
 
 static void add_of_policy(struct quiet_plan *p, const char *name, const char *after)
 {
-    char path[CHANGE_PATH_MAX], real[300];
+    char path[CHANGE_PATH_MAX];
     int policy = settings_quiet_policy(p->roots, p->cpu);
 
     if (policy < 0) {
         snprintf(p->why, sizeof p->why, "there is no cpufreq here (where this is a virtual machine, the host decides)");
         return;
     }
-    snprintf(path, sizeof path, CPUS "cpufreq/policy%d/%s", policy, name);
-    settings_real_path(p->roots, path, real, sizeof real);
-    if (access(real, F_OK) == 0)
+    snprintf(path, sizeof path, SETTINGS_CPUS "cpufreq/policy%d/%s", policy, name);
+    if (settings_accessible(p->roots, path, F_OK))
         settings_quiet_add(p, CHANGE_FILE, path, after);
     else
         snprintf(p->why, sizeof p->why, "cpufreq has no %s here", name);
@@ -98,24 +69,19 @@ enum { EXIT_LATENCY_US = 2 };
 void settings_quiet_cstates(struct quiet_plan *p)
 {
     char path[CHANGE_PATH_MAX];
-    struct dirent *entry;
-    bool any = false;
+    unsigned *states;
+    size_t n;
 
-    snprintf(path, sizeof path, CPUS "cpu%d/cpuidle", p->cpu);
-    DIR *folder = open_folder(p->roots, path);
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        int state = settings_quiet_number(entry->d_name, "state");
-        long latency = state < 0 ? -1
-                                 : cpu_read_number(p->roots->sys, -1,
-                                                   "devices/system/cpu/cpu%d/cpuidle/state%d/latency", p->cpu, state);
-        any = any || state >= 0;
-        snprintf(path, sizeof path, CPUS "cpu%d/cpuidle/state%d/disable", p->cpu, state);
-        if (latency > EXIT_LATENCY_US)
+    snprintf(path, sizeof path, SETTINGS_CPUS "cpu%d/cpuidle", p->cpu);
+    (void)settings_numbers(p->roots, path, "state", &states, &n);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof path, SETTINGS_CPUS "cpu%d/cpuidle/state%u/disable", p->cpu, states[i]);
+        if (cpu_read_number(p->roots->sys, -1, "devices/system/cpu/cpu%d/cpuidle/state%u/latency", p->cpu, states[i]) >
+            EXIT_LATENCY_US)
             settings_quiet_add(p, CHANGE_FILE, path, "1");
     }
-    if (folder != NULL)
-        closedir(folder);
-    if (!any)
+    free(states);
+    if (n == 0)
         snprintf(p->why, sizeof p->why, "there are no cpuidle states here (idle=poll, or the host decides)");
     else if (p->all == 0)
         p->already = 1; /* none is that slow */
@@ -127,7 +93,7 @@ void settings_quiet_cstates(struct quiet_plan *p)
  * 1.4); nor does it put back the affinity of a task that was bound to them. */
 static bool has_cpusets(const struct settings_roots *r)
 {
-    DIR *folder = open_folder(r, "/sys/fs/cgroup/cpuset");
+    DIR *folder = settings_open_list(r, SETTINGS_CPUSET);
     struct dirent *entry;
     bool any = false;
 
@@ -169,7 +135,7 @@ void settings_quiet_smt(struct quiet_plan *p)
     }
     settings_quiet_irqs_away(p, &siblings); /* one that may go nowhere else would be set free for good */
     for (int cpu = 0; cpu < CPU_LIMIT; cpu++) {
-        snprintf(path, sizeof path, CPUS "cpu%d/online", cpu);
+        snprintf(path, sizeof path, SETTINGS_CPUS "cpu%d/online", cpu);
         if (cpu_mask_has(&siblings, cpu) && cpu != p->cpu)
             settings_quiet_add(p, CHANGE_FILE, path, "0");
     }

@@ -6,30 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/text_list.h"
-
-#define SHIELDED "/sys/fs/cgroup/cpuset"
+#include "drivers/environment/environment.h"
 
 /* The cgroup that this process is in, of version 2 (controllers "") or of the one of version 1. False: it is in none
  * that can be named in a journal. */
 static bool own_cgroup(const struct settings_roots *r, const char *controllers, char *out, size_t size)
 {
-    char text[4000], *rest = text, *line;
+    char text[4000];
 
-    if (cpu_read_text(settings_proc(r), "self/cgroup", text, sizeof text) <= 0)
+    if (cpu_read_text(settings_proc(r), text, sizeof text, "self/cgroup") <= 0)
         return false;
-    while ((line = strsep(&rest, "\n")) != NULL) {
-        char *names = strchr(line, ':');
-        char *path = names != NULL ? strchr(names + 1, ':') : NULL;
-        if (path == NULL)
-            continue;
-        *path++ = '\0';
-        bool is = strcmp(names + 1, controllers) == 0 ||
-                  (controllers[0] != '\0' && text_list_has(names + 1, controllers));
-        if (is)
-            return path[0] == '/' && strlen(path) < size && snprintf(out, size, "%s", path) > 0;
-    }
-    return false;
+    const char *path = environment_cgroup_of(text, controllers);
+    return path != NULL && path[0] == '/' && strlen(path) < size && snprintf(out, size, "%s", path) > 0;
 }
 
 static bool is_bound(const struct cpu_mask *allowed, const struct cpu_mask *all)
@@ -103,7 +91,7 @@ static void plan_shield(struct quiet_plan *p)
     if (!own_cgroup(p->roots, "cpuset", own, sizeof own) || strcmp(own, "/") != 0)
         snprintf(p->why, sizeof p->why, "this process is in a cpuset of its own already");
     else
-        isolate_add(p, CHANGE_SHIELD, SHIELDED "/characterize-others", before, list);
+        isolate_add(p, CHANGE_SHIELD, SETTINGS_CPUSET "/characterize-others", before, list);
 }
 
 void settings_quiet_isolate(struct quiet_plan *p)
@@ -111,7 +99,7 @@ void settings_quiet_isolate(struct quiet_plan *p)
     static const char *const bases[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
     char path[CHANGE_PATH_MAX], text[400], words[402];
 
-    if (CPU_COUNT_S(sizeof p->others, p->others.set) == 0) {
+    if (cpu_mask_count(&p->others) == 0) {
         snprintf(p->why, sizeof p->why, "no other CPU is online");
         return;
     }
@@ -124,7 +112,7 @@ void settings_quiet_isolate(struct quiet_plan *p)
             return;
         }
     }
-    if (settings_read_text(p->roots, SHIELDED "/cpuset.cpus", text, sizeof text) > 0)
+    if (settings_read_text(p->roots, SETTINGS_CPUSET "/cpuset.cpus", text, sizeof text) > 0)
         plan_shield(p);
     else
         snprintf(p->why, sizeof p->why, "there are no cpusets here (/sys/fs/cgroup)");

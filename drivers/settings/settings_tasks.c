@@ -2,7 +2,6 @@
 /* Where other programs may run, as /proc/PID/task/TID/status tells. */
 #include "drivers/settings/settings_parts.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +14,13 @@ static const char *field(const char *status, const char *name)
 
 bool settings_task_allowed(const struct settings_roots *r, int task, struct cpu_mask *out, int *process, bool *kernel)
 {
-    char path[40], text[8000], list[CHANGE_VALUE_MAX];
+    char text[8000], list[CHANGE_VALUE_MAX];
 
-    snprintf(path, sizeof path, "%d/status", task);
-    if (cpu_read_text(settings_proc(r), path, text, sizeof text) <= 0)
+    if (cpu_read_text(settings_proc(r), text, sizeof text, "%d/status", task) <= 0)
         return false;
     *process = atoi(field(text, "\nTgid:\t"));
     *kernel = strstr(text, "\nVmSize:") == NULL;
     return sscanf(field(text, "\nCpus_allowed_list:\t"), "%2399s", list) == 1 && cpu_mask_parse(list, out) == 0;
-}
-
-static int tasks_number(const struct dirent *entry)
-{
-    bool number = entry->d_name[0] != '\0' && strspn(entry->d_name, "0123456789") == strlen(entry->d_name);
-    return number ? atoi(entry->d_name) : -1;
 }
 
 int settings_task_find(const struct settings_roots *r,
@@ -42,14 +34,14 @@ int settings_task_find(const struct settings_roots *r,
     while (all != NULL && found == 0 && (entry = readdir(all)) != NULL) {
         char path[300];
         struct cpu_mask allowed;
-        int process = tasks_number(entry), of;
+        int process = settings_number(entry->d_name, ""), task, of;
         bool kernel;
         snprintf(path, sizeof path, "%.200s/%d/task", settings_proc(r), process);
         if (process <= 0 || (tasks = opendir(path)) == NULL)
             continue;
         while (found == 0 && (one = readdir(tasks)) != NULL)
-            if (tasks_number(one) > 0 && settings_task_allowed(r, tasks_number(one), &allowed, &of, &kernel) &&
-                !kernel && is(&allowed, data))
+            if ((task = settings_number(one->d_name, "")) > 0 &&
+                settings_task_allowed(r, task, &allowed, &of, &kernel) && !kernel && is(&allowed, data))
                 found = process;
         closedir(tasks);
     }

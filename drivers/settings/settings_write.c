@@ -50,29 +50,6 @@ static int likwid_limits(const struct settings_roots *r, int cpu, const char *va
 
 /* ---- masks ---- */
 
-int settings_mask_parse(const char *text, struct cpu_mask *out)
-{
-    size_t groups = 1;
-
-    cpu_mask_clear(out);
-    for (const char *c = text; *c != '\0'; c++)
-        groups += *c == ',';
-    for (; groups > 0; groups--) {
-        size_t digits = strspn(text, "0123456789abcdefABCDEF");
-        if (digits == 0 || digits > 8 || groups * 32 > CPU_LIMIT)
-            return -1;
-        unsigned long bits = strtoul(text, NULL, 16);
-        for (int i = 0; i < 32; i++)
-            if ((bits >> i & 1) != 0)
-                cpu_mask_add(out, (int)(groups - 1) * 32 + i);
-        text += digits;
-        if (*text != (groups > 1 ? ',' : '\0'))
-            return -1;
-        text += groups > 1;
-    }
-    return 0;
-}
-
 void settings_mask_format(const struct cpu_mask *m, char *out, size_t size)
 {
     bool begun = false;
@@ -213,20 +190,16 @@ bool settings_change_same(const struct change *c, const char *a, const char *b)
         return true;
     if (c->kind == CHANGE_IRQ)
         return same_lists(a, b);
-    return c->kind == CHANGE_FILE && file_is_mask(c->path) && settings_mask_parse(a, &mask[0]) == 0 &&
-           settings_mask_parse(b, &mask[1]) == 0 && memcmp(&mask[0], &mask[1], sizeof mask[0]) == 0;
+    return c->kind == CHANGE_FILE && file_is_mask(c->path) && cpu_mask_parse_hex(a, &mask[0]) == 0 &&
+           cpu_mask_parse_hex(b, &mask[1]) == 0 && memcmp(&mask[0], &mask[1], sizeof mask[0]) == 0;
 }
 
 void settings_change_name(const struct settings_roots *r, const struct change *c, char *out, size_t size)
 {
-    switch (c->kind) {
-    case CHANGE_TURBO_BIT:
+    if (c->kind == CHANGE_TURBO_BIT)
         snprintf(out, size, "bit 38 of MSR 1A0H of CPU %d", c->cpu);
-        return;
-    case CHANGE_LIKWID:
+    else if (c->kind == CHANGE_LIKWID)
         snprintf(out, size, "the frequency limits of CPU %d (liblikwid)", c->cpu);
-        return;
-    default:
+    else
         settings_real_path(r, c->path, out, size);
-    }
 }

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/native/bursts.h"
 #include "drivers/native/native.h"
-#include "drivers/native/first_use.h"
 #include "drivers/native/trials.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_calibrate.h"
@@ -46,7 +44,7 @@ static const char *timing_lacks(const struct machine *m, enum counter_id id, con
     (void)m;
     if (remedy != NULL)
         *remedy = NULL;
-    if (id == COUNTER_CHAIN_TICKS || id == COUNTER_CHAIN_CYCLES || id == COUNTER_READ_TICKS)
+    if (counter_of_chain(id))
         return NULL;
     if (remedy != NULL)
         *remedy =
@@ -72,7 +70,7 @@ static void remark_steps(struct timing *t)
     if (t->remarked || !timing_steps_text(t->clock.step, t->clock.hz, t->cost[0].ticks[0], text, sizeof text))
         return;
     t->remarked = true;
-    text_list_add(t->common.notes, sizeof t->common.notes, "; ", "%s", text);
+    native_note(&t->common, "%s", text);
     t->notes_length = strlen(t->common.notes);
 }
 
@@ -140,8 +138,8 @@ static void remark_shared(struct timing *t, const struct timing_cost *seen)
     t->shared += seen->cycles > fmax(1.12 * t->lowest_cost, t->lowest_cost + 5 * seen->error);
     if (t->shared > 0) {
         t->common.notes[t->notes_length] = '\0';
-        text_list_add(
-            t->common.notes, sizeof t->common.notes, "; ",
+        native_note(
+            &t->common,
             "in %u of %u repetitions something else ran on the same core (its SMT sibling): frequency and IPC are "
             "less accurate there",
             t->shared, t->probed);
@@ -207,22 +205,14 @@ static int timing_trials(struct machine *m, const struct trials_request *r, doub
 
 /* ---- open and close ---- */
 
-static void timing_close(struct machine *m)
-{
-    timing_finish(m);
-    free(m->state);
-    m->state = NULL;
-}
-
 static const struct machine_ops timing_ops = {
     .info = timing_info,
     .lacks = timing_lacks,
     .prepare = timing_prepare,
     .run = timing_run,
     .finish = timing_finish,
-    .close = timing_close,
+    .close = native_close,
     .core_kinds = native_core_kinds,
-    .every_core = native_every_core,
     .speed_select = native_speed_select,
     .read_energy = native_read_energy,
     .trials = timing_trials,

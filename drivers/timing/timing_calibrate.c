@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the timing machine must know of a payload before it samples it.
- */
+/* What the timing machine must know of a payload before it samples it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

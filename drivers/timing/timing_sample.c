@@ -43,29 +43,18 @@ timing_sample_take(struct chain_reader *c, size_t i, const struct pace_lane *lan
     return r->end;
 }
 
-static inline __attribute__((always_inline)) uint64_t take_fine(void *reader, size_t i, const struct pace_lane *lane,
-                                                                const struct pace *pace, uint64_t now, uint64_t until,
-                                                                unsigned is_long, uint64_t *begin, uint64_t *blocks)
-{
-    return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, kernel_chain_long, begin, blocks)
-                   : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_short, begin, blocks);
-}
-
-static inline __attribute__((always_inline)) uint64_t take_coarse(void *reader, size_t i, const struct pace_lane *lane,
-                                                                  const struct pace *pace, uint64_t now, uint64_t until,
-                                                                  unsigned is_long, uint64_t *begin, uint64_t *blocks)
-{
-    return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, kernel_chain_longest, begin, blocks)
-                   : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_long, begin, blocks);
-}
-
-static inline __attribute__((always_inline)) uint64_t take_steady(void *reader, size_t i, const struct pace_lane *lane,
-                                                                  const struct pace *pace, uint64_t now, uint64_t until,
-                                                                  unsigned is_long, uint64_t *begin, uint64_t *blocks)
-{
-    return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, kernel_chain_steady_long, begin, blocks)
-                   : timing_sample_take(reader, i, lane, pace, now, until, 0, kernel_chain_steady_short, begin, blocks);
-}
+/* One for each pair of chains. */
+#define TAKE(NAME, SHORT, LONG)                                                                                        \
+    static inline __attribute__((always_inline))                                                                       \
+    uint64_t take_##NAME(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,  \
+                         uint64_t until, unsigned is_long, uint64_t *begin, uint64_t *blocks)                          \
+    {                                                                                                                  \
+        return is_long ? timing_sample_take(reader, i, lane, pace, now, until, 1, LONG, begin, blocks)                 \
+                       : timing_sample_take(reader, i, lane, pace, now, until, 0, SHORT, begin, blocks);               \
+    }
+TAKE(fine, kernel_chain_short, kernel_chain_long)
+TAKE(coarse, kernel_chain_long, kernel_chain_longest)
+TAKE(steady, kernel_chain_steady_short, kernel_chain_steady_long)
 
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
                      struct timing_raw *out, size_t room)

@@ -60,7 +60,7 @@ static size_t cores_wanted(const struct tables_context *x, struct machine_core_k
     struct machine_core_kind all[TABLES_CORES_MAX];
     const struct tables_options *o = x->options;
     size_t wanted = o->cpu >= 0 ? 1 : o->n_cpus;
-    *n = x->machine->ops->every_core ? x->machine->ops->every_core(x->machine, all, TABLES_CORES_MAX) : 0;
+    *n = x->machine->ops->core_kinds ? x->machine->ops->core_kinds(x->machine, true, all, TABLES_CORES_MAX) : 0;
     for (size_t i = 0; i < (wanted ? wanted : *n); i++) {
         int cpu = o->cpu >= 0 ? o->cpu : wanted ? o->cpus[i] : all[i].cpu;
         out[i] = (struct machine_core_kind){.cpu = cpu};

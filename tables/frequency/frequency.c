@@ -157,7 +157,7 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[M
     struct machine_core_kind kinds[MACHINE_CORE_KINDS_MAX];
     bool named = x->options->cpu >= 0 || x->options->n_cpus > 0;
     size_t n = !named && x->machine->ops->core_kinds
-                   ? x->machine->ops->core_kinds(x->machine, kinds, MACHINE_CORE_KINDS_MAX)
+                   ? x->machine->ops->core_kinds(x->machine, false, kinds, MACHINE_CORE_KINDS_MAX)
                    : 0;
     for (size_t i = 0; n > 1 && i < n; i++) {
         set_core(t, kinds[i].cpu, kinds[i].label);

@@ -286,7 +286,7 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
     }
 }
 
-static const void *fake_map(int fd, size_t bytes)
+static void *fake_map(int fd, size_t bytes)
 {
     if (fake_helper.map_fails || fd != FD || bytes == 0) {
         errno = ENOMEM;
@@ -296,10 +296,11 @@ static const void *fake_map(int fd, size_t bytes)
     return buffer;
 }
 
-static void fake_unmap(const void *at, size_t bytes)
+static int fake_unmap(void *at, size_t bytes)
 {
     (void)bytes;
     fake_helper.mapped -= at == buffer;
+    return 0;
 }
 
 static int fake_wait(int fd, int timeout_ms)
@@ -324,9 +325,10 @@ static ssize_t fake_read(int fd, void *out, size_t bytes)
     return (ssize_t)(n * sizeof *fake_helper.records);
 }
 
-static void fake_close(int fd)
+static int fake_close(int fd)
 {
     fake_helper.closed += fd == FD;
+    return 0;
 }
 
 const struct helper_io fake_helper_io = {.open = fake_open,

@@ -136,10 +136,11 @@ static void fake_unmap(struct perf_event_mmap_page *page)
         fake_pmu.event[i].mapped = fake_pmu.event[i].mapped && &fake_pmu.event[i].page != page;
 }
 
-static void fake_close(int fd)
+static int fake_close(int fd)
 {
     fake_pmu.closed++;
     fake_pmu.event[fd - FD].open = false;
+    return 0;
 }
 
 /* Whatever the payload is, a scalar one takes its time: wide code need not run on the CPU that the test runs on. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/model/system/system_sampling.h"
+#include "drivers/model/system/system.h"
 
 void profile_truth_setup(const struct model *m, uint64_t seed, struct profile_setup *out)
 {

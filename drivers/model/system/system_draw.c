@@ -44,9 +44,6 @@ const char *system_lacks(const struct model *m)
 
 /* ---- code ---- */
 
-static const char *const system_wide_kernels[] = {"512fma", "512fma@1/4", "512or", "512fma@1/16", "256fma"};
-static const char *const system_narrow_kernels[] = {"64add", "64mul", "128fma", "256or"};
-
 static bool system_draw_code(const struct model *m, struct model_random *r, const char *kernel, struct system_code *out)
 {
     struct machine_error ignored;
@@ -72,23 +69,14 @@ static bool system_kernel_code(const struct model *m, double stall, struct syste
     return true;
 }
 
-/* Wide code: what lowers the level on this model. Where it lacks a kernel's instructions the next one is taken. */
-static bool system_draw_wide(const struct model *m, struct model_random *r, struct system_code *out)
+/* Wide code is what lowers the level on this model. Where it lacks a kernel's instructions the next one is taken. */
+static bool system_draw_width(const struct model *m, struct model_random *r, bool wide, struct system_code *out)
 {
-    enum { N = sizeof system_wide_kernels / sizeof *system_wide_kernels };
-    unsigned first = system_number(r, 0, N - 1);
-    for (unsigned i = 0; i < N; i++)
-        if (system_draw_code(m, r, system_wide_kernels[(first + i) % N], out) && m->classes[out->class_].level > 0)
-            return true;
-    return false;
-}
-
-static bool system_draw_narrow(const struct model *m, struct model_random *r, struct system_code *out)
-{
-    enum { N = sizeof system_narrow_kernels / sizeof *system_narrow_kernels };
-    unsigned first = system_number(r, 0, N - 1);
-    for (unsigned i = 0; i < N; i++)
-        if (system_draw_code(m, r, system_narrow_kernels[(first + i) % N], out) && m->classes[out->class_].level == 0)
+    static const char *const kernels[2][5] = {{"64add", "64mul", "128fma", "256or"},
+                                              {"512fma", "512fma@1/4", "512or", "512fma@1/16", "256fma"}};
+    const unsigned n = wide ? 5 : 4, first = system_number(r, 0, n - 1);
+    for (unsigned i = 0; i < n; i++)
+        if (system_draw_code(m, r, kernels[wide][(first + i) % n], out) && (m->classes[out->class_].level > 0) == wide)
             return true;
     return false;
 }
@@ -104,11 +92,9 @@ static enum system_kind system_draw_kind(struct model_random *r)
 static bool system_draw_codes(const struct model *m, struct model_random *r, struct system_task *t)
 {
     t->n_codes = t->kind == SYSTEM_NARROW || t->kind == SYSTEM_STEADY ? 1 : 2 + (model_random_uniform(r) < 0.3);
-    for (unsigned i = 0; i < t->n_codes; i++) {
-        bool wide = i > 0 || t->kind == SYSTEM_STEADY;
-        if (!(wide ? system_draw_wide(m, r, &t->code[i]) : system_draw_narrow(m, r, &t->code[i])))
+    for (unsigned i = 0; i < t->n_codes; i++)
+        if (!system_draw_width(m, r, i > 0 || t->kind == SYSTEM_STEADY, &t->code[i]))
             return false;
-    }
     return true;
 }
 

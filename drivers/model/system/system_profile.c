@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "drivers/model/system/system_sampling.h"
+#include "drivers/model/system/system.h"
 #include "drivers/profile/profile_source.h"
 
 struct system_source {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/model/system/system_sampling.h"
+#include "drivers/model/system/system.h"
 
 #include <math.h>
 #include <stdio.h>

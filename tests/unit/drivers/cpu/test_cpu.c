@@ -462,7 +462,7 @@ static void expect_kinds(const struct rig *r, const char *expected)
 {
     struct machine_core_kind kinds[8];
     char got[300] = "";
-    size_t n = cpu_core_kinds(r->root, &r->view, kinds, 8);
+    size_t n = cpu_core_kinds(r->root, &r->view, false, kinds, 8);
     for (size_t i = 0; i < n; i++) {
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d:%s", i > 0 ? "; " : "", kinds[i].cpu,
                  kinds[i].label);

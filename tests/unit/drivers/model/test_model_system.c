@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/model/system/system_sampling.h"
+#include "drivers/model/system/system.h"
 #include "drivers/profile/profile_source.h"
 #include "tests/support/close_to.h"
 #include "tests/support/profile_truth.h"

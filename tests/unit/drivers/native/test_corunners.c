@@ -79,9 +79,8 @@ static pid_t other_thread(void)
 /* The list of CPUs that the only other thread may run on, as the kernel sees it. */
 static void other_thread_allowed(char *out, size_t size)
 {
-    char path[64], text[8192];
-    snprintf(path, sizeof path, "self/task/%d/status", (int)other_thread());
-    assert_true(cpu_read_text("/proc", path, text, sizeof text) > 0);
+    char text[8192];
+    assert_true(cpu_read_text("/proc", text, sizeof text, "self/task/%d/status", (int)other_thread()) > 0);
     char *at = strstr(text, "Cpus_allowed_list:");
     assert_non_null(at);
     snprintf(out, size, "%s", at + strlen("Cpus_allowed_list:") + 1);

@@ -80,11 +80,12 @@ static void *fake_map(int fd, size_t bytes)
     return fake.ring[fake.maps++] = calloc(1, bytes);
 }
 
-static void fake_unmap(void *at, size_t bytes)
+static int fake_unmap(void *at, size_t bytes)
 {
     (void)bytes;
     fake.unmaps++;
     free(at);
+    return 0;
 }
 
 static int fake_wait(const int *fds, size_t n, int timeout_ms)
@@ -101,10 +102,11 @@ static ssize_t fake_read(int fd, void *out, size_t bytes)
     return fd == fake.busy ? 0 : (ssize_t)bytes;
 }
 
-static void fake_close(int fd)
+static int fake_close(int fd)
 {
     (void)fd;
     fake.closed++;
+    return 0;
 }
 
 static const struct perf_profile_io fake_io = {.open = fake_open,

@@ -376,8 +376,9 @@ static void odd_finish(struct machine *m)
     o->inner.ops->finish(&o->inner);
 }
 
-static size_t odd_kinds(const struct machine *m, struct machine_core_kind *out, size_t max)
+static size_t odd_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
 {
+    (void)every;
     const struct odd *o = m->state;
     assert_true(max >= 2);
     out[0] = (struct machine_core_kind){15, "P"};

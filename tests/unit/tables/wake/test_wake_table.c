@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/model/model_trials.h"
-#include "drivers/native/first_use.h"
+#include "drivers/native/native.h"
 #include "tables/registry.h"
 #include "tables/wake/wake_table.h"
 #include "tests/support/close_to.h"
