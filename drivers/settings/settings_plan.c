@@ -14,23 +14,24 @@
 #include "util/text_list.h"
 
 /* Adds a change from what is there now to `after`; none where it is there already. */
-static int settings_plan_add(const struct settings_roots *r, struct change *one, const char *after, struct changes *out,
-                             struct machine_error *err)
+static int settings_plan_add(const struct settings_roots *r, const struct change *where, const char *after,
+                             struct changes *out, struct machine_error *err)
 {
     char name[300], before[CHANGE_VALUE_MAX], value[CHANGE_VALUE_MAX];
-    int error = settings_change_read(r, one, before, sizeof before);
+    struct change one = *where;
+    int error = settings_change_read(r, where, before, sizeof before);
 
     snprintf(value, sizeof value, "%s", after);
-    one->before = before;
-    one->after = value;
-    if (error != 0 || !settings_change_allowed(one)) {
-        settings_change_name(r, one, name, sizeof name);
+    one.before = before;
+    one.after = value;
+    if (error != 0 || !settings_change_allowed(&one)) {
+        settings_change_name(r, where, name, sizeof name);
         return machine_fail(err, MACHINE_CANNOT, error == EACCES || error == EPERM ? "run as root" : "",
                             "%s cannot be read: %s", name, error != 0 ? strerror(error) : "not understood");
     }
     if (strcmp(before, after) == 0)
         return MACHINE_OK;
-    return settings_changes_add(out, one) == 0 ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return settings_changes_add(out, &one) == 0 ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }
 
 static bool has_file(const struct settings_roots *r, const char *name, struct change *one)
