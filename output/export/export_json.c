@@ -9,11 +9,6 @@
 /* A number as json_pack takes it. */
 #define WHOLE(x) ((json_int_t)(x))
 
-static void put_whole(json_t *object, const char *key, long long value, bool *failed)
-{
-    json_lines_put(object, key, json_integer(value), failed);
-}
-
 /* Nothing where there is no text. */
 static void export_json_put_text(json_t *object, const char *key, const char *text, bool *failed)
 {
@@ -27,13 +22,13 @@ static void put_number(json_t *object, const char *key, const struct schedule_nu
     char name[40];
     if (!n->present)
         return;
-    put_whole(object, key, n->value, failed);
+    json_lines_put_whole(object, key, n->value, failed);
     if (!n->has_limits)
         return;
     snprintf(name, sizeof name, "%s_lo", key);
-    put_whole(object, name, n->lo, failed);
+    json_lines_put_whole(object, name, n->lo, failed);
     snprintf(name, sizeof name, "%s_hi", key);
-    put_whole(object, name, n->hi, failed);
+    json_lines_put_whole(object, name, n->hi, failed);
 }
 
 static void export_json_put_head(json_t *root, const struct schedule *s, bool *failed)
@@ -46,7 +41,7 @@ static void export_json_put_head(json_t *root, const struct schedule *s, bool *f
     export_json_put_text(root, "version", s->version, failed);
     export_json_put_text(root, "date_first", s->date_first, failed);
     export_json_put_text(root, "date_last", s->date_last, failed);
-    put_whole(root, "levels", s->n_levels, failed);
+    json_lines_put_whole(root, "levels", s->n_levels, failed);
 }
 
 /* ---- rows: what each adds to its list ---- */
@@ -162,7 +157,7 @@ static void json_missing(const struct schedule *s, const void *row, json_t *list
     (void)s;
     export_json_put_text(o, "table", m->table, failed);
     export_json_put_text(o, "why", m->why, failed);
-    put_whole(o, "count", (long long)m->count, failed);
+    json_lines_put_whole(o, "count", (long long)m->count, failed);
     json_lines_push(list, o, failed);
 }
 
