@@ -152,14 +152,14 @@ static void changed_settings_put_back(void *s)
 unsigned changed_settings_wished(const struct options *o)
 {
     unsigned parts = !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
-    return parts & ~(o->turbo_given ? QUIET_TURBO : 0u);
+    return parts & ~(o->turbo.given ? QUIET_TURBO : 0u);
 }
 
 /* --turbo, --fixed-frequency and, but for tables that do it by themselves, --quiet-machine. */
 static int make_changed_wish(const struct options *o, const struct settings_roots *r, struct settings_wish *out)
 {
     struct machine_error error;
-    *out = (struct settings_wish){.turbo = o->turbo_given ? o->turbo_on : -1,
+    *out = (struct settings_wish){.turbo = o->turbo.given ? o->turbo.on : -1,
                                   .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0,
                                   .spread = uses_others(o)};
     if (o->job != JOB_TABLE || !o->table->refines) {

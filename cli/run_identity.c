@@ -112,7 +112,7 @@ static json_t *options_object(const struct options *o)
     for (size_t i = 0; i < o->tables.n_kernels; i++)
         json_array_append_new(kernels, json_string(o->tables.kernels[i].name));
     const char *corunner = o->tables.corunner_same ? "same" : o->corunner_given ? o->tables.corunner.name : "64add";
-    const char *turbo = !o->turbo_given ? "as found" : o->turbo_on ? "on" : "off";
+    const char *turbo = !o->turbo.given ? "as found" : o->turbo.on ? "on" : "off";
     char seed[24];
     snprintf(seed, sizeof(seed), "%" PRIu64, o->tables.seed);
     int event = o->n_events > 0 ? (int)event_code_select(o->events[0].code) : 0;

@@ -120,8 +120,8 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
         .siblings = s->siblings == NULL      ? g->siblings
                     : s->siblings[0] != '\0' ? s->siblings
                                              : NULL,
-        .smt_given = g->smt_given,
-        .smt = g->smt_on,
+        .smt_given = g->smt.given,
+        .smt = g->smt.on,
         .works = g->n_schedulers > 0,
         .marks = g->mark,
         .n_marks = g->n_marks,
