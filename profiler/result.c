@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/advice.h"
 #include "profiler/blame.h"
-#include "profiler/doubts.h"
 #include "profiler/limits.h"
 #include "profiler/totals.h"
 #include "util/order.h"
@@ -136,6 +136,39 @@ static bool result_rows(const struct profile_totals *t, const struct profile_bla
     return true;
 }
 
+__attribute__((format(printf, 2, 3))) static void doubt(struct profile_result *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out->doubts[out->n_doubts++], sizeof(out->doubts[0]), format, arguments);
+    va_end(arguments);
+}
+
+/* What makes the figures of a result smaller than what there is, without showing in them, from all that is added up. */
+static void find_doubts(const struct profile_totals *t, struct profile_result *out)
+{
+    const struct profile_sums *s = &profile_bucket_at(&t->buckets, 0)->sums;
+    unsigned why = profile_limits_open(s);
+    out->n_doubts = 0;
+    if (why & LIMITS_OFF_BINS)
+        doubt(out,
+              "Up to %u cores were active, and the table has frequencies of no more than %u: where more are active, a "
+              "slower clock is not known to be the level's, and overhead is missed; --params with an export that was "
+              "measured with as many has them.",
+              t->active_cores, t->setup.bin[t->setup.n_bins - 1].cores);
+    else if (why & LIMITS_NOT_LIMITED)
+        doubt(out,
+              "In %.0f %% of the samples something other than the level limited the clock (power, heat, a governor), "
+              "or the table does not fit: overhead there is not seen, and how large it may be is not known.",
+              100 * (double)s->not_limited / (double)s->known);
+    if (why & LIMITS_UNSETTLED)
+        doubt(out,
+              "In %.0f %% of the turns in which a task ran the level was still reduced after the pause of %u us, which "
+              "is too short for this processor: the samples that are slowed are those that are lost; --params with an "
+              "export that has this processor's waits (table relaxation) makes it longer.",
+              100 * (double)s->unsettled / (double)s->busy, t->setup.pause_us);
+}
+
 int profile_totals_result(const struct profile_totals *t, struct profile_result *out)
 {
     struct profile_blame blame;
@@ -145,7 +178,7 @@ int profile_totals_result(const struct profile_totals *t, struct profile_result 
     out->setup = t->setup;
     out->terms = t->terms;
     out->siblings = t->siblings;
-    profile_doubts(t, out);
+    find_doubts(t, out);
     memcpy(out->turns, profile_bucket_at(&t->buckets, 0)->sums.turns, sizeof(out->turns));
     out->n_rows = 0;
     out->rows = NULL;

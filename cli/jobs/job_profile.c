@@ -15,7 +15,7 @@
 #include "cli/stop.h"
 #include "drivers/environment/snapshot.h"
 #include "drivers/profile/profile_levels.h"
-#include "profiler/output/profile_folded.h"
+#include "profiler/stacks.h"
 #include "profiler/output/profile_output.h"
 #include "profiler/terms.h"
 #include "util/text_list.h"
@@ -176,7 +176,7 @@ static int profile_print_page(FILE *stream, const void *data)
 static int profile_print_folded(FILE *stream, const void *data)
 {
     const struct profile_job *j = data;
-    return profile_folded(stream, j->p.stacks);
+    return profile_stacks_write(stream, j->p.stacks);
 }
 
 static int profile_tell(const struct profile_job *j)

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "schedulers/simulate/scheduling/rules.h"
 #include "schedulers/simulate/scheduling/scheduling.h"
 
 enum { CPUS = 8, CORES = 4, TASKS = 16, REPETITIONS = 15, SWITCHES = 200000 };

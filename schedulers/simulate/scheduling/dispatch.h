@@ -109,3 +109,14 @@ void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts);
 uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
 /* The CPU, which has none, begins with a task that is not ready (any more). */
 void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);
+
+/* ---- the rules of each scheduler (doc/simulation.md, "Schedulers") ---- */
+
+extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribute_rules; /* fair.c */
+extern const struct dispatch_rules cookies_rules;                                         /* cookies.c */
+extern const struct dispatch_rules specialize_rules;                                      /* specialize.c */
+
+/* What fair-subtract and fair-attribute know of the processor. False: out of memory. */
+bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
+/* One wide core. False: out of memory. */
+bool specialize_init(struct dispatch *d);

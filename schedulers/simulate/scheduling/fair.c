@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedulers/simulate/scheduling/rules.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 /* Registers tell no heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
 static void find_own_levels(struct dispatch *d, const struct sim_params *p)

@@ -4,8 +4,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "schedulers/simulate/scheduling/rules.h"
-
 /* ---- beginning and end ---- */
 
 static bool choose_rules(struct dispatch *d, struct sim_params *p, enum sim_scheduler scheduler)
