@@ -276,7 +276,8 @@ static int tell(struct simulating *s)
     file_printer *const print[] = {print_json, print_simulation_page, NULL};
     char why[400];
     FILE *screen = s->json != NULL && file_is_stdout(s->json) ? stderr : stdout;
-    s->report.bounds = sim_params_bounds(s->params, &s->report.n_bounds);
+    s->report.bounds = s->params->bounds;
+    s->report.n_bounds = s->params->n_bounds;
     stop_only_asks(true); /* files that are begun are finished */
     sim_report_print(screen, messages_colour(screen), &s->report);
     for (size_t i = 0; i < 3; i++) {

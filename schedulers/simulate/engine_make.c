@@ -77,7 +77,7 @@ int engine_init(struct engine *e, struct sim_params *p, const struct sim_workloa
                          .feed = *feed,
                          .policy = *policy,
                          .wake_at = SIM_FOREVER,
-                         .n_levels = sim_params_levels(p),
+                         .n_levels = p->levels,
                          .n_cpus = w->n_cpus,
                          .n_cores = w->n_cores,
                          .count_active = w->active_cores == 0,

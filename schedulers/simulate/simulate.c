@@ -25,9 +25,9 @@ static int check_classes(const struct sim_params *p, const struct sim_workload *
 static int check_cores(const struct sim_params *p, const struct sim_workload *w, char *why, size_t size)
 {
     unsigned n = w->active_cores != 0 ? w->active_cores : w->n_cores;
-    if (n > sim_params_cores(p))
-        return error_line(why, size, "the export has frequencies for up to %u active core%s; %s needs %u",
-                          sim_params_cores(p), sim_params_cores(p) == 1 ? "" : "s", w->name, n);
+    if (n > p->cores)
+        return error_line(why, size, "the export has frequencies for up to %u active core%s; %s needs %u", p->cores,
+                          p->cores == 1 ? "" : "s", w->name, n);
     if (w->active_cores != 0 && w->active_cores < w->n_cores)
         return error_line(why, size, "%u active core%s fewer than the %u cores of %s", w->active_cores,
                           w->active_cores == 1 ? " is" : "s are", w->n_cores, w->name);
@@ -77,7 +77,7 @@ int sim_check(struct sim_params *p, const struct sim_workload *w, const struct s
     for (int c = 0; c < SIM_CLASSES; c++)
         if (w->class_used[c])
             demanded[sim_params_demand(p, (enum sim_class)c)] = true;
-    for (unsigned slow = 1; slow < sim_params_levels(p); slow++)
+    for (unsigned slow = 1; slow < p->levels; slow++)
         for (unsigned fast = 0; fast < slow; fast++)
             if ((demanded[slow] && demanded[fast]) || o->policy == SIM_SOFTWARE)
                 if (check_changes(p, o, fast, slow, &missing) != 0)

@@ -23,11 +23,11 @@ static void find_own_levels(struct dispatch *d, const struct sim_params *p)
 static bool find_turbo_levels(struct dispatch *d, struct sim_params *p)
 {
     struct compensation_table *t = &d->frequencies;
-    t->n_levels = sim_params_levels(p);
-    t->frequency = calloc((size_t)sim_params_cores(p) * t->n_levels, sizeof(*t->frequency));
+    t->n_levels = p->levels;
+    t->frequency = calloc((size_t)p->cores * t->n_levels, sizeof(*t->frequency));
     if (t->frequency == NULL)
         return false;
-    for (unsigned n = 1; n <= sim_params_cores(p); n++) {
+    for (unsigned n = 1; n <= p->cores; n++) {
         double *line = t->frequency + (size_t)t->n_turbo * t->n_levels;
         if (!sim_params_measured(p, n))
             continue;
