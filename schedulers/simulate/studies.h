@@ -8,7 +8,7 @@
 
 #include "schedulers/simulate/simulate.h"
 
-/* ---- curve.c: policy timeout, by T ---- */
+/* ---- studies.c: policy timeout, by T ---- */
 
 enum { SIM_CURVE_POINTS = 25 };
 #define SIM_CURVE_US_LO 10.0
@@ -27,7 +27,7 @@ struct sim_curve {
 int sim_curve_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_curve *out,
                    struct machine_error *err);
 
-/* ---- what_if.c: policy stock on other processors ---- */
+/* ---- studies.c: policy stock on other processors ---- */
 
 enum { SIM_WHAT_IF_MAX = 16 };
 struct sim_what_if_row {
