@@ -140,12 +140,11 @@ static int sharing_print_csv(FILE *stream, const void *data)
     return shares_csv(stream, data);
 }
 
-static int sharing_tell(struct sharing *s, const struct profile_files *f)
+static int sharing_tell(struct sharing *s, const struct job_files *f)
 {
-    static file_printer *const print[PROFILE_FORMS] = {
-        [FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
+    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
     struct shares_result *r = &s->result;
-    FILE *screen = profile_files_screen(f);
+    FILE *screen = job_files_screen(f);
     if (shares_result(s->shares, s->names, r) != 0)
         return complain_out_of_memory();
     r->cpu = s->cpu;
@@ -154,10 +153,10 @@ static int sharing_tell(struct sharing *s, const struct profile_files *f)
         if (r->rows[i].who.kind == PROFILE_TASK)
             r->rows[i].who.chosen = profile_command_owns(s->command, r->rows[i].who.pid, 0);
     shares_print(screen, messages_colour(screen), r, SHARES_ROWS);
-    return profile_files_write(f, print, r, s->o->quiet);
+    return job_files_write(f, print, r, s->o->quiet);
 }
 
-int sharing_run(const struct options *o, const struct profile_files *f)
+int sharing_run(const struct options *o, const struct job_files *f)
 {
     struct sharing s = {.o = o, .result = {.head = {.version = VERSION}}};
     struct machine_error error;
