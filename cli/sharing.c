@@ -18,7 +18,7 @@
 #include "drivers/profile/profile_levels.h"
 #include "probes/steady.h"
 #include "profiler/names.h"
-#include "profiler/output/shares_output.h"
+#include "profiler/output/profile_output.h"
 #include "util/text_list.h"
 
 enum { CHOICES = 8, WAIT_MS = 100, SHARES_ROWS = 20, SHARES_RATE_HZ = 50 };

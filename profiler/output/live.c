@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profiler/output/live.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,17 +11,93 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "profiler/output/live_draw.h"
-#include "profiler/output/live_guard.h"
+#include "profiler/output/live_table.h"
 #include "util/error.h"
 
 /* last: what curses calls its variables are macros, `lines` and `columns` among them */
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 #include <term.h>
+
+/* ---- the guard ---- */
+
+/*
+ * A process that gives the terminal back when another one ends without having done so, however it ends: by a signal
+ * that nothing can catch, by a failed assertion, by exit() in the middle. It holds nothing but the terminal and one end
+ * of a connection, so that it keeps no device open, and does nothing until the other end is closed.
+ */
+struct live_guard {
+    pid_t pid;
+    int alive; /* closed with the process */
+};
+
+/* In the guard, between fork() and _exit(): only what a signal handler might call, too. */
+static _Noreturn void stand_guard(int tty, int end, const struct termios *modes, const char *text)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    char c;
+    ssize_t got;
+    /* what ends the terminal's processes does not end it; whoever owns the terminal then, it may write */
+    for (int number = 1; number < NSIG; number++)
+        (void)sigaction(number, &ignore, NULL);
+    (void)setpgid(0, 0);
+    if (dup2(tty, STDIN_FILENO) < 0 || dup2(end, STDOUT_FILENO) < 0 || close_range(STDERR_FILENO, UINT_MAX, 0) != 0)
+        _exit(1);
+    (void)send(STDOUT_FILENO, "r", 1, MSG_NOSIGNAL);
+    do
+        got = read(STDOUT_FILENO, &c, 1);
+    while (got < 0 && errno == EINTR);
+    if (got == 0) { /* nobody has said that all is well */
+        got = write(STDIN_FILENO, text, strlen(text));
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, modes);
+    }
+    _exit(0);
+}
+
+/* Ends it: the terminal has been given back. */
+static void live_guard_end(struct live_guard *g)
+{
+    (void)send(g->alive, "q", 1, MSG_NOSIGNAL);
+    (void)close(g->alive);
+    while (g->pid > 0 && waitpid(g->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* Starts it: fd is the terminal, modes those that it is to have again, and text what is written to it then. 0, or -1
+ * with one clause in `why`. */
+static int live_guard_start(struct live_guard *g, int fd, const struct termios *modes, const char *text, char *why,
+                            size_t size)
+{
+    int ends[2];
+    /* not a pipe, since writing to one whose reader has been killed is a signal */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return error_line(why, size, "no socket: %s", strerror(errno));
+    g->alive = ends[1];
+    g->pid = fork();
+    if (g->pid == 0) {
+        (void)close(ends[1]);
+        stand_guard(fd, ends[0], modes, text);
+    }
+    int error = errno;
+    char ready;
+    ssize_t got;
+    (void)close(ends[0]);
+    /* from then on nothing ends it but its task */
+    do
+        got = g->pid > 0 ? read(ends[1], &ready, 1) : 0;
+    while (got < 0 && errno == EINTR);
+    if (got == 1)
+        return 0;
+    live_guard_end(g);
+    return error_line(why, size, "no process to restore the terminal: %s", strerror(g->pid < 0 ? error : ECHILD));
+}
+
+/* ---- the view ---- */
 
 struct profile_live {
     struct live_table table;

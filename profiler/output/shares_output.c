@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profiler/output/shares_output.h"
+#include "profiler/output/profile_output.h"
 
 #include <inttypes.h>
 

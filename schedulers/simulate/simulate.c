@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "schedulers/simulate/engine.h"
-#include "schedulers/simulate/scheduling/scheduling.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
                                                          "fair-attribute", "core", "specialize"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/scheduling/scheduling.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 #include <limits.h>
 #include <stdlib.h>

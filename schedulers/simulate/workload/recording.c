@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "schedulers/simulate/workload/values.h"
-#include "schedulers/simulate/workload/readers.h"
 #include "util/edit_distance.h"
 #include "util/order.h"
 #include "util/text_list.h"
