@@ -219,17 +219,6 @@ static void stop_if_asked(struct profile_live *v)
         (void)resizeterm(size.ws_row, size.ws_col);
 }
 
-/* The caller's locale, which it gets back with leave_locale(). */
-static locale_t enter_locale(const struct profile_live *v)
-{
-    return uselocale(v->locale);
-}
-
-static void leave_locale(locale_t before)
-{
-    (void)uselocale(before);
-}
-
 int profile_live_begin(struct profile_live **out, char *why, size_t size)
 {
     char restore[256] = "";
@@ -246,13 +235,13 @@ int profile_live_begin(struct profile_live **out, char *why, size_t size)
     }
     live_table_init(&v->table);
     v->locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    locale_t before = enter_locale(v);
+    locale_t before = uselocale(v->locale);
     (void)fflush(stdout);
     watch_stops(v);
     v->screen = new_screen();
     if (v->screen != NULL)
         set_modes(v);
-    leave_locale(before);
+    (void)uselocale(before);
     *out = v;
     if (v->screen != NULL)
         return 0;
@@ -262,28 +251,14 @@ int profile_live_begin(struct profile_live **out, char *why, size_t size)
 
 static int key_of(int code)
 {
-    switch (code) {
-    case KEY_UP:
-        return LIVE_KEY_UP;
-    case KEY_DOWN:
-        return LIVE_KEY_DOWN;
-    case KEY_PPAGE:
-        return LIVE_KEY_PAGE_UP;
-    case KEY_NPAGE:
-        return LIVE_KEY_PAGE_DOWN;
-    case KEY_HOME:
-        return LIVE_KEY_FIRST;
-    case KEY_END:
-        return LIVE_KEY_LAST;
-    case KEY_LEFT:
-        return LIVE_KEY_LEFT;
-    case KEY_RIGHT:
-        return LIVE_KEY_RIGHT;
-    case KEY_BTAB:
-        return '\t';
-    default:
-        return code < 0x80 ? code : 0;
-    }
+    static const int keys[][2] = {
+        {KEY_UP, LIVE_KEY_UP},           {KEY_DOWN, LIVE_KEY_DOWN},   {KEY_PPAGE, LIVE_KEY_PAGE_UP},
+        {KEY_NPAGE, LIVE_KEY_PAGE_DOWN}, {KEY_HOME, LIVE_KEY_FIRST},  {KEY_END, LIVE_KEY_LAST},
+        {KEY_LEFT, LIVE_KEY_LEFT},       {KEY_RIGHT, LIVE_KEY_RIGHT}, {KEY_BTAB, '\t'}};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (keys[i][0] == code)
+            return keys[i][1];
+    return code < 0x80 ? code : 0;
 }
 
 /* What was typed since the last time. */
@@ -299,7 +274,7 @@ static void take_keys(struct profile_live *v)
 enum profile_live_wish profile_live_show(struct profile_live *v, const struct profile_result *r)
 {
     struct pollfd tty = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    locale_t before = enter_locale(v);
+    locale_t before = uselocale(v->locale);
     stop_if_asked(v);
     (void)live_table_arrange(&v->table, r, live_draw_rows(LINES));
     take_keys(v);
@@ -309,7 +284,7 @@ enum profile_live_wish profile_live_show(struct profile_live *v, const struct pr
         live_draw(&v->table, shown, v->colour);
         (void)refresh();
     }
-    leave_locale(before);
+    (void)uselocale(before);
     return v->table.quit ? LIVE_QUIT : LIVE_GO_ON;
 }
 
@@ -317,12 +292,12 @@ void profile_live_end(struct profile_live *v)
 {
     if (v == NULL)
         return;
-    locale_t before = enter_locale(v);
+    locale_t before = uselocale(v->locale);
     if (v->screen != NULL) {
         (void)endwin();
         delscreen(v->screen);
     }
-    leave_locale(before);
+    (void)uselocale(before);
     if (v->locale != (locale_t)0)
         freelocale(v->locale);
     if (v->stops >= 0)

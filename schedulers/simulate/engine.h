@@ -160,7 +160,6 @@ int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int
 /* For feeds: at this instant the CPU asks for its next segment; what is left of the present one, in its unit. */
 void engine_interrupt(struct engine *e, unsigned cpu);
 int64_t engine_left(struct engine *e, unsigned cpu);
-void engine_wake_at(struct engine *e, int64_t at);
 /* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */
 bool engine_count(struct engine *e);
 
