@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "analysis/stats/robust.h"
-#include "cli/command_end.h"
 #include "cli/messages.h"
+#include "cli/profiling.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"
@@ -171,11 +171,11 @@ int sharing_run(const struct options *o, const struct job_files *f)
         status = complain_of_machine("", &error);
     if (status == DONE)
         status = sharing_count(&s);
-    command_end_stop(s.command);
+    profiling_stop_command(s.command);
     if (status == DONE)
         status = sharing_tell(&s, f);
     if (status == DONE)
-        command_end_await(s.command);
+        profiling_await_command(s.command);
     shares_result_free(&s.result);
     shares_free(s.shares);
     profile_names_free(s.names);

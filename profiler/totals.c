@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/advice.h"
 #include "profiler/blame.h"
 #include "profiler/limits.h"
 #include "util/order.h"

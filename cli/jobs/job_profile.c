@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command_end.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/job_files.h"
@@ -17,7 +16,7 @@
 #include "drivers/profile/profile_levels.h"
 #include "profiler/stacks.h"
 #include "profiler/output/profile_output.h"
-#include "profiler/terms.h"
+#include "profiler/profile.h"
 #include "util/text_list.h"
 
 enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4 };
@@ -258,7 +257,7 @@ static int profile_all(struct profile_job *j)
     if (status == DONE)
         status = profile_tell(j);
     if (status == DONE)
-        command_end_await(j->p.command);
+        profiling_await_command(j->p.command);
     return status;
 }
 

@@ -9,7 +9,6 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
-#include "schedulers/simulate/fairness.h"
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"
@@ -143,7 +142,7 @@ static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t 
                 continue;
             int status = sim_run(s->params, w, &options, &run, &error);
             if (status == MACHINE_OK && options.scheduler != SIM_RECORDED)
-                status = fairness_measure(s->params, w, &options, &base[i], &run, &error);
+                status = sim_fairness_find(s->params, w, &options, &base[i], &run, &error);
             if (status != MACHINE_OK)
                 return complain_of_machine("", &error);
             sim_report_add(&s->report, &run);

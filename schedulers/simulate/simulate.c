@@ -179,7 +179,7 @@ static void make_result(struct engine *e, struct sim_result *out)
                                .n_cores = e->n_cores,
                                .tasks = e->tasks,
                                .rows = e->rows,
-                               .slowdown = NAN, /* until fairness_measure */
+                               .slowdown = NAN, /* until sim_fairness_find */
                                .cpu_slowdown = NAN,
                                .unfairness = NAN};
     e->tasks = NULL; /* the result's from now on */

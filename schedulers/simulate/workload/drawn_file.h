@@ -85,3 +85,11 @@ struct drawn_file {
  */
 int drawn_file_parse(const char *text, size_t length, const char *file, struct drawn_file *out,
                      struct machine_error *err);
+
+/*
+ * drawn_streams.c. The rows of a described workload, drawn as they are read: what each thread does, and what each CPU
+ * does that plays its threads in turns. Streams are threads, or CPUs. The same seed gives the same rows. 0, or -1: out
+ * of memory.
+ */
+int drawn_works_open(const struct drawn_file *file, uint64_t seed, struct sim_source *out);
+int drawn_cpus_open(const struct drawn_file *file, unsigned n_cpus, uint64_t seed, struct sim_source *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/workload/drawn_streams.h"
+#include "schedulers/simulate/workload/drawn_file.h"
 
 #include <math.h>
 #include <stdbool.h>

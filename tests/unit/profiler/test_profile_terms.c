@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "drivers/profile/profile_arithmetic.h"
-#include "profiler/terms.h"
+#include "profiler/profile.h"
 #include "schedulers/simulate/params.h"
 #include "tests/support/close_to.h"
 #include "tests/support/folder.h"

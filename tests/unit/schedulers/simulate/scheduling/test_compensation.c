@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "schedulers/simulate/fairness.h"
-#include "schedulers/simulate/scheduling/compensation.h"
+#include "schedulers/simulate/studies.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 #include "tests/support/gold_6130.h"
 #include "tests/support/random_numbers.h"
 
@@ -111,9 +111,9 @@ static void a_whole_slice_at_the_slowest_level(void **state)
 static void unfairness_of_usenix_atc_2021(void **state)
 {
     (void)state;
-    near(fairness_unfairness(1.249, 1.249), 0.249);
-    near(fairness_unfairness(1.1, 1.25), 1.1 + 0.88 - 2);
-    near(fairness_unfairness(2.054 / (1 + 1 / 1.249), 1.249), 0.054);
+    near(sim_unfairness(1.249, 1.249), 0.249);
+    near(sim_unfairness(1.1, 1.25), 1.1 + 0.88 - 2);
+    near(sim_unfairness(2.054 / (1 + 1 / 1.249), 1.249), 0.054);
 }
 
 int main(void)
