@@ -176,6 +176,6 @@ struct learned_task {
     uint8_t context;                /* of the gap to come */
 };
 _Static_assert(sizeof(struct learned_task) <= LEARNED_BYTES, "a scheduler keeps this for each task");
-void learned_begin(struct learned_task *t);
+void policy_learned_begin(struct learned_task *t);
 /* policy_oracle.c: the level to go up to at once from v, at least b; v: stay. */
 unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);

@@ -64,7 +64,7 @@ static bool make_tasks(struct engine *e)
     e->tasks = calloc(n, sizeof(*e->tasks));
     e->learned = e->options->policy == SIM_LEARNED ? calloc(n, sizeof(*e->learned)) : NULL;
     for (size_t i = 0; e->learned != NULL && i < n; i++)
-        learned_begin(&e->learned[i]);
+        policy_learned_begin(&e->learned[i]);
     return e->tasks != NULL && (e->learned != NULL || e->options->policy != SIM_LEARNED);
 }
 

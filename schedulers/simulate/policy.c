@@ -82,7 +82,7 @@ enum {
 /* Timeouts in quarters of the break-even time. */
 static const int32_t quarters[LEARNED_TIMEOUTS] = {0, 1, 2, 4, 8, 16, UNTIL_NEEDED};
 
-void learned_begin(struct learned_task *t)
+void policy_learned_begin(struct learned_task *t)
 {
     *t = (struct learned_task){.context = 0};
     for (unsigned c = 0; c < LEARNED_CONTEXTS; c++)

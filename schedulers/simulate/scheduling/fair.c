@@ -8,7 +8,7 @@
 
 /* ---- compensation ---- */
 
-double compensation_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
+double fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
 {
     const double *f = t->frequency + (size_t)turbo * t->n_levels;
     double sum = 0, time = 0;
@@ -19,25 +19,25 @@ double compensation_expected(const struct compensation_table *t, unsigned turbo,
     return sum / time;
 }
 
-double compensation_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
+double fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
 {
     double alone[SIM_LEVELS_MAX] = {0};
     for (unsigned k = 0; k < t->n_levels; k++)
         alone[k < own ? k : own] += cycles[k];
     unsigned slow = 0;
-    double below = compensation_expected(t, 0, cycles), above = below;
+    double below = fair_expected(t, 0, cycles), above = below;
     while (below > actual && slow + 1 < t->n_turbo) {
         above = below;
-        below = compensation_expected(t, ++slow, cycles);
+        below = fair_expected(t, ++slow, cycles);
     }
-    double ideal = compensation_expected(t, slow, alone);
+    double ideal = fair_expected(t, slow, alone);
     if (slow == 0 || below >= actual || above <= below)
         return ideal;
     double share = (actual - below) / (above - below); /* of the faster turbo level */
-    return ideal + share * (compensation_expected(t, slow - 1, alone) - ideal);
+    return ideal + share * (fair_expected(t, slow - 1, alone) - ideal);
 }
 
-double compensation_lost(double actual, double ideal, double stalled)
+double fair_lost_part(double actual, double ideal, double stalled)
 {
     return actual < ideal ? (1 - stalled) * (ideal - actual) / ideal : 0;
 }
@@ -123,8 +123,8 @@ static int64_t lost_to_others(struct dispatch *d, unsigned cpu, int64_t ps)
     if (others == 0)
         return 0;
     double actual = all / (double)n->unhalted_ps;
-    double ideal = compensation_ideal(&d->frequencies, n->cycles, actual, c->own);
-    return (int64_t)floor((double)ps * compensation_lost(actual, ideal, n->stalled / all) + 0.5);
+    double ideal = fair_ideal(&d->frequencies, n->cycles, actual, c->own);
+    return (int64_t)floor((double)ps * fair_lost_part(actual, ideal, n->stalled / all) + 0.5);
 }
 
 static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)
