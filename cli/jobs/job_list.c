@@ -79,7 +79,7 @@ static int print_sku(const char *name)
     return DONE;
 }
 
-static int print_published(const char *name)
+static int print_figures(const char *name)
 {
     struct sku sku;
     struct machine_error error;
@@ -113,7 +113,7 @@ static int list_skus(void)
     if (sku_list(NULL, &names, &n) != 0)
         return complain_out_of_memory();
     printf("\nCPUs with published figures, for --validate NAME:\n");
-    return print_each(names, n, print_published, status);
+    return print_each(names, n, print_figures, status);
 }
 
 static int list_tables(void)

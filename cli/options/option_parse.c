@@ -74,7 +74,7 @@ static int take_file(const struct option_row *p, const char *text, struct option
 }
 
 /* on or off */
-static int take_switch(const struct option_row *p, const char *text, struct options *o)
+static int take_on_off(const struct option_row *p, const char *text, struct options *o)
 {
     struct given_switch *out = option_field(p, o);
     out->on = strcmp(text, "on") == 0;
@@ -259,7 +259,7 @@ static const struct option_row option_table[] = {
      "Seed of models, of the bootstrap and of the intervals of --profile: same seed, same output (default: 0); also "
      "with --analyze and --simulate",
      WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_seed},
-    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_switch,
+    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_on_off,
      AT(turbo)},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
      .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
@@ -300,7 +300,7 @@ static const struct option_row option_table[] = {
      "recorded)",
      WITH_SIMULATE, .take = option_take_schedulers},
     {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE,
-     .take = take_switch, AT(simulate.smt)},
+     .take = take_on_off, AT(simulate.smt)},
     {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
      .take = take_recorded},
     {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3; or machine: those of this one, where it was recorded",

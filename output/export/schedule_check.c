@@ -107,7 +107,8 @@ static int check_descending(const struct schedule_number *mhz, unsigned n_levels
 }
 
 /* The modes of one wait are parts of a whole; each was rounded. */
-static int check_shares(const char *list, const struct schedule_relaxation *r, size_t n, char *why, size_t why_size)
+static int schedule_check_shares(const char *list, const struct schedule_relaxation *r, size_t n, char *why,
+                                 size_t why_size)
 {
     long sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -134,8 +135,8 @@ int schedule_check_consistent(const struct schedule *s, char *why, size_t why_si
                                why_size);
     for (size_t i = 0; !bad && i < s->n_turbos; i++)
         bad = check_descending(s->turbos[i].mhz, s->n_levels, s->turbos[i].cpu, s->turbos[i].cores_lo, why, why_size);
-    bad = bad || check_shares("relaxations", s->relaxations, s->n_relaxations, why, why_size) ||
-          check_shares("level_relaxations", s->level_relaxations, s->n_level_relaxations, why, why_size);
+    bad = bad || schedule_check_shares("relaxations", s->relaxations, s->n_relaxations, why, why_size) ||
+          schedule_check_shares("level_relaxations", s->level_relaxations, s->n_level_relaxations, why, why_size);
     for (size_t i = 0; !bad && i < s->n_triggers; i++)
         bad = check_within("triggers", i, "count", &s->triggers[i].count, INT32_MAX, why, why_size);
     for (size_t i = 0; !bad && i < s->n_throttles; i++)
