@@ -5,9 +5,7 @@
 
 #include "cli/messages.h"
 #include "output/plot/charts.h"
-#include "output/plot/wake_chart.h"
 #include "output/text/phases_text.h"
-#include "output/text/wake_text.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, TABLE_BYTES = 1000000 };

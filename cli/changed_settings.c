@@ -29,7 +29,8 @@ static int no_likwid_in_folder(struct likwid_functions *out, char *why, size_t s
     return -1;
 }
 
-static void place_make(const struct options *o, const char *state, struct place *p)
+/* state: the journal, NULL: that of this user. False: there is nowhere to keep one. */
+static bool place_make(const struct options *o, const char *state, struct place *p)
 {
     const char *root = o->sysroot != NULL ? o->sysroot : "";
     struct cpu_leaves leaves;
@@ -39,13 +40,19 @@ static void place_make(const struct options *o, const char *state, struct place 
     snprintf(p->sys, sizeof(p->sys), "%.180s/sys", root);
     snprintf(p->proc, sizeof(p->proc), "%.180s/proc", root);
     snprintf(p->dev, sizeof(p->dev), "%.180s/dev", root);
-    snprintf(p->state, sizeof(p->state), "%s", state);
     p->roots = (struct settings_roots){.sys = p->sys,
                                        .dev = p->dev,
                                        .proc = p->proc,
                                        .state = p->state,
                                        .likwid = o->sysroot != NULL ? no_likwid_in_folder : NULL,
                                        .intel = id.intel};
+    if (state != NULL || o->sysroot != NULL)
+        snprintf(p->state, STATE_MAX, "%.180s%s", root, state != NULL ? state : "/run/characterize.settings");
+    else if (settings_state_file(p->state, STATE_MAX) != 0) {
+        snprintf(p->state, STATE_MAX, "$XDG_RUNTIME_DIR/characterize.settings"); /* for messages: it is not there */
+        return false;
+    }
+    return true;
 }
 
 /* What stands for /sys and the rest must be in that folder itself: it may come from somebody else. */
@@ -67,17 +74,6 @@ static int place_check(const struct options *o)
     return DONE;
 }
 
-/* The journal of this user. False: there is nowhere to keep one. */
-static bool state_file(const struct options *o, char *out)
-{
-    if (o->sysroot != NULL)
-        return snprintf(out, STATE_MAX, "%.180s/run/characterize.settings", o->sysroot) > 0;
-    if (settings_state_file(out, STATE_MAX) == 0)
-        return true;
-    snprintf(out, STATE_MAX, "$XDG_RUNTIME_DIR/characterize.settings"); /* for messages: there is no such file */
-    return false;
-}
-
 /* Whether other CPUs run kernels as well, or are measured, too. */
 static bool uses_others(const struct options *o)
 {
@@ -93,14 +89,12 @@ struct recovered {
     char lives[800]; /* that another run lives; "": none does */
 };
 
-static int recover_one(const struct options *o, const char *state, bool quiet, struct recovered *r)
+static int recover_one(const struct place *place, bool quiet, struct recovered *r)
 {
-    struct place place;
     struct machine_error error;
     char told[800];
     bool lives;
-    place_make(o, state, &place);
-    int status = settings_recover(&place.roots, told, sizeof(told), &lives, &error);
+    int status = settings_recover(&place->roots, told, sizeof(told), &lives, &error);
     if (lives) {
         memcpy(r->lives, told, sizeof(told));
     } else if (told[0] != '\0') {
@@ -114,14 +108,14 @@ static int recover_one(const struct options *o, const char *state, bool quiet, s
 /* What this user's runs have left, and what root's have. */
 static int recover(const struct options *o, bool quiet, struct recovered *r)
 {
-    char own[STATE_MAX] = "";
-    bool have_own = state_file(o, own);
+    struct place own, root;
+    bool have_own = place_make(o, NULL, &own);
     *r = (struct recovered){.anything = false};
     if (o->sysroot != NULL)
-        return recover_one(o, own, quiet, r);
-    int status = recover_one(o, settings_root_state_file, quiet, r);
-    return status == DONE && have_own && strcmp(own, settings_root_state_file) != 0 ? recover_one(o, own, quiet, r)
-                                                                                    : status;
+        return recover_one(&own, quiet, r);
+    place_make(o, settings_root_state_file, &root);
+    int status = recover_one(&root, quiet, r);
+    return status == DONE && have_own && strcmp(own.state, root.state) != 0 ? recover_one(&own, quiet, r) : status;
 }
 
 void changed_settings_recover(const struct options *o)
@@ -152,14 +146,14 @@ static void changed_settings_put_back(void *s)
 unsigned changed_settings_wished(const struct options *o)
 {
     unsigned parts = !o->quiet_given ? 0 : o->quiet_parts != 0 ? o->quiet_parts : QUIET_DEFAULT;
-    return parts & ~(o->turbo_given ? QUIET_TURBO : 0u);
+    return parts & ~(o->turbo.given ? QUIET_TURBO : 0u);
 }
 
 /* --turbo, --fixed-frequency and, but for tables that do it by themselves, --quiet-machine. */
 static int make_changed_wish(const struct options *o, const struct settings_roots *r, struct settings_wish *out)
 {
     struct machine_error error;
-    *out = (struct settings_wish){.turbo = o->turbo_given ? o->turbo_on : -1,
+    *out = (struct settings_wish){.turbo = o->turbo.given ? o->turbo.on : -1,
                                   .fixed_ghz = o->fixed_ghz.given ? o->fixed_ghz.value : 0,
                                   .spread = uses_others(o)};
     if (o->job != JOB_TABLE || !o->table->refines) {
@@ -185,16 +179,15 @@ void changed_settings_tell_left(const struct settings *s)
 
 static int change(const struct options *o, const struct settings_wish *wish, struct settings **out)
 {
-    char state[STATE_MAX];
     struct place place;
     struct machine_error error;
-    bool recordable = state_file(o, state), must = wish->turbo >= 0 || wish->fixed_ghz > 0 || wish->quiet_must != 0;
+    bool recordable = place_make(o, NULL, &place),
+         must = wish->turbo >= 0 || wish->fixed_ghz > 0 || wish->quiet_must != 0;
     if (!recordable && must)
         return refuse(
             CANNOT,
             "settings were not changed: there is nowhere to record the old ones, because XDG_RUNTIME_DIR is not "
             "set (run as root)");
-    place_make(o, state, &place);
     if (settings_apply(&place.roots, wish, out, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     if (!o->quiet)
@@ -205,7 +198,6 @@ static int change(const struct options *o, const struct settings_wish *wish, str
 int changed_settings_begin(const struct options *o, struct settings **out)
 {
     struct recovered recovered;
-    char state[STATE_MAX];
     struct place place;
     struct settings_wish wish;
     *out = NULL;
@@ -213,8 +205,7 @@ int changed_settings_begin(const struct options *o, struct settings **out)
         changed_settings_recover(o);
         return DONE;
     }
-    (void)state_file(o, state);
-    place_make(o, state, &place);
+    (void)place_make(o, NULL, &place);
     int status = place_check(o);
     if (status == DONE)
         status = make_changed_wish(o, &place.roots, &wish);
@@ -256,11 +247,9 @@ int changed_settings_end(struct settings *s)
 int changed_settings_quiet(const struct options *o, enum quiet_part part, struct settings **s,
                            struct machine_error *err)
 {
-    char state[STATE_MAX];
     struct place place;
     struct settings_wish wish = {.turbo = -1, .quiet = part, .spread = uses_others(o)};
-    (void)state_file(o, state);
-    place_make(o, state, &place);
+    (void)place_make(o, NULL, &place);
     int status = measured_cpu(o, place.roots.sys, &wish.cpu, err);
     if (status != MACHINE_OK)
         return status;
@@ -309,13 +298,11 @@ static void print_line(void *data, const struct settings_line *line)
 
 int changed_settings_show(const struct options *o)
 {
-    char state[STATE_MAX];
     struct place place;
     struct machine_error error;
     struct settings_wish wish = {.turbo = -1, .quiet = changed_settings_wished(o)};
     enum quiet_part last = 0;
-    (void)state_file(o, state);
-    place_make(o, state, &place);
+    (void)place_make(o, NULL, &place);
     int status = place_check(o);
     if (status != DONE)
         return status;

@@ -9,7 +9,7 @@
 #include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/options/option_parse.h"
+#include "cli/options/options.h"
 #include "cli/privileges.h"
 #include "cli/stop.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cli/options/options.h"
 #include "cli/progress.h"
@@ -10,6 +11,7 @@
 #include "drivers/interference/interference.h"
 #include "drivers/machine.h"
 #include "drivers/settings/settings.h"
+#include "tables/table/table.h"
 #include "tables/table/tables.h"
 
 enum { MEASURING_TABLES_MAX = 32 };
@@ -50,3 +52,19 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
                     struct table *out);
 /* Ends the interference, puts the settings back and closes. DONE, or FAILED after a line. May be called twice. */
 int measuring_close(struct measuring *m);
+
+/* ---- finished tables for jobs that work on several: read from a directory of --all, or measured ---- */
+
+struct collected {
+    size_t n;
+    struct table table[MEASURING_TABLES_MAX];
+    const struct table *list[MEASURING_TABLES_MAX]; /* the same, as pointers */
+};
+
+/*
+ * With --input the tables of that directory (those of these kinds, as far as they are there; at least one), otherwise
+ * measures them. They are of one measurement and have their columns. DONE, or an exit status after a line;
+ * *c is then empty.
+ */
+int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
+void collect_free(struct collected *c);

@@ -2,16 +2,16 @@
 #include "cli/profiling.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command_end.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "profiler/output/live.h"
 
-enum { RECORDS = 64, WAIT_MS = 100 };
+enum { RECORDS = 64, WAIT_MS = 100, MOMENT_MS = 1000 };
 static const double RESULT_S = 1; /* between two results of the live view */
 
 int profiling_result(const struct profiling *p, struct profile_result *out)
@@ -27,6 +27,37 @@ int profiling_result(const struct profiling *p, struct profile_result *out)
         if (out->rows[i].kind == PROFILE_TASK)
             out->rows[i].chosen = profile_command_owns(p->command, out->rows[i].pid, out->rows[i].start_ns);
     return DONE;
+}
+
+void profiling_stop_command(struct profile_command *c)
+{
+    if (c == NULL || stop_ended() == 0)
+        return;
+    if (stop_ended() > 0)
+        kill(profile_command_pid(c), stop_ended());
+    for (int ms = 0; ms < MOMENT_MS && !profile_command_ended(c, false); ms += 10)
+        usleep(10000);
+}
+
+void profiling_await_command(struct profile_command *c)
+{
+    if (c == NULL)
+        return;
+    bool ended = profile_command_ended(c, true);
+    stop_first_ends(true); /* the results are out: to wait no more is no failure */
+    if (!ended && stop_ended() == 0)
+        complain("the profile is over; the command goes on and is waited for");
+    while (!ended && stop_ended() == 0) {
+        usleep(20000);
+        ended = profile_command_ended(c, true);
+        if (stop_ended() != 0)
+            profiling_stop_command(c);
+    }
+    ended = profile_command_ended(c, true);
+    if (!ended)
+        complain("the command goes on: process %d", (int)profile_command_pid(c));
+    else if (profile_command_failure(c) != NULL)
+        complain("the command %s", profile_command_failure(c));
 }
 
 /* The view, with the latest result. */
@@ -138,7 +169,7 @@ int profiling_run(struct profiling *p)
     profile_live_end(s.view);
     profile_result_free(&s.result);
     p->source.ops->stop(&p->source);
-    command_end_stop(p->command);
+    profiling_stop_command(p->command);
     return status;
 }
 

@@ -30,3 +30,12 @@ int profiling_run(struct profiling *p);
 int profiling_result(const struct profiling *p, struct profile_result *out);
 /* Closes the source and frees. A command that runs goes on. */
 void profiling_free(struct profiling *p);
+
+/* ---- what becomes of the command when its profile is over; NULL: there is none ---- */
+
+/* After a signal that ended the profile: passes it on, unless the terminal has sent it to the command as well, and
+ * gives it a moment to end, so that its last words do not fall into the results. */
+void profiling_stop_command(struct profile_command *c);
+/* When the results are out: one that goes on is waited for, unless a signal says otherwise, and how it ended is said if
+ * it did not end well. */
+void profiling_await_command(struct profile_command *c);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/options/options.h"
 #include "drivers/interference/interference.h"

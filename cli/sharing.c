@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "analysis/stats/robust.h"
-#include "cli/command_end.h"
 #include "cli/messages.h"
+#include "cli/profiling.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"
@@ -18,7 +18,7 @@
 #include "drivers/profile/profile_levels.h"
 #include "probes/steady.h"
 #include "profiler/names.h"
-#include "profiler/output/shares_output.h"
+#include "profiler/output/profile_output.h"
 #include "util/text_list.h"
 
 enum { CHOICES = 8, WAIT_MS = 100, SHARES_ROWS = 20, SHARES_RATE_HZ = 50 };
@@ -140,12 +140,11 @@ static int sharing_print_csv(FILE *stream, const void *data)
     return shares_csv(stream, data);
 }
 
-static int sharing_tell(struct sharing *s, const struct profile_files *f)
+static int sharing_tell(struct sharing *s, const struct job_files *f)
 {
-    static file_printer *const print[PROFILE_FORMS] = {
-        [FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
+    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
     struct shares_result *r = &s->result;
-    FILE *screen = profile_files_screen(f);
+    FILE *screen = job_files_screen(f);
     if (shares_result(s->shares, s->names, r) != 0)
         return complain_out_of_memory();
     r->cpu = s->cpu;
@@ -154,10 +153,10 @@ static int sharing_tell(struct sharing *s, const struct profile_files *f)
         if (r->rows[i].who.kind == PROFILE_TASK)
             r->rows[i].who.chosen = profile_command_owns(s->command, r->rows[i].who.pid, 0);
     shares_print(screen, messages_colour(screen), r, SHARES_ROWS);
-    return profile_files_write(f, print, r, s->o->quiet);
+    return job_files_write(f, print, r, s->o->quiet);
 }
 
-int sharing_run(const struct options *o, const struct profile_files *f)
+int sharing_run(const struct options *o, const struct job_files *f)
 {
     struct sharing s = {.o = o, .result = {.head = {.version = VERSION}}};
     struct machine_error error;
@@ -172,11 +171,11 @@ int sharing_run(const struct options *o, const struct profile_files *f)
         status = complain_of_machine("", &error);
     if (status == DONE)
         status = sharing_count(&s);
-    command_end_stop(s.command);
+    profiling_stop_command(s.command);
     if (status == DONE)
         status = sharing_tell(&s, f);
     if (status == DONE)
-        command_end_await(s.command);
+        profiling_await_command(s.command);
     shares_result_free(&s.result);
     shares_free(s.shares);
     profile_names_free(s.names);

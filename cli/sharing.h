@@ -3,13 +3,13 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "cli/profile_files.h"
+#include "cli/job_files.h"
 #include "util/error.h"
 
 /* Whether perf can count license levels here. MACHINE_OK, or fills *err and returns its status. */
 int sharing_possible(struct machine_error *err);
 /* Counts, shows and writes. DONE, or an exit status after a line. */
-int sharing_run(const struct options *o, const struct profile_files *f);
+int sharing_run(const struct options *o, const struct job_files *f);
 
 /* Where there are no levels: measures the frequency of now, by time stamps, and says on `screen` what that leaves open.
  * `why` is said in the end; returns its status. */

@@ -15,11 +15,6 @@
 /* Bounds of what a run may hold: a sample takes about 50 bytes as a trace and as much again while it is analysed. */
 static const double RUN_SAMPLES_MAX = 2e6, SAMPLES_MAX = 2e7, SAMPLE_BYTES = 120, EVENT_BYTES = 40;
 
-static int measure_out_of_memory(struct machine_error *err)
-{
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
-
 /* The names of kernels that need no more than `features`, of as many as fit. */
 static void runnable_kernels(unsigned features, char *out, size_t size)
 {
@@ -101,7 +96,7 @@ int measure_switch(const struct guard *g, const struct transition_setup *s, stru
         (discarded_note(&out->result.trace, out->result.invalid, out->result.n_invalid) != 0 ||
          phases_add_discarded(&out->result.trace, &out->phases) != 0 || note_environment(g->machine, out) != 0)) {
         switches_free(out);
-        status = measure_out_of_memory(err);
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     return status;
 }
@@ -127,5 +122,5 @@ int measure_recorded(const struct trace *t, struct phases *out, struct machine_e
     if (phases_add_discarded(t, out) == 0 && cross_check_recorded(t, out) == 0)
         return MACHINE_OK;
     phases_free(out);
-    return measure_out_of_memory(err);
+    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profiler/advice.h"
+#include "profiler/profile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -58,6 +58,12 @@ uint32_t profile_lookup_index(struct profile_lookup *l, const uint64_t *key)
     return *slot - 1;
 }
 
+void *profile_lookup_find(const struct profile_lookup *l, const uint64_t *key)
+{
+    uint32_t slot = l->n > 0 ? *lookup_slot(l, key) : 0;
+    return slot > 0 ? profile_lookup_at(l, slot - 1) : NULL;
+}
+
 void profile_lookup_free(struct profile_lookup *l)
 {
     free(l->items);

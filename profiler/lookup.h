@@ -19,6 +19,8 @@ struct profile_lookup {
  * hold until then. PROFILE_NOWHERE: out of memory.
  */
 uint32_t profile_lookup_index(struct profile_lookup *l, const uint64_t *key);
+/* The element with a key; NULL: there is none. */
+void *profile_lookup_find(const struct profile_lookup *l, const uint64_t *key);
 static inline void *profile_lookup_at(const struct profile_lookup *l, size_t index)
 {
     return (char *)l->items + index * l->size;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profiler/names.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <search.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profiler/lookup.h"
 #include "profiler/proc_task.h"
-#include "util/list.h"
 #include "util/plain_text.h"
 
 #define NAMES_CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
@@ -30,40 +31,28 @@ struct names_group {
 };
 
 struct names_command {
-    uint32_t pid;
-    uint64_t start_ns;
-    char text[]; /* "" where it was gone */
+    uint64_t pid, start_ns;
+    char *text; /* "" where it was gone */
 };
 
 struct profile_names {
     const struct profile_source *source;
     bool foreign; /* the source names its own; this system's are nobody's here */
     char *proc, *cgroups;
-    struct names_group *groups; /* by id */
-    size_t n_groups;
-    int64_t rest_until_ns; /* until then the hierarchy is not looked through again */
-    void *commands;        /* tree of struct names_command, by pid and start */
-    size_t n_commands;
+    struct profile_lookup groups;   /* of struct names_group, by id */
+    int64_t rest_until_ns;          /* until then the hierarchy is not looked through again */
+    struct profile_lookup commands; /* of struct names_command, by pid and start */
 };
 
-static int compare_groups(const void *a, const void *b)
+static struct names_group *group_at(const struct profile_names *n, size_t i)
 {
-    const struct names_group *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    return profile_lookup_at(&n->groups, i);
 }
 
 static int compare_group_names(const void *a, const void *b)
 {
     const struct names_group *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);
-}
-
-static int compare_commands(const void *a, const void *b)
-{
-    const struct names_command *x = a, *y = b;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
 /* Where the unified hierarchy is mounted; beside version 1 it is below (systemd's hybrid set-up). */
@@ -83,6 +72,8 @@ struct profile_names *profile_names_new(const struct profile_source *source, con
     if (n == NULL)
         return NULL;
     n->source = source;
+    n->groups = (struct profile_lookup){.size = sizeof(struct names_group), .words = 1};
+    n->commands = (struct profile_lookup){.size = sizeof(struct names_command), .words = 2};
     n->foreign = source != NULL && source->ops->container != NULL;
     n->proc = strdup(proc != NULL ? proc : "/proc");
     n->cgroups = strdup(cgroups != NULL ? cgroups : unified_root());
@@ -96,45 +87,35 @@ void profile_names_free(struct profile_names *n)
 {
     if (n == NULL)
         return;
-    for (size_t i = 0; i < n->n_groups; i++) {
-        free(n->groups[i].path);
-        free(n->groups[i].name);
+    for (size_t i = 0; i < n->groups.n; i++) {
+        free(group_at(n, i)->path);
+        free(group_at(n, i)->name);
     }
-    free(n->groups);
-    tdestroy(n->commands, free);
+    for (size_t i = 0; i < n->commands.n; i++)
+        free(((struct names_command *)profile_lookup_at(&n->commands, i))->text);
+    profile_lookup_free(&n->groups);
+    profile_lookup_free(&n->commands);
     free(n->proc);
     free(n->cgroups);
     free(n);
 }
 
-static struct names_group *find_group(const struct profile_names *n, size_t known, uint64_t id)
-{
-    const struct names_group key = {.id = id};
-    return known == 0 ? NULL : bsearch(&key, n->groups, known, sizeof(key), compare_groups);
-}
-
-static void sort_groups(struct profile_names *n)
-{
-    if (n->n_groups > 0)
-        qsort(n->groups, n->n_groups, sizeof(n->groups[0]), compare_groups);
-}
-
-/* Adds one behind the others, in no order; path NULL: it is gone. */
+/* One that is not known yet. */
 static bool add_group(struct profile_names *n, uint64_t id, const char *path)
 {
     char name[256] = "";
-    if (!list_room(&n->groups, n->n_groups, sizeof(n->groups[0])))
+    uint32_t index = profile_lookup_index(&n->groups, &id);
+    if (index == PROFILE_NOWHERE)
         return false;
-    if (path != NULL)
-        profile_names_shorten(path, name, sizeof(name));
-    struct names_group g = {
-        .id = id, .path = path != NULL ? strdup(path) : NULL, .name = path != NULL ? strdup(name) : NULL};
-    n->groups[n->n_groups++] = g;
-    return path == NULL || (g.path != NULL && g.name != NULL);
+    profile_names_shorten(path, name, sizeof(name));
+    struct names_group *g = group_at(n, index);
+    g->path = strdup(path);
+    g->name = strdup(name);
+    return g->path != NULL && g->name != NULL;
 }
 
-/* The directory of an open descriptor, which it closes, and those below; the first `known` groups are there already. */
-static bool walk_groups(struct profile_names *n, size_t known, int fd, char *path, unsigned depth)
+/* The directory of an open descriptor, which it closes, and those below. */
+static bool walk_groups(struct profile_names *n, int fd, char *path, unsigned depth)
 {
     struct stat s;
     bool fine = true;
@@ -143,10 +124,10 @@ static bool walk_groups(struct profile_names *n, size_t known, int fd, char *pat
         (void)close(fd);
         return true;
     }
-    if (fstat(fd, &s) == 0 && find_group(n, known, s.st_ino) == NULL)
+    if (fstat(fd, &s) == 0 && profile_lookup_find(&n->groups, &(uint64_t){s.st_ino}) == NULL)
         fine = add_group(n, s.st_ino, path[0] != '\0' ? path : "/");
     size_t length = strlen(path);
-    for (const struct dirent *e = readdir(dir); fine && e != NULL && n->n_groups < PROFILE_NAMES_GROUPS_MAX;
+    for (const struct dirent *e = readdir(dir); fine && e != NULL && n->groups.n < PROFILE_NAMES_GROUPS_MAX;
          e = readdir(dir)) {
         if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) ||
             depth >= PROFILE_NAMES_DEPTH_MAX || length + strlen(e->d_name) + 2 > NAMES_PATH_SIZE)
@@ -155,7 +136,7 @@ static bool walk_groups(struct profile_names *n, size_t known, int fd, char *pat
         if (below < 0)
             continue;
         (void)sprintf(path + length, "/%s", e->d_name);
-        fine = walk_groups(n, known, below, path, depth + 1);
+        fine = walk_groups(n, below, path, depth + 1);
         path[length] = '\0';
     }
     (void)closedir(dir);
@@ -165,13 +146,13 @@ static bool walk_groups(struct profile_names *n, size_t known, int fd, char *pat
 /* Names that more than one path has are none. */
 static bool mark_ambiguous(struct profile_names *n)
 {
-    const struct names_group **by_name = malloc((n->n_groups + 1) * sizeof(struct names_group *));
+    struct names_group **by_name = malloc((n->groups.n + 1) * sizeof(*by_name));
     size_t named = 0;
     if (by_name == NULL)
         return false;
-    for (size_t i = 0; i < n->n_groups; i++)
-        if (n->groups[i].path != NULL)
-            by_name[named++] = &n->groups[i];
+    for (size_t i = 0; i < n->groups.n; i++)
+        if (group_at(n, i)->path != NULL)
+            by_name[named++] = group_at(n, i);
     if (named > 0)
         qsort(by_name, named, sizeof(by_name[0]), compare_group_names);
     for (size_t begin = 0, end; begin < named; begin = end) {
@@ -179,7 +160,7 @@ static bool mark_ambiguous(struct profile_names *n)
         for (end = begin + 1; end < named && strcmp(by_name[end]->name, by_name[begin]->name) == 0; end++)
             differ = differ || strcmp(by_name[end]->path, by_name[begin]->path) != 0;
         for (size_t i = begin; i < end; i++)
-            n->groups[by_name[i] - n->groups].ambiguous = differ;
+            by_name[i]->ambiguous = differ;
     }
     free(by_name);
     return true;
@@ -199,12 +180,8 @@ static bool look_for_group(struct profile_names *n, uint64_t id)
     char path[NAMES_PATH_SIZE] = "";
     int64_t begin = names_now_ns();
     int fd = open(n->cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool fine = fd < 0 || walk_groups(n, n->n_groups, fd, path, 0);
-    sort_groups(n);
-    if (fine && find_group(n, n->n_groups, id) == NULL)
-        fine = add_group(n, id, NULL);
-    sort_groups(n);
-    fine = fine && mark_ambiguous(n);
+    bool fine = fd < 0 || walk_groups(n, fd, path, 0);
+    fine = fine && profile_lookup_index(&n->groups, &id) != PROFILE_NOWHERE && mark_ambiguous(n);
     int64_t end = names_now_ns();
     n->rest_until_ns = end + NAMES_REST * (end - begin);
     return fine;
@@ -212,30 +189,25 @@ static bool look_for_group(struct profile_names *n, uint64_t id)
 
 static bool know_group(struct profile_names *n, uint64_t id)
 {
-    return n->foreign || id == 0 || find_group(n, n->n_groups, id) != NULL || n->n_groups >= PROFILE_NAMES_GROUPS_MAX ||
-           names_now_ns() < n->rest_until_ns || look_for_group(n, id);
+    return n->foreign || id == 0 || profile_lookup_find(&n->groups, &id) != NULL ||
+           n->groups.n >= PROFILE_NAMES_GROUPS_MAX || names_now_ns() < n->rest_until_ns || look_for_group(n, id);
 }
 
 static bool know_command(struct profile_names *n, const struct profile_task *t)
 {
     char text[sizeof(((struct profile_row *)NULL)->command)] = "";
-    const struct names_command key = {.pid = t->pid, .start_ns = t->start_ns};
-    if (n->foreign || t->pid == 0 || n->n_commands >= PROFILE_NAMES_TASKS_MAX ||
-        tfind(&key, &n->commands, compare_commands) != NULL)
+    const uint64_t key[] = {t->pid, t->start_ns};
+    if (n->foreign || t->pid == 0 || n->commands.n >= PROFILE_NAMES_TASKS_MAX ||
+        profile_lookup_find(&n->commands, key) != NULL)
         return true;
     if (proc_task_alive(n->proc, t))
         proc_task_command(n->proc, t, text, sizeof(text));
-    struct names_command *c = malloc(sizeof(*c) + strlen(text) + 1);
-    if (c == NULL)
+    uint32_t index = profile_lookup_index(&n->commands, key);
+    if (index == PROFILE_NOWHERE)
         return false;
-    *c = key;
-    memcpy(c->text, text, strlen(text) + 1);
-    if (tsearch(c, &n->commands, compare_commands) == NULL) {
-        free(c);
-        return false;
-    }
-    n->n_commands++;
-    return true;
+    struct names_command *c = profile_lookup_at(&n->commands, index);
+    c->text = strdup(text);
+    return c->text != NULL;
 }
 
 bool profile_names_note(struct profile_names *n, const struct profile_record *r)
@@ -259,7 +231,7 @@ static void name_by_path(const char *path, char *out, size_t size)
 static void name_container(const struct profile_names *n, struct profile_row *row)
 {
     char *foreign = n->foreign ? n->source->ops->container(n->source, row->cgroup) : NULL;
-    const struct names_group *g = find_group(n, n->n_groups, row->cgroup);
+    const struct names_group *g = profile_lookup_find(&n->groups, &row->cgroup);
     if (foreign != NULL)
         plain_text(foreign, row->name, sizeof(row->name));
     else if (g != NULL && g->path != NULL && !g->ambiguous)
@@ -275,11 +247,117 @@ void profile_names_fill(const struct profile_names *n, struct profile_result *r)
 {
     for (size_t i = 0; i < r->n_rows; i++) {
         struct profile_row *row = &r->rows[i];
-        const struct names_command key = {.pid = row->pid, .start_ns = row->start_ns};
-        struct names_command *const *c = tfind(&key, &n->commands, compare_commands);
+        const struct names_command *c = profile_lookup_find(&n->commands, (uint64_t[]){row->pid, row->start_ns});
         if (row->kind == PROFILE_CONTAINER)
             name_container(n, row);
-        else if (row->kind == PROFILE_TASK && c != NULL)
-            (void)snprintf(row->command, sizeof(row->command), "%s", (*c)->text);
+        else if (row->kind == PROFILE_TASK && c != NULL && c->text != NULL)
+            (void)snprintf(row->command, sizeof(row->command), "%s", c->text);
     }
+}
+
+/* ---- the path of a control group, in a short form ---- */
+
+enum {
+    SHORTEN_PART_MAX = 256, /* NAME_MAX and a NUL */
+    SHORTEN_ID_MIN = 32,    /* hexadecimal digits of a container's number; runtimes use 32 (nspawn, LXD) or 64 */
+    SHORTEN_ID = 12,        /* of which docker ps, podman ps and crictl ps show so many */
+    SHORTEN_POD_ID = 8,     /* of a pod's UID, 8-4-4-4-12 */
+};
+
+/* systemd.unit(5): "\x2d" is '-'. In place. */
+static void undo_escapes(char *part)
+{
+    char *to = part;
+    for (const char *from = part; *from != '\0'; to++) {
+        unsigned code;
+        if (from[0] == '\\' && from[1] == 'x' && isxdigit((unsigned char)from[2]) && isxdigit((unsigned char)from[3]) &&
+            sscanf(from + 2, "%2x", &code) == 1 && code != 0) {
+            *to = (char)code;
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+static void replace_prefix(char *part, const char *prefix, const char *by)
+{
+    size_t length = strlen(prefix), put = strlen(by);
+    if (strncmp(part, prefix, length) != 0)
+        return;
+    memmove(part + put, part + length, strlen(part + length) + 1);
+    memcpy(part, by, put);
+}
+
+static bool cut_end(char *part, const char *end)
+{
+    size_t length = strlen(part), cut = strlen(end);
+    if (length <= cut || strcmp(part + length - cut, end) != 0)
+        return false;
+    part[length - cut] = '\0';
+    return true;
+}
+
+/* A number of a container as its runtime abbreviates it; "docker-3f4a....scope" is a scope because of it. */
+static void abbreviate_id(char *part)
+{
+    size_t length = strlen(part);
+    for (size_t begin = 0; begin < length; begin++) {
+        size_t digits = strspn(part + begin, "0123456789abcdef");
+        if (digits >= SHORTEN_ID_MIN) {
+            memmove(part + begin + SHORTEN_ID, part + begin + digits, length - begin - digits + 1);
+            (void)cut_end(part, ".scope");
+            return;
+        }
+        begin += digits;
+    }
+}
+
+/* "kubepods-burstable-pod8c1f2e7a_....slice" or "pod8c1f2e7a-...": a pod, which is more than a slice. */
+static bool name_pod(char *part)
+{
+    const char *pod = strstr(part, "pod");
+    while (pod != NULL && (strspn(pod + 3, "0123456789abcdef") != SHORTEN_POD_ID || strlen(pod + 3) < 36 ||
+                           (pod[3 + SHORTEN_POD_ID] != '-' && pod[3 + SHORTEN_POD_ID] != '_')))
+        pod = strstr(pod + 1, "pod");
+    if (pod == NULL)
+        return false;
+    char id[SHORTEN_POD_ID + 1];
+    (void)snprintf(id, sizeof(id), "%s", pod + 3);
+    (void)snprintf(part, SHORTEN_PART_MAX, "pod-%s", id);
+    return true;
+}
+
+/* One part of the path. False: it says nothing that the others do not, unless it is the last. */
+static bool shorten_part(char *part)
+{
+    undo_escapes(part);
+    if (name_pod(part))
+        return true;
+    static const char *const runtimes[][2] = {
+        {"cri-containerd-", "containerd-"}, {"libpod-", "podman-"}, {"machine-", ""}, {"lxc.payload.", "lxc-"}};
+    for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+        replace_prefix(part, runtimes[i][0], runtimes[i][1]);
+    abbreviate_id(part);
+    size_t length = strlen(part);
+    bool slice = length > 6 && strcmp(part + length - 6, ".slice") == 0;
+    if (slice && length > 11 && strncmp(part, "user-", 5) == 0)
+        return cut_end(part, ".slice");
+    return !slice && strncmp(part, "user@", 5) != 0;
+}
+
+void profile_names_shorten(const char *path, char *out, size_t size)
+{
+    char text[4096] = "", part[SHORTEN_PART_MAX];
+    size_t used = 0;
+    for (const char *at = path + strspn(path, "/"); *at != '\0';) {
+        size_t length = strcspn(at, "/");
+        (void)snprintf(part, sizeof(part), "%.*s", (int)(length < sizeof(part) ? length : sizeof(part) - 1), at);
+        at += length;
+        at += strspn(at, "/");
+        if ((shorten_part(part) || *at == '\0') && used + strlen(part) + 2 < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "/" : "", part);
+    }
+    plain_text(used > 0 ? text : "/", out, size);
 }

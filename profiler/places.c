@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profiler/lookup.h"
 #include "profiler/proc_task.h"
 #include "profiler/symbols.h"
 #include "util/list.h"
@@ -20,23 +20,20 @@ enum { PLACES_PATH_MAX = 4200 };
 
 /* A file that was read; one that was rebuilt under its number has another time. */
 struct place_file {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
+    uint64_t key[5]; /* inode, device, size, time of the last change */
     struct symbols_file *symbols;
 };
 
 struct place_mapping {
     uint64_t begin, end, offset;
-    ino_t inode; /* 0: no file */
-    bool opened; /* it was tried */
-    const struct place_file *file;
-    char name[64]; /* of the file, without its folder; "[vdso]"; "" */
+    ino_t inode;                        /* 0: no file */
+    bool opened;                        /* it was tried */
+    const struct symbols_file *symbols; /* NULL: not known */
+    char name[64];                      /* of the file, without its folder; "[vdso]"; "" */
 };
 
 struct place_process {
-    uint32_t tgid;
+    uint64_t tgid;
     dev_t device; /* of the program: another one after exec() */
     ino_t inode;
     uint64_t looked_ns; /* since boot */
@@ -46,47 +43,18 @@ struct place_process {
 
 struct places {
     char *proc;
-    struct symbols *kernel; /* NULL until the first kernel address */
-    void *processes;        /* tree of struct place_process */
-    size_t n_processes;
-    void *files; /* tree of struct place_file */
-    size_t n_files;
+    struct symbols *kernel;          /* NULL until the first kernel address */
+    struct profile_lookup processes; /* of struct place_process, by tgid */
+    struct profile_lookup files;     /* of struct place_file */
     uint64_t n_symbols;
     struct place_process *now; /* that of the last places_look(); NULL: not known */
 };
 
-static int compare_place_processes(const void *a, const void *b)
+static void forget_processes(struct places *p)
 {
-    const struct place_process *x = a, *y = b;
-    return (x->tgid > y->tgid) - (x->tgid < y->tgid);
-}
-
-static int compare_place_files(const void *a, const void *b)
-{
-    const struct place_file *x = a, *y = b;
-    if (x->inode != y->inode)
-        return x->inode < y->inode ? -1 : 1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    if (x->changed.tv_sec != y->changed.tv_sec)
-        return x->changed.tv_sec < y->changed.tv_sec ? -1 : 1;
-    return (x->changed.tv_nsec > y->changed.tv_nsec) - (x->changed.tv_nsec < y->changed.tv_nsec);
-}
-
-static void free_place_process(void *data)
-{
-    struct place_process *p = data;
-    free(p->mapping);
-    free(p);
-}
-
-static void free_place_file(void *data)
-{
-    struct place_file *f = data;
-    symbols_file_free(f->symbols);
-    free(f);
+    for (size_t i = 0; i < p->processes.n; i++)
+        free(((struct place_process *)profile_lookup_at(&p->processes, i))->mapping);
+    profile_lookup_free(&p->processes);
 }
 
 struct places *places_new(const char *proc)
@@ -94,6 +62,8 @@ struct places *places_new(const char *proc)
     struct places *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return NULL;
+    p->processes = (struct profile_lookup){.size = sizeof(struct place_process), .words = 1};
+    p->files = (struct profile_lookup){.size = sizeof(struct place_file), .words = 5};
     p->proc = strdup(proc);
     if (p->proc != NULL)
         return p;
@@ -105,8 +75,10 @@ void places_free(struct places *p)
 {
     if (p == NULL)
         return;
-    tdestroy(p->processes, free_place_process);
-    tdestroy(p->files, free_place_file);
+    forget_processes(p);
+    for (size_t i = 0; i < p->files.n; i++)
+        symbols_file_free(((struct place_file *)profile_lookup_at(&p->files, i))->symbols);
+    profile_lookup_free(&p->files);
     symbols_free(p->kernel);
     free(p->proc);
     free(p);
@@ -147,7 +119,7 @@ static bool read_mappings(const struct places *p, struct place_process *process)
     size_t room = 0, n = 0;
     struct place_mapping *mapping = NULL, m;
     bool fine = true;
-    (void)snprintf(path, sizeof(path), "%s/%u/maps", p->proc, process->tgid);
+    (void)snprintf(path, sizeof(path), "%s/%" PRIu64 "/maps", p->proc, process->tgid);
     process->looked_ns = boot_ns();
     FILE *in = fopen(path, "re");
     while (in != NULL && fine && n < PLACES_MAPPINGS_MAX && getline(&line, &room, in) > 0)
@@ -193,23 +165,12 @@ static bool has_strangers(const struct place_process *process, const struct prof
     return false;
 }
 
-static struct place_process *add_process(struct places *p, uint32_t tgid)
+static struct place_process *add_process(struct places *p, uint64_t tgid)
 {
-    if (p->n_processes >= PLACES_PROCESSES_MAX) {
-        tdestroy(p->processes, free_place_process);
-        p->processes = NULL;
-        p->n_processes = 0;
-    }
-    struct place_process *process = calloc(1, sizeof(*process));
-    if (process == NULL)
-        return NULL;
-    process->tgid = tgid;
-    if (tsearch(process, &p->processes, compare_place_processes) == NULL) {
-        free(process);
-        return NULL;
-    }
-    p->n_processes++;
-    return process;
+    if (p->processes.n >= PLACES_PROCESSES_MAX)
+        forget_processes(p);
+    uint32_t index = profile_lookup_index(&p->processes, &tgid);
+    return index != PROFILE_NOWHERE ? profile_lookup_at(&p->processes, index) : NULL;
 }
 
 bool places_look(struct places *p, const struct profile_record *r)
@@ -217,11 +178,9 @@ bool places_look(struct places *p, const struct profile_record *r)
     /* a process whose addresses belong to nothing is not looked at all the time */
     enum { PLACES_AGAIN_NS = 100000000 };
     const struct profile_task *t = &r->sight.task;
-    const struct place_process key = {.tgid = t->tgid};
-    struct place_process *const *found = tfind(&key, &p->processes, compare_place_processes);
     struct stat exe;
     char path[PLACES_PATH_MAX];
-    p->now = found != NULL ? *found : NULL;
+    p->now = profile_lookup_find(&p->processes, &(uint64_t){t->tgid});
     if (!proc_task_alive(p->proc, t)) {
         /* what was looked at before this one was started was another process */
         if (p->now != NULL && p->now->looked_ns < t->start_ns)
@@ -246,11 +205,12 @@ bool places_look(struct places *p, const struct profile_record *r)
 }
 
 /* An open descriptor of what is mapped there, or -1. */
-static int open_mapped(const struct places *p, uint32_t tgid, const struct place_mapping *m)
+static int open_mapped(const struct places *p, uint64_t tgid, const struct place_mapping *m)
 {
     char path[PLACES_PATH_MAX];
     struct stat s;
-    (void)snprintf(path, sizeof(path), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, p->proc, tgid, m->begin, m->end);
+    (void)snprintf(path, sizeof(path), "%s/%" PRIu64 "/map_files/%" PRIx64 "-%" PRIx64, p->proc, tgid, m->begin,
+                   m->end);
     /* first without opening: what else it may be could act on that, or wait */
     int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
     if (place >= 0 && fstat(place, &s) == 0 && S_ISREG(s.st_mode)) {
@@ -262,37 +222,34 @@ static int open_mapped(const struct places *p, uint32_t tgid, const struct place
     return fd;
 }
 
-/* The file of a mapping; *out is NULL where it cannot be had. False: out of memory. */
-static bool know_file(struct places *p, uint32_t tgid, const struct place_mapping *m, const struct place_file **out)
+/* The symbols of an open file; *out is NULL where it cannot be had. False: out of memory. */
+static bool know_file(struct places *p, int fd, const struct symbols_file **out)
 {
     struct stat s;
-    bool fine = true;
-    int fd = open_mapped(p, tgid, m);
-    *out = NULL;
-    if (fd >= 0 && fstat(fd, &s) == 0) {
-        struct place_file key = {.device = s.st_dev, .inode = s.st_ino, .size = s.st_size, .changed = s.st_mtim};
-        struct place_file *const *found = tfind(&key, &p->files, compare_place_files), *f = NULL;
-        if (found != NULL) {
-            *out = *found;
-        } else if (p->n_files < PLACES_FILES_MAX && p->n_symbols < PLACES_SYMBOLS_MAX) {
-            key.symbols = symbols_of_file(fd);
-            f = malloc(sizeof(*f));
-            fine = key.symbols != NULL && f != NULL;
-            if (fine)
-                *f = key;
-            fine = fine && tsearch(f, &p->files, compare_place_files) != NULL;
-            if (fine) {
-                p->n_files++;
-                p->n_symbols += symbols_file_count(f->symbols);
-                *out = f;
-            } else {
-                symbols_file_free(key.symbols);
-                free(f);
-            }
-        }
+    if (fstat(fd, &s) != 0)
+        return true;
+    const uint64_t key[] = {s.st_ino, s.st_dev, (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec,
+                            (uint64_t)s.st_mtim.tv_nsec};
+    struct place_file *f = profile_lookup_find(&p->files, key);
+    if (f == NULL && p->files.n < PLACES_FILES_MAX && p->n_symbols < PLACES_SYMBOLS_MAX) {
+        uint32_t index = profile_lookup_index(&p->files, key);
+        f = index != PROFILE_NOWHERE ? profile_lookup_at(&p->files, index) : NULL;
+        if (f == NULL || (f->symbols = symbols_of_file(fd)) == NULL)
+            return false;
+        p->n_symbols += symbols_file_count(f->symbols);
     }
+    *out = f != NULL ? f->symbols : NULL;
+    return true;
+}
+
+/* Opens the file of a mapping, once. False: out of memory. */
+static bool know_mapping(struct places *p, struct place_mapping *m)
+{
+    int fd = m->opened ? -1 : open_mapped(p, p->now->tgid, m);
+    bool fine = fd < 0 || know_file(p, fd, &m->symbols);
     if (fd >= 0)
         (void)close(fd);
+    m->opened = m->opened || fine;
     return fine;
 }
 
@@ -330,13 +287,12 @@ bool places_name(struct places *p, const struct profile_record *r, unsigned entr
         plain_text(m->name[0] == '[' ? m->name : "[anonymous]", out, size);
         return true;
     }
-    if (!m->opened && !know_file(p, p->now->tgid, m, &m->file))
+    if (!know_mapping(p, m))
         return false;
-    m->opened = true;
     const char *name = NULL;
     place = address - m->begin + m->offset;
-    if (m->file != NULL)
-        name = symbols_file_find(m->file->symbols, place, &place);
+    if (m->symbols != NULL)
+        name = symbols_file_find(m->symbols, place, &place);
     if (name != NULL)
         (void)snprintf(text, sizeof(text), "%s", name);
     else

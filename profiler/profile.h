@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "drivers/profile/profile_source.h"
+#include "util/error.h"
 
 /* A value with its 95 % limits; NaN: not known. */
 struct profile_estimate {
@@ -97,3 +98,27 @@ bool profile_totals_add(struct profile_totals *t, const struct profile_record *r
 int profile_totals_result(const struct profile_totals *t, struct profile_result *out);
 void profile_totals_free(struct profile_totals *t);
 void profile_result_free(struct profile_result *r);
+
+/* ---- advice.c ---- */
+
+enum { ADVICE_SAMPLES_LEAST = 30 };
+
+/*
+ * What would help a row of a result that is complete otherwise, in one sentence: nothing where there are fewer than
+ * ADVICE_SAMPLES_LEAST samples, or where the limits of what it would be about include 0.
+ */
+void profile_advice(struct profile_result *r, size_t row);
+
+/* ---- terms.c: what the profiler takes from the tables: an export of this processor (--params) ---- */
+
+/* Of what is known without an export: nothing (*out), the published pause, no bins (*setup). */
+void profile_terms_none(struct profile_terms *out, struct profile_setup *setup);
+
+/*
+ * Reads an export: *out, the bins and the pause of *setup (the longest wait and a margin), the processor's name. All
+ * else in *setup stays. Bins are the numbers of active cores between which no level's frequency changes; where these
+ * are more than PROFILE_BINS_MAX, those that differ least are one. Returns what sim_params_read() does, and
+ * MACHINE_BAD_INPUT where the longest wait is 0 or needs a pause of more than PROFILE_PAUSE_US_MAX.
+ */
+int profile_terms_read(const char *export_path, struct profile_terms *out, struct profile_setup *setup, char *cpu,
+                       size_t size, struct machine_error *err);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profiler/stacks.h"
 
+#include <inttypes.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/places.h"
-#include "util/list.h"
 #include "util/plain_text.h"
 
 enum {
@@ -154,4 +153,15 @@ const struct profile_stack *profile_stacks_list(struct profile_stacks *s, size_t
     *n = s->n;
     qsort(list, *n, sizeof(*list), compare_stack_counts);
     return list;
+}
+
+int profile_stacks_write(FILE *out, struct profile_stacks *s)
+{
+    size_t n;
+    const struct profile_stack *stacks = profile_stacks_list(s, &n);
+    if (stacks == NULL)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        (void)fprintf(out, "%s %" PRIu64 "\n", stacks[i].line, stacks[i].count);
+    return 0;
 }

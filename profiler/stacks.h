@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "drivers/profile/profile_source.h"
 
@@ -33,3 +34,9 @@ bool profile_stacks_add(struct profile_stacks *s, const struct profile_record *r
 /* All by descending count, those of one count by their line; *n receives how many. They are valid until the next
  * record is added. NULL: out of memory. */
 const struct profile_stack *profile_stacks_list(struct profile_stacks *s, size_t *n);
+
+/*
+ * Writes all as flamegraph.pl and speedscope read them: a line for each, "level 2;COMM;OUTERMOST;...;INNERMOST COUNT".
+ * doc/profiler.md describes the frames. 0, or -1: out of memory. What cannot be written is left to ferror().
+ */
+int profile_stacks_write(FILE *out, struct profile_stacks *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profiler/terms.h"
+#include "profiler/profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ void profile_terms_none(struct profile_terms *out, struct profile_setup *setup)
 
 static unsigned terms_levels(const struct sim_params *p)
 {
-    unsigned levels = sim_params_levels(p);
+    unsigned levels = p->levels;
     return levels < PROFILE_LEVELS ? levels : PROFILE_LEVELS;
 }
 
@@ -74,7 +74,7 @@ static struct profile_bin terms_bin(struct sim_params *p, unsigned cores)
 /* False: out of memory. */
 static bool terms_bins(struct sim_params *p, struct profile_setup *setup)
 {
-    unsigned cores = sim_params_cores(p);
+    unsigned cores = p->cores;
     struct profile_bin *bin = calloc(cores, sizeof(*bin));
     size_t n = 0;
     if (bin == NULL)
@@ -155,7 +155,7 @@ int profile_terms_read(const char *export_path, struct profile_terms *out, struc
         sim_params_free(p);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
-    snprintf(cpu, size, "%s", sim_params_cpu(p));
+    snprintf(cpu, size, "%s", p->cpu);
     out->wait_us = terms_longest_wait(p);
     for (unsigned level = 1; level < terms_levels(p); level++)
         terms_costs(p, level, setup, out);

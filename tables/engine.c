@@ -75,7 +75,7 @@ static void engine_note(struct table *t, const struct tables_context *x)
 
 /*
  * What only silicon has: when it was measured and on which CPU, by the cells, also by those of an earlier run, and
- * under which settings, which are those of that run, too (cli/run_identity.h).
+ * under which settings, which are those of that run, too (cli/run_directory.c).
  */
 static void note_silicon(struct table *t, const struct run *r)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "util/json_lines.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,26 @@ json_t *json_lines_text(const char *text)
     json_t *value = !text ? json_null() : plain ? json_string(plain) : NULL;
     free(plain);
     return value;
+}
+
+json_t *json_lines_real(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+void json_lines_put_text(json_t *object, const char *key, const char *text, bool *failed)
+{
+    json_lines_put(object, key, json_lines_text(text && *text ? text : NULL), failed);
+}
+
+void json_lines_put_real(json_t *object, const char *key, double x, bool *failed)
+{
+    json_lines_put(object, key, json_lines_real(x), failed);
+}
+
+void json_lines_put_whole(json_t *object, const char *key, json_int_t n, bool *failed)
+{
+    json_lines_put(object, key, json_integer(n), failed);
 }
 
 static int print_value(FILE *out, const json_t *value)

@@ -15,6 +15,13 @@ json_t *json_lines_array(json_t *object, const char *key, bool *failed);
 
 /* Text of unknown origin made plain (plain_text.h); null of NULL. NULL: out of memory. */
 json_t *json_lines_text(const char *text);
+/* A number; null where it is not finite. */
+json_t *json_lines_real(double x);
+
+/* One more key with such a value; text: also null of "". */
+void json_lines_put_text(json_t *object, const char *key, const char *text, bool *failed);
+void json_lines_put_real(json_t *object, const char *key, double x, bool *failed);
+void json_lines_put_whole(json_t *object, const char *key, json_int_t n, bool *failed);
 
 /*
  * An object as text, malloc'ed, ending in a newline: a line for each key, of a list of objects, and of the list

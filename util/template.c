@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "util/template.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,55 +16,37 @@ static size_t template_place(const char *at, size_t *name, char *decides)
     return *name && at[length] == '@' ? length + 1 : 0;
 }
 
-static void template_add(struct template_values *v, const char *name, char *text)
+bool template_begin(struct template_values *v)
 {
-    if (!text || v->n == TEMPLATE_VALUES_MAX) {
-        free(text);
-        v->failed = true;
-        return;
+    *v = (struct template_values){.n = 0};
+    v->out = open_memstream(&v->text, &v->size);
+    return v->out != NULL;
+}
+
+FILE *template_value(struct template_values *v, const char *name)
+{
+    if (v->n > 0)
+        fputc('\0', v->out);
+    v->failed = v->failed || v->n == TEMPLATE_VALUES_MAX;
+    if (!v->failed) {
+        v->value[v->n].name = name;
+        v->value[v->n++].begin = (size_t)ftell(v->out);
     }
-    v->value[v->n].name = name;
-    v->value[v->n].there = *text != '\0';
-    v->value[v->n++].text = text;
+    return v->out;
 }
 
-void template_put(struct template_values *v, const char *name, template_printer *print, const void *data)
+void template_flag(struct template_values *v, const char *name, bool there)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out)
-        print(out, data);
-    if (out && fclose(out) != 0) {
-        free(text);
-        text = NULL;
-    }
-    template_add(v, name, text);
-}
-
-void template_put_text(struct template_values *v, const char *name, const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-    va_start(args, format);
-    int length = vasprintf(&text, format, args);
-    va_end(args);
-    template_add(v, name, length < 0 ? NULL : text);
-}
-
-void template_put_flag(struct template_values *v, const char *name, bool there)
-{
-    size_t n = v->n;
-    template_put_text(v, name, "%s", "");
-    if (v->n > n)
-        v->value[n].there = there;
+    template_value(v, name);
+    v->value[v->n - 1].flag = true;
+    v->value[v->n - 1].there = there;
 }
 
 void template_values_free(struct template_values *v)
 {
-    for (size_t i = 0; i < v->n; i++)
-        free(v->value[i].text);
-    v->n = 0;
+    if (v->out)
+        fclose(v->out);
+    free(v->text);
 }
 
 struct filling {
@@ -80,8 +61,9 @@ static const char *template_value_of(struct filling *f, const char *name, size_t
     for (size_t i = 0; i < f->values->n; i++)
         if (strlen(f->values->value[i].name) == length && strncmp(f->values->value[i].name, name, length) == 0) {
             f->placed[i] = true;
-            *there = f->values->value[i].there;
-            return f->values->value[i].text;
+            const char *text = f->values->text + f->values->value[i].begin;
+            *there = f->values->value[i].flag ? f->values->value[i].there : *text != '\0';
+            return text;
         }
     f->missing = name;
     f->missing_length = length;
@@ -155,10 +137,12 @@ static void template_pass(struct filling *f, const char *text, FILE *out)
     }
 }
 
-int template_fill(const struct template_file *t, const struct template_values *v, FILE *out, char *why, size_t why_size)
+int template_fill(const struct template_file *t, struct template_values *v, FILE *out, char *why, size_t why_size)
 {
     struct filling f = {.values = v};
-    if (v->failed)
+    int closed = fclose(v->out);
+    v->out = NULL;
+    if (closed != 0 || v->failed)
         return error_line(why, why_size, "out of memory");
     template_pass(&f, t->text, NULL);
     if (f.missing)

@@ -18,35 +18,34 @@ struct template_file {
     char *path, *text;
 };
 
-/* Values of places; all zero: none yet. */
+/* Values of places. */
 struct template_values {
-    size_t n;
+    FILE *out; /* they are written here, one behind the other */
+    char *text;
+    size_t size, n;
     struct {
         const char *name;
-        char *text;
-        bool there; /* for what it decides about */
+        size_t begin;     /* in text; it ends with a NUL */
+        bool flag, there; /* flag: it decides only, by `there`; else by whether it is anything */
     } value[TEMPLATE_VALUES_MAX];
-    bool failed; /* out of memory, or more than there is room for */
+    bool failed; /* more than there is room for */
 };
 
-/* Writes a value to a stream, also of several lines. */
-typedef void template_printer(FILE *out, const void *data);
-
-/* One more value: what `print` writes; or a text, as printf makes it. `name` must live as long as the values. */
-void template_put(struct template_values *v, const char *name, template_printer *print, const void *data);
-__attribute__((format(printf, 3, 4))) void template_put_text(struct template_values *v, const char *name,
-                                                             const char *format, ...);
+/* Begins with none. template_values_free in any case. False: out of memory. */
+bool template_begin(struct template_values *v);
+/* One more value: what is written to v->out, which this returns, up to the next one; also of several lines. `name` must
+ * live as long as the values. */
+FILE *template_value(struct template_values *v, const char *name);
 /* One that decides only, and is written as nothing. */
-void template_put_flag(struct template_values *v, const char *name, bool there);
+void template_flag(struct template_values *v, const char *name, bool there);
 void template_values_free(struct template_values *v);
 
 /*
- * Writes the template with its values. Returns 0, or -1 with nothing written and one line in `why`: out of memory for
+ * Writes the template with its values, which are complete from then on. Returns 0, or -1 with nothing written and one line in `why`: out of memory for
  * the values, the template names one that is not among them, or it has no place for one that is. The stream's errors
  * are left to the caller.
  */
-int template_fill(const struct template_file *t, const struct template_values *v, FILE *out, char *why,
-                  size_t why_size);
+int template_fill(const struct template_file *t, struct template_values *v, FILE *out, char *why, size_t why_size);
 
 /*
  * Reads FOLDER/NAME SUFFIX of the data folder (data_file.h). Returns 0, or -1 with one line in `why`: what is not

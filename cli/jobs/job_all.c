@@ -184,8 +184,8 @@ static void command_line(FILE *out, const struct options *o, const char *machine
     if (o->corunner_given)
         fprintf(out, " --companion %s", o->tables.corunner_same ? "same" : o->tables.corunner.name);
     fprintf(out, "%s%s", o->tables.siblings ? " --siblings busy" : "", o->tables.brief ? " --brief" : "");
-    if (o->turbo_given)
-        fprintf(out, " --turbo %s", o->turbo_on ? "on" : "off");
+    if (o->turbo.given)
+        fprintf(out, " --turbo %s", o->turbo.on ? "on" : "off");
     if (o->n_events > 0)
         fprintf(out, " --event 0x%02x", event_code_select(o->events[0].code));
     if (o->seed_given)

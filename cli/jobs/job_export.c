@@ -5,7 +5,7 @@
 
 #include "output/export/export.h"
 #include "output/export/schedule.h"
-#include "cli/collect.h"
+#include "cli/measuring.h"
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"

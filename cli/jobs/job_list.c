@@ -79,24 +79,23 @@ static int print_sku(const char *name)
     return DONE;
 }
 
-/* The SKUs with published figures. One that cannot be read hides no other. Returns `status`, or what went wrong. */
-static int list_published(int status)
+static int print_figures(const char *name)
 {
-    char **names;
-    size_t n;
-    if (sku_list(NULL, &names, &n) != 0)
-        return complain_out_of_memory();
-    printf("\nCPUs with published figures, for --validate NAME:\n");
+    struct sku sku;
+    struct machine_error error;
+    if (sku_load(name, NULL, &sku, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    printf("%-20s %-42s %3zu figure%s\n", name, sku.name, sku_published(&sku), sku_published(&sku) == 1 ? "" : "s");
+    sku_free(&sku);
+    return DONE;
+}
+
+/* One that cannot be read hides no other. Frees the names. Returns `status`, or what went wrong. */
+static int print_each(char **names, size_t n, int (*print)(const char *name), int status)
+{
     for (size_t i = 0; i < n; i++) {
-        struct sku sku;
-        struct machine_error error;
-        if (sku_load(names[i], NULL, &sku, &error) != MACHINE_OK) {
-            status = complain_of_machine("", &error);
-            continue;
-        }
-        printf("%-20s %-42s %3zu figure%s\n", names[i], sku.name, sku_published(&sku),
-               sku_published(&sku) == 1 ? "" : "s");
-        sku_free(&sku);
+        int one = print(names[i]);
+        status = one != DONE ? one : status;
     }
     data_file_list_free(names, n);
     return status;
@@ -106,17 +105,15 @@ static int list_skus(void)
 {
     char **names;
     size_t n;
-    int status = DONE;
     if (model_list(NULL, &names, &n) != 0)
         return complain_out_of_memory();
-    for (size_t i = 0; i < n; i++) {
-        int one = print_sku(names[i]);
-        status = one != DONE ? one : status;
-    }
-    model_list_free(names, n);
+    int status = print_each(names, n, print_sku, DONE);
     printf("\n%s: run one with --machine model:NAME.\n",
            n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA sets their directory)");
-    return list_published(status);
+    if (sku_list(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
+    printf("\nCPUs with published figures, for --validate NAME:\n");
+    return print_each(names, n, print_figures, status);
 }
 
 static int list_tables(void)
@@ -129,26 +126,26 @@ static int list_tables(void)
     return DONE;
 }
 
+static int print_workload(const char *name)
+{
+    struct sim_workload *w;
+    struct machine_error error;
+    const struct sim_workload_options options = {.recorded = 0};
+    if (sim_workload_open(name, &options, &w, &error) != MACHINE_OK)
+        return complain_of_machine("", &error);
+    printf("%-20s %u cores, %u CPUs, %zu threads, recorded at %g GHz\n", name, w->n_cores, w->n_cpus, w->n_tasks,
+           w->recorded / 1e4);
+    sim_workload_free(w);
+    return DONE;
+}
+
 static int list_workloads(void)
 {
     char **names;
     size_t n;
-    int status = DONE;
     if (sim_drawn_list(&names, &n) != 0)
         return complain_out_of_memory();
-    for (size_t i = 0; i < n; i++) {
-        struct sim_workload *w;
-        struct machine_error error;
-        const struct sim_workload_options options = {.recorded = 0};
-        if (sim_workload_open(names[i], &options, &w, &error) != MACHINE_OK) {
-            status = complain_of_machine("", &error);
-            continue;
-        }
-        printf("%-20s %u cores, %u CPUs, %zu threads, recorded at %g GHz\n", names[i], w->n_cores, w->n_cpus,
-               w->n_tasks, w->recorded / 1e4);
-        sim_workload_free(w);
-    }
-    data_file_list_free(names, n);
+    int status = print_each(names, n, print_workload, DONE);
     printf("\nDrawn workloads: --simulate NAME --params EXPORT.json; sources in data/workloads/.\n");
     return status;
 }

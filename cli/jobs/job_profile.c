@@ -6,18 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command_end.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/profile_files.h"
+#include "cli/job_files.h"
 #include "cli/profiling.h"
 #include "cli/sharing.h"
 #include "cli/stop.h"
 #include "drivers/environment/snapshot.h"
 #include "drivers/profile/profile_levels.h"
-#include "profiler/output/profile_folded.h"
+#include "profiler/stacks.h"
 #include "profiler/output/profile_output.h"
-#include "profiler/terms.h"
+#include "profiler/profile.h"
 #include "util/text_list.h"
 
 enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4 };
@@ -25,7 +24,7 @@ enum { SECONDS = 30, RATE_HZ = 50, ROWS = 20, WARNINGS = 4 };
 struct profile_job {
     const struct options *o;
     struct profiling p;
-    struct profile_files files;
+    struct job_files files;
     struct profile_result result;
     char params_cpu[200], command[400], warning[WARNINGS][400];
     const char *warnings[WARNINGS];
@@ -145,7 +144,7 @@ static bool wants_live(const struct profile_job *j)
 {
     const struct profile_given *g = &j->o->profile;
     bool taken = g->command != NULL || j->p.info.modelled || j->o->quiet;
-    taken = taken || profile_files_screen(&j->files) != stdout;
+    taken = taken || job_files_screen(&j->files) != stdout;
     return g->live || (!g->no_live && !taken && isatty(STDOUT_FILENO) != 0);
 }
 
@@ -176,17 +175,17 @@ static int profile_print_page(FILE *stream, const void *data)
 static int profile_print_folded(FILE *stream, const void *data)
 {
     const struct profile_job *j = data;
-    return profile_folded(stream, j->p.stacks);
+    return profile_stacks_write(stream, j->p.stacks);
 }
 
 static int profile_tell(const struct profile_job *j)
 {
-    static file_printer *const print[PROFILE_FORMS] = {profile_print_json, profile_print_csv, profile_print_page,
-                                                       profile_print_folded, NULL};
-    FILE *screen = profile_files_screen(&j->files);
+    static file_printer *const print[JOB_FORMS] = {profile_print_json, profile_print_csv, profile_print_page,
+                                                   profile_print_folded, NULL};
+    FILE *screen = job_files_screen(&j->files);
     char why[400];
     profile_print(screen, messages_colour(screen), &j->result, ROWS);
-    int status = profile_files_write(&j->files, print, j, j->o->quiet);
+    int status = job_files_write(&j->files, print, j, j->o->quiet);
     const char *plot = j->files.path[FORM_PLOT];
     if (status == DONE && plot != NULL && profile_plot(&j->result, plot, why, sizeof(why)) != 0)
         return refuse(FAILED, "%s", why);
@@ -214,7 +213,7 @@ static int profile_otherwise(const struct profile_job *j, const struct machine_e
     if (module->status != MACHINE_CANNOT || asked || j->o->profile.rehearsal)
         return complain_of_machine("", module);
     if (profile_levels_find("/sys", NULL, NULL, &id, &table, &levels) != MACHINE_OK)
-        return sharing_tell_frequency(profile_files_screen(&j->files), &levels);
+        return sharing_tell_frequency(job_files_screen(&j->files), &levels);
     if (wants_module(j->o) || sharing_possible(&perf) != MACHINE_OK)
         return complain_of_machine("", module);
     complain_with_remedy(module->text, module->remedy);
@@ -232,7 +231,7 @@ static int profile_all(struct profile_job *j)
 {
     struct machine_error error;
     const struct options *o = j->o;
-    int status = profile_files_choose(o, &j->files);
+    int status = job_files_choose(o, &j->files);
     if (status != DONE)
         return status;
     if (o->machine != NULL && strcmp(o->machine, "perf") == 0)
@@ -258,7 +257,7 @@ static int profile_all(struct profile_job *j)
     if (status == DONE)
         status = profile_tell(j);
     if (status == DONE)
-        command_end_await(j->p.command);
+        profiling_await_command(j->p.command);
     return status;
 }
 
@@ -271,6 +270,6 @@ int job_profile(const struct options *o)
     int status = profile_all(&j);
     profile_result_free(&j.result);
     profiling_free(&j.p);
-    profile_files_free(&j.files);
+    job_files_free(&j.files);
     return status;
 }

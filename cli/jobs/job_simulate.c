@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
+#include "cli/job_files.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "drivers/cpu/cpu.h"
-#include "output/plot/plot.h"
-#include "schedulers/simulate/fairness.h"
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"
 
-enum { DRAWN_RUNS = 20, SIMULATION_BYTES = 1000000 };
+enum { DRAWN_RUNS = 20 };
 
 /* What is simulated, in which order. */
 struct simulating {
@@ -26,9 +24,8 @@ struct simulating {
     struct sim_params *params;
     struct sim_workload *workload; /* with the first seed */
     struct sim_report report;
-    char *siblings;           /* this machine's, where they are asked for */
-    char *page, *json, *plot; /* where they go; NULL: they are not written */
-    struct directories directories;
+    char *siblings; /* this machine's, where they are asked for */
+    struct job_files files;
 };
 
 static void choose_what(struct simulating *s)
@@ -40,48 +37,6 @@ static void choose_what(struct simulating *s)
     s->n_schedulers = g->n_schedulers > 0 ? g->n_schedulers : 1;
     for (size_t i = 0; i < s->n_schedulers; i++)
         s->scheduler[i] = g->n_schedulers > 0 ? g->scheduler[i] : SIM_RECORDED;
-}
-
-static char *path_or(const char *given, const char *directory, const char *ending)
-{
-    if (given != NULL)
-        return strdup(given);
-    return directory != NULL ? file_in(directory, "simulation", ending) : NULL;
-}
-
-/* What is read is not written over. */
-static int spare_inputs(const struct simulating *s)
-{
-    const struct {
-        const char *option, *name;
-    } in[] = {{"--simulate", s->o->job_argument}, {"--params", s->o->params}, {"--stamps", s->o->simulate.stamps}},
-      out[] = {{"--json", s->json}, {"--output", s->page}, {"--plot", s->plot}};
-    for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 3; k++) {
-            if (in[i].name != NULL && out[k].name != NULL && file_is_same(in[i].name, out[k].name))
-                return refuse(BAD_USAGE, "%s and %s both name '%s', which would be overwritten", in[i].option,
-                              out[k].option, in[i].name);
-        }
-    return DONE;
-}
-
-/* Which files are written, and whether they can be. */
-static int choose_files(struct simulating *s)
-{
-    const struct options *o = s->o;
-    int status = o->output != NULL ? directories_make(o->output, "--output", &s->directories) : DONE;
-    if (status != DONE)
-        return status;
-    s->json = path_or(o->json, o->output, ".json");
-    s->page = path_or(NULL, o->output, ".html");
-    s->plot = path_or(o->plot, NULL, NULL);
-    if (o->plot != NULL && !plot_possible())
-        return refuse(CANNOT, "--plot needs gnuplot, which is not installed: apt install gnuplot-nox");
-    const char *const all[] = {s->json, s->page, s->plot};
-    status = spare_inputs(s);
-    for (size_t i = 0; i < 3 && status == DONE; i++)
-        status = file_check(all[i], SIMULATION_BYTES);
-    return status;
 }
 
 /* Siblings as this machine has them, "0-1,2-3", malloc'ed: "" where no core has two. NULL: out of memory. */
@@ -120,8 +75,8 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
         .siblings = s->siblings == NULL      ? g->siblings
                     : s->siblings[0] != '\0' ? s->siblings
                                              : NULL,
-        .smt_given = g->smt_given,
-        .smt = g->smt_on,
+        .smt_given = g->smt.given,
+        .smt = g->smt.on,
         .works = g->n_schedulers > 0,
         .marks = g->mark,
         .n_marks = g->n_marks,
@@ -187,7 +142,7 @@ static int simulate_seed(struct simulating *s, struct sim_workload *w, uint64_t 
                 continue;
             int status = sim_run(s->params, w, &options, &run, &error);
             if (status == MACHINE_OK && options.scheduler != SIM_RECORDED)
-                status = fairness_measure(s->params, w, &options, &base[i], &run, &error);
+                status = sim_fairness_find(s->params, w, &options, &base[i], &run, &error);
             if (status != MACHINE_OK)
                 return complain_of_machine("", &error);
             sim_report_add(&s->report, &run);
@@ -244,7 +199,7 @@ static int study(struct simulating *s)
             if (strcmp(s->report.results[i].runs[0].policy, sim_policy_names[s->policy[k]]) == 0)
                 shown[n++] = s->policy[k];
     int done = DONE;
-    if (s->page != NULL && s->scheduler[0] == SIM_RECORDED) {
+    if (s->files.path[FORM_PAGE] != NULL && s->scheduler[0] == SIM_RECORDED) {
         done = studied(s, sim_curve_find(s->params, s->workload, &options, &s->report.curve, &error), &error);
         if (done == DONE)
             done = studied(s,
@@ -272,22 +227,24 @@ static int print_simulation_page(FILE *stream, const void *data)
 
 static int tell(struct simulating *s)
 {
-    const char *const all[] = {s->json, s->page, s->plot}, *const what[] = {"results", "page", "plot"};
-    file_printer *const print[] = {print_json, print_simulation_page, NULL};
+    static const char *const what[JOB_FORMS] = {[FORM_JSON] = "results", [FORM_PAGE] = "page", [FORM_PLOT] = "plot"};
+    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = print_json, [FORM_PAGE] = print_simulation_page};
     char why[400];
-    FILE *screen = s->json != NULL && file_is_stdout(s->json) ? stderr : stdout;
-    s->report.bounds = sim_params_bounds(s->params, &s->report.n_bounds);
+    FILE *screen = job_files_screen(&s->files);
+    s->report.bounds = s->params->bounds;
+    s->report.n_bounds = s->params->n_bounds;
     stop_only_asks(true); /* files that are begun are finished */
     sim_report_print(screen, messages_colour(screen), &s->report);
-    for (size_t i = 0; i < 3; i++) {
-        if (all[i] == NULL)
+    for (int i = 0; i < JOB_FORMS; i++) {
+        const char *path = s->files.path[i];
+        if (path == NULL)
             continue;
-        if (print[i] != NULL && file_write(all[i], print[i], &s->report) != DONE)
+        if (print[i] != NULL && file_write(path, print[i], &s->report) != DONE)
             return FAILED;
-        if (print[i] == NULL && sim_report_plot(&s->report, all[i], why, sizeof(why)) != 0)
+        if (print[i] == NULL && sim_report_plot(&s->report, path, why, sizeof(why)) != 0)
             return refuse(FAILED, "%s", why);
-        if (!s->o->quiet && !file_is_stdout(all[i]))
-            messages_print(screen, "Written      %s (%s)", all[i], what[i]);
+        if (!s->o->quiet && !file_is_stdout(path))
+            messages_print(screen, "Written      %s (%s)", path, what[i]);
     }
     return DONE;
 }
@@ -295,7 +252,7 @@ static int tell(struct simulating *s)
 static int simulate(struct simulating *s)
 {
     struct machine_error error;
-    int status = choose_files(s);
+    int status = job_files_choose(s->o, &s->files);
     if (status == DONE && s->o->simulate.siblings != NULL && strcmp(s->o->simulate.siblings, "machine") == 0) {
         s->siblings = siblings_here();
         status = s->siblings != NULL ? DONE : complain_out_of_memory();
@@ -320,9 +277,6 @@ int job_simulate(const struct options *o)
     sim_workload_free(s.workload);
     sim_params_free(s.params);
     free(s.siblings);
-    free(s.page);
-    free(s.json);
-    free(s.plot);
-    directories_tidy(&s.directories);
+    job_files_free(&s.files);
     return status;
 }

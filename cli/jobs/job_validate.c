@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "output/validate/validate.h"
-#include "cli/collect.h"
+#include "cli/measuring.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/answers.h"

@@ -43,8 +43,8 @@ int option_conflicts_with_job(const struct options *o, const char *option, unsig
 
 static int check_machine(const struct options *o)
 {
-    bool changes = o->turbo_given || o->fixed_ghz.given;
-    const char *change = o->turbo_given ? "--turbo" : "--fixed-frequency";
+    bool changes = o->turbo.given || o->fixed_ghz.given;
+    const char *change = o->turbo.given ? "--turbo" : "--fixed-frequency";
     if (changes && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
         return refuse(BAD_USAGE, "%s would change this machine and cannot be combined with --machine %s", change,
                       o->machine);
@@ -75,6 +75,50 @@ static int check_simulate(const struct options *o)
         return refuse(BAD_USAGE, "--timeout is for policy timeout, which --policy leaves out");
     if (o->tables.n_active > 1 || (o->tables.n_active == 1 && o->tables.active[0] == 0))
         return refuse(BAD_USAGE, "--active-cores: --simulate takes one number");
+    return 0;
+}
+
+/* The machines that know license levels. */
+static bool profiles(const char *machine)
+{
+    static const char *const names[] = {"auto", "helper", "perf"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (machine == NULL || strcmp(machine, names[i]) == 0)
+            return true;
+    return strncmp(machine, "model:", 6) == 0;
+}
+
+static int check_profile(const struct options *o)
+{
+    const struct profile_given *p = &o->profile;
+    if (o->job != JOB_PROFILE)
+        return 0;
+    bool model = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
+    if (!profiles(o->machine))
+        return refuse(BAD_USAGE, "--machine: --profile cannot use '%s'; it works with auto, helper, perf, model:NAME",
+                      o->machine);
+    if (p->command != NULL && model)
+        return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled ones",
+                      p->command[0], o->machine);
+    if (p->command != NULL && p->command[0][0] == '\0')
+        return refuse(BAD_USAGE, "--profile: the name of the command is empty");
+    if (p->live && p->no_live)
+        return refuse(BAD_USAGE, "--live and --no-live cannot be combined");
+    if (p->live && (file_is_stdout(o->csv) || file_is_stdout(o->json) || file_is_stdout(p->folded)))
+        return refuse(BAD_USAGE, "--live cannot be combined with a file on standard output, where the view is");
+    if (p->rehearsal && (model || (o->machine != NULL && strcmp(o->machine, "perf") == 0)))
+        return refuse(BAD_USAGE, "--rehearsal is of the kernel module: it cannot be combined with --machine %s",
+                      o->machine);
+    const char *const counted = p->sources          ? "--sources"
+                                : p->folded != NULL ? "--folded"
+                                : o->params != NULL ? "--params"
+                                                    : NULL;
+    if (p->rehearsal && counted != NULL)
+        return refuse(BAD_USAGE, "%s cannot be combined with --rehearsal, which counts nothing", counted);
+    const char *const sampled = counted != NULL ? counted : o->plot != NULL ? "--plot" : p->live ? "--live" : NULL;
+    if (o->machine != NULL && strcmp(o->machine, "perf") == 0 && sampled != NULL)
+        return refuse(BAD_USAGE, "%s cannot be combined with --machine perf, which has shares of levels alone",
+                      sampled);
     return 0;
 }
 
@@ -155,7 +199,7 @@ int option_conflicts_check(const struct options *o)
         return refuse(
             BAD_USAGE,
             "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
-    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || option_profile_check(o) != 0 ||
+    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || check_profile(o) != 0 ||
                    option_quiet_check(o) != 0 || check_table(o) != 0 || option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/options/option_parse.h"
+#include "cli/options/options.h"
 
 #include <argp.h>
 #include <stddef.h>
@@ -18,25 +18,12 @@ const char *argp_program_version = "characterize " VERSION;
 
 enum { FIRST_KEY = 0x100 }; /* of option_table[0], for argp */
 
-/* One option, or the heading of those that follow (no name). */
-struct option_row {
-    const char *name, *argument; /* argument NULL: it takes none */
-    const char *about;
-    unsigned jobs; /* that it goes with (option_parts.h) */
-    /* Puts the argument into *out. 0, or BAD_USAGE after a line. */
-    int (*take)(const struct option_row *p, const char *text, struct options *out);
-    /* for those that are taken alike */
-    size_t at; /* where it goes in struct options; of a job: which one */
-    double lo, hi;
-    const char *allowed;
-    bool optional; /* the argument may be left out */
-};
-
-/* Names that an argument may have, and what later work does with it. */
+/* Names that the argument of a job may have, and what later work does with it. */
 static const char *const list_names[] = {
     [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines",   [LIST_SKUS] = "skus",
     [LIST_TABLES] = "tables",   [LIST_WORKLOADS] = "workloads", NULL};
 static const char *const export_names[] = {"header", "json", NULL};
+static const char *const check_names[] = {"environment", NULL};
 
 /* The index of a name in a list that ends in NULL; where it is not there, -1 after a line. */
 static int find_name(const struct option_row *p, const char *const *names, const char *name)
@@ -51,16 +38,6 @@ static int find_name(const struct option_row *p, const char *const *names, const
     return -1;
 }
 
-static int bad_value(const struct option_row *p, const char *text, const char *wrong, const char *allowed)
-{
-    return refuse(BAD_USAGE, "--%s: '%s' %s; allowed: %s", p->name, text, wrong, allowed);
-}
-
-static void *option_field(const struct option_row *p, struct options *o)
-{
-    return (char *)o + p->at;
-}
-
 /* ---- options that are taken alike ---- */
 
 static int option_take_number(const struct option_row *p, const char *text, struct options *o)
@@ -68,7 +45,7 @@ static int option_take_number(const struct option_row *p, const char *text, stru
     struct given_number *out = option_field(p, o);
     const char *wrong = option_number(text, p->lo, p->hi, &out->value);
     out->given = wrong == NULL;
-    return wrong == NULL ? 0 : bad_value(p, text, wrong, p->allowed);
+    return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
 }
 
 static int option_take_whole(const struct option_row *p, const char *text, struct options *o)
@@ -78,7 +55,7 @@ static int option_take_whole(const struct option_row *p, const char *text, struc
     const char *wrong = option_whole(text, (uint64_t)p->lo, (uint64_t)p->hi, &value);
     out->given = wrong == NULL;
     out->value = (double)value;
-    return wrong == NULL ? 0 : bad_value(p, text, wrong, p->allowed);
+    return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
 }
 
 static int take_flag(const struct option_row *p, const char *text, struct options *o)
@@ -96,8 +73,19 @@ static int take_file(const struct option_row *p, const char *text, struct option
     return 0;
 }
 
+/* on or off */
+static int take_on_off(const struct option_row *p, const char *text, struct options *o)
+{
+    struct given_switch *out = option_field(p, o);
+    out->on = strcmp(text, "on") == 0;
+    out->given = out->on || strcmp(text, "off") == 0;
+    return out->given ? 0 : option_bad_value(p, text, "is neither", "on, off");
+}
+
 static int take_job(const struct option_row *p, const char *text, struct options *o)
 {
+    if (p->names != NULL && find_name(p, p->names, text) < 0)
+        return BAD_USAGE;
     if (o->job != JOB_NONE && strcmp(o->job_option, p->name) == 0)
         return refuse(BAD_USAGE, "--%s is given twice: one job at a time", p->name);
     if (o->job != JOB_NONE)
@@ -106,6 +94,11 @@ static int take_job(const struct option_row *p, const char *text, struct options
     o->job_option = p->name;
     o->job_argument = text;
     return 0;
+}
+
+static int take_file_job(const struct option_row *p, const char *text, struct options *o)
+{
+    return text[0] == '\0' ? refuse(BAD_USAGE, "--%s: the name is empty", p->name) : take_job(p, text, o);
 }
 
 /* ---- and those that are not ---- */
@@ -123,11 +116,6 @@ static int take_transition(const struct option_row *p, const char *text, struct 
     if (kernel_parse(from, &o->from, why, sizeof(why)) != 0 || kernel_parse(colon + 1, &o->to, why, sizeof(why)) != 0)
         return refuse(BAD_USAGE, "--transition %s: %s", text, why);
     return take_job(p, text, o);
-}
-
-static int take_analyze(const struct option_row *p, const char *text, struct options *o)
-{
-    return text[0] == '\0' ? refuse(BAD_USAGE, "--analyze: the name is empty") : take_job(p, text, o);
 }
 
 static int take_list(const struct option_row *p, const char *text, struct options *o)
@@ -150,31 +138,11 @@ static int take_table(const struct option_row *p, const char *text, struct optio
     return find_name(p, names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
 }
 
-static int take_export(const struct option_row *p, const char *text, struct options *o)
-{
-    return find_name(p, export_names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
-}
-
-static int take_active(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_numbers(p->name, text, 0, 4096, true, o->tables.active, TABLES_CORES_MAX, &o->tables.n_active);
-}
-
-static int take_cpus(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_numbers(p->name, text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus);
-}
-
-static int take_kernels(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_kernels(p->name, text, o->tables.kernels, TABLES_KERNELS_MAX, &o->tables.n_kernels);
-}
-
 static int take_seed(const struct option_row *p, const char *text, struct options *o)
 {
     const char *wrong = option_whole(text, 0, UINT64_MAX, &o->tables.seed);
     o->seed_given = wrong == NULL;
-    return wrong == NULL ? 0 : bad_value(p, text, wrong, "0 to 18446744073709551615");
+    return wrong == NULL ? 0 : option_bad_value(p, text, wrong, "0 to 18446744073709551615");
 }
 
 /* A code, or what may be a name: letters, digits, dots and underscores, beginning with a letter. */
@@ -190,19 +158,12 @@ static int take_event(const struct option_row *p, const char *text, struct optio
     e.code = event_code_make((unsigned)select, 0);
     const char *wrong = name || e.select_only ? NULL : event_code_parse(text, &e.code);
     if (wrong != NULL)
-        return bad_value(p, text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
+        return option_bad_value(p, text, wrong, "EVENT:UMASK[:cmask=N][:inv][:edge] as in 0x28:0x08, or a name");
     e.is_code = !name;
     if (o->n_events == EVENTS_GIVEN_MAX)
         return refuse(BAD_USAGE, "--event: '%s' is one too many; the limit is %d events", text, EVENTS_GIVEN_MAX);
     o->events[o->n_events++] = e;
     return 0;
-}
-
-static int take_turbo(const struct option_row *p, const char *text, struct options *o)
-{
-    o->turbo_on = strcmp(text, "on") == 0;
-    o->turbo_given = o->turbo_on || strcmp(text, "off") == 0;
-    return o->turbo_given ? 0 : bad_value(p, text, "is neither", "on, off");
 }
 
 static int take_corunner(const struct option_row *p, const char *text, struct options *o)
@@ -218,68 +179,14 @@ static int take_corunner(const struct option_row *p, const char *text, struct op
 static int take_siblings(const struct option_row *p, const char *text, struct options *o)
 {
     o->tables.siblings = strcmp(text, "busy") == 0;
-    return o->tables.siblings || strcmp(text, "idle") == 0 ? 0 : bad_value(p, text, "is neither", "idle, busy");
-}
-
-static int take_simulate(const struct option_row *p, const char *text, struct options *o)
-{
-    return text[0] == '\0' ? refuse(BAD_USAGE, "--simulate: the name is empty") : take_job(p, text, o);
-}
-
-static int take_check(const struct option_row *p, const char *text, struct options *o)
-{
-    static const char *const names[] = {"environment", NULL};
-    return find_name(p, names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
-}
-
-static int take_quiet_machine(const struct option_row *p, const char *text, struct options *o)
-{
-    o->quiet_given = true;
-    return option_quiet_parts(p->name, text, &o->quiet_parts);
-}
-
-static int take_interference(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_interference(p->name, text, &o->interference);
-}
-
-static int take_burst(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_burst(p->name, text, &o->tables);
-}
-
-static int take_policies(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_policies(p->name, text, &o->simulate);
-}
-
-static int take_schedulers(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_schedulers(p->name, text, &o->simulate);
-}
-
-static int take_mark(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_mark(p->name, text, &o->simulate);
-}
-
-static int take_stamps(const struct option_row *p, const char *text, struct options *o)
-{
-    return option_stamps(p->name, text, &o->simulate);
-}
-
-static int take_smt(const struct option_row *p, const char *text, struct options *o)
-{
-    o->simulate.smt_on = strcmp(text, "on") == 0;
-    o->simulate.smt_given = o->simulate.smt_on || strcmp(text, "off") == 0;
-    return o->simulate.smt_given ? 0 : bad_value(p, text, "is neither", "on, off");
+    return o->tables.siblings || strcmp(text, "idle") == 0 ? 0 : option_bad_value(p, text, "is neither", "idle, busy");
 }
 
 static int take_recorded(const struct option_row *p, const char *text, struct options *o)
 {
     return sim_parse_recorded(text, &o->simulate.recorded)
                ? 0
-               : bad_value(p, text, "is not a frequency in GHz", SIM_RECORDED_ALLOWED);
+               : option_bad_value(p, text, "is not a frequency in GHz", SIM_RECORDED_ALLOWED);
 }
 
 static int take_plot(const struct option_row *p, const char *text, struct options *o)
@@ -307,13 +214,13 @@ static const struct option_row option_table[] = {
     {"export", "FORM",
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
-     WITH_ANY, .take = take_export, JOB_EXPORT},
+     WITH_ANY, .take = take_job, JOB_EXPORT, .names = export_names},
     {"analyze", "FILE", "Find the phases of a trace, or stages of first uses; - is standard input", WITH_ANY,
-     .take = take_analyze, JOB_ANALYZE},
+     .take = take_file_job, JOB_ANALYZE},
     {"simulate", "WORKLOAD",
      "Replay a workload (CSV, text of perf script, - for one of them as standard input, or a drawn one by name) on a "
      "processor with exported parameters, under several frequency policies and schedulers",
-     WITH_ANY, .take = take_simulate, JOB_SIMULATE},
+     WITH_ANY, .take = take_file_job, JOB_SIMULATE},
     {"profile", NULL,
      "Sample how much other code's wide instructions slow each task: all of them, for a while or while COMMAND runs: "
      "--profile -- COMMAND ARG...",
@@ -322,7 +229,7 @@ static const struct option_row option_table[] = {
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
     {"check", "environment",
      "What of this computer disturbs a measurement, what that costs, and the commands that change it", WITH_ANY,
-     .take = take_check, JOB_CHECK},
+     .take = take_job, JOB_CHECK, .names = check_names},
     {"list", "WHAT", "List kernels, machines, skus, tables or workloads", WITH_ANY, .take = take_list, JOB_LIST},
     {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
      JOB_RESTORE},
@@ -335,7 +242,7 @@ static const struct option_row option_table[] = {
      "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
      "--simulate: "
      "active at all times (default: counted)",
-     WITH_SETTING | WITH_SIMULATE, .take = take_active},
+     WITH_SETTING | WITH_SIMULATE, .take = option_take_cores},
     {"runs", "N", "Repetitions (default: 100; each table has its own; with --simulate, of drawn workloads: 20)",
      WITH_SETTING | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
     {"period", "US", "Sampling period in microseconds (default: 1)", WITH_SETTING, .take = option_take_number,
@@ -352,32 +259,33 @@ static const struct option_row option_table[] = {
      "Seed of models, of the bootstrap and of the intervals of --profile: same seed, same output (default: 0); also "
      "with --analyze and --simulate",
      WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_seed},
-    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_turbo},
+    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_on_off,
+     AT(turbo)},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
      .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
      "Quiet the computer for the run, as far as permitted: of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
      "(default: all but turbo and smt)",
-     WITH_MEASURING | WITH_LIST, .take = take_quiet_machine, .optional = true},
+     WITH_MEASURING | WITH_LIST, .take = option_take_quiet, .optional = true},
     {"interference", "NAME", "Disturb the measurement: make, memory or script", WITH_MEASURING,
-     .take = take_interference},
+     .take = option_take_interference},
     {"sysroot", "DIR",
      "Read (and with --quiet-machine, --restore write) DIR/sys, DIR/proc, ... instead of this machine",
      WITH_CHECK | WITH_RESTORE | WITH_LIST | WITH_MEASURING, .take = take_file, AT(sysroot)},
     {"strict", NULL, "With --check: status 4 if anything disturbs", WITH_CHECK, .take = take_flag, AT(strict)},
     {.about = "What tables cover:"},
     {"kernels", "LIST", "Only these kernels: 128fma,512fma (default: each table's own)", WITH_TABLES,
-     .take = take_kernels},
+     .take = option_take_kernels},
     {"cpus", "LIST", "The order in which CPUs become active, one per core: 0,2,4-7; the first is measured", WITH_TABLES,
-     .take = take_cpus},
+     .take = option_take_cpus},
     {"companion", "KERNEL|same",
      "What the other active cores (co-runners) run; same: the measured core's kernel (default: 64add)", WITH_TABLES,
      .take = take_corunner},
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"burst", "N,T",
      "Of --table burst only this row: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s)",
-     WITH_TABLE | WITH_ALL, .take = take_burst},
+     WITH_TABLE | WITH_ALL, .take = option_take_burst},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
      AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
@@ -385,13 +293,14 @@ static const struct option_row option_table[] = {
      "The processor, as --export json wrote it (--simulate: required; --profile: its turbo frequencies and waits)",
      WITH_SIMULATE | WITH_PROFILE, .take = take_file, AT(params)},
     {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
-     .take = take_policies},
+     .take = option_take_policies},
     {"scheduler", "LIST",
      "Of fair,fair-subtract,fair-attribute,core,specialize: tasks are scheduled anew (default: they run where they "
      "were "
      "recorded)",
-     WITH_SIMULATE, .take = take_schedulers},
-    {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE, .take = take_smt},
+     WITH_SIMULATE, .take = option_take_schedulers},
+    {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE,
+     .take = take_on_off, AT(simulate.smt)},
     {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
      .take = take_recorded},
     {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3; or machine: those of this one, where it was recorded",
@@ -400,9 +309,9 @@ static const struct option_row option_table[] = {
      "Tasks of perf script text that run wide code: a name with * and ?, a thread or process number; of class "
      "256light, "
      "256heavy, 512light or 512heavy; may be repeated",
-     WITH_SIMULATE, .take = take_mark},
+     WITH_SIMULATE, .take = option_take_mark},
     {"stamps", "FILE[=CLASS]", "Begin and end of the wide phases of each thread of perf script text", WITH_SIMULATE,
-     .take = take_stamps},
+     .take = option_take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
      .take = option_take_number, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,

@@ -29,6 +29,29 @@ enum {
     WITH_ANY = 0x7fffffff
 };
 
+struct option_row;
+/* Puts the argument into *out. 0, or BAD_USAGE after a line. */
+typedef int option_taker(const struct option_row *p, const char *text, struct options *out);
+
+/* One option, or the heading of those that follow (no name). */
+struct option_row {
+    const char *name, *argument; /* argument NULL: it takes none */
+    const char *about;
+    unsigned jobs; /* that it goes with */
+    option_taker *take;
+    /* for those that are taken alike */
+    size_t at; /* where it goes in struct options; of a job: which one */
+    double lo, hi;
+    const char *allowed;
+    const char *const *names; /* of a job: what its argument may be, ends in NULL; NULL: anything */
+    bool optional;            /* the argument may be left out */
+};
+
+static inline void *option_field(const struct option_row *p, struct options *o)
+{
+    return (char *)o + p->at;
+}
+
 /*
  * option_names.c. The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
  * does not tell what was meant. *end receives the place of "--", behind which nothing is an option, or argc. 0, or
@@ -45,36 +68,22 @@ const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *o
 const char *option_number(const char *text, double lo, double hi, double *out);
 /* An event select: 0 to 4095, decimal or hexadecimal with 0x; as the others. */
 const char *option_event_select(const char *text, uint64_t *out);
-/*
- * Lists. Numbers from lo to hi, separated by commas, a range as first-last (0,2,4-7); the word `all` for 0 where
- * `all_allowed`. No number twice. Returns 0, or BAD_USAGE after a line that names the option and the element.
- */
-int option_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed, unsigned *out,
-                   size_t max, size_t *n);
-/* Names of kernels, separated by commas, none twice. 0, or BAD_USAGE after a line. */
-int option_kernels(const char *option, const char *text, struct payload *out, size_t max, size_t *n);
+/* "--NAME: 'TEXT' WRONG; allowed: ALLOWED". BAD_USAGE. */
+int option_bad_value(const struct option_row *p, const char *text, const char *wrong, const char *allowed);
+/* Lists: numbers separated by commas, a range as first-last (0,2,4-7), of cores also the word `all` for 0; names of
+ * kernels. None twice. */
+option_taker option_take_cores, option_take_cpus, option_take_kernels;
+/* --burst N,T into burst_count and burst_every_us. */
+option_taker option_take_burst;
 
-/*
- * option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by
- * commas, none twice; WHO=CLASS; FILE or FILE=CLASS. 0, or BAD_USAGE after a line that names the option.
- */
-int option_policies(const char *option, const char *text, struct simulate_given *out);
-int option_schedulers(const char *option, const char *text, struct simulate_given *out);
-int option_mark(const char *option, const char *text, struct simulate_given *out);
-int option_stamps(const char *option, const char *text, struct simulate_given *out);
-
-/* option_profile.c. Whether the options of --profile go together. 0, or BAD_USAGE after a line. */
-int option_profile_check(const struct options *o);
+/* option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by
+ * commas, none twice; WHO=CLASS; FILE or FILE=CLASS. */
+option_taker option_take_policies, option_take_schedulers, option_take_mark, option_take_stamps;
 
 /* option_conflicts.c. Whether an option goes with the job, and all with each other. 0, or BAD_USAGE after a line. */
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
 
-/* option_burst.c: --burst N,T into burst_count and burst_every_us. 0, or BAD_USAGE after a line. */
-int option_burst(const char *option, const char *text, struct tables_options *out);
-
-/* option_quiet.c: --quiet-machine[=PARTS] and --interference NAME; text NULL: without PARTS. 0, or BAD_USAGE after a
- * line. */
-int option_quiet_parts(const char *option, const char *text, unsigned *out);
-int option_interference(const char *option, const char *text, enum interference *out);
+/* option_quiet.c: --quiet-machine[=PARTS], --interference NAME, and what they go with. */
+option_taker option_take_quiet, option_take_interference;
 int option_quiet_check(const struct options *o);

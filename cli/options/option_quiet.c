@@ -25,28 +25,29 @@ static int refuse_name(const char *option, const char *text, size_t length, cons
     return refuse(BAD_USAGE, "--%s: unknown '%.*s'; of: %s", option, (int)length, text, all);
 }
 
-int option_quiet_parts(const char *option, const char *text, unsigned *out)
+int option_take_quiet(const struct option_row *p, const char *text, struct options *o)
 {
-    *out = 0;
+    o->quiet_given = true;
+    o->quiet_parts = 0;
     while (text != NULL) {
         size_t length = strcspn(text, ",");
         int part = name_index(settings_part_names, QUIET_PARTS, text, length);
         if (part < 0)
-            return refuse_name(option, text, length, settings_part_names, QUIET_PARTS);
-        *out |= 1u << part;
+            return refuse_name(p->name, text, length, settings_part_names, QUIET_PARTS);
+        o->quiet_parts |= 1u << part;
         text = text[length] == ',' ? text + length + 1 : NULL;
     }
     return 0;
 }
 
-int option_interference(const char *option, const char *text, enum interference *out)
+int option_take_interference(const struct option_row *p, const char *text, struct options *o)
 {
     const char *const *names = interference_names + INTERFERENCE_MAKE;
     const int n = INTERFERENCES - INTERFERENCE_MAKE;
     int i = name_index(names, n, text, strlen(text));
     if (i < 0)
-        return refuse_name(option, text, strlen(text), names, n);
-    *out = (enum interference)(i + INTERFERENCE_MAKE);
+        return refuse_name(p->name, text, strlen(text), names, n);
+    o->interference = (enum interference)(i + INTERFERENCE_MAKE);
     return 0;
 }
 
@@ -72,7 +73,7 @@ int option_quiet_check(const struct options *o)
     if (o->sysroot != NULL && (WITH_MEASURING & 1u << o->job) != 0 && !modelled)
         return refuse(BAD_USAGE, "--sysroot changes settings of a folder, which no machine measured here has; use it "
                                  "with --machine model:NAME");
-    if (o->turbo_given && o->turbo_on && (o->quiet_parts & QUIET_TURBO) != 0)
+    if (o->turbo.given && o->turbo.on && (o->quiet_parts & QUIET_TURBO) != 0)
         return refuse(BAD_USAGE, "--quiet-machine=turbo switches turbo off, and --turbo on does not: leave out one");
     if (o->quiet_given && o->job == JOB_LIST && o->list != LIST_MACHINES)
         return refuse(BAD_USAGE, "--quiet-machine cannot be combined with --list %s", o->job_argument);

@@ -41,18 +41,20 @@ static int option_names_of(const char *option, const char *text, const char *con
     }
 }
 
-int option_policies(const char *option, const char *text, struct simulate_given *out)
+int option_take_policies(const struct option_row *p, const char *text, struct options *o)
 {
-    int index[SIM_POLICIES], n = option_names_of(option, text, sim_policy_names, 0, SIM_POLICIES, index);
+    struct simulate_given *out = &o->simulate;
+    int index[SIM_POLICIES], n = option_names_of(p->name, text, sim_policy_names, 0, SIM_POLICIES, index);
     for (int i = 0; i < n; i++)
         out->policy[i] = (enum sim_policy)index[i];
     out->n_policies = n > 0 ? (size_t)n : 0;
     return n > 0 ? 0 : BAD_USAGE;
 }
 
-int option_schedulers(const char *option, const char *text, struct simulate_given *out)
+int option_take_schedulers(const struct option_row *p, const char *text, struct options *o)
 {
-    int index[SIM_SCHEDULERS], n = option_names_of(option, text, sim_scheduler_names, SIM_FAIR, SIM_SCHEDULERS, index);
+    struct simulate_given *out = &o->simulate;
+    int index[SIM_SCHEDULERS], n = option_names_of(p->name, text, sim_scheduler_names, SIM_FAIR, SIM_SCHEDULERS, index);
     for (int i = 0; i < n; i++)
         out->scheduler[i] = (enum sim_scheduler)index[i];
     out->n_schedulers = n > 0 ? (size_t)n : 0;
@@ -66,15 +68,16 @@ static const char *class_behind(const char *text, enum sim_class *class)
     return equals != NULL && equals > text && sim_parse_class(equals + 1, class) ? equals : NULL;
 }
 
-int option_mark(const char *option, const char *text, struct simulate_given *out)
+int option_take_mark(const struct option_row *p, const char *text, struct options *o)
 {
+    struct simulate_given *out = &o->simulate;
     enum sim_class class;
     const char *equals = class_behind(text, &class);
     if (equals == NULL)
-        return refuse(BAD_USAGE, "--%s: '%s' is not of the form WHO=CLASS, as in 'x265*=512heavy'; classes: %s", option,
-                      text, SIM_CLASSES_ALLOWED);
+        return refuse(BAD_USAGE, "--%s: '%s' is not of the form WHO=CLASS, as in 'x265*=512heavy'; classes: %s",
+                      p->name, text, SIM_CLASSES_ALLOWED);
     if (out->n_marks == MARKS_GIVEN_MAX)
-        return refuse(BAD_USAGE, "--%s: '%s' is one too many; the limit is %d", option, text, MARKS_GIVEN_MAX);
+        return refuse(BAD_USAGE, "--%s: '%s' is one too many; the limit is %d", p->name, text, MARKS_GIVEN_MAX);
     char *who = strndup(text, (size_t)(equals - text));
     if (who == NULL)
         return complain_out_of_memory();
@@ -82,14 +85,15 @@ int option_mark(const char *option, const char *text, struct simulate_given *out
     return 0;
 }
 
-int option_stamps(const char *option, const char *text, struct simulate_given *out)
+int option_take_stamps(const struct option_row *p, const char *text, struct options *o)
 {
+    struct simulate_given *out = &o->simulate;
     const char *equals = class_behind(text, &out->stamps_class);
     if (text[0] == '\0')
-        return refuse(BAD_USAGE, "--%s: the name is empty", option);
+        return refuse(BAD_USAGE, "--%s: the name is empty", p->name);
     const char *behind = strrchr(text, '=');
     if (equals == NULL && behind != NULL && behind > text && access(text, F_OK) != 0)
-        return refuse(BAD_USAGE, "--%s: '%s' is no class, and there is no file '%s'; classes: %s", option, behind + 1,
+        return refuse(BAD_USAGE, "--%s: '%s' is no class, and there is no file '%s'; classes: %s", p->name, behind + 1,
                       text, SIM_CLASSES_ALLOWED);
     if (equals == NULL)
         out->stamps_class = SIM_NONE;

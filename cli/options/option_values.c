@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers of the command line, and lists of numbers and kernels. */
+/* Numbers of the command line, lists of numbers and kernels, and bursts. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,11 @@
 #include "drivers/events/event_code.h"
 
 static const char out_of_range[] = "is out of range";
+
+int option_bad_value(const struct option_row *p, const char *text, const char *wrong, const char *allowed)
+{
+    return refuse(BAD_USAGE, "--%s: '%s' %s; allowed: %s", p->name, text, wrong, allowed);
+}
 
 const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
@@ -96,8 +102,9 @@ static const char *option_read_range(char *element, unsigned lo, unsigned hi, ui
     return wrong != NULL ? wrong : *first > *last ? "ends before it begins" : NULL;
 }
 
-int option_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed, unsigned *out,
-                   size_t max, size_t *n)
+/* From lo to hi. Returns 0, or BAD_USAGE after a line that names the option and the element. */
+static int option_numbers(const char *option, const char *text, unsigned lo, unsigned hi, bool all_allowed,
+                          unsigned *out, size_t max, size_t *n)
 {
     char element[ELEMENT_MAX], shown[ELEMENT_MAX];
     *n = 0;
@@ -121,20 +128,73 @@ int option_numbers(const char *option, const char *text, unsigned lo, unsigned h
     return 0;
 }
 
-int option_kernels(const char *option, const char *text, struct payload *out, size_t max, size_t *n)
+int option_take_cores(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_numbers(p->name, text, 0, 4096, true, o->tables.active, TABLES_CORES_MAX, &o->tables.n_active);
+}
+
+int option_take_cpus(const struct option_row *p, const char *text, struct options *o)
+{
+    return option_numbers(p->name, text, 0, 8191, false, o->cpus, TABLES_CORES_MAX, &o->n_cpus);
+}
+
+int option_take_kernels(const struct option_row *p, const char *text, struct options *o)
 {
     char element[ELEMENT_MAX], why[400];
+    struct payload *out = o->tables.kernels;
+    size_t *n = &o->tables.n_kernels;
     *n = 0;
     for (const char *rest = text; rest != NULL;) {
         rest = next_element(rest, element);
-        if (*n == max)
-            return refuse(BAD_USAGE, "--%s: more than %zu kernels", option, max);
+        if (*n == TABLES_KERNELS_MAX)
+            return refuse(BAD_USAGE, "--%s: more than %d kernels", p->name, TABLES_KERNELS_MAX);
         if (kernel_parse(element, &out[*n], why, sizeof(why)) != 0)
-            return refuse(BAD_USAGE, "--%s: %s", option, why);
+            return refuse(BAD_USAGE, "--%s: %s", p->name, why);
         for (size_t i = 0; i < *n; i++)
             if (strcmp(out[i].name, out[*n].name) == 0)
-                return refuse(BAD_USAGE, "--%s: %s is given twice", option, out[i].name);
+                return refuse(BAD_USAGE, "--%s: %s is given twice", p->name, out[i].name);
         (*n)++;
     }
+    return 0;
+}
+
+/* ---- --burst: a number of instructions, and the time from one burst to the next ---- */
+
+struct burst_unit {
+    const char *name;
+    double factor;
+};
+
+/* A number and its unit, all of the text, times the unit's factor. Returns whether it is one from lo to hi. */
+static bool with_unit(const char *text, const struct burst_unit *units, size_t n, double lo, double hi, double *out)
+{
+    char number[40];
+    size_t length = strspn(text, "+-.0123456789eE");
+    if (length == 0 || length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(text + length, units[i].name) == 0)
+            return option_number(number, lo / units[i].factor, hi / units[i].factor, out) == NULL &&
+                   (*out *= units[i].factor, true);
+    return false;
+}
+
+int option_take_burst(const struct option_row *p, const char *text, struct options *o)
+{
+    struct tables_options *out = &o->tables;
+    static const struct burst_unit counts[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
+    static const struct burst_unit times[] = {{"", 1}, {"us", 1}, {"ms", 1e3}, {"s", 1e6}};
+    const char *comma = strchr(text, ',');
+    char count[40] = "";
+    if (comma != NULL && (size_t)(comma - text) < sizeof count)
+        memcpy(count, text, (size_t)(comma - text));
+    if (comma == NULL || !with_unit(count, counts, 3, 1, 1e9, &out->burst_count) ||
+        out->burst_count != floor(out->burst_count) || !with_unit(comma + 1, times, 4, 1, 1e6, &out->burst_every_us))
+        return refuse(BAD_USAGE,
+                      "--%s: '%s' is not of the form N,T: instructions (1 to 1e9, also 10k) every T (1 to 1000000 "
+                      "microseconds, also 10us, 1ms, 0.1s), as in 1000,1ms",
+                      p->name, text);
     return 0;
 }

@@ -40,13 +40,19 @@ enum { EVENTS_GIVEN_MAX = 4 };
 
 enum { MARKS_GIVEN_MAX = 64 };
 
+/* on or off, or not given. */
+struct given_switch {
+    bool given, on;
+};
+
 /* What only --simulate takes. */
 struct simulate_given {
     const char *siblings, *stamps;        /* a text, and a file; NULL: not given */
     enum sim_policy policy[SIM_POLICIES]; /* in the order given */
     enum sim_scheduler scheduler[SIM_SCHEDULERS];
     size_t n_policies, n_schedulers; /* 0: not given */
-    bool smt_given, smt_on, what_if;
+    struct given_switch smt;
+    bool what_if;
     uint32_t recorded; /* 0.1 MHz; 0: not given */
     enum sim_class stamps_class;
     struct sim_mark mark[MARKS_GIVEN_MAX];
@@ -76,7 +82,7 @@ struct options {
 
     const char *machine; /* NULL: auto */
     struct given_number runs, period_us, warmup_us, observe_us, cpu, timeout_us;
-    bool turbo_given, turbo_on;    /* --turbo */
+    struct given_switch turbo;
     struct given_number fixed_ghz; /* --fixed-frequency */
     bool quiet_given;              /* --quiet-machine ... */
     unsigned quiet_parts;          /* ... with these (enum quiet_part); 0: without a list */
@@ -105,3 +111,12 @@ struct options {
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;
 };
+
+/*
+ * Parses argv. Returns -1 and fills *o, or an exit status when the program is to end now: wrong usage (one line has
+ * been said) or all done (--help, --version print and exit by themselves).
+ */
+int option_parse(int argc, char **argv, struct options *o);
+
+/* The few lines for a call without arguments, on standard error. */
+void option_parse_short_usage(void);

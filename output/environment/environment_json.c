@@ -6,11 +6,6 @@
 #include "output/environment/findings.h"
 #include "util/json_lines.h"
 
-static void put_text_or_null(json_t *o, const char *key, const char *text, bool *failed)
-{
-    json_lines_put(o, key, json_lines_text(text[0] ? text : NULL), failed);
-}
-
 static json_t *finding_object(const struct finding *f, bool *failed)
 {
     static const char *const kinds[] = {"disturbs", "limits", "unknown", "quiet"};
@@ -18,12 +13,12 @@ static json_t *finding_object(const struct finding *f, bool *failed)
     json_t *o = json_object();
     json_lines_put(o, "id", json_string(f->id), failed);
     json_lines_put(o, "kind", json_string(kinds[f->kind]), failed);
-    json_lines_put(o, "cost", known ? json_real(f->cost) : json_null(), failed);
+    json_lines_put(o, "cost", json_lines_real(f->cost), failed);
     json_lines_put(o, "cost_is", known ? json_string(f->counted ? "counted" : "estimated") : json_null(), failed);
-    put_text_or_null(o, "seen", f->seen, failed);
-    put_text_or_null(o, "why", f->why, failed);
-    put_text_or_null(o, "change", f->change, failed);
-    put_text_or_null(o, "undo", f->undo, failed);
+    json_lines_put_text(o, "seen", f->seen, failed);
+    json_lines_put_text(o, "why", f->why, failed);
+    json_lines_put_text(o, "change", f->change, failed);
+    json_lines_put_text(o, "undo", f->undo, failed);
     if (f->boot)
         json_lines_put(o, "boot", json_true(), failed);
     return o;
@@ -33,7 +28,7 @@ static json_t *quiet_object(const struct finding *f, bool *failed)
 {
     json_t *o = json_object();
     json_lines_put(o, "id", json_string(f->id), failed);
-    put_text_or_null(o, "seen", f->seen, failed);
+    json_lines_put_text(o, "seen", f->seen, failed);
     return o;
 }
 

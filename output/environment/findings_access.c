@@ -23,9 +23,8 @@ void findings_pmu(const struct environment *e, struct finding *f)
 /* Linux, Documentation/admin-guide/sysctl/kernel.rst, perf_event_paranoid; root is never refused. */
 void findings_perf_paranoid(const struct environment *e, struct finding *f)
 {
-    if (e->fact[ENV_PMU_TYPE].error == ENOENT || !findings_has(e, f, ENV_PERF_PARANOID))
+    if (e->fact[ENV_PMU_TYPE].error == ENOENT || !findings_shows(e, f, ENV_PERF_PARANOID))
         return;
-    findings_see_fact(e, f, ENV_PERF_PARANOID);
     if (e->root || !(findings_number(e, ENV_PERF_PARANOID) > 2))
         return;
     findings_limits(f, "plain users may not count anything: --machine perf does not work");
@@ -35,10 +34,7 @@ void findings_perf_paranoid(const struct environment *e, struct finding *f)
 /* Linux, arch/x86/events/core.c, rdpmc: 0 for nobody, 1 while perf events are mapped, 2 always. */
 void findings_rdpmc(const struct environment *e, struct finding *f)
 {
-    if (e->fact[ENV_PMU_TYPE].error == ENOENT || !findings_has(e, f, ENV_RDPMC))
-        return;
-    findings_see_fact(e, f, ENV_RDPMC);
-    if (strcmp(e->fact[ENV_RDPMC].text, "0") != 0)
+    if (e->fact[ENV_PMU_TYPE].error == ENOENT || !findings_shows(e, f, ENV_RDPMC) || !findings_is(e, ENV_RDPMC, "0"))
         return;
     findings_limits(f, "the instruction RDPMC is forbidden to programs, and a counter read by a system call takes "
                        "a microsecond instead of some nanoseconds");
@@ -56,9 +52,8 @@ static bool chosen_word(const char *text, const char *word)
 /* kernel_lockdown(7). */
 void findings_lockdown(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_LOCKDOWN))
+    if (!findings_shows(e, f, ENV_LOCKDOWN))
         return;
-    findings_see_fact(e, f, ENV_LOCKDOWN);
     if (chosen_word(e->fact[ENV_LOCKDOWN].text, "integrity") ||
         chosen_word(e->fact[ENV_LOCKDOWN].text, "confidentiality"))
         findings_limits(f,

@@ -14,10 +14,7 @@ static double lost_below(const struct environment *e, double khz)
 /* V 5.1.1, figure 5-1: under powersave a core climbs from 1.2 to 3.5 GHz, step by step, while it is measured. */
 void findings_governor(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_GOVERNOR))
-        return;
-    findings_see_fact(e, f, ENV_GOVERNOR);
-    if (strcmp(e->fact[ENV_GOVERNOR].text, "performance") == 0)
+    if (!findings_shows(e, f, ENV_GOVERNOR) || findings_is(e, ENV_GOVERNOR, "performance"))
         return;
     double lowest = findings_number(e, ENV_LOWEST_KHZ);
     if (findings_number(e, ENV_HIGHEST_KHZ) > 0) {
@@ -54,7 +51,7 @@ void findings_turbo(const struct environment *e, struct finding *f)
     }
     if (!found)
         return;
-    bool on = (strcmp(e->fact[which].text, "0") == 0) == (which == ENV_NO_TURBO);
+    bool on = findings_is(e, which, "0") == (which == ENV_NO_TURBO);
     findings_see_fact(e, f, which);
     if (!on) {
         findings_limits(f, "turbo is off: license levels differ above the base frequency, so that none may be seen");
@@ -72,12 +69,11 @@ void findings_turbo(const struct environment *e, struct finding *f)
 /* Linux, Documentation/admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints". */
 void findings_epp(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_EPP))
+    if (!findings_shows(e, f, ENV_EPP))
         return;
-    findings_see_fact(e, f, ENV_EPP);
     if (e->hwp)
         findings_see(f, "HWP: the processor chooses");
-    if (strcmp(e->fact[ENV_EPP].text, "performance") == 0 || strcmp(e->fact[ENV_EPP].text, "0") == 0)
+    if (findings_is(e, ENV_EPP, "performance") || findings_is(e, ENV_EPP, "0"))
         return;
     findings_disturbs(f, "the processor itself weighs energy against speed: it raises the frequency late, and lowers "
                          "it where code waits");
@@ -128,7 +124,7 @@ void findings_power_cap(const struct environment *e, struct finding *f)
         return;
     double cap = findings_number(e, ENV_CAP_UW), most = findings_number(e, ENV_CAP_MAX_UW);
     findings_see_fact(e, f, ENV_CAP_UW);
-    if (!(cap < most) || strcmp(e->fact[ENV_CAP_ENABLED].text, "0") == 0)
+    if (!(cap < most) || findings_is(e, ENV_CAP_ENABLED, "0"))
         return;
     findings_see(f, "the package may take %.0f W, and is held at %.0f W", most * 1e-6, cap * 1e-6);
     findings_disturbs(f, "a power limit below the processor's own lowers the frequency of heavy code on many cores, "

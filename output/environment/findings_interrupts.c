@@ -290,10 +290,7 @@ void findings_irqbalance(const struct environment *e, struct finding *f)
  */
 void findings_nmi_watchdog(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_NMI_WATCHDOG))
-        return;
-    findings_see_fact(e, f, ENV_NMI_WATCHDOG);
-    if (strcmp(e->fact[ENV_NMI_WATCHDOG].text, "0") == 0)
+    if (!findings_shows(e, f, ENV_NMI_WATCHDOG) || findings_is(e, ENV_NMI_WATCHDOG, "0"))
         return;
     findings_disturbs(f, "it takes a hardware counter of each CPU, which measurements then lack, and interrupts even "
                          "where interrupts are masked, every few seconds");

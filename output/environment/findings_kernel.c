@@ -63,10 +63,7 @@ void findings_mitigations(const struct environment *e, struct finding *f)
 /* V 5.1.8: it makes runs of a program differ, not parts of one run; those of registers alone not at all. */
 void findings_aslr(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_ASLR))
-        return;
-    findings_see_fact(e, f, ENV_ASLR);
-    if (strcmp(e->fact[ENV_ASLR].text, "0") == 0)
+    if (!findings_shows(e, f, ENV_ASLR) || findings_is(e, ENV_ASLR, "0"))
         return;
     findings_disturbs(f,
                       "code and data lie elsewhere in each run, so runs with memory accesses differ; for one command "
@@ -77,10 +74,7 @@ void findings_aslr(const struct environment *e, struct finding *f)
 /* Linux, Documentation/admin-guide/mm/transhuge.rst. */
 void findings_huge_pages(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_HUGE_PAGES))
-        return;
-    findings_see_fact(e, f, ENV_HUGE_PAGES);
-    if (!strstr(e->fact[ENV_HUGE_PAGES].text, "[always]"))
+    if (!findings_shows(e, f, ENV_HUGE_PAGES) || !strstr(e->fact[ENV_HUGE_PAGES].text, "[always]"))
         return;
     findings_disturbs(f, "whether a buffer gets huge pages is decided anew in each run, and khugepaged joins pages "
                          "meanwhile: tables with memory accesses differ from run to run");
@@ -93,9 +87,8 @@ void findings_huge_pages(const struct environment *e, struct finding *f)
 void findings_clocksource(const struct environment *e, struct finding *f)
 {
     static const char *const of_tsc[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen"};
-    if (!findings_has(e, f, ENV_CLOCKSOURCE))
+    if (!findings_shows(e, f, ENV_CLOCKSOURCE))
         return;
-    findings_see_fact(e, f, ENV_CLOCKSOURCE);
     for (size_t i = 0; i < sizeof of_tsc / sizeof *of_tsc; i++)
         if (strcmp(e->fact[ENV_CLOCKSOURCE].text, of_tsc[i]) == 0)
             return;

@@ -34,6 +34,19 @@ bool findings_has(const struct environment *e, struct finding *f, enum environme
     return findings_readable(e, f, e->fact[which].error, path);
 }
 
+bool findings_shows(const struct environment *e, struct finding *f, enum environment_fact which)
+{
+    bool has = findings_has(e, f, which);
+    if (has)
+        findings_see_fact(e, f, which);
+    return has;
+}
+
+bool findings_is(const struct environment *e, enum environment_fact which, const char *text)
+{
+    return strcmp(e->fact[which].text, text) == 0;
+}
+
 void findings_not_counted(const struct environment *e, struct finding *f, const char *what)
 {
     f->kind = FINDING_UNKNOWN;

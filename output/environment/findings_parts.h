@@ -31,7 +31,11 @@ findings_maker findings_microcode, findings_mitigations, findings_aslr, findings
 
 /* Whether a fact was read. Where it is there and could not be, the finding becomes FINDING_UNKNOWN, and says so. */
 bool findings_has(const struct environment *e, struct finding *f, enum environment_fact which);
-/* The same of anything else: `error` is an error number, `place` where it should stand. */
+/* The same, and then it is seen (findings_see_fact). */
+bool findings_shows(const struct environment *e, struct finding *f, enum environment_fact which);
+/* Whether the text of a fact is this. */
+bool findings_is(const struct environment *e, enum environment_fact which, const char *text);
+/* The same as findings_has() of anything else: `error` is an error number, `place` where it should stand. */
 bool findings_readable(const struct environment *e, struct finding *f, int error, const char *place);
 /* FINDING_UNKNOWN: it could have been counted and was not. */
 void findings_not_counted(const struct environment *e, struct finding *f, const char *what);

@@ -122,10 +122,7 @@ void findings_processes(const struct environment *e, struct finding *f)
 /* Linux, Documentation/scheduler/sched-rt-group.rst; drivers/native/pinning.c keeps below the limit. */
 void findings_rt_throttling(const struct environment *e, struct finding *f)
 {
-    if (!findings_has(e, f, ENV_RT_RUNTIME))
-        return;
-    findings_see_fact(e, f, ENV_RT_RUNTIME);
-    if (e->fact[ENV_RT_RUNTIME].text[0] == '-')
+    if (!findings_shows(e, f, ENV_RT_RUNTIME) || e->fact[ENV_RT_RUNTIME].text[0] == '-')
         return;
     findings_limits(f,
                     "a real-time thread is stopped when it has run so many microseconds of a second: longer stretches "

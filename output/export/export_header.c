@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-
 #include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,12 +10,6 @@
 #include "util/template.h"
 
 enum { TEXT_MAX = 400, LINE_MAX_LENGTH = 110, INVERSE_BITS = 22 };
-
-/* The parameters and the hash of their JSON. */
-struct hashed {
-    const struct schedule *schedule;
-    char sha256[SHA256_HEX_SIZE];
-};
 
 /* Text for a comment or a string of C: printable ASCII on one line that ends neither and is no trigraph. */
 static const char *harmless(const char *text, char out[TEXT_MAX])
@@ -63,10 +56,8 @@ static void said(FILE *out, const char *key, const char *text)
     comment(out, 11, line);
 }
 
-static void provenance(FILE *out, const void *data)
+static void provenance(FILE *out, const struct schedule *s, const char *sha256)
 {
-    const struct hashed *h = data;
-    const struct schedule *s = h->schedule;
     char line[2 * TEXT_MAX], a[TEXT_MAX], b[TEXT_MAX], c[TEXT_MAX];
     said(out, "CPU", s->cpu);
     said(out, "Machine", s->machine);
@@ -78,7 +69,7 @@ static void provenance(FILE *out, const void *data)
         said(out, "Measured", line);
     }
     said(out, "Version", s->version);
-    said(out, "SHA-256", h->sha256);
+    said(out, "SHA-256", sha256);
     fputs(" *            of the JSON file that --export json writes of the same measurement\n", out);
     if (s->n_settings)
         fputs(" *\n * Settings:\n", out);
@@ -93,14 +84,6 @@ static void provenance(FILE *out, const void *data)
                  s->missing[i].count == 1 ? "" : "s", harmless(s->missing[i].why, b));
         comment(out, 4, line);
     }
-}
-
-/* The first line of the header's comment. */
-static void export_header_modelled(FILE *out, const void *schedule)
-{
-    const struct schedule *s = schedule;
-    if (s->modelled)
-        fputs(" * MODELLED: computed from a model, not measured on a processor.\n *\n", out);
 }
 
 /* Whether every number of active cores, from 1 to those that the machine has, was measured at every level on all CPUs
@@ -126,9 +109,8 @@ static unsigned export_header_levels_of(const struct schedule *s)
     return s->n_levels ? s->n_levels : 1;
 }
 
-static void export_header_events(FILE *out, const void *schedule)
+static void export_header_events(FILE *out, const struct schedule *s)
 {
-    const struct schedule *s = schedule;
     for (unsigned l = 0; l < s->n_levels; l++) {
         fprintf(out, "#define CHARACTERIZE_HAS_LEVEL%u_EVENT %d\n", l, s->level_event[l].present);
         if (s->level_event[l].present)
@@ -217,64 +199,56 @@ static void export_header_throttle(FILE *out, const struct schedule *s, const vo
 
 /* ---- all of it ---- */
 
-struct header_rows {
-    const char *name, *count; /* of the template */
-    const struct schedule *schedule;
-    const void *rows;
-    size_t n, size;
-    void (*print)(FILE *out, const struct schedule *s, const void *row);
-};
-
-static void export_header_rows(FILE *out, const void *list)
+static void export_header_values(const struct schedule *s, const char *sha256, struct template_values *v)
 {
-    const struct header_rows *l = list;
-    for (size_t i = 0; i < l->n; i++)
-        l->print(out, l->schedule, (const char *)l->rows + i * l->size);
-}
-
-static void export_header_values(const struct hashed *h, struct template_values *v)
-{
-    const struct schedule *s = h->schedule;
-    const struct header_rows lists[] = {
-        {"POINTS", "N_POINTS", s, s->points, s->n_points, sizeof *s->points, export_header_point},
-        {"TURBOS", "N_TURBOS", s, s->turbos, s->n_turbos, sizeof *s->turbos, export_header_turbo},
-        {"CLASSES", "N_CLASSES", s, s->classes, s->n_classes, sizeof *s->classes, export_header_class},
-        {"TRIGGERS", "N_TRIGGERS", s, s->triggers, s->n_triggers, sizeof *s->triggers, export_header_trigger},
-        {"COSTS", "N_COSTS", s, s->costs, s->n_costs, sizeof *s->costs, export_header_cost},
-        {"LEVEL_COSTS", "N_LEVEL_COSTS", s, s->level_costs, s->n_level_costs, sizeof *s->costs, export_header_cost},
-        {"RELAXATIONS", "N_RELAXATIONS", s, s->relaxations, s->n_relaxations, sizeof *s->relaxations,
+    const struct {
+        const char *name, *count; /* of the template */
+        const void *rows;
+        size_t n, size;
+        void (*print)(FILE *out, const struct schedule *s, const void *row);
+    } lists[] = {
+        {"POINTS", "N_POINTS", s->points, s->n_points, sizeof *s->points, export_header_point},
+        {"TURBOS", "N_TURBOS", s->turbos, s->n_turbos, sizeof *s->turbos, export_header_turbo},
+        {"CLASSES", "N_CLASSES", s->classes, s->n_classes, sizeof *s->classes, export_header_class},
+        {"TRIGGERS", "N_TRIGGERS", s->triggers, s->n_triggers, sizeof *s->triggers, export_header_trigger},
+        {"COSTS", "N_COSTS", s->costs, s->n_costs, sizeof *s->costs, export_header_cost},
+        {"LEVEL_COSTS", "N_LEVEL_COSTS", s->level_costs, s->n_level_costs, sizeof *s->costs, export_header_cost},
+        {"RELAXATIONS", "N_RELAXATIONS", s->relaxations, s->n_relaxations, sizeof *s->relaxations,
          export_header_relaxation},
-        {"LEVEL_RELAXATIONS", "N_LEVEL_RELAXATIONS", s, s->level_relaxations, s->n_level_relaxations,
+        {"LEVEL_RELAXATIONS", "N_LEVEL_RELAXATIONS", s->level_relaxations, s->n_level_relaxations,
          sizeof *s->relaxations, export_header_relaxation},
-        {"THROTTLES", "N_THROTTLES", s, s->throttles, s->n_throttles, sizeof *s->throttles, export_header_throttle},
+        {"THROTTLES", "N_THROTTLES", s->throttles, s->n_throttles, sizeof *s->throttles, export_header_throttle},
     };
     char cpu[TEXT_MAX];
-    template_put(v, "MODELLED_NOTE", export_header_modelled, s);
-    template_put(v, "PROVENANCE", provenance, h);
-    template_put_text(v, "MODELLED", "%d", s->modelled);
-    template_put_text(v, "CPU", "%s", harmless(s->cpu, cpu));
-    template_put_text(v, "SHA256", "%s", h->sha256);
-    template_put_text(v, "LEVELS", "%u", export_header_levels_of(s));
-    template_put_text(v, "CORES_COMPLETE", "%d", complete(s));
-    template_put(v, "LEVEL_EVENTS", export_header_events, s);
+    template_value(v, "MODELLED_NOTE");
+    if (s->modelled)
+        fputs(" * MODELLED: computed from a model, not measured on a processor.\n *\n", v->out);
+    provenance(template_value(v, "PROVENANCE"), s, sha256);
+    fprintf(template_value(v, "MODELLED"), "%d", s->modelled);
+    fputs(harmless(s->cpu, cpu), template_value(v, "CPU"));
+    fputs(sha256, template_value(v, "SHA256"));
+    fprintf(template_value(v, "LEVELS"), "%u", export_header_levels_of(s));
+    fprintf(template_value(v, "CORES_COMPLETE"), "%d", complete(s));
+    export_header_events(template_value(v, "LEVEL_EVENTS"), s);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        template_put(v, lists[i].name, export_header_rows, &lists[i]);
-        template_put_text(v, lists[i].count, "%zu", lists[i].n);
+        template_value(v, lists[i].name);
+        for (size_t row = 0; row < lists[i].n; row++)
+            lists[i].print(v->out, s, (const char *)lists[i].rows + row * lists[i].size);
+        fprintf(template_value(v, lists[i].count), "%zu", lists[i].n);
     }
 }
 
 char *export_to_header(const struct schedule *s, char *why, size_t why_size)
 {
-    struct hashed h = {.schedule = s};
     struct template_values values = {.n = 0};
-    char *json = export_to_json(s, why, why_size), *text = NULL;
+    char *json = export_to_json(s, why, why_size), *text = NULL, sha256[SHA256_HEX_SIZE];
     struct template_file file = {NULL, NULL};
     int status = json ? template_read(&file, "export", "header", ".h.in", why, why_size) : -1;
     size_t size = 0;
-    FILE *out = status == 0 ? open_memstream(&text, &size) : NULL;
+    FILE *out = status == 0 && template_begin(&values) ? open_memstream(&text, &size) : NULL;
     if (out) {
-        sha256_hex(json, strlen(json), h.sha256);
-        export_header_values(&h, &values);
+        sha256_hex(json, strlen(json), sha256);
+        export_header_values(s, sha256, &values);
         status = template_fill(&file, &values, out, why, why_size);
     }
     if ((status == 0 && !out) || (out && fclose(out) != 0))

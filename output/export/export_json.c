@@ -9,11 +9,6 @@
 /* A number as json_pack takes it. */
 #define WHOLE(x) ((json_int_t)(x))
 
-static void put_whole(json_t *object, const char *key, long long value, bool *failed)
-{
-    json_lines_put(object, key, json_integer(value), failed);
-}
-
 /* Nothing where there is no text. */
 static void export_json_put_text(json_t *object, const char *key, const char *text, bool *failed)
 {
@@ -27,13 +22,13 @@ static void put_number(json_t *object, const char *key, const struct schedule_nu
     char name[40];
     if (!n->present)
         return;
-    put_whole(object, key, n->value, failed);
+    json_lines_put_whole(object, key, n->value, failed);
     if (!n->has_limits)
         return;
     snprintf(name, sizeof name, "%s_lo", key);
-    put_whole(object, name, n->lo, failed);
+    json_lines_put_whole(object, name, n->lo, failed);
     snprintf(name, sizeof name, "%s_hi", key);
-    put_whole(object, name, n->hi, failed);
+    json_lines_put_whole(object, name, n->hi, failed);
 }
 
 static void export_json_put_head(json_t *root, const struct schedule *s, bool *failed)
@@ -46,124 +41,124 @@ static void export_json_put_head(json_t *root, const struct schedule *s, bool *f
     export_json_put_text(root, "version", s->version, failed);
     export_json_put_text(root, "date_first", s->date_first, failed);
     export_json_put_text(root, "date_last", s->date_last, failed);
-    put_whole(root, "levels", s->n_levels, failed);
+    json_lines_put_whole(root, "levels", s->n_levels, failed);
 }
 
 /* ---- rows: what each adds to its list ---- */
 
-typedef void json_row(const struct schedule *s, const void *row, json_t *list, bool *failed);
+struct json_out {
+    const struct schedule *s;
+    json_t *list;
+    bool failed;
+};
 
-static void json_class(const struct schedule *s, const void *row, json_t *list, bool *failed)
+typedef void json_row(const void *row, struct json_out *out);
+
+static void json_class(const void *row, struct json_out *out)
 {
     const struct schedule_class *c = row;
-    json_t *o = json_pack("{s:I, s:I, s:b}", "class", WHOLE(c - s->classes), "width", WHOLE(c->width), "heavy",
+    json_t *o = json_pack("{s:I, s:I, s:b}", "class", WHOLE(c - out->s->classes), "width", WHOLE(c->width), "heavy",
                           c->heavy);
-    put_number(o, "level", &c->level, failed);
-    json_lines_push(list, o, failed);
+    put_number(o, "level", &c->level, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
-static void json_level_event(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_level_event(const void *row, struct json_out *out)
 {
     const struct schedule_number *e = row;
     if (e->present)
-        json_lines_push(list,
-                        json_pack("{s:I, s:I, s:I}", "level", WHOLE(e - s->level_event), "event",
+        json_lines_push(out->list,
+                        json_pack("{s:I, s:I, s:I}", "level", WHOLE(e - out->s->level_event), "event",
                                   WHOLE(e->value & 0xff), "umask", WHOLE(e->value >> 8 & 0xff)),
-                        failed);
+                        &out->failed);
 }
 
-static void json_trigger(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_trigger(const void *row, struct json_out *out)
 {
     const struct schedule_trigger *t = row;
     json_t *o = json_pack("{s:I, s:I}", "class", WHOLE(t->class_index), "one_in", WHOLE(t->density));
-    (void)s;
-    put_number(o, "level", &t->level, failed);
-    put_number(o, "count", &t->count, failed);
-    json_lines_push(list, o, failed);
+    put_number(o, "level", &t->level, &out->failed);
+    put_number(o, "count", &t->count, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
-static void json_point(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_point(const void *row, struct json_out *out)
 {
     const struct schedule_point *p = row;
-    for (unsigned l = 0; l < s->n_levels; l++) {
+    for (unsigned l = 0; l < out->s->n_levels; l++) {
         if (!p->mhz[l].present)
             continue;
         json_t *o = json_pack("{s:I, s:I, s:I}", "cpu", WHOLE(p->cpu), "active_cores", WHOLE(p->active_cores), "level",
                               WHOLE(l));
-        put_number(o, "mhz", &p->mhz[l], failed);
-        json_lines_push(list, o, failed);
+        put_number(o, "mhz", &p->mhz[l], &out->failed);
+        json_lines_push(out->list, o, &out->failed);
     }
 }
 
 /* The turbo levels of a CPU are numbered from 0. */
-static void json_turbo(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_turbo(const void *row, struct json_out *out)
 {
     const struct schedule_turbo *t = row, *first = t;
-    while (first > s->turbos && first[-1].cpu == t->cpu)
+    while (first > out->s->turbos && first[-1].cpu == t->cpu)
         first--;
-    for (unsigned l = 0; l < s->n_levels; l++) {
+    for (unsigned l = 0; l < out->s->n_levels; l++) {
         if (!t->mhz[l].present)
             continue;
         json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I}", "cpu", WHOLE(t->cpu), "turbo", WHOLE(t - first), "level",
                               WHOLE(l), "cores_lo", WHOLE(t->cores_lo), "cores_hi", WHOLE(t->cores_hi));
-        put_number(o, "mhz", &t->mhz[l], failed);
-        json_lines_push(list, o, failed);
+        put_number(o, "mhz", &t->mhz[l], &out->failed);
+        json_lines_push(out->list, o, &out->failed);
     }
 }
 
-static void json_cost(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_cost(const void *row, struct json_out *out)
 {
     const struct schedule_cost *c = row;
     json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(c->from), "to", WHOLE(c->to), "active_cores",
                           WHOLE(c->active_cores));
-    (void)s;
-    put_number(o, "down_ns", &c->down_ns, failed);
-    put_number(o, "up_ns", &c->up_ns, failed);
-    put_number(o, "breakeven_ns", &c->breakeven_ns, failed);
-    json_lines_push(list, o, failed);
+    put_number(o, "down_ns", &c->down_ns, &out->failed);
+    put_number(o, "up_ns", &c->up_ns, &out->failed);
+    put_number(o, "breakeven_ns", &c->breakeven_ns, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
-static void json_relaxation(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_relaxation(const void *row, struct json_out *out)
 {
     const struct schedule_relaxation *r = row;
     json_t *o = json_pack("{s:I, s:I, s:I}", "from", WHOLE(r->from), "to", WHOLE(r->to), "mode", WHOLE(r->mode));
-    (void)s;
-    put_number(o, "wait_ns", &r->wait_ns, failed);
-    put_number(o, "share_permille", &r->share_permille, failed);
-    json_lines_push(list, o, failed);
+    put_number(o, "wait_ns", &r->wait_ns, &out->failed);
+    put_number(o, "share_permille", &r->share_permille, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
-static void json_throttle(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_throttle(const void *row, struct json_out *out)
 {
     const struct schedule_throttle *t = row;
     json_t *o = json_pack("{s:I, s:I, s:I, s:I}", "from", WHOLE(t->from), "to", WHOLE(t->to), "active_cores",
                           WHOLE(t->active_cores), "phase", WHOLE(t->phase));
-    (void)s;
-    put_number(o, "duration_ns", &t->duration_ns, failed);
-    put_number(o, "ratio_permille", &t->ratio_permille, failed);
-    json_lines_push(list, o, failed);
+    put_number(o, "duration_ns", &t->duration_ns, &out->failed);
+    put_number(o, "ratio_permille", &t->ratio_permille, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
-static void json_setting(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_setting(const void *row, struct json_out *out)
 {
     const struct schedule_setting *p = row;
     json_t *o = json_object();
-    (void)s;
-    export_json_put_text(o, "table", p->table, failed);
-    export_json_put_text(o, "key", p->key, failed);
-    export_json_put_text(o, "value", p->value, failed);
-    json_lines_push(list, o, failed);
+    export_json_put_text(o, "table", p->table, &out->failed);
+    export_json_put_text(o, "key", p->key, &out->failed);
+    export_json_put_text(o, "value", p->value, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
-static void json_missing(const struct schedule *s, const void *row, json_t *list, bool *failed)
+static void json_missing(const void *row, struct json_out *out)
 {
     const struct schedule_missing *m = row;
     json_t *o = json_object();
-    (void)s;
-    export_json_put_text(o, "table", m->table, failed);
-    export_json_put_text(o, "why", m->why, failed);
-    put_whole(o, "count", (long long)m->count, failed);
-    json_lines_push(list, o, failed);
+    export_json_put_text(o, "table", m->table, &out->failed);
+    export_json_put_text(o, "why", m->why, &out->failed);
+    json_lines_put_whole(o, "count", (long long)m->count, &out->failed);
+    json_lines_push(out->list, o, &out->failed);
 }
 
 /* ---- all of it ---- */
@@ -191,16 +186,15 @@ char *export_to_json(const struct schedule *s, char *why, size_t why_size)
     };
     if (schedule_check_consistent(s, why, why_size) != 0)
         return NULL;
-    bool failed = false;
+    struct json_out out = {.s = s};
     json_t *root = json_object();
-    export_json_put_head(root, s, &failed);
+    export_json_put_head(root, s, &out.failed);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        json_t *list = json_array();
+        out.list = json_lines_array(root, lists[i].name, &out.failed);
         for (size_t row = 0; row < lists[i].n; row++)
-            lists[i].add(s, (const char *)lists[i].rows + row * lists[i].size, list, &failed);
-        json_lines_put(root, lists[i].name, list, &failed);
+            lists[i].add((const char *)lists[i].rows + row * lists[i].size, &out);
     }
-    char *text = json_lines_dump(root, failed);
+    char *text = json_lines_dump(root, out.failed);
     if (!text)
         snprintf(why, why_size, "out of memory");
     return text;

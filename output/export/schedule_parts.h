@@ -56,11 +56,5 @@ bool schedule_put_pairs(struct schedule *s, const struct table *t, enum tables_e
 /* level_costs and level_relaxations from those between classes. */
 bool schedule_put_level_pairs(struct schedule *s);
 
-/* schedule_waits.c. One row of the table relaxation between two classes; false: out of memory. */
-bool schedule_wait_row(struct schedule *s, const struct table *t, size_t row, size_t from, size_t to);
-/* Of several pairs of kernels between two classes, and of classes between two levels, the one that waits longest in the
- * mean, with all of its modes: shares of different pairs do not add up. */
-bool schedule_choose_waits(struct schedule_relaxation **list, size_t *n);
-
 /* schedule_events.c. level_event from the table umask. */
 void schedule_put_events(struct schedule *s, const struct table *t);

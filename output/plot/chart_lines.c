@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/chart_panels.h"
+#include "output/plot/chart_canvas.h"
 
 #include <math.h>
 #include <stdlib.h>

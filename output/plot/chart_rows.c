@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/chart_panels.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "output/plot/chart_panels.h"
+#include "output/plot/chart_canvas.h"
 #include "output/plot/chart_spans.h"
 
 enum {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "analysis/phases/phases.h"
+#include "analysis/wake/wake.h"
 #include "tables/table/chart.h"
 #include "tables/table/table.h"
 #include "trace/trace.h"
@@ -22,3 +23,10 @@ int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, 
  * `why`: no rows, no values, no plot for a table of this name, out of memory.
  */
 int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size);
+
+/*
+ * wake_chart.c. First uses over idle times, both logarithmic, and the stages as lines. At most 4000 points are drawn,
+ * evenly taken; of idle time 0 none. Returns 0, or -1 with one line in `why`.
+ */
+int wake_chart(const struct wake_point *points, size_t n, const struct wake_stages *s, const struct wake_source *source,
+               struct chart *c, char *why, size_t size);

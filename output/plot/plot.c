@@ -27,6 +27,14 @@ int plot_possible(void)
     return command_installed("gnuplot");
 }
 
+int plot_worth(const struct chart *c, const char *nothing, char *why, size_t why_size)
+{
+    for (size_t i = 0; i < c->n_panels && !c->failed; i++)
+        if (!chart_panel_empty(&c->panels[i]))
+            return 0;
+    return error_line(why, why_size, "%s", c->failed ? "out of memory" : nothing);
+}
+
 /* What gnuplot draws, malloc'ed, with a NUL behind its *size bytes; NULL with a line in `why`. */
 static char *plot_image(const struct chart *c, enum plot_form form, size_t *size, char *why, size_t why_size)
 {

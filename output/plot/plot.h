@@ -13,6 +13,9 @@ int plot_form_of(const char *path, enum plot_form *form);
 /* Whether gnuplot is there. */
 int plot_possible(void);
 
+/* Whether there is anything in it to draw. 0, or -1 with one line in `why`: `nothing`, or that memory ran out. */
+int plot_worth(const struct chart *c, const char *nothing, char *why, size_t why_size);
+
 /* Draws to a file, which is there whole or not at all. Returns 0, or with one line in `why` -1: it cannot be drawn, or
  * -2: it cannot be written. */
 int plot_write(const struct chart *c, const char *path, char *why, size_t why_size);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "output/plot/plot.h"
 #include "tables/table/tables.h"
 #include "util/error.h"
 #include "util/text_list.h"
@@ -22,7 +23,7 @@ static void subtitle(const struct table *t, char *out, size_t size)
 int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size)
 {
     const struct table_kind *k = t->name ? tables_find(t->name) : NULL;
-    bool drawn = k && k->plot, any = false;
+    bool drawn = k && k->plot;
     memset(c, 0, sizeof *c);
     c->modelled = table_modelled(t);
     if (!drawn || t->n_rows == 0)
@@ -30,9 +31,5 @@ int table_chart(const struct table *t, const char *title, struct chart *c, char 
     snprintf(c->title, sizeof c->title, "%s", title ? title : t->name);
     subtitle(t, c->subtitle, sizeof c->subtitle);
     k->plot(t, c);
-    for (size_t i = 0; i < c->n_panels; i++)
-        any = any || !chart_panel_empty(&c->panels[i]);
-    if (any && !c->failed)
-        return 0;
-    return error_line(why, why_size, c->failed ? "out of memory" : "the table has no values to draw");
+    return plot_worth(c, "the table has no values to draw", why, why_size);
 }

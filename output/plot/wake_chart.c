@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/plot/wake_chart.h"
+#include "output/plot/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,36 +6,16 @@
 
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
+#include "util/error.h"
 #include "util/template.h"
 
+/* What all sections are made of. */
 struct page {
     const struct report_words *words;
     const struct report_head *head;
     const struct report_part *parts;
     size_t n;
-    char *why; /* what went wrong with a section; "": nothing */
-    size_t why_size;
 };
-
-static void page_cpu(FILE *out, const void *page)
-{
-    const char *cpu = ((const struct page *)page)->head->cpu;
-    html_text(out, cpu && *cpu ? cpu : "Unknown processor");
-}
-
-static void page_date(FILE *out, const void *page)
-{
-    const char *date = ((const struct page *)page)->head->date;
-    if (date)
-        html_print(out, ", %s", date);
-}
-
-static void page_machine(FILE *out, const void *page)
-{
-    const char *machine = ((const struct page *)page)->head->machine;
-    if (machine)
-        html_print(out, " (%s)", machine);
-}
 
 static void page_file(FILE *out, const char *name)
 {
@@ -44,9 +24,8 @@ static void page_file(FILE *out, const char *name)
     fputs("</li>\n", out);
 }
 
-static void page_contents(FILE *out, const void *page)
+static void page_contents(FILE *out, const struct page *p)
 {
-    const struct page *p = page;
     for (size_t i = 0; i < p->n; i++)
         html_print(out, "<li><a href=\"#table-%zu\">%s</a></li>\n", i + 1, p->parts[i].table->name);
     for (size_t i = 0; i < p->head->n_pages; i++)
@@ -82,9 +61,8 @@ static bool told_elsewhere(const struct page *p, const struct table_pair *pair)
     return false;
 }
 
-static void page_facts(FILE *out, const void *page)
+static void page_facts(FILE *out, const struct page *p)
 {
-    const struct page *p = page;
     const struct report_head *h = p->head;
     html_fact(out, "processor", h->cpu);
     html_fact(out, "measured by", h->machine);
@@ -97,14 +75,7 @@ static void page_facts(FILE *out, const void *page)
     html_fact(out, "command", h->command);
 }
 
-static void page_notes(FILE *out, const void *page)
-{
-    const struct report_head *h = ((const struct page *)page)->head;
-    for (size_t i = 0; i < h->n_notes; i++)
-        html_print(out, "<li>%s</li>\n", h->notes[i]);
-}
-
-/* ---- findings and tables ---- */
+/* ---- findings ---- */
 
 /* Line k of a text, empty ones not counted: its beginning and length, or NULL. */
 static const char *line_of(const char *text, size_t k, size_t *length)
@@ -118,9 +89,8 @@ static const char *line_of(const char *text, size_t k, size_t *length)
     return NULL;
 }
 
-static void page_findings(FILE *out, const void *page)
+static void page_findings(FILE *out, const struct page *p)
 {
-    const struct page *p = page;
     size_t shown = 0;
     bool any = true;
     for (size_t k = 0; any && shown < REPORT_FINDINGS_MAX; k++) {
@@ -139,31 +109,10 @@ static void page_findings(FILE *out, const void *page)
     }
 }
 
-static void page_tables(FILE *out, const void *page)
-{
-    const struct page *p = page;
-    for (size_t i = 0; i < p->n && !*p->why; i++)
-        report_section(out, p->words, &p->parts[i], i + 1, p->why, p->why_size);
-}
-
-static void page_missing(FILE *out, const void *page)
-{
-    const struct page *p = page;
-    report_missing(out, p->words, p->parts, p->n);
-}
-
 /* ---- the end ---- */
 
-static void page_methods(FILE *out, const void *page)
+static void page_sources(FILE *out, const struct page *p)
 {
-    const struct page *p = page;
-    for (size_t i = 0; i < p->n; i++)
-        html_fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
-}
-
-static void page_sources(FILE *out, const void *page)
-{
-    const struct page *p = page;
     const char *letter;
     json_t *title;
     json_object_foreach(p->words->sources, letter, title)
@@ -176,9 +125,8 @@ static void page_sources(FILE *out, const void *page)
     }
 }
 
-static void page_files(FILE *out, const void *page)
+static void page_files(FILE *out, const struct page *p)
 {
-    const struct page *p = page;
     for (size_t i = 0; i < p->head->n_files; i++)
         page_file(out, p->head->files[i]);
     for (size_t i = 0; i < p->n; i++)
@@ -186,9 +134,8 @@ static void page_files(FILE *out, const void *page)
             page_file(out, p->parts[i].files[k]);
 }
 
-static void page_foot(FILE *out, const void *page)
+static void page_foot(FILE *out, const struct report_head *h)
 {
-    const struct report_head *h = ((const struct page *)page)->head;
     const char *const texts[][2] = {{"characterize ", h->version}, {"measured ", h->date}, {"seed ", h->seed}};
     bool any = false;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -199,27 +146,49 @@ static void page_foot(FILE *out, const void *page)
     fputs(h->modelled ? " \xC2\xB7 modelled, not measured" : "", out);
 }
 
+/* All values but those that other pages have as well. */
+static int page_put(struct template_values *v, const struct page *p, char *why, size_t why_size)
+{
+    const struct report_head *h = p->head;
+    FILE *out = v->out;
+    int status = 0;
+    template_flag(v, "INCOMPLETE", h->incomplete);
+    html_text(template_value(v, "CPU"), h->cpu && *h->cpu ? h->cpu : "Unknown processor");
+    template_value(v, "DATE");
+    if (h->date)
+        html_print(out, ", %s", h->date);
+    template_value(v, "MACHINE");
+    if (h->machine)
+        html_print(out, " (%s)", h->machine);
+    page_contents(template_value(v, "CONTENTS"), p);
+    page_facts(template_value(v, "FACTS"), p);
+    template_value(v, "NOTES");
+    for (size_t i = 0; i < h->n_notes; i++)
+        html_print(out, "<li>%s</li>\n", h->notes[i]);
+    page_findings(template_value(v, "FINDINGS"), p);
+    template_value(v, "TABLES");
+    for (size_t i = 0; i < p->n && status == 0; i++)
+        status = report_section(out, p->words, &p->parts[i], i + 1, why, why_size);
+    report_missing(template_value(v, "MISSING"), p->words, p->parts, p->n);
+    template_value(v, "METHODS");
+    for (size_t i = 0; i < p->n; i++)
+        html_fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
+    page_sources(template_value(v, "SOURCES"), p);
+    page_files(template_value(v, "FILES"), p);
+    page_foot(template_value(v, "FOOT"), h);
+    return status;
+}
+
 int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
                 const struct report_part *parts, size_t n, char *why, size_t why_size)
 {
-    static const struct {
-        const char *name;
-        template_printer *print;
-    } places[] = {{"CPU", page_cpu},           {"DATE", page_date},       {"MACHINE", page_machine},
-                  {"CONTENTS", page_contents}, {"FACTS", page_facts},     {"NOTES", page_notes},
-                  {"FINDINGS", page_findings}, {"TABLES", page_tables},   {"MISSING", page_missing},
-                  {"METHODS", page_methods},   {"SOURCES", page_sources}, {"FILES", page_files},
-                  {"FOOT", page_foot}};
-    const struct page p = {w, head, parts, n, why, why_size};
-    struct template_values v = {.n = 0};
+    const struct page p = {w, head, parts, n};
+    struct template_values v;
     *why = '\0';
-    template_put_text(&v, "MODELLED_TITLE", "%s", head->modelled ? " (modelled)" : "");
-    template_put_text(&v, "STYLE", "%s", w->style.text);
-    template_put_flag(&v, "MODELLED", head->modelled);
-    template_put_flag(&v, "INCOMPLETE", head->incomplete);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        template_put(&v, places[i].name, places[i].print, &p);
-    int status = *why ? -1 : template_fill(&w->page, &v, out, why, why_size);
+    int status = report_page_values(&v, w, head->modelled) ? page_put(&v, &p, why, why_size)
+                                                           : error_line(why, why_size, "out of memory");
+    if (status == 0)
+        status = template_fill(&w->page, &v, out, why, why_size);
     template_values_free(&v);
     return status == 0 && ferror(out) ? -1 : status;
 }

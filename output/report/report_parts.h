@@ -40,13 +40,26 @@ int svg_inline(FILE *out, const char *svg, const char *prefix, const char *title
 /* Whether it would. */
 bool svg_inline_possible(const char *svg);
 
-/* report_figure.c. A picture of a page's template: its place, and that of the reason where it cannot be drawn. */
+/* report_page.c. The values that all pages have: the style, and whether what they tell is modelled. False: out of
+ * memory. */
+bool report_page_values(struct template_values *v, const struct report_words *w, bool modelled);
+
+/* A page that is not the report: what is put into it goes to values.out. */
+struct report_page {
+    struct report_words words;
+    struct template_file file;
+    struct template_values values;
+};
+/* Begins the page of this template with the values above. False with one line in `why`. */
+bool report_page_begin(struct report_page *p, const char *name, bool modelled, char *why, size_t why_size);
+/* A table that was made for this, which is freed. */
+void report_page_table(struct report_page *p, struct table *t, const char *caption, const char *id);
+/* The values of a picture and of why there is none. The chart is freed; where `described` is not 0 `reason` says why. */
 struct report_figure {
     const char *place, *no_place;
     const char *prefix, *title; /* of svg_inline */
-    char *svg, why[400];        /* from malloc; the reason, where there is none */
 };
-/* Draws a chart, which is freed; where `described` is not 0 there is none, and f->why says why. */
-void report_figure_draw(struct report_figure *f, struct chart *c, int described);
-/* Puts both values. */
-void report_figure_put(struct template_values *v, const struct report_figure *f);
+void report_page_figure(struct report_page *p, const struct report_figure *f, struct chart *c, int described,
+                        const char *reason);
+/* Writes the page if it was begun, and frees. 0, or -1 with one line in `why`; with none where the stream failed. */
+int report_page_end(struct report_page *p, bool begun, FILE *out, char *why, size_t why_size);

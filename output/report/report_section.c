@@ -4,6 +4,7 @@
 #include "output/report/html.h"
 #include "output/report/report_parts.h"
 #include "tables/table/tables.h"
+#include "util/error.h"
 #include "util/template.h"
 
 const char *report_section_title(const struct report_part *p)
@@ -17,35 +18,21 @@ const char *report_section_method(const struct report_part *p)
     return k ? k->method : NULL;
 }
 
-struct section {
-    const struct report_words *words;
-    const struct report_part *part;
-    size_t number;
-};
-
-static void section_findings(FILE *out, const void *section)
+/* The picture, or in its place why there is none. */
+static void section_picture(struct template_values *v, const struct report_part *p, size_t number)
 {
-    const struct section *s = section;
-    html_lines(out, s->part->findings);
-}
-
-static void section_picture(FILE *out, const void *section)
-{
-    const struct section *s = section;
     char prefix[40], title[400];
-    snprintf(prefix, sizeof prefix, "plot-%zu-", s->number);
-    snprintf(title, sizeof title, "%s: plot; its figures are in the table below", report_section_title(s->part));
-    if (s->part->table->n_rows > 0 && s->part->svg)
-        svg_inline(out, s->part->svg, prefix, title);
-}
-
-static void section_no_picture(FILE *out, const void *section)
-{
-    const struct section *s = section;
-    if (s->part->table->n_rows > 0 && !s->part->svg)
-        html_text(out, s->part->svg_why);
-    else if (s->part->table->n_rows > 0 && !svg_inline_possible(s->part->svg))
-        fputs("gnuplot's output cannot be embedded in this page", out);
+    bool rows = p->table->n_rows > 0;
+    snprintf(prefix, sizeof prefix, "plot-%zu-", number);
+    snprintf(title, sizeof title, "%s: plot; its figures are in the table below", report_section_title(p));
+    template_value(v, "PICTURE");
+    if (rows && p->svg)
+        svg_inline(v->out, p->svg, prefix, title);
+    template_value(v, "NO_PICTURE");
+    if (rows && !p->svg)
+        html_text(v->out, p->svg_why);
+    else if (rows && !svg_inline_possible(p->svg))
+        fputs("gnuplot's output cannot be embedded in this page", v->out);
 }
 
 /* The file that has all rows. */
@@ -59,59 +46,42 @@ static const char *csv_of(const struct report_part *p)
     return NULL;
 }
 
-static void section_rows(FILE *out, const void *section)
+static void section_rows(FILE *out, const struct report_words *w, const struct report_part *p, size_t number)
 {
-    const struct section *s = section;
-    const struct table *t = s->part->table;
+    const struct table *t = p->table;
     char id[40], caption[400];
-    snprintf(id, sizeof id, "caption-%zu", s->number);
-    snprintf(caption, sizeof caption, "%s%s", report_section_title(s->part), table_modelled(t) ? " (modelled)" : "");
+    snprintf(id, sizeof id, "caption-%zu", number);
+    snprintf(caption, sizeof caption, "%s%s", report_section_title(p), table_modelled(t) ? " (modelled)" : "");
     if (t->n_rows > 0)
-        report_table(out, s->words, t, caption, id, csv_of(s->part));
-}
-
-static void section_settings(FILE *out, const void *section)
-{
-    const struct table *t = ((const struct section *)section)->part->table;
-    for (size_t i = 0; i < t->n_settings; i++)
-        html_print(out, "%s%s = %s", i ? "; " : "", t->settings[i].key, t->settings[i].value);
-}
-
-static void section_files(FILE *out, const void *section)
-{
-    const struct report_part *p = ((const struct section *)section)->part;
-    for (size_t i = 0; i < REPORT_FILES_MAX && p->files[i]; i++) {
-        fputs(i ? ", " : "", out);
-        html_link(out, p->files[i]);
-    }
-}
-
-static void section_title(FILE *out, const void *section)
-{
-    html_text(out, report_section_title(((const struct section *)section)->part));
+        report_table(out, w, t, caption, id, csv_of(p));
 }
 
 int report_section(FILE *out, const struct report_words *w, const struct report_part *p, size_t number, char *why,
                    size_t why_size)
 {
-    const struct section s = {w, p, number};
     const struct table *t = p->table;
-    struct template_values v = {.n = 0};
-    char missing[40] = "";
+    struct template_values v;
+    if (!template_begin(&v))
+        return error_line(why, why_size, "out of memory");
+    fputs(report_table_is_wide(t) ? " wide" : "", template_value(&v, "WIDE"));
+    fprintf(template_value(&v, "NUMBER"), "%zu", number);
+    html_text(template_value(&v, "TITLE"), report_section_title(p));
+    template_flag(&v, "MODELLED", table_modelled(t));
+    html_lines(template_value(&v, "FINDINGS"), p->findings);
+    section_picture(&v, p, number);
+    section_rows(template_value(&v, "ROWS"), w, p, number);
+    template_value(&v, "MISSING");
     if (t->n_missing)
-        snprintf(missing, sizeof missing, "%zu entr%s", t->n_missing, t->n_missing == 1 ? "y" : "ies");
-    template_put_text(&v, "WIDE", "%s", report_table_is_wide(t) ? " wide" : "");
-    template_put_text(&v, "NUMBER", "%zu", number);
-    template_put(&v, "TITLE", section_title, &s);
-    template_put_flag(&v, "MODELLED", table_modelled(t));
-    template_put(&v, "FINDINGS", section_findings, &s);
-    template_put(&v, "PICTURE", section_picture, &s);
-    template_put(&v, "NO_PICTURE", section_no_picture, &s);
-    template_put(&v, "ROWS", section_rows, &s);
-    template_put_text(&v, "MISSING", "%s", missing);
-    template_put_flag(&v, "METHOD", report_section_method(p) != NULL);
-    template_put(&v, "SETTINGS", section_settings, &s);
-    template_put(&v, "FILES", section_files, &s);
+        fprintf(v.out, "%zu entr%s", t->n_missing, t->n_missing == 1 ? "y" : "ies");
+    template_flag(&v, "METHOD", report_section_method(p) != NULL);
+    template_value(&v, "SETTINGS");
+    for (size_t i = 0; i < t->n_settings; i++)
+        html_print(v.out, "%s%s = %s", i ? "; " : "", t->settings[i].key, t->settings[i].value);
+    template_value(&v, "FILES");
+    for (size_t i = 0; i < REPORT_FILES_MAX && p->files[i]; i++) {
+        fputs(i ? ", " : "", v.out);
+        html_link(v.out, p->files[i]);
+    }
     int status = template_fill(&w->table, &v, out, why, why_size);
     template_values_free(&v);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/report/report_words.h"
+#include "output/report/report.h"
 
 #include <ctype.h>
 #include <stdio.h>

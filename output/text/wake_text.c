@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/text/wake_text.h"
+#include "output/text/phases_text.h"
 
 #include <math.h>
 

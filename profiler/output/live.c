@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profiler/output/live.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,17 +11,93 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "profiler/output/live_draw.h"
-#include "profiler/output/live_guard.h"
+#include "profiler/output/live_table.h"
 #include "util/error.h"
 
 /* last: what curses calls its variables are macros, `lines` and `columns` among them */
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 #include <term.h>
+
+/* ---- the guard ---- */
+
+/*
+ * A process that gives the terminal back when another one ends without having done so, however it ends: by a signal
+ * that nothing can catch, by a failed assertion, by exit() in the middle. It holds nothing but the terminal and one end
+ * of a connection, so that it keeps no device open, and does nothing until the other end is closed.
+ */
+struct live_guard {
+    pid_t pid;
+    int alive; /* closed with the process */
+};
+
+/* In the guard, between fork() and _exit(): only what a signal handler might call, too. */
+static _Noreturn void stand_guard(int tty, int end, const struct termios *modes, const char *text)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    char c;
+    ssize_t got;
+    /* what ends the terminal's processes does not end it; whoever owns the terminal then, it may write */
+    for (int number = 1; number < NSIG; number++)
+        (void)sigaction(number, &ignore, NULL);
+    (void)setpgid(0, 0);
+    if (dup2(tty, STDIN_FILENO) < 0 || dup2(end, STDOUT_FILENO) < 0 || close_range(STDERR_FILENO, UINT_MAX, 0) != 0)
+        _exit(1);
+    (void)send(STDOUT_FILENO, "r", 1, MSG_NOSIGNAL);
+    do
+        got = read(STDOUT_FILENO, &c, 1);
+    while (got < 0 && errno == EINTR);
+    if (got == 0) { /* nobody has said that all is well */
+        got = write(STDIN_FILENO, text, strlen(text));
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, modes);
+    }
+    _exit(0);
+}
+
+/* Ends it: the terminal has been given back. */
+static void live_guard_end(struct live_guard *g)
+{
+    (void)send(g->alive, "q", 1, MSG_NOSIGNAL);
+    (void)close(g->alive);
+    while (g->pid > 0 && waitpid(g->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* Starts it: fd is the terminal, modes those that it is to have again, and text what is written to it then. 0, or -1
+ * with one clause in `why`. */
+static int live_guard_start(struct live_guard *g, int fd, const struct termios *modes, const char *text, char *why,
+                            size_t size)
+{
+    int ends[2];
+    /* not a pipe, since writing to one whose reader has been killed is a signal */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return error_line(why, size, "no socket: %s", strerror(errno));
+    g->alive = ends[1];
+    g->pid = fork();
+    if (g->pid == 0) {
+        (void)close(ends[1]);
+        stand_guard(fd, ends[0], modes, text);
+    }
+    int error = errno;
+    char ready;
+    ssize_t got;
+    (void)close(ends[0]);
+    /* from then on nothing ends it but its task */
+    do
+        got = g->pid > 0 ? read(ends[1], &ready, 1) : 0;
+    while (got < 0 && errno == EINTR);
+    if (got == 1)
+        return 0;
+    live_guard_end(g);
+    return error_line(why, size, "no process to restore the terminal: %s", strerror(g->pid < 0 ? error : ECHILD));
+}
+
+/* ---- the view ---- */
 
 struct profile_live {
     struct live_table table;
@@ -141,17 +219,6 @@ static void stop_if_asked(struct profile_live *v)
         (void)resizeterm(size.ws_row, size.ws_col);
 }
 
-/* The caller's locale, which it gets back with leave_locale(). */
-static locale_t enter_locale(const struct profile_live *v)
-{
-    return uselocale(v->locale);
-}
-
-static void leave_locale(locale_t before)
-{
-    (void)uselocale(before);
-}
-
 int profile_live_begin(struct profile_live **out, char *why, size_t size)
 {
     char restore[256] = "";
@@ -168,13 +235,13 @@ int profile_live_begin(struct profile_live **out, char *why, size_t size)
     }
     live_table_init(&v->table);
     v->locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    locale_t before = enter_locale(v);
+    locale_t before = uselocale(v->locale);
     (void)fflush(stdout);
     watch_stops(v);
     v->screen = new_screen();
     if (v->screen != NULL)
         set_modes(v);
-    leave_locale(before);
+    (void)uselocale(before);
     *out = v;
     if (v->screen != NULL)
         return 0;
@@ -184,28 +251,14 @@ int profile_live_begin(struct profile_live **out, char *why, size_t size)
 
 static int key_of(int code)
 {
-    switch (code) {
-    case KEY_UP:
-        return LIVE_KEY_UP;
-    case KEY_DOWN:
-        return LIVE_KEY_DOWN;
-    case KEY_PPAGE:
-        return LIVE_KEY_PAGE_UP;
-    case KEY_NPAGE:
-        return LIVE_KEY_PAGE_DOWN;
-    case KEY_HOME:
-        return LIVE_KEY_FIRST;
-    case KEY_END:
-        return LIVE_KEY_LAST;
-    case KEY_LEFT:
-        return LIVE_KEY_LEFT;
-    case KEY_RIGHT:
-        return LIVE_KEY_RIGHT;
-    case KEY_BTAB:
-        return '\t';
-    default:
-        return code < 0x80 ? code : 0;
-    }
+    static const int keys[][2] = {
+        {KEY_UP, LIVE_KEY_UP},           {KEY_DOWN, LIVE_KEY_DOWN},   {KEY_PPAGE, LIVE_KEY_PAGE_UP},
+        {KEY_NPAGE, LIVE_KEY_PAGE_DOWN}, {KEY_HOME, LIVE_KEY_FIRST},  {KEY_END, LIVE_KEY_LAST},
+        {KEY_LEFT, LIVE_KEY_LEFT},       {KEY_RIGHT, LIVE_KEY_RIGHT}, {KEY_BTAB, '\t'}};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (keys[i][0] == code)
+            return keys[i][1];
+    return code < 0x80 ? code : 0;
 }
 
 /* What was typed since the last time. */
@@ -221,7 +274,7 @@ static void take_keys(struct profile_live *v)
 enum profile_live_wish profile_live_show(struct profile_live *v, const struct profile_result *r)
 {
     struct pollfd tty = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    locale_t before = enter_locale(v);
+    locale_t before = uselocale(v->locale);
     stop_if_asked(v);
     (void)live_table_arrange(&v->table, r, live_draw_rows(LINES));
     take_keys(v);
@@ -231,7 +284,7 @@ enum profile_live_wish profile_live_show(struct profile_live *v, const struct pr
         live_draw(&v->table, shown, v->colour);
         (void)refresh();
     }
-    leave_locale(before);
+    (void)uselocale(before);
     return v->table.quit ? LIVE_QUIT : LIVE_GO_ON;
 }
 
@@ -239,12 +292,12 @@ void profile_live_end(struct profile_live *v)
 {
     if (v == NULL)
         return;
-    locale_t before = enter_locale(v);
+    locale_t before = uselocale(v->locale);
     if (v->screen != NULL) {
         (void)endwin();
         delscreen(v->screen);
     }
-    leave_locale(before);
+    (void)uselocale(before);
     if (v->locale != (locale_t)0)
         freelocale(v->locale);
     if (v->stops >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profiler/output/live_draw.h"
+#include "profiler/output/live_table.h"
 
 #define NCURSES_WIDECHAR 1
 #include <curses.h>

@@ -6,7 +6,6 @@
 
 #include "output/plot/plot.h"
 #include "profiler/output/profile_parts.h"
-#include "util/error.h"
 #include "util/order.h"
 #include "util/text_list.h"
 
@@ -20,14 +19,6 @@ static void profile_chart_begin(const struct profile_result *r, const char *titl
     snprintf(c->title, sizeof c->title, "%s", title);
     snprintf(c->subtitle, sizeof c->subtitle, "%s, %llu samples in %.1f s", r->info.cpu ? r->info.cpu : "",
              (unsigned long long)r->turns[PROFILE_TAKEN], r->totals.seconds);
-}
-
-static int profile_chart_end(const struct chart *c, const char *nothing, char *why, size_t why_size)
-{
-    for (size_t i = 0; i < c->n_panels && !c->failed; i++)
-        if (!chart_panel_empty(&c->panels[i]))
-            return 0;
-    return error_line(why, why_size, "%s", c->failed ? "out of memory" : nothing);
 }
 
 /* ---- overhead ---- */
@@ -115,7 +106,7 @@ int profile_chart_causes(const struct profile_result *r, enum profile_kind kind,
 {
     profile_chart_begin(r, "Remote overhead by cause", c);
     add_overheads(r, kind, c, "", false);
-    return profile_chart_end(c, no_overheads, why, why_size);
+    return plot_worth(c, no_overheads, why, why_size);
 }
 
 int profile_chart_levels(const struct profile_result *r, enum profile_kind kind, struct chart *c, char *why,
@@ -123,7 +114,7 @@ int profile_chart_levels(const struct profile_result *r, enum profile_kind kind,
 {
     profile_chart_begin(r, "Remote overhead by the license level before the pause", c);
     add_overheads(r, kind, c, "", true);
-    return profile_chart_end(c, no_overheads, why, why_size);
+    return plot_worth(c, no_overheads, why, why_size);
 }
 
 int profile_plot(const struct profile_result *r, const char *path, char *why, size_t why_size)
@@ -132,7 +123,7 @@ int profile_plot(const struct profile_result *r, const char *path, char *why, si
     profile_chart_begin(r, "Remote overhead of tasks", &c);
     add_overheads(r, PROFILE_TASK, &c, "by cause", false);
     add_overheads(r, PROFILE_TASK, &c, "by the license level before the pause", true);
-    int status = profile_chart_end(&c, no_overheads, why, why_size);
+    int status = plot_worth(&c, no_overheads, why, why_size);
     if (status == 0)
         status = plot_write(&c, path, why, why_size);
     chart_free(&c);
@@ -230,5 +221,5 @@ int profile_chart_culprits(const struct profile_result *r, enum profile_kind kin
             put_cell(chart_cell(p, i, k), part[i][column[k]]);
     snprintf(p->y_label, sizeof p->y_label, "slowed \xE2\x86\x93   by \xE2\x86\x92");
     snprintf(p->scale_label, sizeof p->scale_label, "overhead, %%");
-    return profile_chart_end(c, "nobody is known to slow anybody", why, why_size);
+    return plot_worth(c, "nobody is known to slow anybody", why, why_size);
 }

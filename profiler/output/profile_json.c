@@ -7,37 +7,17 @@
 #include "profiler/output/profile_parts.h"
 #include "util/json_lines.h"
 
-static json_t *known_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 static json_t *limits_or_null(const struct profile_estimate *e)
 {
-    return isfinite(e->lo) || isfinite(e->hi) ? json_pack("[oo]", known_or_null(e->lo), known_or_null(e->hi))
+    return isfinite(e->lo) || isfinite(e->hi) ? json_pack("[oo]", json_lines_real(e->lo), json_lines_real(e->hi))
                                               : json_null();
-}
-
-static void put_known(json_t *o, const char *key, double x, bool *failed)
-{
-    json_lines_put(o, key, known_or_null(x), failed);
-}
-
-static void put_natural(json_t *o, const char *key, uint64_t n, bool *failed)
-{
-    json_lines_put(o, key, json_integer((json_int_t)n), failed);
-}
-
-static void put_words(json_t *o, const char *key, const char *text, bool *failed)
-{
-    json_lines_put(o, key, json_lines_text(text && *text ? text : NULL), failed);
 }
 
 /* A value, and its limits as NAME_ci95. */
 static void put_with_limits(json_t *o, const char *key, const struct profile_estimate *e, bool *failed)
 {
     char name[40];
-    put_known(o, key, e->value, failed);
+    json_lines_put_real(o, key, e->value, failed);
     snprintf(name, sizeof name, "%s_ci95", key);
     json_lines_put(o, name, limits_or_null(e), failed);
 }
@@ -48,7 +28,7 @@ static void put_by_level(json_t *o, const char *key, const struct profile_estima
     char name[40];
     json_t *values = json_lines_array(o, key, failed);
     for (unsigned level = 0; level < PROFILE_LEVELS; level++)
-        json_lines_push(values, known_or_null(e[level].value), failed);
+        json_lines_push(values, json_lines_real(e[level].value), failed);
     snprintf(name, sizeof name, "%s_ci95", key);
     json_t *limits = json_lines_array(o, name, failed);
     for (unsigned level = 0; level < PROFILE_LEVELS; level++)
@@ -59,7 +39,7 @@ static void put_turns(json_t *o, const uint64_t turns[PROFILE_OUTCOMES], bool *f
 {
     json_t *by_outcome = json_object();
     for (enum profile_outcome outcome = 0; outcome < PROFILE_OUTCOMES; outcome++)
-        put_natural(by_outcome, profile_outcome_names[outcome], turns[outcome], failed);
+        json_lines_put_whole(by_outcome, profile_outcome_names[outcome], turns[outcome], failed);
     json_lines_put(o, "turns", by_outcome, failed);
 }
 
@@ -70,22 +50,22 @@ static void put_profile_head(json_t *root, const struct profile_result *r, bool 
     const struct profile_setup *s = &r->setup;
     json_lines_put(root, "format", json_string("characterize-profile/1"), failed);
     json_lines_put(root, "kind", json_string("overhead"), failed);
-    put_words(root, "version", r->head.version, failed);
-    put_words(root, "machine", r->info.name, failed);
-    put_words(root, "cpu", r->info.cpu, failed);
+    json_lines_put_text(root, "version", r->head.version, failed);
+    json_lines_put_text(root, "machine", r->info.name, failed);
+    json_lines_put_text(root, "cpu", r->info.cpu, failed);
     json_lines_put(root, "modelled", json_boolean(r->info.modelled), failed);
     json_lines_put(root, "rehearsal", json_boolean(s->flags & PROFILE_REHEARSAL), failed);
-    put_words(root, "command", r->head.command, failed);
-    put_natural(root, "n_cores", r->info.cores, failed);
-    put_natural(root, "n_cpus", r->info.cpus, failed);
-    put_known(root, "seconds", r->totals.seconds, failed);
-    put_known(root, "rate_hz", s->mean_us ? 1e6 / s->mean_us : NAN, failed);
-    put_natural(root, "pause_us", s->pause_us, failed);
-    put_natural(root, "window_us", s->window_us, failed);
+    json_lines_put_text(root, "command", r->head.command, failed);
+    json_lines_put_whole(root, "n_cores", r->info.cores, failed);
+    json_lines_put_whole(root, "n_cpus", r->info.cpus, failed);
+    json_lines_put_real(root, "seconds", r->totals.seconds, failed);
+    json_lines_put_real(root, "rate_hz", s->mean_us ? 1e6 / s->mean_us : NAN, failed);
+    json_lines_put_whole(root, "pause_us", s->pause_us, failed);
+    json_lines_put_whole(root, "window_us", s->window_us, failed);
     json_lines_put(root, "sources", json_boolean(s->flags & PROFILE_SOURCES), failed);
-    put_words(root, "params", r->head.params, failed);
-    put_words(root, "params_cpu", r->head.params_cpu, failed);
-    put_natural(root, "seed", s->seed, failed);
+    json_lines_put_text(root, "params", r->head.params, failed);
+    json_lines_put_text(root, "params_cpu", r->head.params_cpu, failed);
+    json_lines_put_whole(root, "seed", s->seed, failed);
     if (r->head.environment)
         json_lines_put(root, "environment", snapshot_json(r->head.environment), failed);
 }
@@ -96,28 +76,28 @@ static void put_terms(json_t *root, const struct profile_result *r, bool *failed
     json_t *table = json_lines_array(root, "table", failed);
     for (unsigned i = 0; i < r->setup.n_bins && i < PROFILE_BINS_MAX; i++) {
         json_t *bin = json_object();
-        put_natural(bin, "cores", r->setup.bin[i].cores, failed);
+        json_lines_put_whole(bin, "cores", r->setup.bin[i].cores, failed);
         json_t *ghz = json_lines_array(bin, "ghz", failed);
         for (unsigned level = 0; level < PROFILE_LEVELS; level++)
-            json_lines_push(ghz, known_or_null(r->setup.bin[i].khz[level] ? 1e-6 * r->setup.bin[i].khz[level] : NAN),
+            json_lines_push(ghz, json_lines_real(r->setup.bin[i].khz[level] ? 1e-6 * r->setup.bin[i].khz[level] : NAN),
                             failed);
         json_lines_push(table, bin, failed);
     }
-    put_known(root, "wait_us", r->terms.wait_us, failed);
+    json_lines_put_real(root, "wait_us", r->terms.wait_us, failed);
     json_t *change = json_lines_array(root, "change_us", failed);
     json_t *breakeven = json_lines_array(root, "breakeven_us", failed);
     for (unsigned level = 0; level < PROFILE_LEVELS; level++) {
-        json_lines_push(change, known_or_null(r->terms.change_us[level]), failed);
-        json_lines_push(breakeven, known_or_null(r->terms.breakeven_us[level]), failed);
+        json_lines_push(change, json_lines_real(r->terms.change_us[level]), failed);
+        json_lines_push(breakeven, json_lines_real(r->terms.breakeven_us[level]), failed);
     }
 }
 
 static void put_profile_cost(json_t *root, const struct profile_result *r, bool *failed)
 {
     json_t *cost = json_object();
-    put_known(cost, "duty", 1e-6 * profile_duty_ppm(&r->setup, r->info.cores), failed);
-    put_known(cost, "pause_us_max", r->totals.pause_us_max > 0 ? r->totals.pause_us_max : NAN, failed);
-    put_natural(cost, "lost", r->totals.lost, failed);
+    json_lines_put_real(cost, "duty", 1e-6 * profile_duty_ppm(&r->setup, r->info.cores), failed);
+    json_lines_put_real(cost, "pause_us_max", r->totals.pause_us_max > 0 ? r->totals.pause_us_max : NAN, failed);
+    json_lines_put_whole(cost, "lost", r->totals.lost, failed);
     json_lines_put(root, "cost", cost, failed);
 }
 
@@ -136,9 +116,9 @@ static void put_culprit_list(json_t *o, const struct profile_result *r, const st
             continue;
         const struct profile_row *by = &r->rows[row->culprits[i].row];
         json_t *culprit = json_object();
-        put_words(culprit, "name", by->name, failed);
+        json_lines_put_text(culprit, "name", by->name, failed);
         put_number_of(culprit, "pid", by->kind == PROFILE_TASK, by->pid, failed);
-        put_known(culprit, "overhead", row->culprits[i].overhead, failed);
+        json_lines_put_real(culprit, "overhead", row->culprits[i].overhead, failed);
         json_lines_push(list, culprit, failed);
     }
 }
@@ -146,31 +126,31 @@ static void put_culprit_list(json_t *o, const struct profile_result *r, const st
 static json_t *row_object(const struct profile_result *r, const struct profile_row *row, bool *failed)
 {
     json_t *o = json_object();
-    put_words(o, "name", row->name, failed);
+    json_lines_put_text(o, "name", row->name, failed);
     if (row->kind == PROFILE_TASK) {
-        put_words(o, "command", row->command, failed);
-        put_natural(o, "pid", row->pid, failed);
-        put_natural(o, "tgid", row->tgid, failed);
+        json_lines_put_text(o, "command", row->command, failed);
+        json_lines_put_whole(o, "pid", row->pid, failed);
+        json_lines_put_whole(o, "tgid", row->tgid, failed);
         json_lines_put(o, "chosen", json_boolean(row->chosen), failed);
     }
     if (row->kind == PROFILE_TASK || row->kind == PROFILE_CONTAINER)
         put_number_of(o, "cgroup", row->cgroup != 0, row->cgroup, failed);
     if (row->kind == PROFILE_CORE)
-        put_natural(o, "core", row->core, failed);
-    put_natural(o, "samples", row->samples, failed);
+        json_lines_put_whole(o, "core", row->core, failed);
+    json_lines_put_whole(o, "samples", row->samples, failed);
     put_turns(o, row->turns, failed);
-    put_known(o, "share", row->share, failed);
+    json_lines_put_real(o, "share", row->share, failed);
     put_with_limits(o, "overhead", &row->overhead, failed);
     put_with_limits(o, "sibling", &row->sibling, failed);
     put_with_limits(o, "delay", &row->delay, failed);
     put_by_level(o, "by_level", row->by_level, failed);
     put_by_level(o, "demands", row->demands, failed);
     put_with_limits(o, "reduced", &row->reduced, failed);
-    put_known(o, "not_limited", row->not_limited, failed);
+    json_lines_put_real(o, "not_limited", row->not_limited, failed);
     put_culprit_list(o, r, row, failed);
-    put_known(o, "unattributed", row->unattributed, failed);
-    put_known(o, "causes", row->causes, failed);
-    put_words(o, "advice", row->advice, failed);
+    json_lines_put_real(o, "unattributed", row->unattributed, failed);
+    json_lines_put_real(o, "causes", row->causes, failed);
+    json_lines_put_text(o, "advice", row->advice, failed);
     return o;
 }
 
@@ -193,7 +173,7 @@ char *profile_json(const struct profile_result *r)
     put_terms(root, r, &failed);
     put_turns(root, r->turns, &failed);
     put_profile_cost(root, r, &failed);
-    put_words(root, "notes", r->info.notes, &failed);
+    json_lines_put_text(root, "notes", r->info.notes, &failed);
     json_t *warnings = json_lines_array(root, "warnings", &failed);
     for (size_t i = 0; i < r->n_doubts; i++)
         json_lines_push(warnings, json_lines_text(r->doubts[i]), &failed);

@@ -6,7 +6,7 @@
 #include "tables/table/chart.h"
 #include "tables/table/table.h"
 
-/* ---- profile_rows.c ---- */
+/* ---- profile_words.c: rows ---- */
 
 /* The rows of a kind, which stand together; *n receives how many. */
 const struct profile_row *profile_rows_of(const struct profile_result *r, enum profile_kind kind, size_t *n);

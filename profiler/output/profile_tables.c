@@ -286,3 +286,12 @@ void profile_table_culprits(const struct profile_result *r, struct table *t)
             put_culprit(t, &rows[i], "nobody known", rows[i].unattributed);
     }
 }
+
+int profile_csv(FILE *out, const struct profile_result *r)
+{
+    struct table t;
+    profile_table_all(r, &t);
+    int status = t.failed ? -1 : table_write_csv(out, &t);
+    table_free(&t);
+    return status;
+}

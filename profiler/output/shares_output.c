@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profiler/output/shares_output.h"
+#include "profiler/output/profile_output.h"
 
 #include <inttypes.h>
 
@@ -94,13 +94,13 @@ static json_t *shares_json_row(const struct shares_row *row, bool *failed)
     json_t *o = json_object(), *levels = json_array();
     json_lines_put(o, "name", json_lines_text(w->name), failed);
     if (w->kind == PROFILE_TASK) {
-        json_lines_put(o, "command", json_lines_text(w->command[0] != '\0' ? w->command : NULL), failed);
-        json_lines_put(o, "pid", json_integer(w->pid), failed);
-        json_lines_put(o, "tgid", json_integer(w->tgid), failed);
+        json_lines_put_text(o, "command", w->command, failed);
+        json_lines_put_whole(o, "pid", w->pid, failed);
+        json_lines_put_whole(o, "tgid", w->tgid, failed);
         json_lines_put(o, "chosen", json_boolean(w->chosen), failed);
     }
     if (w->kind == PROFILE_CONTAINER)
-        json_lines_put(o, "cgroup", json_integer((json_int_t)w->cgroup), failed);
+        json_lines_put_whole(o, "cgroup", w->cgroup, failed);
     json_lines_put(o, "cycles", json_real(row->cycles), failed);
     json_lines_put(o, "share", json_real(w->share), failed);
     for (int level = 0; level < PROFILE_LEVELS; level++)
@@ -123,10 +123,10 @@ char *shares_json(const struct shares_result *r)
     if (r->head.environment)
         json_lines_put(root, "environment", snapshot_json(r->head.environment), &failed);
     json_lines_put(root, "command", json_lines_text(r->head.command), &failed);
-    json_lines_put(root, "n_cpus", json_integer(r->cpus), &failed);
+    json_lines_put_whole(root, "n_cpus", r->cpus, &failed);
     json_lines_put(root, "seconds", json_real(r->seconds), &failed);
     json_lines_put(root, "unknown", json_real(r->unknown), &failed);
-    json_lines_put(root, "lost", json_integer((json_int_t)r->lost), &failed);
+    json_lines_put_whole(root, "lost", r->lost, &failed);
     json_t *warnings = json_lines_array(root, "warnings", &failed);
     json_lines_push(warnings, json_string(caution), &failed);
     for (size_t i = 0; i < r->head.n_warnings; i++)

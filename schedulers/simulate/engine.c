@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/order.h"
+
 /* ---- speeds ---- */
 
 static size_t speed_index(const struct engine *e, unsigned level)
@@ -27,14 +29,9 @@ static const uint32_t *stalled_speeds(struct engine *e, unsigned stall)
     return e->stalled[stall] = made;
 }
 
-static inline uint32_t speed_of(struct engine *e, unsigned level, unsigned stall)
-{
-    return (stall == 0 ? e->speed : stalled_speeds(e, stall))[speed_index(e, level)];
-}
-
 uint32_t engine_speed(struct engine *e, unsigned level, unsigned stall)
 {
-    return speed_of(e, level, stall);
+    return (stall == 0 ? e->speed : stalled_speeds(e, stall))[speed_index(e, level)];
 }
 
 /* ---- what has been done ---- */
@@ -345,7 +342,7 @@ static void cpu_speed(struct engine *e, struct engine_cpu *u)
     u->stale = false;
     if (u->task == SIM_IDLE)
         return;
-    u->speed = speed_of(e, c->level, u->stall);
+    u->speed = engine_speed(e, c->level, u->stall);
     u->halted = c->permille == 0;
     u->throttled = c->phase != 0 && !u->halted;
     if (u->throttled) {
@@ -355,7 +352,7 @@ static void cpu_speed(struct engine *e, struct engine_cpu *u)
     if (u->halted)
         u->speed = 0;
     u->ideal_rate = c->phase == 0 && u->stall == 0 ? e->rate[speed_index(e, c->level)]
-                                                   : (double)u->speed / speed_of(e, 0, u->stall);
+                                                   : (double)u->speed / engine_speed(e, 0, u->stall);
     u->smt_rate = lost_to_sibling(e, c, u);
     int64_t until = u->left - (u->trigger_left >= 0 ? u->trigger_left : 0);
     u->due = u->halted ? SIM_FOREVER : e->now + (int64_t)(((uint64_t)until + u->speed - 1) / u->speed);
@@ -410,12 +407,6 @@ static void count_active(struct engine *e)
     e->n_active = n;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-    return (x > y) - (x < y);
-}
-
 /* doc/simulation.md, "At one instant". False: it was the last. */
 static bool instant(struct engine *e)
 {
@@ -429,7 +420,7 @@ static bool instant(struct engine *e)
             core_rows(e, e->touched[i]);
     count_active(e);
     if (e->n_touched > 1)
-        qsort(e->touched, e->n_touched, sizeof(e->touched[0]), by_number);
+        qsort(e->touched, e->n_touched, sizeof(e->touched[0]), order_unsigned);
     for (unsigned i = 0; i < e->n_touched; i++) {
         struct engine_core *c = &e->core[e->touched[i]];
         if (c->phase != 0 && c->phase_end <= e->now)
@@ -490,11 +481,6 @@ int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow)
         *known = sim_params_breakeven(e->params, fast, slow, e->n_active, NULL);
     e->failed = e->failed || *known < 0;
     return *known;
-}
-
-void engine_wake_at(struct engine *e, int64_t at)
-{
-    e->wake_at = at;
 }
 
 bool engine_count(struct engine *e)

@@ -160,7 +160,6 @@ int64_t engine_trigger(const struct engine *e, unsigned class, unsigned ipc, int
 /* For feeds: at this instant the CPU asks for its next segment; what is left of the present one, in its unit. */
 void engine_interrupt(struct engine *e, unsigned cpu);
 int64_t engine_left(struct engine *e, unsigned cpu);
-void engine_wake_at(struct engine *e, int64_t at);
 /* From now on, e->counts are counted, up to when the CPU is accounted for (engine_left). False: out of memory. */
 bool engine_count(struct engine *e);
 
@@ -168,14 +167,8 @@ int64_t engine_later(int64_t now, int64_t wait); /* their sum, at most SIM_FOREV
 /* The break-even time of two levels with the present number of active cores. */
 int64_t engine_breakeven(struct engine *e, unsigned fast, unsigned slow);
 
-/* policy.c: what the options' policy does */
+/* policy.c: what the options' policy does; of policy learned, what a task remembers */
 struct engine_policy policy_of(enum sim_policy policy);
-/* policy_oracle.c: the level to go up to at once from v, at least b; v: stay. */
-unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);
-/* policy_software.c: as update in struct engine_policy; how long the level is held. */
-void software_update(struct engine *e, unsigned core);
-int64_t software_hold(const struct engine_core *c, int64_t now);
-/* policy_learned.c */
 enum { LEARNED_BYTES = 64, LEARNED_TIMEOUTS = 7, LEARNED_CONTEXTS = 4 };
 struct learned_task {
     uint16_t loss[LEARNED_CONTEXTS][LEARNED_TIMEOUTS];
@@ -183,8 +176,6 @@ struct learned_task {
     uint8_t context;                /* of the gap to come */
 };
 _Static_assert(sizeof(struct learned_task) <= LEARNED_BYTES, "a scheduler keeps this for each task");
-void learned_begin(struct learned_task *t);
-/* How long to hold a level, in ps, where it pays to leave it for `breakeven` ps; SIM_FOREVER: until it is needed. */
-int64_t learned_hold(const struct learned_task *t, int64_t breakeven);
-/* The gap that followed, in ps of work. */
-void learned_gap(struct learned_task *t, int64_t gap, int64_t breakeven);
+void policy_learned_begin(struct learned_task *t);
+/* policy_oracle.c: the level to go up to at once from v, at least b; v: stay. */
+unsigned oracle_target(struct engine *e, unsigned core, unsigned v, unsigned b);

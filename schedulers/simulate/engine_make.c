@@ -64,7 +64,7 @@ static bool make_tasks(struct engine *e)
     e->tasks = calloc(n, sizeof(*e->tasks));
     e->learned = e->options->policy == SIM_LEARNED ? calloc(n, sizeof(*e->learned)) : NULL;
     for (size_t i = 0; e->learned != NULL && i < n; i++)
-        learned_begin(&e->learned[i]);
+        policy_learned_begin(&e->learned[i]);
     return e->tasks != NULL && (e->learned != NULL || e->options->policy != SIM_LEARNED);
 }
 
@@ -77,7 +77,7 @@ int engine_init(struct engine *e, struct sim_params *p, const struct sim_workloa
                          .feed = *feed,
                          .policy = *policy,
                          .wake_at = SIM_FOREVER,
-                         .n_levels = sim_params_levels(p),
+                         .n_levels = p->levels,
                          .n_cpus = w->n_cpus,
                          .n_cores = w->n_cores,
                          .count_active = w->active_cores == 0,

@@ -2,11 +2,11 @@
 #include "schedulers/simulate/params.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedulers/simulate/params_parts.h"
 #include "util/list.h"
 
 const char *const sim_class_names[SIM_CLASSES] = {"none", "256light", "256heavy", "512light", "512heavy"};
@@ -33,38 +33,7 @@ __attribute__((format(printf, 3, 4))) static void lacking(struct sim_params *p, 
         *why = p->why;
 }
 
-const struct sim_bound *sim_params_bounds(const struct sim_params *p, size_t *n)
-{
-    *n = p->n_bounds;
-    return p->bounds;
-}
-
-/* ---- plain ones ---- */
-
-const char *sim_params_cpu(const struct sim_params *p)
-{
-    return p->cpu;
-}
-
-const char *sim_params_source(const struct sim_params *p)
-{
-    return p->source;
-}
-
-bool sim_params_modelled(const struct sim_params *p)
-{
-    return p->modelled;
-}
-
-unsigned sim_params_levels(const struct sim_params *p)
-{
-    return p->levels;
-}
-
-unsigned sim_params_cores(const struct sim_params *p)
-{
-    return p->cores;
-}
+/* ---- classes ---- */
 
 static const struct sim_export_class *export_class(const struct sim_params *p, enum sim_class c)
 {
@@ -95,16 +64,13 @@ double sim_params_trigger(const struct sim_params *p, enum sim_class c)
 
 /* ---- frequencies ---- */
 
-/* That of the smallest measured number of active cores from n on; NULL: there is none. */
+/* That of the smallest measured number of active cores from n on, by which rows ascend; NULL: there is none. */
 static const struct sim_frequency *frequency_at(const struct sim_params *p, unsigned level, unsigned n)
 {
-    const struct sim_frequency *best = NULL;
-    for (size_t i = 0; i < p->n_frequencies; i++) {
-        const struct sim_frequency *f = &p->frequencies[i];
-        if (f->level == level && f->n >= n && (best == NULL || f->n < best->n))
-            best = f;
-    }
-    return best;
+    for (size_t i = 0; i < p->n_frequencies; i++)
+        if (p->frequencies[i].level == level && p->frequencies[i].n >= n)
+            return &p->frequencies[i];
+    return NULL;
 }
 
 bool sim_params_measured(const struct sim_params *p, unsigned n)
@@ -117,11 +83,9 @@ bool sim_params_measured(const struct sim_params *p, unsigned n)
 static const struct sim_frequency *frequency_below(const struct sim_params *p, unsigned level, unsigned n)
 {
     const struct sim_frequency *best = NULL;
-    for (size_t i = 0; i < p->n_frequencies; i++) {
-        const struct sim_frequency *f = &p->frequencies[i];
-        if (f->level == level && f->n < n && (best == NULL || f->n > best->n))
-            best = f;
-    }
+    for (size_t i = 0; i < p->n_frequencies; i++)
+        if (p->frequencies[i].level == level && p->frequencies[i].n < n)
+            best = &p->frequencies[i];
     return best;
 }
 
@@ -396,6 +360,7 @@ static size_t change_slots(const struct sim_params *p)
 
 bool sim_params_prepare(struct sim_params *p)
 {
+    p->factors = (struct sim_factors){1, 1, 1};
     p->changes = calloc(change_slots(p), sizeof(p->changes[0]));
     return p->changes != NULL;
 }

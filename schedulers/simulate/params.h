@@ -45,7 +45,57 @@ struct sim_change {
     double total_ps; /* its measured cost */
 };
 
-struct sim_params;
+/* What a file does not give. */
+#define SIM_ABSENT (-1.0)
+
+struct sim_frequency {
+    unsigned level, n;
+    double mhz, lo, hi;
+};
+/* Between classes or between levels; times in ps, SIM_ABSENT where there is none. */
+struct sim_cost {
+    unsigned from, to, n;
+    double down, up, breakeven;
+};
+struct sim_relaxation {
+    unsigned from, to, mode;
+    double wait, share; /* ps; 0 to 1, SIM_ABSENT where it is not known */
+};
+struct sim_throttle {
+    unsigned from, to, n, phase;
+    double ps, ratio; /* ratio: thousandths, SIM_ABSENT where it is not known */
+};
+struct sim_export_class {
+    unsigned width;
+    bool heavy;
+    int level;      /* -1: none */
+    double trigger; /* instructions; 0: at once */
+};
+
+/* For what-if: factors of all waits, all costs (throttles and halts; break-even times with them), or the distance of
+ * all levels from level 0. 1 for each is the processor as measured; spacing 0 to 2, others 0 to 1000. */
+struct sim_factors {
+    double wait, cost, spacing;
+};
+
+struct sim_params {
+    char *cpu, *source;     /* the processor's name; how the numbers came about, "" where the file is silent */
+    unsigned levels, cores; /* 1 to SIM_LEVELS_MAX; the most active ones for which there are frequencies */
+    bool modelled;
+    size_t n_bounds;
+    struct sim_bound *bounds; /* parameters that were needed until now and were bounded */
+
+    /* as they were read, for params*.c alone */
+    size_t n_frequencies, n_costs, n_level_costs, n_relaxations, n_throttles, n_classes;
+    struct sim_frequency *frequencies; /* of one CPU */
+    struct sim_cost *costs, *level_costs;
+    struct sim_relaxation *relaxations;
+    struct sim_throttle *throttles;
+    struct sim_export_class *classes;
+    struct sim_factors factors;
+    struct sim_change **changes; /* by from, to, class and n, where one has been asked for */
+    char why[200];               /* what was missing last */
+};
 
 /*
  * Reads an export. Returns MACHINE_OK, or MACHINE_BAD_INPUT with what is wrong with the file, and where, in *err.
@@ -54,18 +104,12 @@ struct sim_params;
 int sim_params_read(const char *path, struct sim_params **out, struct machine_error *err);
 void sim_params_free(struct sim_params *p);
 
-const char *sim_params_cpu(const struct sim_params *p);    /* the processor's name */
-const char *sim_params_source(const struct sim_params *p); /* how the numbers came about; "" where the file is silent */
-bool sim_params_modelled(const struct sim_params *p);
-unsigned sim_params_levels(const struct sim_params *p); /* 1 to SIM_LEVELS_MAX */
-unsigned sim_params_cores(const struct sim_params *p);  /* most active cores for which there are frequencies */
-
 /* The level that a class demands; -1: the export does not say. */
 int sim_params_demand(const struct sim_params *p, enum sim_class c);
 /* Instructions after which it does so; 0: at once. */
 double sim_params_trigger(const struct sim_params *p, enum sim_class c);
 
-/* The speed at a level with n active cores (1 to sim_params_cores; 0 counts as 1), in 0.1 MHz. */
+/* The speed at a level with n active cores (1 to `cores`; 0 counts as 1), in 0.1 MHz. */
 uint32_t sim_params_speed(struct sim_params *p, unsigned level, unsigned n);
 /* Whether level 0 was measured with exactly n active cores. */
 bool sim_params_measured(const struct sim_params *p, unsigned n);
@@ -96,12 +140,8 @@ int sim_params_wait(struct sim_params *p, unsigned from, unsigned to, struct sim
  * -1 with *why: the export has nothing that would tell. */
 int64_t sim_params_breakeven(struct sim_params *p, unsigned fast, unsigned slow, unsigned n, const char **why);
 
-/* Those of the parameters that were needed until now and were bounded. */
-const struct sim_bound *sim_params_bounds(const struct sim_params *p, size_t *n);
-
-/* For what-if: multiplies all waits, all costs (throttles and halts; break-even times with them), or the distance of
- * all levels from level 0. 1 for each is the processor as measured; spacing 0 to 2, others 0 to 1000. */
-struct sim_factors {
-    double wait, cost, spacing;
-};
+/* For what-if. */
 void sim_params_scale(struct sim_params *p, const struct sim_factors *f);
+
+/* For params_read.c: makes room for what is looked up later. False: out of memory. */
+bool sim_params_prepare(struct sim_params *p);

@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedulers/simulate/params_parts.h"
+#include "schedulers/simulate/params.h"
 #include "util/list.h"
 #include "util/path.h"
 
 enum { NS = 1000 /* ps */ };
 
-/* An element of a list of the file, for messages. */
+/* A file, and an element of one of its lists. */
 struct params_row {
     const char *path, *list;
+    const json_t *root, *all; /* the file; the list */
     size_t index;
     json_t *json;
     struct machine_error *err;
@@ -72,9 +73,9 @@ static int row_cores(const struct params_row *r, unsigned *out)
     return status;
 }
 
-static int no_memory(struct machine_error *err)
+static int no_memory(const struct params_row *r)
 {
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return machine_fail(r->err, MACHINE_FAILED, "", "out of memory");
 }
 
 /* ---- the lists ---- */
@@ -95,7 +96,7 @@ static int read_class(const struct params_row *r, struct sim_params *p)
     c.heavy = json_is_true(heavy);
     c.level = (int)level;
     if (!list_room(&p->classes, p->n_classes, sizeof(c)))
-        return no_memory(r->err);
+        return no_memory(r);
     p->classes[p->n_classes++] = c;
     return MACHINE_OK;
 }
@@ -125,15 +126,13 @@ static int read_frequency(const struct params_row *r, struct sim_params *p)
         return MACHINE_BAD_INPUT;
     f.lo = isnan(limits[0]) ? f.mhz : limits[0];
     f.hi = isnan(limits[1]) ? f.mhz : limits[1];
-    if (r->index == 0)
-        p->frequency_cpu = cpu;
-    if (cpu != p->frequency_cpu) /* rows ascend by CPU */
+    if (cpu != json_number_value(json_object_get(json_array_get(r->all, 0), "cpu"))) /* rows ascend by CPU */
         return MACHINE_OK;
-    if (!list_room(&p->frequencies, p->n_frequencies, sizeof(f)))
-        return no_memory(r->err);
-    p->frequencies[p->n_frequencies++] = f;
     if (f.n > p->cores)
         p->cores = f.n;
+    if (!list_room(&p->frequencies, p->n_frequencies, sizeof(f)))
+        return no_memory(r);
+    p->frequencies[p->n_frequencies++] = f;
     return MACHINE_OK;
 }
 
@@ -152,7 +151,7 @@ static int read_cost(const struct params_row *r, unsigned below, struct sim_cost
             *values[i] = fmax(0, *values[i]) * NS;
     }
     if (!list_room(list, *n, sizeof(c)))
-        return no_memory(r->err);
+        return no_memory(r);
     (*list)[(*n)++] = c;
     return MACHINE_OK;
 }
@@ -181,7 +180,7 @@ static int read_relaxation(const struct params_row *r, struct sim_params *p)
     if (x.share != SIM_ABSENT)
         x.share /= 1000;
     if (!list_room(&p->relaxations, p->n_relaxations, sizeof(x)))
-        return no_memory(r->err);
+        return no_memory(r);
     p->relaxations[p->n_relaxations++] = x;
     return MACHINE_OK;
 }
@@ -199,7 +198,7 @@ static int read_throttle(const struct params_row *r, struct sim_params *p)
     t.phase = (unsigned)phase;
     t.ps *= NS;
     if (!list_room(&p->throttles, p->n_throttles, sizeof(t)))
-        return no_memory(r->err);
+        return no_memory(r);
     p->throttles[p->n_throttles++] = t;
     return MACHINE_OK;
 }
@@ -218,10 +217,10 @@ static const struct export_list {
                     {"throttles", read_throttle, {"from", "to", "active_cores", "phase"}}};
 
 /* Whether a row comes after the one before it. */
-static int check_order(const struct params_row *r, const struct export_list *list, const json_t *before)
+static int check_order(const struct params_row *r, const struct export_list *list)
 {
     for (size_t i = 0; i < 4 && list->keys[i] != NULL; i++) {
-        json_int_t was = json_integer_value(json_object_get(before, list->keys[i]));
+        json_int_t was = json_integer_value(json_object_get(json_array_get(r->all, r->index - 1), list->keys[i]));
         json_int_t is = json_integer_value(json_object_get(r->json, list->keys[i]));
         if (is != was)
             return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "does not ascend");
@@ -229,20 +228,18 @@ static int check_order(const struct params_row *r, const struct export_list *lis
     return row_wrong(r, list->keys[0], "and the other keys are those of the row before");
 }
 
-static int read_lists(const char *path, struct sim_params *p, struct machine_error *err)
+static int read_lists(struct params_row *r, struct sim_params *p)
 {
-    for (size_t i = 0; i < sizeof(export_lists) / sizeof(export_lists[0]); i++) {
-        json_t *list = json_object_get(p->root, export_lists[i].name);
-        if (list == NULL) /* nothing of it was measured; who needs it says so */
-            continue;
-        if (!json_is_array(list))
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: '%s' is no list", path, export_lists[i].name);
-        struct params_row row = {.path = path, .list = export_lists[i].name, .err = err};
-        for (row.index = 0; row.index < json_array_size(list); row.index++) {
-            row.json = json_array_get(list, row.index);
-            int status = export_lists[i].read(&row, p);
-            if (status == MACHINE_OK && row.index > 0)
-                status = check_order(&row, &export_lists[i], json_array_get(list, row.index - 1));
+    for (const struct export_list *l = export_lists; l < export_lists + sizeof(export_lists) / sizeof(*l); l++) {
+        r->list = l->name;
+        r->all = json_object_get(r->root, l->name);
+        if (r->all != NULL && !json_is_array(r->all)) /* NULL: nothing of it was measured; who needs it says so */
+            return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: '%s' is no list", r->path, l->name);
+        for (r->index = 0; r->index < json_array_size(r->all); r->index++) {
+            r->json = json_array_get(r->all, r->index);
+            int status = l->read(r, p);
+            if (status == MACHINE_OK && r->index > 0)
+                status = check_order(r, l);
             if (status != MACHINE_OK)
                 return status;
         }
@@ -273,67 +270,68 @@ static const char *missing_reason(const json_t *root, const char *table)
     return "";
 }
 
-static int lacks(const char *path, const struct sim_params *p, const char *what, struct machine_error *err)
+static int lacks(const struct params_row *r, const char *what)
 {
-    const char *why = missing_reason(p->root, "frequency");
-    return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: the export has no %s%s%.300s", path, what,
+    const char *why = missing_reason(r->root, "frequency");
+    return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: the export has no %s%s%.300s", r->path, what,
                         why[0] != '\0' ? "; its list 'missing' says why: " : "", why);
 }
 
 /* doc/export-format.md: "no level is faster than the one before it by 25 MHz or more beyond the limits of both" */
-static int check_levels(const char *path, const struct sim_params *p, struct machine_error *err)
+static int check_levels(const struct params_row *r, const struct sim_params *p)
 {
     for (size_t i = 1; i < p->n_frequencies; i++) {
         const struct sim_frequency *fast = &p->frequencies[i - 1], *slow = &p->frequencies[i];
         if (slow->n == fast->n && slow->lo - fast->hi >= 25)
-            return machine_fail(err, MACHINE_BAD_INPUT, "",
-                                "%s: frequencies: level %u is faster than level %u with %u active core%s", path,
+            return machine_fail(r->err, MACHINE_BAD_INPUT, "",
+                                "%s: frequencies: level %u is faster than level %u with %u active core%s", r->path,
                                 slow->level, fast->level, slow->n, slow->n == 1 ? "" : "s");
     }
     return MACHINE_OK;
 }
 
 /* Every level has a frequency with as many active cores as any. */
-static int check_frequencies(const char *path, const struct sim_params *p, struct machine_error *err)
+static int check_frequencies(const struct params_row *r, const struct sim_params *p)
 {
     if (p->n_frequencies == 0)
-        return lacks(path, p, "frequencies", err);
+        return lacks(r, "frequencies");
     for (unsigned level = 0; level < p->levels; level++) {
         bool there = false;
         for (size_t i = 0; i < p->n_frequencies; i++)
             there = there || (p->frequencies[i].level == level && p->frequencies[i].n == p->cores);
         if (!there)
-            return machine_fail(err, MACHINE_BAD_INPUT, "",
-                                "%s: frequencies: level %u is missing with %u active core%s", path, level, p->cores,
+            return machine_fail(r->err, MACHINE_BAD_INPUT, "",
+                                "%s: frequencies: level %u is missing with %u active core%s", r->path, level, p->cores,
                                 p->cores == 1 ? "" : "s");
     }
-    return check_levels(path, p, err);
+    return check_levels(r, p);
 }
 
-static int read_root(const char *path, struct sim_params *p, struct machine_error *err)
+static int read_root(struct params_row *r, struct sim_params *p)
 {
-    const char *format = json_string_value(json_object_get(p->root, "format"));
-    const char *cpu = json_string_value(json_object_get(p->root, "cpu"));
-    const char *source = json_string_value(json_object_get(p->root, "source"));
-    json_t *levels = json_object_get(p->root, "levels"), *modelled = json_object_get(p->root, "modelled");
+    const char *format = json_string_value(json_object_get(r->root, "format"));
+    const char *cpu = json_string_value(json_object_get(r->root, "cpu"));
+    const char *source = json_string_value(json_object_get(r->root, "source"));
+    json_t *levels = json_object_get(r->root, "levels"), *modelled = json_object_get(r->root, "modelled");
     if (format == NULL || strcmp(format, "characterize-export/1") != 0)
-        return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%s: 'format' is not characterize-export/1; --export json FILE writes such files", path);
+        return machine_fail(r->err, MACHINE_BAD_INPUT, "",
+                            "%s: 'format' is not characterize-export/1; --export json FILE writes such files", r->path);
     if (cpu == NULL || !json_is_boolean(modelled))
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: '%s' is missing", path, cpu == NULL ? "cpu" : "modelled");
+        return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: '%s' is missing", r->path,
+                            cpu == NULL ? "cpu" : "modelled");
     if (!json_is_integer(levels) || json_integer_value(levels) < 0 || json_integer_value(levels) > SIM_LEVELS_MAX)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: 'levels' is not a whole number from 0 to %d", path,
+        return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: 'levels' is not a whole number from 0 to %d", r->path,
                             SIM_LEVELS_MAX);
     p->levels = (unsigned)json_integer_value(levels);
     p->modelled = json_is_true(modelled);
     p->cpu = strdup(cpu);
     p->source = strdup(source != NULL ? source : "");
     if (p->cpu == NULL || p->source == NULL)
-        return no_memory(err);
+        return no_memory(r);
     if (p->levels == 0)
-        return lacks(path, p, "license levels", err);
-    int status = read_lists(path, p, err);
-    return status == MACHINE_OK ? check_frequencies(path, p, err) : status;
+        return lacks(r, "license levels");
+    int status = read_lists(r, p);
+    return status == MACHINE_OK ? check_frequencies(r, p) : status;
 }
 
 int sim_params_read(const char *path, struct sim_params **out, struct machine_error *err)
@@ -344,24 +342,20 @@ int sim_params_read(const char *path, struct sim_params **out, struct machine_er
     *out = NULL;
     if (path_read_named(path, &in, why, sizeof(why)) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "cannot read %s: %s", path, why);
+    json_t *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+    struct params_row r = {.path = path, .root = root, .err = err};
     struct sim_params *p = calloc(1, sizeof(*p));
-    json_t *root = p != NULL ? json_loadf(in, JSON_REJECT_DUPLICATES, &error) : NULL;
+    int status = p == NULL      ? no_memory(&r)
+                 : root == NULL ? machine_fail(err, MACHINE_BAD_INPUT, "", "%s:%d:%d: not JSON: %s", path, error.line,
+                                               error.column, error.text)
+                                : read_root(&r, p);
     fclose(in);
-    if (p == NULL)
-        return no_memory(err);
-    p->factors = (struct sim_factors){1, 1, 1};
-    p->root = root;
-    int status = root == NULL ? machine_fail(err, MACHINE_BAD_INPUT, "", "%s:%d:%d: not JSON: %s", path, error.line,
-                                             error.column, error.text)
-                              : read_root(path, p, err);
     json_decref(root);
-    p->root = NULL;
+    if (status == MACHINE_OK && !sim_params_prepare(p))
+        status = no_memory(&r);
     if (status == MACHINE_OK)
-        status = sim_params_prepare(p) ? MACHINE_OK : no_memory(err);
-    if (status != MACHINE_OK) {
+        *out = p;
+    else
         sim_params_free(p);
-        return status;
-    }
-    *out = p;
-    return MACHINE_OK;
+    return status;
 }

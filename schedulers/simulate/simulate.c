@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "schedulers/simulate/engine.h"
-#include "schedulers/simulate/playlist.h"
-#include "schedulers/simulate/scheduling/scheduling.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 const char *const sim_scheduler_names[SIM_SCHEDULERS] = {"recorded",       "fair", "fair-subtract",
                                                          "fair-attribute", "core", "specialize"};
@@ -26,9 +25,9 @@ static int check_classes(const struct sim_params *p, const struct sim_workload *
 static int check_cores(const struct sim_params *p, const struct sim_workload *w, char *why, size_t size)
 {
     unsigned n = w->active_cores != 0 ? w->active_cores : w->n_cores;
-    if (n > sim_params_cores(p))
-        return error_line(why, size, "the export has frequencies for up to %u active core%s; %s needs %u",
-                          sim_params_cores(p), sim_params_cores(p) == 1 ? "" : "s", w->name, n);
+    if (n > p->cores)
+        return error_line(why, size, "the export has frequencies for up to %u active core%s; %s needs %u", p->cores,
+                          p->cores == 1 ? "" : "s", w->name, n);
     if (w->active_cores != 0 && w->active_cores < w->n_cores)
         return error_line(why, size, "%u active core%s fewer than the %u cores of %s", w->active_cores,
                           w->active_cores == 1 ? " is" : "s are", w->n_cores, w->name);
@@ -78,12 +77,96 @@ int sim_check(struct sim_params *p, const struct sim_workload *w, const struct s
     for (int c = 0; c < SIM_CLASSES; c++)
         if (w->class_used[c])
             demanded[sim_params_demand(p, (enum sim_class)c)] = true;
-    for (unsigned slow = 1; slow < sim_params_levels(p); slow++)
+    for (unsigned slow = 1; slow < p->levels; slow++)
         for (unsigned fast = 0; fast < slow; fast++)
             if ((demanded[slow] && demanded[fast]) || o->policy == SIM_SOFTWARE)
                 if (check_changes(p, o, fast, slow, &missing) != 0)
                     return error_line(why, why_size, "%s", missing);
     return 0;
+}
+
+/* ---- without a scheduler: each CPU plays what was recorded, in order ---- */
+
+/* Rows of one CPU that have been read and not played yet. */
+struct playlist_cpu {
+    struct sim_row *rows;
+    size_t next, n, room;
+    bool ended;
+};
+struct playlist {
+    struct sim_workload *workload;
+    struct playlist_cpu *cpu;
+    bool failed; /* out of memory */
+};
+
+enum { ROWS_AT_ONCE = 1024 };
+
+/* False: out of memory. playlist_free in any case. */
+static bool playlist_init(struct playlist *p, struct sim_workload *w)
+{
+    *p = (struct playlist){.workload = w, .cpu = calloc(w->n_cpus, sizeof(*p->cpu))};
+    return p->cpu != NULL;
+}
+
+static void playlist_free(struct playlist *p)
+{
+    for (unsigned i = 0; p->cpu != NULL && i < p->workload->n_cpus; i++)
+        free(p->cpu[i].rows);
+    free(p->cpu);
+}
+
+/* Reads more rows of a CPU behind those that are there. False: there are none. */
+static bool playlist_read(struct playlist *p, unsigned cpu)
+{
+    struct playlist_cpu *c = &p->cpu[cpu];
+    if (c->ended)
+        return false;
+    if (c->next > 0) {
+        c->n -= c->next;
+        memmove(c->rows, c->rows + c->next, c->n * sizeof(*c->rows));
+        c->next = 0;
+    }
+    if (c->room < c->n + ROWS_AT_ONCE) {
+        size_t room = 2 * (c->n + ROWS_AT_ONCE);
+        struct sim_row *rows = realloc(c->rows, room * sizeof(*rows));
+        if (rows == NULL) {
+            p->failed = c->ended = true;
+            return false;
+        }
+        c->rows = rows;
+        c->room = room;
+    }
+    size_t n = p->workload->cpus.read(p->workload->cpus.self, cpu, c->rows + c->n, ROWS_AT_ONCE);
+    c->n += n;
+    c->ended = n == 0;
+    return n > 0;
+}
+
+/* What it returns is valid until the next call. */
+static const struct sim_row *playlist_peek(void *self, unsigned cpu, size_t i)
+{
+    struct playlist *p = self;
+    struct playlist_cpu *c = &p->cpu[cpu];
+    while (c->next + i >= c->n)
+        if (!playlist_read(p, cpu))
+            return NULL;
+    return &c->rows[c->next + i];
+}
+
+static bool playlist_next(void *self, struct engine *e, unsigned cpu, struct engine_segment *out)
+{
+    struct playlist *p = self;
+    struct playlist_cpu *c = &p->cpu[cpu];
+    (void)e;
+    if (c->next == c->n && !playlist_read(p, cpu))
+        return false;
+    const struct sim_row *row = &c->rows[c->next++];
+    *out = (struct engine_segment){.amount = row->task == SIM_IDLE ? row->ps : row->ps * p->workload->recorded,
+                                   .task = row->task,
+                                   .ipc = row->ipc,
+                                   .stall = row->stall,
+                                   .class = row->class};
+    return true;
 }
 
 /* ---- doing it ---- */
@@ -96,7 +179,7 @@ static void make_result(struct engine *e, struct sim_result *out)
                                .n_cores = e->n_cores,
                                .tasks = e->tasks,
                                .rows = e->rows,
-                               .slowdown = NAN, /* until fairness_measure */
+                               .slowdown = NAN, /* until sim_fairness_find */
                                .cpu_slowdown = NAN,
                                .unfairness = NAN};
     e->tasks = NULL; /* the result's from now on */

@@ -8,7 +8,7 @@
 
 #include "schedulers/simulate/simulate.h"
 
-/* ---- curve.c: policy timeout, by T ---- */
+/* ---- studies.c: policy timeout, by T ---- */
 
 enum { SIM_CURVE_POINTS = 25 };
 #define SIM_CURVE_US_LO 10.0
@@ -27,7 +27,7 @@ struct sim_curve {
 int sim_curve_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, struct sim_curve *out,
                    struct machine_error *err);
 
-/* ---- what_if.c: policy stock on other processors ---- */
+/* ---- studies.c: policy stock on other processors ---- */
 
 enum { SIM_WHAT_IF_MAX = 16 };
 struct sim_what_if_row {
@@ -73,3 +73,20 @@ struct sim_time_line {
 int sim_time_line_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o,
                        const enum sim_policy *policies, size_t n, struct sim_time_line *out, struct machine_error *err);
 void sim_time_line_free(struct sim_time_line *t);
+
+/*
+ * studies.c. What wide code costs the tasks that run none, and how evenly (doc/simulation.md, "Fairness"). F:
+ * Gottschlag, Machauer, Khalil and Bellosa, USENIX ATC 2021, 7.1.
+ */
+
+/* F, eq. 9, from ratios of completion times with and without wide code: of a scheduler, and of the plain fair one. With
+ * both the same, it is eq. 7. */
+double sim_unfairness(double slowdown, double base);
+
+/*
+ * Fills slowdown, cpu_slowdown and unfairness of a result that sim_run gave for the same arguments, with a scheduler.
+ * Runs the workload once more without wide code, and twice under scheduler fair where *base is NaN, which is then what
+ * that found (a ratio), for further results under the same policy. As sim_run.
+ */
+int sim_fairness_find(struct sim_params *p, struct sim_workload *w, const struct sim_options *o, double *base,
+                      struct sim_result *r, struct machine_error *err);

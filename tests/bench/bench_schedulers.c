@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "schedulers/simulate/scheduling/rules.h"
-#include "schedulers/simulate/scheduling/scheduling.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 enum { CPUS = 8, CORES = 4, TASKS = 16, REPETITIONS = 15, SWITCHES = 200000 };
 #define AIM_NS 1000.0 /* below this: a slice is 6 ms */

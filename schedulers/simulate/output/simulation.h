@@ -51,7 +51,7 @@ struct sim_report {
     size_t n_warnings;
     char **warnings;
     size_t n_bounds;
-    const struct sim_bound *bounds; /* sim_params_bounds; the caller's */
+    const struct sim_bound *bounds; /* struct sim_params' */
     struct sim_time_line time_line;
     struct sim_curve curve;
     struct sim_what_if what_if;

@@ -5,7 +5,6 @@
 
 #include "output/plot/plot.h"
 #include "schedulers/simulate/output/simulation_parts.h"
-#include "util/error.h"
 #include "util/text_list.h"
 
 static void charts_begin(const struct sim_report *r, const char *title, struct chart *c)
@@ -15,16 +14,6 @@ static void charts_begin(const struct sim_report *r, const char *title, struct c
     snprintf(c->title, sizeof c->title, "%s: %s", r->head.workload, title);
     snprintf(c->subtitle, sizeof c->subtitle, "%s, %u core%s%s", r->head.cpu, r->head.cores,
              r->head.cores == 1 ? "" : "s", r->head.smt ? ", hyper-threading" : "");
-}
-
-static int charts_end(const struct chart *c, const char *nothing, char *why, size_t why_size)
-{
-    bool any = false;
-    for (size_t i = 0; i < c->n_panels; i++)
-        any = any || !chart_panel_empty(&c->panels[i]);
-    if (any && !c->failed)
-        return 0;
-    return error_line(why, why_size, "%s", c->failed ? "out of memory" : nothing);
 }
 
 /* ---- overheads ---- */
@@ -87,7 +76,7 @@ int sim_report_chart(const struct sim_report *r, struct chart *c, char *why, siz
                       r->head.runs);
     if (schedulers)
         text_list_add(p->note, sizeof p->note, " ", "Idle time does not count: the table says when the work ends.");
-    return charts_end(c, "there are no results", why, why_size);
+    return plot_worth(c, "there are no results", why, why_size);
 }
 
 int sim_report_plot(const struct sim_report *r, const char *path, char *why, size_t why_size)
@@ -171,7 +160,7 @@ int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, 
         text_list_add(c->note, sizeof c->note, "; ", "the %zu of %u cores that change most", t->n_cores, r->head.cores);
     if (cut)
         text_list_add(c->note, sizeof c->note, "; ", "more pieces than can be drawn");
-    return charts_end(c, "there is no time line; with --scheduler there is none", why, why_size);
+    return plot_worth(c, "there is no time line; with --scheduler there is none", why, why_size);
 }
 
 /* ---- overhead by timeout ---- */
@@ -242,5 +231,5 @@ int sim_chart_curve(const struct sim_report *r, struct chart *c, char *why, size
     add_levels_of_others(r, c, p);
     snprintf(p->note, sizeof p->note, "Across: all work under other policies%s.",
              r->head.runs > 1 ? ", means of all runs; the curve is of one" : "");
-    return charts_end(c, "there is no curve; with --scheduler there is none", why, why_size);
+    return plot_worth(c, "there is no curve; with --scheduler there is none", why, why_size);
 }

@@ -11,75 +11,30 @@ static double figure_us(int64_t ps)
     return (double)ps / SIM_PS_PER_US;
 }
 
-static double figure_time(const struct sim_times *t)
-{
-    return figure_us(sim_times_cpu(t));
-}
-
-static double figure_ideal(const struct sim_times *t)
-{
-    return t->ideal_ps / SIM_PS_PER_US;
-}
-
-static double figure_end(const struct sim_times *t)
-{
-    return figure_us(t->end_ps);
-}
-
-static double figure_throttled(const struct sim_times *t)
-{
-    return figure_us(t->throttled_ps);
-}
-
-static double figure_halted(const struct sim_times *t)
-{
-    return figure_us(t->halted_ps);
-}
-
-static double figure_transitions(const struct sim_result *r)
-{
-    return (double)r->transitions;
-}
-
 static bool figure_scheduled(const struct sim_result *r)
 {
     return strcmp(r->scheduler, sim_scheduler_names[SIM_RECORDED]) != 0;
 }
 
-#define FIGURE_OF_SCHEDULED(name, value)                                                                               \
-    static double figure_##name(const struct sim_result *r)                                                            \
-    {                                                                                                                  \
-        return figure_scheduled(r) ? (double)(value) : NAN;                                                            \
-    }
-
-FIGURE_OF_SCHEDULED(slowdown, r->slowdown)
-FIGURE_OF_SCHEDULED(cpu_slowdown, r->cpu_slowdown)
-FIGURE_OF_SCHEDULED(unfairness, r->unfairness)
-FIGURE_OF_SCHEDULED(mean_ghz, r->mean_ghz)
-FIGURE_OF_SCHEDULED(switches, r->switches)
-FIGURE_OF_SCHEDULED(migrations, r->migrations)
-FIGURE_OF_SCHEDULED(core_changes, r->core_changes)
-FIGURE_OF_SCHEDULED(forced_idle, figure_us(r->forced_idle_ps))
-
 const struct sim_figure_kind sim_figure_kinds[SIM_FIGURES] = {
-    [SIM_OVERHEAD] = {"overhead", SIM_HAS_LIMITS | SIM_OF_TASKS, sim_times_overhead, NULL},
-    [SIM_REMOTE] = {"remote_overhead", SIM_HAS_LIMITS | SIM_OF_TASKS, sim_times_remote, NULL},
-    [SIM_REMOTE_DELAY] = {"remote_delay", SIM_HAS_LIMITS, sim_times_remote_delay, NULL},
-    [SIM_REMOTE_SMT] = {"remote_smt", SIM_HAS_LIMITS, sim_times_remote_smt, NULL},
-    [SIM_TIME] = {"time_us", SIM_OF_TASKS, figure_time, NULL},
-    [SIM_IDEAL] = {"ideal_us", SIM_OF_TASKS, figure_ideal, NULL},
-    [SIM_END] = {"end_us", SIM_OF_TASKS, figure_end, NULL},
-    [SIM_THROTTLED] = {"throttled_us", SIM_OF_TASKS, figure_throttled, NULL},
-    [SIM_HALTED] = {"halted_us", SIM_OF_TASKS, figure_halted, NULL},
-    [SIM_TRANSITIONS] = {"transitions", SIM_COUNT, NULL, figure_transitions},
-    [SIM_SLOWDOWN] = {"slowdown", SIM_HAS_LIMITS, NULL, figure_slowdown},
-    [SIM_CPU_SLOWDOWN] = {"cpu_slowdown", SIM_HAS_LIMITS, NULL, figure_cpu_slowdown},
-    [SIM_UNFAIRNESS] = {"unfairness", SIM_HAS_LIMITS, NULL, figure_unfairness},
-    [SIM_MEAN_GHZ] = {"mean_ghz", 0, NULL, figure_mean_ghz},
-    [SIM_SWITCHES] = {"switches", SIM_COUNT, NULL, figure_switches},
-    [SIM_MIGRATIONS] = {"migrations", SIM_COUNT, NULL, figure_migrations},
-    [SIM_CORE_CHANGES] = {"core_changes", SIM_COUNT, NULL, figure_core_changes},
-    [SIM_FORCED_IDLE] = {"forced_idle_us", 0, NULL, figure_forced_idle},
+    [SIM_OVERHEAD] = {"overhead", SIM_HAS_LIMITS | SIM_OF_TASKS},
+    [SIM_REMOTE] = {"remote_overhead", SIM_HAS_LIMITS | SIM_OF_TASKS},
+    [SIM_REMOTE_DELAY] = {"remote_delay", SIM_HAS_LIMITS},
+    [SIM_REMOTE_SMT] = {"remote_smt", SIM_HAS_LIMITS},
+    [SIM_TIME] = {"time_us", SIM_OF_TASKS},
+    [SIM_IDEAL] = {"ideal_us", SIM_OF_TASKS},
+    [SIM_END] = {"end_us", SIM_OF_TASKS},
+    [SIM_THROTTLED] = {"throttled_us", SIM_OF_TASKS},
+    [SIM_HALTED] = {"halted_us", SIM_OF_TASKS},
+    [SIM_TRANSITIONS] = {"transitions", SIM_COUNT},
+    [SIM_SLOWDOWN] = {"slowdown", SIM_HAS_LIMITS | SIM_SCHEDULED},
+    [SIM_CPU_SLOWDOWN] = {"cpu_slowdown", SIM_HAS_LIMITS | SIM_SCHEDULED},
+    [SIM_UNFAIRNESS] = {"unfairness", SIM_HAS_LIMITS | SIM_SCHEDULED},
+    [SIM_MEAN_GHZ] = {"mean_ghz", SIM_SCHEDULED},
+    [SIM_SWITCHES] = {"switches", SIM_COUNT | SIM_SCHEDULED},
+    [SIM_MIGRATIONS] = {"migrations", SIM_COUNT | SIM_SCHEDULED},
+    [SIM_CORE_CHANGES] = {"core_changes", SIM_COUNT | SIM_SCHEDULED},
+    [SIM_FORCED_IDLE] = {"forced_idle_us", SIM_SCHEDULED},
 };
 
 static const struct sim_times *figure_times(const struct sim_result *run, size_t task)
@@ -89,9 +44,30 @@ static const struct sim_times *figure_times(const struct sim_result *run, size_t
 
 static double figure_value(const struct sim_result *run, enum sim_figure f, size_t task)
 {
-    const struct sim_figure_kind *k = &sim_figure_kinds[f];
     const struct sim_times *t = figure_times(run, task);
-    return k->run ? k->run(run) : t ? k->times(t) : NAN;
+    if (!t || ((sim_figure_kinds[f].is & SIM_SCHEDULED) && !figure_scheduled(run)))
+        return NAN;
+    const double values[SIM_FIGURES] = {
+        [SIM_OVERHEAD] = sim_times_overhead(t),
+        [SIM_REMOTE] = sim_times_remote(t),
+        [SIM_REMOTE_DELAY] = sim_times_remote_delay(t),
+        [SIM_REMOTE_SMT] = sim_times_remote_smt(t),
+        [SIM_TIME] = figure_us(sim_times_cpu(t)),
+        [SIM_IDEAL] = t->ideal_ps / SIM_PS_PER_US,
+        [SIM_END] = figure_us(t->end_ps),
+        [SIM_THROTTLED] = figure_us(t->throttled_ps),
+        [SIM_HALTED] = figure_us(t->halted_ps),
+        [SIM_TRANSITIONS] = (double)run->transitions,
+        [SIM_SLOWDOWN] = run->slowdown,
+        [SIM_CPU_SLOWDOWN] = run->cpu_slowdown,
+        [SIM_UNFAIRNESS] = run->unfairness,
+        [SIM_MEAN_GHZ] = run->mean_ghz,
+        [SIM_SWITCHES] = (double)run->switches,
+        [SIM_MIGRATIONS] = (double)run->migrations,
+        [SIM_CORE_CHANGES] = (double)run->core_changes,
+        [SIM_FORCED_IDLE] = figure_us(run->forced_idle_ps),
+    };
+    return values[f];
 }
 
 /* Of those values that are there. */

@@ -6,49 +6,29 @@
 #include "schedulers/simulate/output/simulation_parts.h"
 #include "util/json_lines.h"
 
-static json_t *number_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 /* Whole numbers as such: a mean of several runs need not be one. */
 static json_t *count_or_null(double x)
 {
-    return isfinite(x) && x == floor(x) && fabs(x) < 9e15 ? json_integer((json_int_t)x) : number_or_null(x);
-}
-
-static void put_text(json_t *o, const char *key, const char *text, bool *failed)
-{
-    json_lines_put(o, key, json_lines_text(text && *text ? text : NULL), failed);
-}
-
-static void put_real(json_t *o, const char *key, double x, bool *failed)
-{
-    json_lines_put(o, key, number_or_null(x), failed);
-}
-
-static void put_counted(json_t *o, const char *key, uint64_t n, bool *failed)
-{
-    json_lines_put(o, key, json_integer((json_int_t)n), failed);
+    return isfinite(x) && x == floor(x) && fabs(x) < 9e15 ? json_integer((json_int_t)x) : json_lines_real(x);
 }
 
 static void put_origin_of_simulation(json_t *root, const struct sim_report_head *h, bool *failed)
 {
     json_lines_put(root, "format", json_string("characterize-simulation/1"), failed);
-    put_text(root, "version", h->version, failed);
-    put_text(root, "workload", h->workload, failed);
-    put_text(root, "kind", h->kind, failed);
-    put_text(root, "params", h->params, failed);
-    put_text(root, "cpu", h->cpu, failed);
-    put_text(root, "source", h->source, failed);
+    json_lines_put_text(root, "version", h->version, failed);
+    json_lines_put_text(root, "workload", h->workload, failed);
+    json_lines_put_text(root, "kind", h->kind, failed);
+    json_lines_put_text(root, "params", h->params, failed);
+    json_lines_put_text(root, "cpu", h->cpu, failed);
+    json_lines_put_text(root, "source", h->source, failed);
     json_lines_put(root, "modelled", json_boolean(h->modelled), failed);
     json_lines_put(root, "smt", json_boolean(h->smt), failed);
-    put_counted(root, "cores", h->cores, failed);
-    put_counted(root, "cpus", h->cpus, failed);
-    put_real(root, "recorded_ghz", h->recorded_ghz, failed);
+    json_lines_put_whole(root, "cores", h->cores, failed);
+    json_lines_put_whole(root, "cpus", h->cpus, failed);
+    json_lines_put_real(root, "recorded_ghz", h->recorded_ghz, failed);
     json_lines_put(root, "active_cores", h->active_cores ? json_integer(h->active_cores) : json_null(), failed);
-    put_counted(root, "seed", h->seed, failed);
-    put_counted(root, "runs", h->runs, failed);
+    json_lines_put_whole(root, "seed", h->seed, failed);
+    json_lines_put_whole(root, "runs", h->runs, failed);
 }
 
 static void put_figures(json_t *o, const struct sim_report_result *r, size_t task, bool *failed)
@@ -59,13 +39,13 @@ static void put_figures(json_t *o, const struct sim_report_result *r, size_t tas
         if (task != SIM_TOTAL && !(k->is & SIM_OF_TASKS))
             continue;
         struct estimate e = sim_figure_of(r, f, task);
-        json_lines_put(o, k->name, k->is & SIM_COUNT ? count_or_null(e.value) : number_or_null(e.value), failed);
+        json_lines_put(o, k->name, k->is & SIM_COUNT ? count_or_null(e.value) : json_lines_real(e.value), failed);
         if (!(k->is & SIM_HAS_LIMITS) || task != SIM_TOTAL)
             continue;
         snprintf(name, sizeof name, "%s_lo", k->name);
-        put_real(o, name, e.lo, failed);
+        json_lines_put_real(o, name, e.lo, failed);
         snprintf(name, sizeof name, "%s_hi", k->name);
-        put_real(o, name, e.hi, failed);
+        json_lines_put_real(o, name, e.hi, failed);
     }
 }
 
@@ -74,20 +54,20 @@ static void put_level_times(json_t *o, const struct sim_report *r, const struct 
 {
     json_t *list = json_lines_array(o, "level_us", failed);
     for (unsigned level = 0; level < r->head.levels; level++)
-        json_lines_push(list, number_or_null(sim_figure_level_us(result, level, task)), failed);
+        json_lines_push(list, json_lines_real(sim_figure_level_us(result, level, task)), failed);
 }
 
 static void put_result(json_t *list, const struct sim_report *r, const struct sim_report_result *result, bool *failed)
 {
     json_t *o = json_object();
-    put_text(o, "policy", result->runs->policy, failed);
-    put_text(o, "scheduler", result->runs->scheduler, failed);
+    json_lines_put_text(o, "policy", result->runs->policy, failed);
+    json_lines_put_text(o, "scheduler", result->runs->scheduler, failed);
     put_figures(o, result, SIM_TOTAL, failed);
     put_level_times(o, r, result, SIM_TOTAL, failed);
     json_t *tasks = json_lines_array(o, "tasks", failed);
     for (size_t i = 0; i < r->head.n_tasks; i++) {
         json_t *task = json_object();
-        put_text(task, "task", r->head.tasks[i], failed);
+        json_lines_put_text(task, "task", r->head.tasks[i], failed);
         put_figures(task, result, i, failed);
         put_level_times(task, r, result, i, failed);
         json_lines_push(tasks, task, failed);
@@ -98,21 +78,21 @@ static void put_result(json_t *list, const struct sim_report *r, const struct si
 static void put_bound(json_t *list, const struct sim_bound *b, bool *failed)
 {
     json_t *o = json_object();
-    put_text(o, "what", b->what, failed);
-    put_real(o, "value", b->value, failed);
-    put_real(o, "lo", b->lo, failed);
-    put_real(o, "hi", b->hi, failed);
-    put_text(o, "unit", b->unit, failed);
-    put_text(o, "why", b->why, failed);
+    json_lines_put_text(o, "what", b->what, failed);
+    json_lines_put_real(o, "value", b->value, failed);
+    json_lines_put_real(o, "lo", b->lo, failed);
+    json_lines_put_real(o, "hi", b->hi, failed);
+    json_lines_put_text(o, "unit", b->unit, failed);
+    json_lines_put_text(o, "why", b->why, failed);
     json_lines_push(list, o, failed);
 }
 
 static void put_refused(json_t *list, const struct sim_report_refused *r, bool *failed)
 {
     json_t *o = json_object();
-    put_text(o, "policy", r->policy, failed);
-    put_text(o, "scheduler", r->scheduler, failed);
-    put_text(o, "why", r->why, failed);
+    json_lines_put_text(o, "policy", r->policy, failed);
+    json_lines_put_text(o, "scheduler", r->scheduler, failed);
+    json_lines_put_text(o, "why", r->why, failed);
     json_lines_push(list, o, failed);
 }
 
@@ -121,10 +101,10 @@ static void put_curve_point(json_t *list, const char *mark, const struct sim_cur
     if (!isfinite(p->timeout_us))
         return;
     json_t *o = json_object();
-    put_real(o, "timeout_us", p->timeout_us, failed);
-    put_text(o, "is", mark, failed);
-    put_real(o, "overhead", p->overhead, failed);
-    put_real(o, "remote_overhead", p->remote, failed);
+    json_lines_put_real(o, "timeout_us", p->timeout_us, failed);
+    json_lines_put_text(o, "is", mark, failed);
+    json_lines_put_real(o, "overhead", p->overhead, failed);
+    json_lines_put_real(o, "remote_overhead", p->remote, failed);
     json_lines_push(list, o, failed);
 }
 
@@ -142,12 +122,12 @@ static void put_curve(json_t *root, const struct sim_curve *c, bool *failed)
 static void put_what_if(json_t *list, const struct sim_what_if *w, const struct sim_what_if_row *row, bool *failed)
 {
     json_t *o = json_object();
-    put_text(o, "parameter", row->parameter, failed);
-    put_real(o, "factor", row->factor, failed);
-    put_real(o, "overhead", row->overhead, failed);
-    put_real(o, "remote_overhead", row->remote, failed);
-    put_real(o, "change", row->overhead - w->now.overhead, failed);
-    put_real(o, "remote_change", row->remote - w->now.remote, failed);
+    json_lines_put_text(o, "parameter", row->parameter, failed);
+    json_lines_put_real(o, "factor", row->factor, failed);
+    json_lines_put_real(o, "overhead", row->overhead, failed);
+    json_lines_put_real(o, "remote_overhead", row->remote, failed);
+    json_lines_put_real(o, "change", row->overhead - w->now.overhead, failed);
+    json_lines_put_real(o, "remote_change", row->remote - w->now.remote, failed);
     json_lines_push(list, o, failed);
 }
 

@@ -20,7 +20,6 @@ enum sim_figure {
     SIM_THROTTLED,
     SIM_HALTED,
     SIM_TRANSITIONS,
-    /* NaN without a scheduler */
     SIM_SLOWDOWN,
     SIM_CPU_SLOWDOWN,
     SIM_UNFAIRNESS,
@@ -31,12 +30,15 @@ enum sim_figure {
     SIM_FORCED_IDLE,
     SIM_FIGURES
 };
-enum { SIM_HAS_LIMITS = 1, SIM_OF_TASKS = 2, SIM_COUNT = 4 /* a whole number, of one run */ };
+enum {
+    SIM_HAS_LIMITS = 1,
+    SIM_OF_TASKS = 2,
+    SIM_COUNT = 4,    /* a whole number, of one run */
+    SIM_SCHEDULED = 8 /* NaN without a scheduler */
+};
 extern const struct sim_figure_kind {
-    const char *name;                           /* key of JSON; limits are NAME_lo and NAME_hi */
-    unsigned is;                                /* SIM_HAS_LIMITS and others */
-    double (*times)(const struct sim_times *t); /* either of times, */
-    double (*run)(const struct sim_result *r);  /* or of all that a run told */
+    const char *name; /* key of JSON; limits are NAME_lo and NAME_hi */
+    unsigned is;      /* SIM_HAS_LIMITS and others */
 } sim_figure_kinds[SIM_FIGURES];
 
 #define SIM_TOTAL SIZE_MAX /* instead of a task */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Core scheduling: at any time, a core runs tasks with one cookie alone. */
-#include "schedulers/simulate/scheduling/rules.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 /* What a CPU runs or is about to run; SIM_IDLE: nothing that counts. */
 static uint32_t task_on(const struct dispatch *d, unsigned cpu)

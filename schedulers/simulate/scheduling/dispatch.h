@@ -6,7 +6,6 @@
 #pragma once
 
 #include "schedulers/simulate/engine.h"
-#include "schedulers/simulate/scheduling/compensation.h"
 #include "schedulers/simulate/scheduling/programs.h"
 #include "schedulers/simulate/scheduling/ready.h"
 #include "schedulers/simulate/timers.h"
@@ -60,6 +59,12 @@ struct dispatch_rules {
     int64_t (*lost)(struct dispatch *d, unsigned cpu, int64_t ps);
 };
 
+/* The published frequencies: one line for each turbo level, that with the fewest active cores first. */
+struct compensation_table {
+    unsigned n_levels, n_turbo;
+    double *frequency; /* by turbo level and license level; above 0 */
+};
+
 struct dispatch {
     const struct dispatch_rules *rules;
     struct engine *engine;
@@ -109,3 +114,47 @@ void dispatch_runnable(struct dispatch *d, uint32_t task, bool preempts);
 uint32_t dispatch_choose(const struct dispatch *d, unsigned cpu);
 /* The CPU, which has none, begins with a task that is not ready (any more). */
 void dispatch_take(struct dispatch *d, unsigned cpu, uint32_t task);
+
+/* ---- the rules of each scheduler (doc/simulation.md, "Schedulers") ---- */
+
+extern const struct dispatch_rules fair_rules, fair_subtract_rules, fair_attribute_rules; /* fair.c */
+extern const struct dispatch_rules cookies_rules;                                         /* cookies.c */
+extern const struct dispatch_rules specialize_rules;                                      /* specialize.c */
+
+/* What fair-subtract and fair-attribute know of the processor. False: out of memory. */
+bool fair_init(struct dispatch *d, struct sim_params *p, bool attribute);
+/* One wide core. False: out of memory. */
+bool specialize_init(struct dispatch *d);
+
+/*
+ * fair.c. What a task lost to a frequency that others had reduced, from what a scheduler can count: cycles at each
+ * license level and time. G: Gottschlag's dissertation, 7.4.2 (equations 7.1 to 7.7). Frequencies in any one unit.
+ */
+
+/*
+ * The average frequency at a turbo level for these cycles at each license level, with a sum above 0. G, eq. 7.6 for any
+ * number of levels.
+ */
+double fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles);
+
+/*
+ * The frequency without the cycles at levels slower than `own`, which the task itself did not cause: they are moved to
+ * `own`. The turbo level is that which explains the frequency `actual`, interpolated between the two nearest, and is
+ * not beyond the fastest and the slowest. G, 7.4.2, steps 2 to 4.
+ */
+double fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own);
+
+/* The part of a CPU time that was lost, 0 to 1, where `stalled` (0 to 1) of the cycles waited. G, eq. 7.3. */
+double fair_lost_part(double actual, double ideal, double stalled);
+
+/* ---- scheduling.c: feeds the engine with what a scheduler decides ---- */
+
+/* The scheduler of the options, any but SIM_RECORDED. False: out of memory. scheduling_free in any case. */
+bool scheduling_init(struct dispatch *d, struct sim_params *p, struct sim_workload *w, const struct sim_options *o);
+/* Once the engine is made, before it runs. False: out of memory. */
+bool scheduling_begin(struct dispatch *d, struct engine *e);
+void scheduling_free(struct dispatch *d);
+
+/* For struct engine_feed. */
+bool scheduling_next(void *self, struct engine *e, unsigned cpu, struct engine_segment *out);
+void scheduling_wake(void *self, struct engine *e);

@@ -4,7 +4,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedulers/simulate/scheduling/rules.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
+
+/* ---- compensation ---- */
+
+double fair_expected(const struct compensation_table *t, unsigned turbo, const double *cycles)
+{
+    const double *f = t->frequency + (size_t)turbo * t->n_levels;
+    double sum = 0, time = 0;
+    for (unsigned k = 0; k < t->n_levels; k++) {
+        sum += cycles[k];
+        time += cycles[k] / f[k];
+    }
+    return sum / time;
+}
+
+double fair_ideal(const struct compensation_table *t, const double *cycles, double actual, unsigned own)
+{
+    double alone[SIM_LEVELS_MAX] = {0};
+    for (unsigned k = 0; k < t->n_levels; k++)
+        alone[k < own ? k : own] += cycles[k];
+    unsigned slow = 0;
+    double below = fair_expected(t, 0, cycles), above = below;
+    while (below > actual && slow + 1 < t->n_turbo) {
+        above = below;
+        below = fair_expected(t, ++slow, cycles);
+    }
+    double ideal = fair_expected(t, slow, alone);
+    if (slow == 0 || below >= actual || above <= below)
+        return ideal;
+    double share = (actual - below) / (above - below); /* of the faster turbo level */
+    return ideal + share * (fair_expected(t, slow - 1, alone) - ideal);
+}
+
+double fair_lost_part(double actual, double ideal, double stalled)
+{
+    return actual < ideal ? (1 - stalled) * (ideal - actual) / ideal : 0;
+}
+
+/* ---- the rules ---- */
 
 /* Registers tell no heavy instructions from light ones: what their width can cause at most (G, 7.4.1). */
 static void find_own_levels(struct dispatch *d, const struct sim_params *p)
@@ -23,11 +61,11 @@ static void find_own_levels(struct dispatch *d, const struct sim_params *p)
 static bool find_turbo_levels(struct dispatch *d, struct sim_params *p)
 {
     struct compensation_table *t = &d->frequencies;
-    t->n_levels = sim_params_levels(p);
-    t->frequency = calloc((size_t)sim_params_cores(p) * t->n_levels, sizeof(*t->frequency));
+    t->n_levels = p->levels;
+    t->frequency = calloc((size_t)p->cores * t->n_levels, sizeof(*t->frequency));
     if (t->frequency == NULL)
         return false;
-    for (unsigned n = 1; n <= sim_params_cores(p); n++) {
+    for (unsigned n = 1; n <= p->cores; n++) {
         double *line = t->frequency + (size_t)t->n_turbo * t->n_levels;
         if (!sim_params_measured(p, n))
             continue;
@@ -85,8 +123,8 @@ static int64_t lost_to_others(struct dispatch *d, unsigned cpu, int64_t ps)
     if (others == 0)
         return 0;
     double actual = all / (double)n->unhalted_ps;
-    double ideal = compensation_ideal(&d->frequencies, n->cycles, actual, c->own);
-    return (int64_t)floor((double)ps * compensation_lost(actual, ideal, n->stalled / all) + 0.5);
+    double ideal = fair_ideal(&d->frequencies, n->cycles, actual, c->own);
+    return (int64_t)floor((double)ps * fair_lost_part(actual, ideal, n->stalled / all) + 0.5);
 }
 
 static int64_t fair_lost(struct dispatch *d, unsigned cpu, int64_t ps)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/scheduling/scheduling.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 #include <limits.h>
 #include <stdlib.h>
-
-#include "schedulers/simulate/scheduling/rules.h"
 
 /* ---- beginning and end ---- */
 
@@ -75,7 +73,7 @@ static void next_row(struct dispatch *d, uint32_t task)
 static void set_wake(struct dispatch *d)
 {
     size_t first;
-    engine_wake_at(d->engine, timers_first(&d->timers, &first));
+    d->engine->wake_at = timers_first(&d->timers, &first);
 }
 
 bool scheduling_begin(struct dispatch *d, struct engine *e)

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "schedulers/simulate/scheduling/rules.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 
 #define SPECIALIZE_CHANGE_PS (20000 * SIM_PS_PER_US)  /* G, 6.2.2: at most one change in this time */
 #define SPECIALIZE_SHORT_PS (100 * SIM_PS_PER_US)     /* G, 6.2.4: phases that are not worth a migration */

@@ -8,7 +8,6 @@
 
 #include "schedulers/simulate/params.h"
 #include "schedulers/simulate/workload.h"
-#include "schedulers/simulate/workload/drawn_random.h"
 #include "util/error.h"
 
 enum {
@@ -19,6 +18,33 @@ enum {
     DRAWN_CPUS_MAX = 8192,
     DRAWN_THREADS_MAX = 8192,
 };
+
+/* Lengths of time that are drawn from stated distributions: the same (seed, stream) gives the same ones. */
+struct drawn_random {
+    uint64_t state;
+};
+
+enum drawn_shape { DRAWN_FIXED, DRAWN_UNIFORM, DRAWN_EXPONENTIAL, DRAWN_LOGNORMAL, DRAWN_SHAPES };
+
+struct drawn_length {
+    enum drawn_shape shape;
+    /* us: fixed: a; uniform: a to b; exponential: mean a; lognormal: mean a, and b is the standard deviation of the
+     * logarithm (no unit) */
+    double a, b;
+};
+
+struct drawn_random drawn_random_of(uint64_t seed, uint64_t stream);
+/* [0, 1), a multiple of 2^-53. */
+double drawn_random_unit(struct drawn_random *r);
+/* 0 to n - 1, for n above 0. */
+unsigned drawn_random_below(struct drawn_random *r, unsigned n);
+
+/*
+ * In ps, rounded to whole ns, at least 1 ns; at most 10^4 times the mean. Whole ns, so that the last bit of a
+ * logarithm, which is not the same on all processors, practically never makes a difference.
+ */
+int64_t drawn_random_length(struct drawn_random *r, const struct drawn_length *l);
+double drawn_length_mean(const struct drawn_length *l); /* us */
 
 struct drawn_next {
     char name[DRAWN_NAME_SIZE];
@@ -59,3 +85,11 @@ struct drawn_file {
  */
 int drawn_file_parse(const char *text, size_t length, const char *file, struct drawn_file *out,
                      struct machine_error *err);
+
+/*
+ * drawn_streams.c. The rows of a described workload, drawn as they are read: what each thread does, and what each CPU
+ * does that plays its threads in turns. Streams are threads, or CPUs. The same seed gives the same rows. 0, or -1: out
+ * of memory.
+ */
+int drawn_works_open(const struct drawn_file *file, uint64_t seed, struct sim_source *out);
+int drawn_cpus_open(const struct drawn_file *file, unsigned n_cpus, uint64_t seed, struct sim_source *out);

@@ -2,7 +2,6 @@
 /* Texts by number, in the order in which they were first met; found again in constant time. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "schedulers/simulate/workload/recording.h"
-#include "schedulers/simulate/workload/readers.h"
 
 /* Each of these goes past what it takes, if it is there. */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "schedulers/simulate/workload/values.h"
-#include "schedulers/simulate/workload/works.h"
 #include "util/edit_distance.h"
 #include "util/order.h"
 #include "util/text_list.h"
@@ -22,6 +21,23 @@ int sim_recording_open(struct sim_recording *r, const char *path, const struct s
     if (!r->w || !r->rows || !(r->w->name = strdup(path)))
         return sim_lines_memory(&r->in), err->status;
     return MACHINE_OK;
+}
+
+void sim_workload_free(struct sim_workload *w)
+{
+    if (!w)
+        return;
+    if (w->cpus.close)
+        w->cpus.close(w->cpus.self);
+    if (w->works.close)
+        w->works.close(w->works.self);
+    for (size_t i = 0; i < w->n_tasks && w->tasks; i++)
+        free(w->tasks[i].name);
+    free(w->tasks);
+    free(w->core);
+    free(w->cpu);
+    free(w->name);
+    free(w);
 }
 
 void sim_recording_close(struct sim_recording *r)

@@ -24,7 +24,9 @@ struct spool_stream {
     uint32_t n, room;
     uint64_t *block; /* where it begins, in rows, times 2^16, plus how many rows it has */
     size_t n_blocks;
-    size_t at_block; /* where reading is */
+    int64_t lead;    /* ps of idle time ahead of all */
+    int64_t at_lead; /* where reading is: what is left of it */
+    size_t at_block;
     uint32_t at_row;
 };
 
@@ -207,31 +209,7 @@ int sim_spool_lead(struct sim_spool *s, unsigned stream, int64_t ps, struct mach
 {
     if (make_streams(s, stream, err))
         return err->status;
-    struct spool_stream *t = &s->stream[stream];
-    size_t before = t->n_blocks;
-    struct spool_stream lead = {0};
-    while (ps > 0) {
-        struct sim_row row = {.ps = ps < SIM_ROW_PS_MAX ? ps : SIM_ROW_PS_MAX, .task = SIM_IDLE};
-        if (spool_add_block(s, &lead, &row, 1, err)) {
-            free(lead.block);
-            return err->status;
-        }
-        ps -= row.ps;
-    }
-    if (before && lead.n_blocks) {
-        for (size_t i = 0; i < before; i++) {
-            if (!list_room(&lead.block, lead.n_blocks, sizeof *lead.block)) {
-                free(lead.block);
-                return spool_memory(err);
-            }
-            lead.block[lead.n_blocks++] = t->block[i];
-        }
-    }
-    if (lead.n_blocks) {
-        free(t->block);
-        t->block = lead.block;
-        t->n_blocks = lead.n_blocks;
-    }
+    s->stream[stream].lead = ps;
     return MACHINE_OK;
 }
 
@@ -239,8 +217,11 @@ static size_t spool_read(void *self, unsigned stream, struct sim_row *out, size_
 {
     struct sim_spool *s = self;
     struct spool_stream *t = &s->stream[stream];
-    if (t->at_block == t->n_blocks || *s->why)
-        return 0;
+    size_t n = 0;
+    for (; n < max && t->at_lead > 0; t->at_lead -= out[n++].ps)
+        out[n] = (struct sim_row){.ps = t->at_lead < SIM_ROW_PS_MAX ? t->at_lead : SIM_ROW_PS_MAX, .task = SIM_IDLE};
+    if (n || t->at_block == t->n_blocks || *s->why)
+        return n;
     uint32_t left = (uint32_t)(t->block[t->at_block] & 0xffff) - t->at_row;
     uint64_t from = (t->block[t->at_block] >> 16) + t->at_row;
     if (max > left)
@@ -273,6 +254,7 @@ static void spool_rewind(void *self)
 {
     struct sim_spool *s = self;
     for (size_t i = 0; i < s->n_streams; i++) {
+        s->stream[i].at_lead = s->stream[i].lead;
         s->stream[i].at_block = 0;
         s->stream[i].at_row = 0;
     }
@@ -295,8 +277,11 @@ int sim_spool_done(struct sim_spool *s, const unsigned *order, unsigned n, struc
 {
     if (n && make_streams(s, n - 1, err))
         return err->status;
+    uint64_t leads = 0;
     for (size_t i = 0; i < s->n_streams; i++) {
         struct spool_stream *t = &s->stream[i];
+        t->at_lead = t->lead;
+        leads += (uint64_t)(t->lead / SIM_ROW_PS_MAX + (t->lead % SIM_ROW_PS_MAX > 0));
         if (end_block(s, t, err))
             return err->status;
         free(t->row);
@@ -313,7 +298,7 @@ int sim_spool_done(struct sim_spool *s, const unsigned *order, unsigned n, struc
     free(s->stream);
     s->stream = ordered;
     s->n_streams = n;
-    *rows = s->rows;
+    *rows = s->rows + leads;
     *out = (struct sim_source){spool_read, spool_rewind, spool_error, spool_close, s};
     return MACHINE_OK;
 }

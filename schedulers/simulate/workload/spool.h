@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "schedulers/simulate/workload.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "schedulers/simulate/workload/names.h"
-#include "schedulers/simulate/workload/readers.h"
+#include "schedulers/simulate/workload/recording.h"
 #include "schedulers/simulate/workload/values.h"
 #include "util/list.h"
 #include "util/plain_text.h"

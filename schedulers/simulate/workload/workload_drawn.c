@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "schedulers/simulate/workload/drawn_file.h"
-#include "schedulers/simulate/workload/drawn_streams.h"
 #include "util/data_file.h"
 
 static const struct data_kind drawn_kind = {"workload", "workloads", ".workload"};

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "schedulers/simulate/workload.h"
-#include "schedulers/simulate/workload/readers.h"
+#include "schedulers/simulate/workload/recording.h"
 #include "schedulers/simulate/workload/workload_drawn.h"
 #include "util/path.h"
 

@@ -11,7 +11,7 @@
 
 #include "schedulers/simulate/workload/names.h"
 #include "schedulers/simulate/workload/perf_line.h"
-#include "schedulers/simulate/workload/readers.h"
+#include "schedulers/simulate/workload/recording.h"
 #include "schedulers/simulate/workload/stamps.h"
 #include "schedulers/simulate/workload/values.h"
 #include "util/list.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "schedulers/simulate/workload/works.h"
+#include "schedulers/simulate/workload/recording.h"
 
 #include <stdlib.h>
 

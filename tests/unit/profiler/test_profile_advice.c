@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "profiler/advice.h"
+#include "profiler/profile.h"
 #include "tests/support/close_to.h"
 #include "tests/support/profile_records.h"
 #include "tests/support/random_numbers.h"

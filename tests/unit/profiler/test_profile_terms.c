@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "drivers/profile/profile_arithmetic.h"
-#include "profiler/terms.h"
+#include "profiler/profile.h"
 #include "schedulers/simulate/params.h"
 #include "tests/support/close_to.h"
 #include "tests/support/folder.h"
@@ -199,9 +199,9 @@ static void test_random_exports(void **state)
         assert_int_equal(read, MACHINE_OK);
         n_read++;
         assert_true(profile_setup_valid(&t.setup, 16));
-        for (unsigned n = 1, bin = 0; n <= sim_params_cores(p); n++) {
+        for (unsigned n = 1, bin = 0; n <= p->cores; n++) {
             bin += n > t.setup.bin[bin].cores;
-            for (uint32_t level = 0; level < PROFILE_LEVELS && level < sim_params_levels(p); level++)
+            for (uint32_t level = 0; level < PROFILE_LEVELS && level < p->levels; level++)
                 assert_int_equal(t.setup.bin[bin].khz[level], sim_params_speed(p, level, n) * 100);
         }
         sim_params_free(p);

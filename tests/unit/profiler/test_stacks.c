@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "profiler/output/profile_folded.h"
+#include "profiler/stacks.h"
 #include "profiler/symbols.h"
 #include "tests/support/folder.h"
 #include "util/command.h"
@@ -73,7 +73,7 @@ static char *folded(struct profile_stacks *s)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(profile_folded(out, s), 0);
+    assert_int_equal(profile_stacks_write(out, s), 0);
     assert_int_equal(fclose(out), 0);
     return text;
 }

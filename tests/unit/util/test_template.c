@@ -11,26 +11,26 @@
 
 #include "util/template.h"
 
-static void print_lines(FILE *out, const void *data)
+static void print_lines(FILE *out, int n)
 {
-    for (int i = 0; i < *(const int *)data; i++)
+    for (int i = 0; i < n; i++)
         fprintf(out, "line %d\n", i);
 }
 
 /* The template filled with NAME = value, TWO = two lines, NONE = nothing, NO_LINES = no lines. */
 static int fill(const char *text, char *out, size_t size, char *why, size_t why_size)
 {
-    struct template_values v = {.n = 0};
-    const int two = 2, none = 0;
+    struct template_values v;
     memset(out, 0, size);
     FILE *stream = fmemopen(out, size, "w");
     assert_non_null(stream);
-    template_put_text(&v, "NAME", "%s", "value");
-    template_put(&v, "TWO", print_lines, &two);
-    template_put_text(&v, "NONE", "%s", "");
-    template_put(&v, "NO_LINES", print_lines, &none);
-    template_put_flag(&v, "YES", true);
-    template_put_flag(&v, "NO", false);
+    assert_true(template_begin(&v));
+    fputs("value", template_value(&v, "NAME"));
+    print_lines(template_value(&v, "TWO"), 2);
+    template_value(&v, "NONE");
+    print_lines(template_value(&v, "NO_LINES"), 0);
+    template_flag(&v, "YES", true);
+    template_flag(&v, "NO", false);
     char named[600]; /* every value has a place, as it must */
     snprintf(named, sizeof named, "@NO?@@NAME?@@TWO?@@NONE?@@NO_LINES?@@YES?@\n\n%s", text);
     char path[] = "some.in";
@@ -88,13 +88,14 @@ static void test_no_place_for_a_value(void **state)
     char *const texts[] = {empty, plain, comment, one, both};
     static const char *const lacks[] = {"@NAME@", "@NAME@", "@NAME@", "@OTHER@", NULL};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct template_values v = {.n = 0};
+        struct template_values v;
         char out[200] = "", why[200] = "", path[] = "folder/some.in";
         const struct template_file file = {path, texts[i]};
         FILE *stream = fmemopen(out, sizeof out, "w");
         assert_non_null(stream);
-        template_put_text(&v, "NAME", "%s", "value");
-        template_put_text(&v, "OTHER", "%s", "value");
+        assert_true(template_begin(&v));
+        fputs("value", template_value(&v, "NAME"));
+        fputs("value", template_value(&v, "OTHER"));
         assert_int_equal(template_fill(&file, &v, stream, why, sizeof why), lacks[i] ? -1 : 0);
         fclose(stream);
         template_values_free(&v);
@@ -107,10 +108,11 @@ static void test_no_place_for_a_value(void **state)
 static void test_too_many_values(void **state)
 {
     (void)state;
-    struct template_values v = {.n = 0};
+    struct template_values v;
     char why[200] = "";
+    assert_true(template_begin(&v));
     for (int i = 0; i <= TEMPLATE_VALUES_MAX; i++)
-        template_put_text(&v, "NAME", "%d", i);
+        fprintf(template_value(&v, "NAME"), "%d", i);
     char path[] = "some.in", text[] = "@NAME@\n";
     const struct template_file file = {path, text};
     assert_int_equal(template_fill(&file, &v, stdout, why, sizeof why), -1);

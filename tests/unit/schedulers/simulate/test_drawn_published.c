@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "schedulers/simulate/fairness.h"
+#include "schedulers/simulate/studies.h"
 #include "schedulers/simulate/simulate.h"
 #include "tests/support/random_numbers.h"
 
@@ -166,7 +166,7 @@ static void compensation_makes_schedulers_fairer(void **state)
                 struct sim_result r;
                 struct machine_error err;
                 if (sim_run(rig.p, rig.w, &o, &r, &err) != MACHINE_OK ||
-                    fairness_measure(rig.p, rig.w, &o, &base, &r, &err) != MACHINE_OK)
+                    sim_fairness_find(rig.p, rig.w, &o, &base, &r, &err) != MACHINE_OK)
                     fail_msg("%s", err.text);
                 slowdown[s] = r.slowdown;
                 unfairness[s] = r.unfairness;

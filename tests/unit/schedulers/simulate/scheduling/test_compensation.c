@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "schedulers/simulate/fairness.h"
-#include "schedulers/simulate/scheduling/compensation.h"
+#include "schedulers/simulate/studies.h"
+#include "schedulers/simulate/scheduling/dispatch.h"
 #include "tests/support/gold_6130.h"
 #include "tests/support/random_numbers.h"
 
@@ -39,8 +39,8 @@ static void frequencies_of_each_turbo_level_are_expected(void **state)
     (void)state;
     for (unsigned turbo = 0; turbo < GOLD_6130_TURBO_LEVELS; turbo++) {
         const double *f = gold_6130_ghz[turbo];
-        near(compensation_expected(&table, turbo, third), expected[turbo]);
-        near(compensation_expected(&table, turbo, third), 1 / (0.7 / f[0] + 0.3 / f[2]));
+        near(fair_expected(&table, turbo, third), expected[turbo]);
+        near(fair_expected(&table, turbo, third), 1 / (0.7 / f[0] + 0.3 / f[2]));
     }
 }
 
@@ -59,7 +59,7 @@ static void it_is_the_published_formula(void **state)
         double a = rng_unit(&r), b = rng_unit(&r), c = rng_unit(&r) + 1e-3, sum = a + b + c;
         const double cycles[SIM_LEVELS_MAX] = {c * 1e9, a * 1e9, b * 1e9};
         for (unsigned turbo = 0; turbo < GOLD_6130_TURBO_LEVELS; turbo++)
-            near(compensation_expected(&table, turbo, cycles), published_form(gold_6130_ghz[turbo], a / sum, b / sum));
+            near(fair_expected(&table, turbo, cycles), published_form(gold_6130_ghz[turbo], a / sum, b / sum));
     }
 }
 
@@ -70,11 +70,11 @@ static void figure_2_of_usenix_atc_2021(void **state)
     double lowest = 1 / (0.7 / 2.8 + 0.3 / 1.9), second = 1 / (0.7 / 3.1 + 0.3 / 2.1);
     double share = (2.5 - lowest) / (second - lowest);
     assert_true(share > 0.18 && share < 0.19);
-    near(compensation_ideal(&table, third, 2.5, 0), 2.8 + share * (3.1 - 2.8));
+    near(fair_ideal(&table, third, 2.5, 0), 2.8 + share * (3.1 - 2.8));
     double avx2_lowest = published_form(gold_6130_ghz[4], 0.3, 0),
            avx2_second = published_form(gold_6130_ghz[3], 0.3, 0);
-    near(compensation_ideal(&table, third, 2.5, 1), avx2_lowest + share * (avx2_second - avx2_lowest));
-    near(compensation_ideal(&table, third, 2.5, 2), 2.5);
+    near(fair_ideal(&table, third, 2.5, 1), avx2_lowest + share * (avx2_second - avx2_lowest));
+    near(fair_ideal(&table, third, 2.5, 2), 2.5);
 }
 
 /* G, figure 7.5b: half of the time at the lowest turbo level, half at the second lowest. */
@@ -82,19 +82,19 @@ static void figure_7_5_of_the_dissertation(void **state)
 {
     (void)state;
     double actual = (1 / (0.7 / 2.8 + 0.3 / 1.9) + 1 / (0.7 / 3.1 + 0.3 / 2.1)) / 2;
-    near(compensation_ideal(&table, third, actual, 0), (2.8 + 3.1) / 2);
-    near(compensation_lost(actual, 2.95, 0), (2.95 - actual) / 2.95);
-    near(compensation_lost(actual, 2.95, 0.25), 0.75 * (2.95 - actual) / 2.95);
-    assert_true(fabs(compensation_lost(actual, 2.95, 0) - 0.1247) < 1e-4);
+    near(fair_ideal(&table, third, actual, 0), (2.8 + 3.1) / 2);
+    near(fair_lost_part(actual, 2.95, 0), (2.95 - actual) / 2.95);
+    near(fair_lost_part(actual, 2.95, 0.25), 0.75 * (2.95 - actual) / 2.95);
+    assert_true(fabs(fair_lost_part(actual, 2.95, 0) - 0.1247) < 1e-4);
 }
 
 static void turbo_levels_have_ends(void **state)
 {
     (void)state;
-    near(compensation_ideal(&table, third, 1.0, 0), 2.8);
-    near(compensation_ideal(&table, third, 5.0, 0), 3.7);
-    near(compensation_ideal(&table, third, compensation_expected(&table, 2, third), 0), 3.4);
-    near(compensation_lost(3, 2.8, 0), 0);
+    near(fair_ideal(&table, third, 1.0, 0), 2.8);
+    near(fair_ideal(&table, third, 5.0, 0), 3.7);
+    near(fair_ideal(&table, third, fair_expected(&table, 2, third), 0), 3.4);
+    near(fair_lost_part(3, 2.8, 0), 0);
 }
 
 /* All at the AVX-512 level: what G and F call the reduction itself, 2.8 to 1.9 GHz. */
@@ -102,18 +102,18 @@ static void a_whole_slice_at_the_slowest_level(void **state)
 {
     static const double all[SIM_LEVELS_MAX] = {0, 0, 1};
     (void)state;
-    near(compensation_ideal(&table, all, 1.9, 0), 2.8);
-    near(compensation_ideal(&table, all, 1.9, 1), 2.4);
-    near(compensation_lost(1.9, 2.8, 0), 1 - 1.9 / 2.8);
+    near(fair_ideal(&table, all, 1.9, 0), 2.8);
+    near(fair_ideal(&table, all, 1.9, 1), 2.4);
+    near(fair_lost_part(1.9, 2.8, 0), 1 - 1.9 / 2.8);
 }
 
 /* F, eq. 7 and 9; the averages of 7.1.1. */
 static void unfairness_of_usenix_atc_2021(void **state)
 {
     (void)state;
-    near(fairness_unfairness(1.249, 1.249), 0.249);
-    near(fairness_unfairness(1.1, 1.25), 1.1 + 0.88 - 2);
-    near(fairness_unfairness(2.054 / (1 + 1 / 1.249), 1.249), 0.054);
+    near(sim_unfairness(1.249, 1.249), 0.249);
+    near(sim_unfairness(1.1, 1.25), 1.1 + 0.88 - 2);
+    near(sim_unfairness(2.054 / (1 + 1 / 1.249), 1.249), 0.054);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "schedulers/simulate/fairness.h"
+#include "schedulers/simulate/studies.h"
 #include "tests/support/gold_6130.h"
 #include "tests/support/memory_workload.h"
 #include "tests/support/random_numbers.h"
@@ -512,7 +512,7 @@ static void measure(struct memory_workload *m, enum sim_scheduler scheduler, str
     struct machine_error err;
     double base = NAN;
     assert_int_equal(sim_run(gold, &m->w, &o, r, &err), MACHINE_OK);
-    assert_int_equal(fairness_measure(gold, &m->w, &o, &base, r, &err), MACHINE_OK);
+    assert_int_equal(sim_fairness_find(gold, &m->w, &o, &base, r, &err), MACHINE_OK);
 }
 
 /* G, 7.3: what a victim gets is as if it ran beside plain tasks; F, 3: everyone gets the same part of what it would get

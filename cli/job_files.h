@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files that a profile is written to. */
+/* The files that a profile or a simulation is written to. */
 #pragma once
 
 #include "cli/files.h"
 #include "cli/options/options.h"
 
 /* In the order in which they are written. */
-enum profile_form { FORM_JSON, FORM_CSV, FORM_PAGE, FORM_FOLDED, FORM_PLOT, PROFILE_FORMS };
+enum job_form { FORM_JSON, FORM_CSV, FORM_PAGE, FORM_FOLDED, FORM_PLOT, JOB_FORMS };
 
-struct profile_files {
-    char *path[PROFILE_FORMS]; /* NULL: not written */
+struct job_files {
+    char *path[JOB_FORMS]; /* NULL: not written */
     struct directories directories;
 };
 
 /* From --json, --csv, --folded, --plot and --output, and whether they can be written. DONE, or an exit status after a
  * line. */
-int profile_files_choose(const struct options *o, struct profile_files *f);
+int job_files_choose(const struct options *o, struct job_files *f);
 /* Where the table for a person goes: standard output, unless a file goes there. */
-FILE *profile_files_screen(const struct profile_files *f);
+FILE *job_files_screen(const struct job_files *f);
 /* Writes each that has a printer (NULL: it has none), and tells which. DONE, or FAILED after a line. */
-int profile_files_write(const struct profile_files *f, file_printer *const print[PROFILE_FORMS], const void *data,
-                        bool quiet);
+int job_files_write(const struct job_files *f, file_printer *const print[JOB_FORMS], const void *data, bool quiet);
 /* Directories that were made and are still empty are removed again. */
-void profile_files_free(struct profile_files *f);
+void job_files_free(struct job_files *f);

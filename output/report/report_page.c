@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the pages of the program have in common: a template with the style and the pictures inside. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/plot/plot.h"
+#include "output/report/html.h"
+#include "output/report/report_parts.h"
+#include "util/error.h"
+
+bool report_page_values(struct template_values *v, const struct report_words *w, bool modelled)
+{
+    if (!template_begin(v))
+        return false;
+    fputs(modelled ? " (modelled)" : "", template_value(v, "MODELLED_TITLE"));
+    fputs(w->style.text, template_value(v, "STYLE"));
+    template_flag(v, "MODELLED", modelled);
+    return true;
+}
+
+bool report_page_begin(struct report_page *p, const char *name, bool modelled, char *why, size_t why_size)
+{
+    memset(p, 0, sizeof *p);
+    *why = '\0';
+    if (report_words_read(&p->words, why, why_size) != 0 ||
+        template_read(&p->file, "report", name, ".html.in", why, why_size) != 0)
+        return false;
+    return report_page_values(&p->values, &p->words, modelled) || error_line(why, why_size, "out of memory") == 0;
+}
+
+void report_page_table(struct report_page *p, struct table *t, const char *caption, const char *id)
+{
+    if (t->failed)
+        fputs("<p>Out of memory.</p>\n", p->values.out);
+    else if (t->n_rows)
+        report_table(p->values.out, &p->words, t, caption, id, NULL);
+    table_free(t);
+}
+
+void report_page_figure(struct report_page *p, const struct report_figure *f, struct chart *c, int described,
+                        const char *reason)
+{
+    char why[400];
+    snprintf(why, sizeof why, "%s", described == 0 ? "" : reason);
+    char *svg = described == 0 ? plot_svg(c, why, sizeof why) : NULL;
+    bool possible = svg && svg_inline_possible(svg);
+    chart_free(c);
+    if (svg && !possible)
+        snprintf(why, sizeof why, "gnuplot's output cannot be embedded in this page");
+    template_value(&p->values, f->place);
+    if (possible)
+        svg_inline(p->values.out, svg, f->prefix, f->title);
+    template_value(&p->values, f->no_place);
+    if (!possible)
+        html_text(p->values.out, why);
+    free(svg);
+}
+
+int report_page_end(struct report_page *p, bool begun, FILE *out, char *why, size_t why_size)
+{
+    int status = begun ? template_fill(&p->file, &p->values, out, why, why_size) : -1;
+    template_values_free(&p->values);
+    template_file_free(&p->file);
+    report_words_free(&p->words);
+    return status == 0 && ferror(out) ? -1 : status;
+}
