@@ -2,13 +2,6 @@
 /* The only list of kernels. The code and the figures of each entry come from the assembler. */
 #include "kernels/kernels.h"
 
-/* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
-#define DECLARE(symbol)                                                                                                \
-    extern kernel_fn *const kernel_##symbol##_variants[];                                                              \
-    extern const uint16_t kernel_##symbol##_instructions[];                                                            \
-    extern const uint16_t kernel_##symbol##_counted[];                                                                 \
-    extern const uint32_t kernel_##symbol##_bytes[];
-
 /*
  * X(symbol, name, width, weight, features, latency bound, has densities, chained adds, mnemonic, description)
  *
@@ -59,9 +52,13 @@
     X(pause, "pause", 64, LIGHT, 0, false, false, false, "pause", "spin-wait hint")                                    \
     X(chain, "chain", 64, LIGHT, 0, true, false, false, "add", "dependent scalar adds: one a cycle")
 
-#define DECLARE_ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)             \
-    DECLARE(symbol)
-REGISTRY(DECLARE_ENTRY)
+/* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
+#define DECLARE(symbol, ...)                                                                                           \
+    extern kernel_fn *const kernel_##symbol##_variants[];                                                              \
+    extern const uint16_t kernel_##symbol##_instructions[];                                                            \
+    extern const uint16_t kernel_##symbol##_counted[];                                                                 \
+    extern const uint32_t kernel_##symbol##_bytes[];
+REGISTRY(DECLARE)
 
 #define ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)                     \
     {name,                                                                                                             \
