@@ -3,7 +3,8 @@
 #include "kernels/kernels.h"
 
 /*
- * X(symbol, name, width, weight, features, latency bound, has densities, chained adds, mnemonic, description)
+ * X(symbol, then the members of struct kernel in their order: name, width, weight, features, latency bound, has
+ * densities, chained adds, mnemonic, description)
  *
  * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
  * would vanish behind the latency of the chain.
@@ -60,19 +61,8 @@
     extern const uint32_t kernel_##symbol##_bytes[];
 REGISTRY(DECLARE)
 
-#define ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)                     \
-    {name,                                                                                                             \
-     width,                                                                                                            \
-     weight,                                                                                                           \
-     features,                                                                                                         \
-     lat,                                                                                                              \
-     density,                                                                                                          \
-     chained,                                                                                                          \
-     mnemonic,                                                                                                         \
-     description,                                                                                                      \
-     kernel_##symbol##_variants,                                                                                       \
-     kernel_##symbol##_instructions,                                                                                   \
-     kernel_##symbol##_counted,                                                                                        \
+#define ENTRY(symbol, ...)                                                                                             \
+    {__VA_ARGS__, kernel_##symbol##_variants, kernel_##symbol##_instructions, kernel_##symbol##_counted,               \
      kernel_##symbol##_bytes},
 
 static const struct kernel entries[] = {REGISTRY(ENTRY)};
