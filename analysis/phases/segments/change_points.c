@@ -112,21 +112,12 @@ struct clean {
     double sigma;
 };
 
+/* Of five values without NaN. Of two pairs neither the lowest nor the highest is it: it is the middle one of those next
+ * to them and the fifth value. */
 static float median5(const float *p)
 {
-    float a = p[0], b = p[1], c = p[2], d = p[3], e = p[4], t = 0;
-#define ORDER(x, y)                                                                                                    \
-    if (x > y)                                                                                                         \
-    t = x, x = y, y = t
-    ORDER(a, b);
-    ORDER(d, e);
-    ORDER(a, d); /* a is not the median: it is below b, d and e or below three others */
-    ORDER(b, e); /* e neither */
-    ORDER(b, c);
-    ORDER(c, d);
-    ORDER(b, c);
-#undef ORDER
-    return c;
+    float lower = fmaxf(fminf(p[0], p[1]), fminf(p[3], p[4])), upper = fminf(fmaxf(p[0], p[1]), fmaxf(p[3], p[4]));
+    return fmaxf(fminf(lower, upper), fminf(fmaxf(lower, upper), p[2]));
 }
 
 /*
