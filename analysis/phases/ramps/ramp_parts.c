@@ -53,18 +53,20 @@ void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, 
     ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
 }
 
+typedef char *any_list __attribute__((may_alias)); /* the list's own type is not char * */
+
 /* Puts `come` elements, all zero, in the place of `gone` ones from `at` on in a list of n. 0, or -1: out of memory, and
- * the list is as it was. */
+ * the list is as it was. list: the address of the pointer to it. */
 static int replace_in(void *list, size_t size, size_t n, size_t at, size_t gone, size_t come)
 {
-    char *old, *new = calloc(n - gone + come + 1, size);
+    any_list *old = list;
+    char *new = calloc(n - gone + come + 1, size);
     if (!new)
         return -1;
-    memcpy(&old, list, sizeof old); /* the list's own type is not char * */
-    memcpy(new, old, at * size);
-    memcpy(new + (at + come) * size, old + (at + gone) * size, (n - at - gone) * size);
-    free(old);
-    memcpy(list, &new, sizeof new);
+    memcpy(new, *old, at * size);
+    memcpy(new + (at + come) * size, *old + (at + gone) * size, (n - at - gone) * size);
+    free(*old);
+    *old = new;
     return 0;
 }
 
