@@ -105,32 +105,19 @@ kernel_operands_filler:
 ; bf16 of +-(64 + m), 0 <= m < 64: sign, exponent 127 + 6, then m in the upper six of seven bits.
 %define BF16(sign, m)   (((sign) << 15) | (133 << 7) | ((m) << 1))
 
-%macro TILE_WORDS 1 ; tile: 0 and 1 are A, 2 is B, 3 is B'
+%macro TILE 3 ; what its values are mixed with; 0: A, 1: B or B'; 1: B'
     %assign %%row 0
     %rep 16
     %assign %%col 0
     %rep 32
-    MIX TABLE_AMX, 2 * %1, %%row * 32 + %%col
-    dw      BF16((mixed >> 40) & 1, (mixed >> 20) & 63)
-    %assign %%col %%col + 1
-    %endrep
-    %assign %%row %%row + 1
-    %endrep
-%endmacro
-
-%macro TILE_B 1 ; 0: B, 1: B'
-    %assign %%row 0
-    %rep 16
-    %assign %%col 0
-    %rep 32
-    MIX TABLE_AMX, 4, %%row * 32 + %%col
+    MIX TABLE_AMX, %1, %%row * 32 + %%col
     %assign %%m (mixed >> 20) & 63
     %assign %%sign (mixed >> 40) & 1
-    %if %%row == 0 && (%%col & 1) == 0
-        %assign %%m (%%m | 1) - %1
+    %if %2 && %%row == 0 && (%%col & 1) == 0
+        %assign %%m (%%m | 1) - %3
         %assign %%sign 0
     %endif
-    dw      BF16(%%sign ^ %1, %%m)
+    dw      BF16(%%sign ^ %3, %%m)
     %assign %%col %%col + 1
     %endrep
     %assign %%row %%row + 1
@@ -140,9 +127,9 @@ kernel_operands_filler:
 align 64
 global kernel_operands_amx:data hidden
 kernel_operands_amx:
-    TILE_WORDS 0
-    TILE_WORDS 1
-    TILE_B 0
-    TILE_B 1
+    TILE    0, 0, 0
+    TILE    2, 0, 0
+    TILE    4, 1, 0
+    TILE    4, 1, 1
 
 section .note.GNU-stack noalloc noexec nowrite progbits

@@ -7,22 +7,7 @@
 #include "util/edit_distance.h"
 #include "kernels/kernels.h"
 #include "util/error.h"
-
-/* A name as shown in messages: what a user typed may be long and hold anything. */
-enum { SHOWN_MAX = 40 };
-struct shown {
-    char text[SHOWN_MAX + 4];
-};
-
-static struct shown parse_show(const char *name)
-{
-    struct shown s;
-    size_t n = 0;
-    for (; n < SHOWN_MAX && name[n] != '\0'; n++)
-        s.text[n] = name[n] >= ' ' && name[n] <= '~' ? name[n] : '?';
-    memcpy(s.text + n, name[n] != '\0' ? "..." : "", name[n] != '\0' ? 4 : 1);
-    return s;
-}
+#include "util/plain_text.h"
 
 /* Only registers of 256 bits and more have upper halves that VZEROUPPER cleans; tiles are no such registers. */
 static bool can_be_dirty(const struct kernel *k)
@@ -53,14 +38,14 @@ static int refuse_unknown(const char *name, char *why, size_t size)
     if (name[0] == '\0')
         return error_line(why, size, "the kernel's name is empty; --list kernels shows all");
     /* compared without the density, which is not part of any name */
-    char bare[SHOWN_MAX + 1];
+    char bare[PLAIN_SHOWN_MAX + 1];
     size_t n = strcspn(name, "@");
     size_t resume = n + strcspn(name + n, "-");
-    snprintf(bare, sizeof bare, "%.*s%s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), name, name + resume);
+    snprintf(bare, sizeof bare, "%.*s%s", (int)(n < PLAIN_SHOWN_MAX ? n : PLAIN_SHOWN_MAX), name, name + resume);
     char nearest[KERNEL_NAME_MAX];
     nearest_name(bare, nearest, sizeof nearest);
     return error_line(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all",
-                      parse_show(name).text, nearest);
+                      plain_shown(name).text, nearest);
 }
 
 /* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
@@ -99,22 +84,15 @@ static unsigned read_density(const char **s)
 static int refuse_density(const char *name, const struct kernel *k, char *why, size_t size)
 {
     if (k->has_density)
-        return error_line(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8", parse_show(name).text,
-                          KERNEL_DENSITY_MAX, k->name);
+        return error_line(why, size, "'%s': a density is @1/N with N from 1 to %d, as in %s@1/8",
+                          plain_shown(name).text, KERNEL_DENSITY_MAX, k->name);
     size_t n = strlen(k->name);
     if (n > 4 && strcmp(k->name + n - 4, "-lat") == 0)
         return error_line(
             why, size,
             "'%s': -lat kernels have no density, because the adds would hide in the latency; leave the @ out, as in %s",
-            parse_show(name).text, k->name);
-    return error_line(why, size, "'%s': %s has no density; leave the @ out", parse_show(name).text, k->name);
-}
-
-static int refuse_dirty(const char *name, const struct kernel *k, char *why, size_t size)
-{
-    return error_line(why, size,
-                      "'%s': %s uses no upper halves that could stay dirty; -dirty needs a 256- or 512-bit kernel",
-                      parse_show(name).text, k->name);
+            plain_shown(name).text, k->name);
+    return error_line(why, size, "'%s': %s has no density; leave the @ out", plain_shown(name).text, k->name);
 }
 
 static int read_suffixes(const char *name, const char *s, struct payload *out, char *why, size_t size)
@@ -131,7 +109,10 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
             has_density = true;
         } else if (strncmp(s, "-dirty", 6) == 0 && !out->dirty && strchr("@-", s[6]) != NULL) {
             if (!can_be_dirty(k))
-                return refuse_dirty(name, k, why, size);
+                return error_line(
+                    why, size,
+                    "'%s': %s uses no upper halves that could stay dirty; -dirty needs a 256- or 512-bit kernel",
+                    plain_shown(name).text, k->name);
             out->dirty = true;
             s += 6;
         } else {

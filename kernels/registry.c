@@ -2,15 +2,9 @@
 /* The only list of kernels. The code and the figures of each entry come from the assembler. */
 #include "kernels/kernels.h"
 
-/* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
-#define DECLARE(symbol)                                                                                                \
-    extern kernel_fn *const kernel_##symbol##_variants[];                                                              \
-    extern const uint16_t kernel_##symbol##_instructions[];                                                            \
-    extern const uint16_t kernel_##symbol##_counted[];                                                                 \
-    extern const uint32_t kernel_##symbol##_bytes[];
-
 /*
- * X(symbol, name, width, weight, features, latency bound, has densities, chained adds, mnemonic, description)
+ * X(symbol, then the members of struct kernel in their order: name, width, weight, features, latency bound, has
+ * densities, chained adds, mnemonic, description)
  *
  * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
  * would vanish behind the latency of the chain.
@@ -59,23 +53,16 @@
     X(pause, "pause", 64, LIGHT, 0, false, false, false, "pause", "spin-wait hint")                                    \
     X(chain, "chain", 64, LIGHT, 0, true, false, false, "add", "dependent scalar adds: one a cycle")
 
-#define DECLARE_ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)             \
-    DECLARE(symbol)
-REGISTRY(DECLARE_ENTRY)
+/* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
+#define DECLARE(symbol, ...)                                                                                           \
+    extern kernel_fn *const kernel_##symbol##_variants[];                                                              \
+    extern const uint16_t kernel_##symbol##_instructions[];                                                            \
+    extern const uint16_t kernel_##symbol##_counted[];                                                                 \
+    extern const uint32_t kernel_##symbol##_bytes[];
+REGISTRY(DECLARE)
 
-#define ENTRY(symbol, name, width, weight, features, lat, density, chained, mnemonic, description)                     \
-    {name,                                                                                                             \
-     width,                                                                                                            \
-     weight,                                                                                                           \
-     features,                                                                                                         \
-     lat,                                                                                                              \
-     density,                                                                                                          \
-     chained,                                                                                                          \
-     mnemonic,                                                                                                         \
-     description,                                                                                                      \
-     kernel_##symbol##_variants,                                                                                       \
-     kernel_##symbol##_instructions,                                                                                   \
-     kernel_##symbol##_counted,                                                                                        \
+#define ENTRY(symbol, ...)                                                                                             \
+    {__VA_ARGS__, kernel_##symbol##_variants, kernel_##symbol##_instructions, kernel_##symbol##_counted,               \
      kernel_##symbol##_bytes},
 
 static const struct kernel entries[] = {REGISTRY(ENTRY)};

@@ -6,7 +6,6 @@
 %define VREG    xmm
 %include "vector.inc"
 
-THROUGHPUT  64fma,     OP_FMA, INSN_BYTES
-LATENCY     64fma_lat, OP_FMA, INSN_BYTES
+BOTH        64fma, OP_FMA, INSN_BYTES
 
 section .note.GNU-stack noalloc noexec nowrite progbits

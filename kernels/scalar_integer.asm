@@ -53,11 +53,9 @@ extern kernel_operands_filler
     imul    ACC%[%1], ADDEND
 %endmacro
 
-THROUGHPUT  64or,      OP_OR,  3
-LATENCY     64or_lat,  OP_OR,  3
+BOTH        64or,      OP_OR,  3
 LATENCY     64add_lat, OP_ADD, 3
-THROUGHPUT  64mul,     OP_MUL, 4
-LATENCY     64mul_lat, OP_MUL, 4
+BOTH        64mul,     OP_MUL, 4
 LATENCY     chain,     OP_ADD, 3
 
 ; every instruction of this one is a scalar add already: it has no densities

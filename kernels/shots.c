@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kernels/shots.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "util/text_list.h"
 
 /* clang-format off */
 #define SHOTS(X) \
@@ -29,10 +30,8 @@ shot_fn *kernel_shot(const struct payload *p)
 
 const char *kernel_shot_names(char *out, size_t size)
 {
-    size_t used = 0;
-
     out[0] = '\0';
-    for (size_t i = 0; i < N_SHOTS && used + 12 < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? " " : "", shots[i].name);
+    for (size_t i = 0; i < N_SHOTS; i++)
+        text_list_add(out, size, " ", "%s", shots[i].name);
     return out;
 }

@@ -6,13 +6,13 @@
 %define VREG    xmm
 %include "vector.inc"
 
-THROUGHPUT  128fma,      OP_FMA,  INSN_BYTES
-LATENCY     128fma_lat,  OP_FMA,  INSN_BYTES
-THROUGHPUT  128or,       OP_OR,   INSN_BYTES
-LATENCY     128or_lat,   OP_OR,   INSN_BYTES
-THROUGHPUT  128add,      OP_ADD,  INSN_BYTES
-LATENCY     128add_lat,  OP_ADD,  INSN_BYTES
-THROUGHPUT  128mul,      OP_MUL,  INSN_BYTES
-LATENCY     128mul_lat,  OP_MUL,  INSN_BYTES
+BOTH        128fma,      OP_FMA,  INSN_BYTES
+BOTH        128or,       OP_OR,   INSN_BYTES
+BOTH        128add,      OP_ADD,  INSN_BYTES
+BOTH        128mul,      OP_MUL,  INSN_BYTES
+
+%ifndef KERNEL_MODULE
+%include "shots.inc"
+%endif
 
 section .note.GNU-stack noalloc noexec nowrite progbits

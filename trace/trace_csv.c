@@ -105,7 +105,6 @@ static int trace_csv_column_of(struct reader *r, struct trace *t, const char *na
             r->have_channel = true;
             return trace_add_channel(t, (enum trace_channel)c) ? trace_csv_fail(r, 0, "out of memory") : c;
         }
-    char text[48];
     double ignored;
     if (!*name)
         return trace_csv_fail(r, number, "the header line has a column without a name");
@@ -113,7 +112,7 @@ static int trace_csv_column_of(struct reader *r, struct trace *t, const char *na
         return trace_csv_fail(r, number,
                               "'%s' in place of a column name: the header line is missing (it names time_us and at "
                               "least one of freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)",
-                              csv_field_shown(name, text));
+                              plain_shown(name).text);
     return trace_add_extra(t, name) ? trace_csv_fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
 }
 
@@ -121,7 +120,6 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
 {
     char *at = r->line;
     bool last = false, have_time = false;
-    char text[48];
     while (!last) {
         size_t number = r->n_columns + 1;
         char *name = csv_field_next(&at, &last);
@@ -136,7 +134,7 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
             if (r->column[i] == column || (column >= COLUMN_EXTRA && r->column[i] >= COLUMN_EXTRA &&
                                            !strcmp(t->extra[r->column[i] - COLUMN_EXTRA].name, name)))
                 return trace_csv_fail(r, number, "column '%s' appears twice in the header line",
-                                      csv_field_shown(name, text));
+                                      plain_shown(name).text);
         have_time |= column == COLUMN_TIME;
         r->column[r->n_columns++] = column;
     }
@@ -159,12 +157,11 @@ static int read_comment(struct reader *r, struct trace *t)
     char *value = csv_field_trim(colon + 1);
     if (!*key)
         return 0;
-    char text[48];
     if (t->n_meta >= KEYS_MAX && !trace_get(t, key))
-        return trace_csv_fail(r, 0, "%s: more than %d metadata keys", csv_field_shown(key, text), KEYS_MAX);
+        return trace_csv_fail(r, 0, "%s: more than %d metadata keys", plain_shown(key).text, KEYS_MAX);
     const char *allowed = trace_key_refuses(key, value);
     if (allowed)
-        return trace_csv_fail(r, 0, "%s: '%s' is not allowed; allowed: %s", key, csv_field_shown(value, text), allowed);
+        return trace_csv_fail(r, 0, "%s: '%s' is not allowed; allowed: %s", key, plain_shown(value).text, allowed);
     if (!strcmp(key, "discarded"))
         r->discarded_line = r->number;
     return trace_set(t, key, value) ? trace_csv_fail(r, 0, "out of memory") : 0;
@@ -175,7 +172,6 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
     int column = r->column[number - 1];
     size_t i = t->n - 1;
     double value;
-    char text[48];
     if (column >= COLUMN_EXTRA)
         return trace_put_extra(t, (size_t)(column - COLUMN_EXTRA), field) ? trace_csv_fail(r, 0, "out of memory") : 0;
     if (!*field) {
@@ -184,7 +180,7 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
         return 0; /* missing: NaN already */
     }
     if (!csv_field_number(field, &value) || (column >= COLUMN_RUN && isnan(value)))
-        return trace_csv_fail(r, number, "'%s' is not a number", csv_field_shown(field, text));
+        return trace_csv_fail(r, number, "'%s' is not a number", plain_shown(field).text);
     static const struct trace_range runs = {0, UINT32_MAX, false, "whole numbers from 0 to 4294967295"};
     const struct trace_range *range = column == COLUMN_RUN    ? &runs
                                       : column == COLUMN_TIME ? &trace_time_range
@@ -192,7 +188,7 @@ static int trace_csv_read_field(struct reader *r, struct trace *t, size_t number
     double kept = column == COLUMN_RUN ? floor(value) : column == COLUMN_TIME ? value : (double)(float)value;
     if (!trace_within(range, value) || !trace_within(range, kept) || (column == COLUMN_RUN && kept < value)) {
         trace_csv_outside(r, number, "%s '%s' is outside its range, %s", trace_csv_column_name(column),
-                          csv_field_shown(field, text), range->text);
+                          plain_shown(field).text, range->text);
         r->misplaced |= column >= COLUMN_RUN;
     } else if (column == COLUMN_RUN) {
         t->run[i] = (uint32_t)value;

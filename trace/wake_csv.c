@@ -8,6 +8,7 @@
 
 #include "util/csv_field.h"
 #include "util/list.h"
+#include "util/plain_text.h"
 
 enum { WAKE_COLUMNS_MOST = 256, WAKE_LINE_MOST = 1 << 20 };
 
@@ -95,25 +96,23 @@ static void wake_csv_comment(struct wake_csv *w, char *line)
 
 static int wake_csv_value(struct wake_reader *r, size_t column, const char *field, struct wake_row *row)
 {
-    char text[CSV_FIELD_SHOWN];
     bool idle = column == r->idle;
     double value;
     if (!csv_field_number(field, &value))
-        return wake_csv_fail(r, column, "'%s' is not a number; %s is in microseconds", csv_field_shown(field, text),
+        return wake_csv_fail(r, column, "'%s' is not a number; %s is in microseconds", plain_shown(field).text,
                              idle ? "idle_us" : "first_us");
     if (!(value >= 0 && value <= 1e12) || (!idle && value == 0))
         return wake_csv_fail(r, column, "%s '%s' is outside its range, %s 0 to 1e12", idle ? "idle_us" : "first_us",
-                             csv_field_shown(field, text), idle ? "from" : "above");
+                             plain_shown(field).text, idle ? "from" : "above");
     *(idle ? &row->idle_us : &row->first_us) = value;
     return 0;
 }
 
 static int wake_csv_unit(struct wake_reader *r, struct wake_csv *w, const char *field)
 {
-    char text[CSV_FIELD_SHOWN], other[CSV_FIELD_SHOWN];
     if (w->n > 0 && strcmp(w->unit, field) != 0)
         return wake_csv_fail(r, r->unit, "unit '%s' after '%s': one recording, one unit; split the file",
-                             csv_field_shown(field, text), csv_field_shown(w->unit, other));
+                             plain_shown(field).text, plain_shown(w->unit).text);
     snprintf(w->unit, sizeof w->unit, "%s", field);
     return strlen(field) < sizeof w->unit ? 0 : wake_csv_fail(r, r->unit, "the unit's name is too long");
 }

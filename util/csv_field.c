@@ -6,15 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *csv_field_shown(const char *s, char out[CSV_FIELD_SHOWN])
-{
-    size_t n = 0;
-    for (; s[n] && n < 40; n++)
-        out[n] = (unsigned char)s[n] < 0x20 || (unsigned char)s[n] >= 0x7f ? '?' : s[n];
-    strcpy(out + n, s[n] ? "..." : "");
-    return out;
-}
-
 bool csv_field_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';

@@ -18,7 +18,3 @@ char *csv_field_next(char **at, bool *last);
  * doubles, one rounding; Clinger 1990, "How to read floating point numbers accurately"); the rest goes to strtod.
  */
 bool csv_field_number(const char *s, double *value);
-
-/* Printable form of file content for messages: at most 40 bytes, control bytes shown as '?'. */
-enum { CSV_FIELD_SHOWN = 48 };
-const char *csv_field_shown(const char *s, char out[CSV_FIELD_SHOWN]);

@@ -4,29 +4,33 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "util/error.h"
+
 /* LINKS_MAX: as path_resolution(7); PARTNER_MS: how long a pipe's other end is waited for */
 enum { LINKS_MAX = 40, PARTNER_MS = 1000, RETRY_MS = 10 };
 
-__attribute__((format(printf, 4, 5))) static int path_refuse(int error, char *why, size_t size, const char *format, ...)
+/* Why it is not done: a clause, as printf makes it, and errno. -1. */
+#define path_refuse(error, why, size, ...) (error_line(why, size, __VA_ARGS__), errno = (error), -1)
+
+/* For what errno says by itself. */
+static int refuse_for(int error, char *why, size_t size)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(why, size, format, arguments);
-    va_end(arguments);
-    errno = error;
-    return -1;
+    return path_refuse(error, why, size, "%s", strerror(error));
 }
 
-static int refuse_errno(char *why, size_t size)
+/* Closes a descriptor (below 0: none) and frees a text (or NULL); errno stays. */
+static void path_release(int fd, char *text)
 {
     int error = errno;
-    return path_refuse(error, why, size, "%s", strerror(error));
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    errno = error;
 }
 
 /* ---- descriptors ---- */
@@ -51,13 +55,13 @@ int path_copy_descriptor(int fd, int for_writing, char *why, size_t size)
 {
     int flags = fcntl(fd, F_GETFL), wrong = for_writing ? O_RDONLY : O_WRONLY;
     if (flags < 0)
-        return path_refuse(errno, why, size, "descriptor %d is not open", fd);
+        return path_refuse(EBADF, why, size, "descriptor %d is not open", fd);
     if ((flags & O_ACCMODE) == wrong || (flags & O_PATH) != 0) {
         return path_refuse(EBADF, why, size, "descriptor %d is not open for %s", fd,
                            for_writing ? "writing" : "reading");
     }
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    return copy >= 0 ? copy : refuse_errno(why, size);
+    return copy >= 0 ? copy : refuse_for(errno, why, size);
 }
 
 /* ---- the way to a directory ---- */
@@ -92,12 +96,12 @@ static int read_link(int directory, const char *name, bool on_the_way, char targ
     struct stat link, around;
     int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return refuse_errno(why, size);
+        return refuse_for(errno, why, size);
     bool known = fstat(fd, &link) == 0 && fstat(directory, &around) == 0;
     ssize_t length = known && S_ISLNK(link.st_mode) ? readlinkat(fd, "", target, PATH_MAX - 1) : -1;
     close(fd);
     if (length < 0)
-        return path_refuse(ENOTDIR, why, size, "%s", strerror(ENOTDIR));
+        return refuse_for(ENOTDIR, why, size);
     if (!is_trusted(&link) || !is_trusted(&around)) {
         return path_refuse(ELOOP, why, size,
                            "%s%s%s is a symbolic link %s, which is not followed; name the %s that it points to",
@@ -115,13 +119,13 @@ static int path_follow(struct walk *w, const char *name, const char *rest, char 
     if (read_link(w->directory, name, true, target, why, size) != 0)
         return -1;
     if (++w->links > LINKS_MAX)
-        return path_refuse(ELOOP, why, size, "%s", strerror(ELOOP));
+        return refuse_for(ELOOP, why, size);
     if (target[0] == '/') {
         close(w->directory);
         w->directory = open_step(AT_FDCWD, "/");
     }
     if (w->directory < 0 || asprintf(&longer, "%s/%s", target, rest) < 0)
-        return refuse_errno(why, size);
+        return refuse_for(errno, why, size);
     free(w->rest);
     w->rest = longer;
     return 0;
@@ -133,14 +137,14 @@ static int path_go_on(struct walk *w, char *why, size_t size)
     char name[NAME_MAX + 1];
     size_t length = strcspn(w->rest, "/"), past = length + strspn(w->rest + length, "/");
     if (length > NAME_MAX)
-        return path_refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
+        return refuse_for(ENAMETOOLONG, why, size);
     memcpy(name, w->rest, length);
     name[length] = '\0';
     int next = length > 0 ? open_step(w->directory, name) : dup(w->directory);
     if (next < 0 && (errno == ELOOP || errno == ENOTDIR))
         return path_follow(w, name, w->rest + past, why, size);
     if (next < 0)
-        return refuse_errno(why, size);
+        return refuse_for(errno, why, size);
     close(w->directory);
     w->directory = next;
     memmove(w->rest, w->rest + past, strlen(w->rest + past) + 1);
@@ -150,16 +154,12 @@ static int path_go_on(struct walk *w, char *why, size_t size)
 int path_open_directory(const char *path, char *why, size_t size)
 {
     struct walk w = {.directory = open_step(AT_FDCWD, path[0] == '/' ? "/" : "."), .rest = strdup(path)};
-    int status = w.directory < 0 || w.rest == NULL ? refuse_errno(why, size) : 0;
+    int status = w.directory < 0 || w.rest == NULL ? refuse_for(errno, why, size) : 0;
     if (path[0] == '\0')
         status = path_refuse(ENOENT, why, size, "the name is empty");
     while (status == 0 && w.rest[0] != '\0')
         status = path_go_on(&w, why, size);
-    int error = errno;
-    free(w.rest);
-    if (status != 0 && w.directory >= 0)
-        close(w.directory);
-    errno = error;
+    path_release(status == 0 ? -1 : w.directory, w.rest);
     return status == 0 ? w.directory : -1;
 }
 
@@ -174,13 +174,11 @@ int path_open_parent(const char *path, char name[NAME_MAX + 1], char *why, size_
     if (path[0] == '\0')
         return path_refuse(ENOENT, why, size, "the name is empty");
     if (end - begin > NAME_MAX)
-        return path_refuse(ENAMETOOLONG, why, size, "%s", strerror(ENAMETOOLONG));
+        return refuse_for(ENAMETOOLONG, why, size);
     snprintf(name, NAME_MAX + 1, "%.*s", end > begin ? (int)(end - begin) : 1, end > begin ? path + begin : ".");
     char *parent = begin > 0 ? strndup(path, begin) : strdup(path[0] == '/' ? "/" : ".");
-    int fd = parent != NULL ? path_open_directory(parent, why, size) : refuse_errno(why, size);
-    int error = errno;
-    free(parent);
-    errno = error;
+    int fd = parent != NULL ? path_open_directory(parent, why, size) : refuse_for(errno, why, size);
+    path_release(-1, parent);
     return fd;
 }
 
@@ -203,7 +201,7 @@ static int check_existing(int directory, const char *name, struct stat *s, char 
 {
     struct stat around;
     if (fstatat(directory, name, s, AT_SYMLINK_NOFOLLOW) != 0 || fstat(directory, &around) != 0)
-        return refuse_errno(why, size);
+        return refuse_for(errno, why, size);
     if (S_ISLNK(s->st_mode)) {
         return path_refuse(
             ELOOP, why, size,
@@ -227,7 +225,7 @@ int path_open_existing(int directory, const char *name, struct stat *s, char *wh
     for (int waited = 0; fd < 0 && waited <= PARTNER_MS; waited += RETRY_MS) {
         fd = openat(directory, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
         if (fd < 0 && (errno != ENXIO || !S_ISFIFO(s->st_mode)))
-            return refuse_errno(why, size);
+            return refuse_for(errno, why, size);
         if (fd < 0)
             (void)poll(NULL, 0, RETRY_MS);
     }
@@ -249,7 +247,7 @@ static int await_writer(FILE *in, char *why, size_t size)
     errno = 0;
     int first = getc(in);
     if (first != EOF)
-        return ungetc(first, in) == EOF ? refuse_errno(why, size) : 0;
+        return ungetc(first, in) == EOF ? refuse_for(errno, why, size) : 0;
     bool nothing_yet = ferror(in) != 0 && errno == EAGAIN;
     clearerr(in);
     return nothing_yet
@@ -279,7 +277,7 @@ static int path_check_names(int directory, int fd, char *why, size_t size)
 {
     struct stat s, around;
     if (fstat(fd, &s) != 0 || fstat(directory, &around) != 0)
-        return refuse_errno(why, size);
+        return refuse_for(errno, why, size);
     bool owners_alone = (around.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     if (!S_ISREG(s.st_mode) || s.st_nlink == 1 || (owners_alone && (is_trusted(&around) || s.st_uid == around.st_uid)))
         return 0;
@@ -294,14 +292,11 @@ static int open_entry(int directory, const char *name, char *why, size_t size)
 {
     int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW);
     if (fd < 0)
-        return refuse_errno(why, size);
-    if (path_check_names(directory, fd, why, size) != 0) {
-        int error = errno;
-        close(fd);
-        errno = error;
-        return -1;
-    }
-    return fd;
+        return refuse_for(errno, why, size);
+    if (path_check_names(directory, fd, why, size) == 0)
+        return fd;
+    path_release(fd, NULL);
+    return -1;
 }
 
 /* The path that a link stands for, which `path` names and which lies in `directory`; from malloc. NULL with `why`. */
@@ -312,7 +307,7 @@ static char *target_of(int directory, const char *path, const char *name, char *
         return NULL;
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
     if (asprintf(&out, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, target) < 0) {
-        (void)refuse_errno(why, size);
+        (void)refuse_for(errno, why, size);
         return NULL;
     }
     return out;
@@ -324,19 +319,15 @@ static int open_as_root(const char *path, char *why, size_t size)
     char name[NAME_MAX + 1], *at = strdup(path);
     int fd = -1;
     if (at == NULL)
-        return refuse_errno(why, size);
+        return refuse_for(errno, why, size);
     for (unsigned links = 0; fd < 0 && at != NULL; links++) {
         int directory = path_open_parent(at, name, why, size);
         char *next = NULL;
         fd = directory >= 0 ? open_entry(directory, name, why, size) : -1;
         if (fd < 0 && directory >= 0 && errno == ELOOP && links < LINKS_MAX)
             next = target_of(directory, at, name, why, size);
-        int error = errno;
-        if (directory >= 0)
-            close(directory);
-        free(at);
+        path_release(directory, at);
         at = next;
-        errno = error;
     }
     free(at);
     return fd;
@@ -347,7 +338,7 @@ static int open_file(const char *path, char *why, size_t size)
     if (path[0] != '\0' && geteuid() == 0)
         return open_as_root(path, why, size);
     int fd = open(path, READ_FLAGS);
-    return fd >= 0 ? fd : refuse_errno(why, size);
+    return fd >= 0 ? fd : refuse_for(errno, why, size);
 }
 
 int path_read_named(const char *path, FILE **in, char *why, size_t size)
@@ -386,10 +377,9 @@ int path_read_found(const char *path, FILE **in, char *why, size_t size)
     int directory = path_open_parent(path, name, why, size);
     if (directory < 0)
         return -1;
-    int fd = open_entry(directory, name, why, size), error = errno;
-    close(directory);
-    if (fd < 0 && error == ELOOP)
-        return path_refuse(error, why, size, "it is a symbolic link, which is not followed here");
-    errno = error;
+    int fd = open_entry(directory, name, why, size);
+    path_release(directory, NULL);
+    if (fd < 0 && errno == ELOOP)
+        return path_refuse(ELOOP, why, size, "it is a symbolic link, which is not followed here");
     return fd >= 0 ? open_regular(fd, in, why, size) : -1;
 }

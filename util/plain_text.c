@@ -85,6 +85,16 @@ char *plain_text_copy(const char *in)
     return out;
 }
 
+struct plain_shown plain_shown(const char *text)
+{
+    struct plain_shown s;
+    size_t n = 0;
+    for (; n < PLAIN_SHOWN_MAX && text[n] != '\0'; n++)
+        s.text[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+    strcpy(s.text + n, text[n] != '\0' ? "..." : "");
+    return s;
+}
+
 double plain_number(double value, int decimals)
 {
     return value <= 0 && value >= -0.5 * pow(10, -decimals) ? 0 : value;

@@ -18,6 +18,13 @@ size_t plain_text(const char *in, char *out, size_t size);
 /* The same into memory from malloc, nothing cut off. NULL when out of memory. */
 char *plain_text_copy(const char *in);
 
+/* What messages show of a text: at most 40 bytes, all but printable ASCII as '?'. To be used in place. */
+enum { PLAIN_SHOWN_MAX = 40 };
+struct plain_shown {
+    char text[PLAIN_SHOWN_MAX + sizeof "..."];
+};
+struct plain_shown plain_shown(const char *text);
+
 /* The value to print with so many decimals ("%.*f"): 0 instead of what would read "-0.0". Others are returned as they
  * are, NaN and infinities too. */
 double plain_number(double value, int decimals);

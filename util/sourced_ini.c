@@ -41,21 +41,15 @@ char *sourced_ini_trim(char *text)
 
 size_t sourced_ini_words(char *text, char *words[], size_t max)
 {
+    static const char blanks[] = " \t\n\v\f\r";
     size_t n = 0;
-    char *at = text;
-    for (;;) {
-        while (isspace((unsigned char)*at))
-            at++;
-        if (!*at)
-            return n;
+    char *rest;
+    for (char *word = strtok_r(text, blanks, &rest); word; word = strtok_r(NULL, blanks, &rest)) {
         if (n == max)
             return max + 1;
-        words[n++] = at;
-        while (*at && !isspace((unsigned char)*at))
-            at++;
-        if (*at)
-            *at++ = '\0';
+        words[n++] = word;
     }
+    return n;
 }
 
 /* ---- what was given ---- */

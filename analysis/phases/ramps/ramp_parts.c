@@ -7,7 +7,6 @@
 
 #define DISTORTED 2.718 /* after one time constant 1/e of the step is left: an error counts e times as much there */
 
-/* A piece with the values of all of them; the frequency is `ghz`. */
 struct piece ramp_joined(const struct segmentation *o, size_t p, size_t q, double ghz)
 {
     struct piece all = {.samples = 0};
@@ -54,49 +53,42 @@ void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, 
     ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};
 }
 
+typedef char *any_list __attribute__((may_alias)); /* the list's own type is not char * */
+
+/* Puts `come` elements, all zero, in the place of `gone` ones from `at` on in a list of n. 0, or -1: out of memory, and
+ * the list is as it was. list: the address of the pointer to it. */
+static int replace_in(void *list, size_t size, size_t n, size_t at, size_t gone, size_t come)
+{
+    any_list *old = list;
+    char *new = calloc(n - gone + come + 1, size);
+    if (!new)
+        return -1;
+    memcpy(new, *old, at * size);
+    memcpy(new + (at + come) * size, *old + (at + gone) * size, (n - at - gone) * size);
+    free(*old);
+    *old = new;
+    return 0;
+}
+
 int ramp_splice(struct segmentation *o, struct phases *out, size_t p, size_t q, const struct ramp_part *part, size_t n,
                 const double *own)
 {
-    size_t pieces = o->n_pieces - (q - p + 1) + n, after = o->n_pieces - q - 1, runs = o->n_runs;
-    struct piece *piece = calloc(pieces + 1, sizeof *piece);
-    struct edge_kind *edge = calloc(pieces + 1, sizeof *edge);
-    double *time = calloc(pieces * runs + 1, sizeof *time);
-    struct phase *phase = calloc(pieces + 1, sizeof *phase);
-    if (!piece || !edge || !time || !phase) {
-        free(piece);
-        free(edge);
-        free(time);
-        free(phase);
+    size_t gone = q - p + 1, edges = o->n_pieces - 1, runs = o->n_runs;
+    if (replace_in(&o->piece, sizeof *o->piece, o->n_pieces, p, gone, n) ||
+        replace_in(&out->phases, sizeof *out->phases, o->n_pieces, p, gone, n) ||
+        replace_in(&o->edge, sizeof *o->edge, edges, p, gone - 1, n - 1) ||
+        replace_in(&o->time, runs * sizeof *o->time, edges, p, gone - 1, n - 1))
         return -1;
-    }
-    memcpy(piece, o->piece, p * sizeof *piece);
-    memcpy(phase, out->phases, p * sizeof *phase);
-    memcpy(edge, o->edge, p * sizeof *edge); /* the last of them leads into the stretch */
-    memcpy(time, o->time, p * runs * sizeof *time);
     for (size_t i = 0; i < n; i++) {
-        piece[p + i] = part[i].piece;
-        phase[p + i] = part[i].phase;
+        o->piece[p + i] = part[i].piece;
+        out->phases[p + i] = part[i].phase;
         if (!i)
             continue;
         bool up = part[i].piece.value[TRACE_FREQ] > part[i - 1].piece.value[TRACE_FREQ];
-        edge[p + i - 1].change[TRACE_FREQ] = up ? 1 : -1;
+        o->edge[p + i - 1].change[TRACE_FREQ] = up ? 1 : -1;
         for (size_t k = 0; k < runs; k++)
-            time[(p + i - 1) * runs + k] = own ? own[i * runs + k] : part[i].begin;
+            o->time[(p + i - 1) * runs + k] = own ? own[i * runs + k] : part[i].begin;
     }
-    memcpy(piece + p + n, o->piece + q + 1, after * sizeof *piece);
-    memcpy(phase + p + n, out->phases + q + 1, after * sizeof *phase);
-    if (after) {
-        memcpy(edge + p + n - 1, o->edge + q, after * sizeof *edge);
-        memcpy(time + (p + n - 1) * runs, o->time + q * runs, after * runs * sizeof *time);
-    }
-    free(o->piece);
-    free(o->edge);
-    free(o->time);
-    free(out->phases);
-    o->piece = piece;
-    o->edge = edge;
-    o->time = time;
-    out->phases = phase;
-    o->n_pieces = out->n_phases = pieces;
+    o->n_pieces = out->n_phases = o->n_pieces - gone + n;
     return 0;
 }

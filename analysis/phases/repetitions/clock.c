@@ -87,40 +87,29 @@ static double tolerant_mean(double *x, size_t n, double quantum, double *scratch
     return middle + robust_offset_within(x, n, middle, bound, &kept);
 }
 
-static double instant_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
+/* Frequencies (`times`) by the mean time of a cycle: time stamps scatter or go in steps, cycles hardly do. Else by the
+ * values themselves. */
+static double centre_of(const struct clock_reading *r, bool times, double *x, size_t n, double *scratch)
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (c == TRACE_FREQ ? x[i] > 0 : !isnan(x[i]))
-            x[m++] = c == TRACE_FREQ ? 1 / x[i] : x[i];
+        if (times ? x[i] > 0 : !isnan(x[i]))
+            x[m++] = times ? 1 / x[i] : x[i];
     /* where it is not told by how much a step changes a reading, the values themselves must tell */
     double mean = r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch);
-    return c == TRACE_FREQ ? 1 / mean : mean;
-}
-
-/* Frequencies of counted cycles by the mean time of a cycle: time stamps scatter or go in steps, cycles hardly do. */
-static double counted_centre(const struct clock_reading *r, double *x, size_t n, double *scratch)
-{
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++)
-        if (x[i] > 0)
-            x[m++] = 1 / x[i];
-    return 1 / (r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch));
+    return times ? 1 / mean : mean;
 }
 
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
-    if (!r->instant && c == TRACE_FREQ)
-        return counted_centre(r, x, n, scratch);
-    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch)
-                                                             : robust_centre(x, n, scratch);
+    bool stepped = c == TRACE_FREQ || (c == TRACE_IPC && r->instant);
+    return stepped ? centre_of(r, c == TRACE_FREQ, x, n, scratch) : robust_centre(x, n, scratch);
 }
 
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
-    if (!r->instant && r->quantum > 0 && c == TRACE_FREQ)
-        return counted_centre(r, x, n, scratch);
-    return r->instant && (c == TRACE_FREQ || c == TRACE_IPC) ? instant_centre(r, c, x, n, scratch) : order_median(x, n);
+    bool stepped = c == TRACE_FREQ ? r->instant || r->quantum > 0 : c == TRACE_IPC && r->instant;
+    return stepped ? centre_of(r, c == TRACE_FREQ, x, n, scratch) : order_median(x, n);
 }
 
 double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,

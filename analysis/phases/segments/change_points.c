@@ -112,21 +112,12 @@ struct clean {
     double sigma;
 };
 
+/* Of five values without NaN. Of two pairs neither the lowest nor the highest is it: it is the middle one of those next
+ * to them and the fifth value. */
 static float median5(const float *p)
 {
-    float a = p[0], b = p[1], c = p[2], d = p[3], e = p[4], t = 0;
-#define ORDER(x, y)                                                                                                    \
-    if (x > y)                                                                                                         \
-    t = x, x = y, y = t
-    ORDER(a, b);
-    ORDER(d, e);
-    ORDER(a, d); /* a is not the median: it is below b, d and e or below three others */
-    ORDER(b, e); /* e neither */
-    ORDER(b, c);
-    ORDER(c, d);
-    ORDER(b, c);
-#undef ORDER
-    return c;
+    float lower = fmaxf(fminf(p[0], p[1]), fminf(p[3], p[4])), upper = fminf(fmaxf(p[0], p[1]), fmaxf(p[3], p[4]));
+    return fmaxf(fminf(lower, upper), fminf(fmaxf(lower, upper), p[2]));
 }
 
 /*
@@ -381,20 +372,12 @@ static bool eliminate(const struct clean *c, struct positions *p, const struct c
     return any;
 }
 
-static int copy_positions(const struct positions *from, struct positions *to)
-{
-    for (size_t i = 0; i < from->n; i++)
-        if (add_position(to, from->at[i]))
-            return -1;
-    return 0;
-}
-
 /*
  * When one of the cuts of a state too short to be believed has gone, the next one may move to where that was, because
  * the larger step is there, and go for the same reason; its own step would be lost. So all candidates that are a
- * state's length away from the cuts come back, and do not move far. 0, or -1: out of memory.
+ * state's length away from the cuts come back, and do not move far.
  */
-static int propose_again(const struct positions *candidates, const struct change_rule *rule, struct positions *p)
+static void propose_again(const struct positions *candidates, const struct change_rule *rule, struct positions *p)
 {
     size_t before = p->n, next = 0; /* next: the first cut at or behind the candidate */
     for (size_t i = 0; i < candidates->n; i++) {
@@ -403,12 +386,11 @@ static int propose_again(const struct positions *candidates, const struct change
             next++;
         bool close = (next < before && p->at[next] - at < rule->min_length) ||
                      (next > 0 && at - p->at[next - 1] < rule->min_length);
-        if (!close && add_position(p, at))
-            return -1;
+        if (!close)
+            p->at[p->n++] = at;
     }
     if (p->n > before)
         qsort(p->at, p->n, sizeof *p->at, order_size);
-    return 0;
 }
 
 /* Places the cuts and removes those that do not stand; what is left may move by `reach` samples. */
@@ -433,17 +415,19 @@ size_t change_points_find(const float *value, const uint8_t *skip, size_t first,
     double *z = NULL;
     size_t result = SIZE_MAX;
     *cuts = NULL;
-    if (clean_series(value, skip, first, last, rule, &c) || propose_all(&c, rule, &candidates) ||
-        copy_positions(&candidates, &p))
+    if (clean_series(value, skip, first, last, rule, &c) || propose_all(&c, rule, &candidates))
         goto out;
     *sigma = c.sigma;
-    z = malloc((2 * p.n + 1) * sizeof *z); /* never more than the candidates beside those that are left */
-    *cuts = malloc((2 * p.n + 1) * sizeof **cuts);
-    if (!z || !*cuts)
+    size_t most = 2 * candidates.n + 1; /* never more than the candidates beside those that are left */
+    p.at = malloc(most * sizeof *p.at);
+    z = malloc(most * sizeof *z);
+    *cuts = malloc(most * sizeof **cuts);
+    if (!p.at || !z || !*cuts)
         goto out;
+    for (; p.n < candidates.n; p.n++)
+        p.at[p.n] = candidates.at[p.n];
     change_points_settle(&c, &p, rule, z, FAR);
-    if (propose_again(&candidates, rule, &p))
-        goto out;
+    propose_again(&candidates, rule, &p);
     change_points_settle(&c, &p, rule, z, NEAR);
     for (size_t i = 0; i < p.n; i++) {
         worth(&c, &p, i, rule, &(*cuts)[i]);

@@ -151,41 +151,27 @@ static void forget_staircases(const struct runs *r, struct segmentation *o)
     }
 }
 
-/* Forgets the edges that are said to go, one after the other. */
-static void forget_edges(const struct runs *r, struct segmentation *o,
-                         bool (*goes)(const struct runs *r, const struct segmentation *o, size_t e, double *x),
-                         double *x)
+/* Edges that only instructions per cycle show: a sibling hyper-thread causes some, elsewhere in each repetition. */
+static void forget_rates(const struct runs *r, struct segmentation *o)
 {
+    (void)r;
     for (size_t e = 0; e + 1 < o->n_pieces;)
-        if (goes(r, o, e, x))
+        if (o->edge[e].change[TRACE_IPC] && segmentation_changes_only(&o->edge[e], TRACE_IPC, TRACE_IPC) &&
+            !at_halt(o, e))
             segmentation_forget_edge(o, e);
         else
             e++;
 }
 
-static bool only_rate(const struct runs *r, const struct segmentation *o, size_t e, double *x)
-{
-    (void)r, (void)x;
-    return o->edge[e].change[TRACE_IPC] && segmentation_changes_only(&o->edge[e], TRACE_IPC, TRACE_IPC) &&
-           !at_halt(o, e);
-}
-
-/* Edges that only instructions per cycle show: a sibling hyper-thread causes some, elsewhere in each repetition. */
-static void forget_rates(const struct runs *r, struct segmentation *o)
-{
-    forget_edges(r, o, only_rate, NULL);
-}
-
-static bool no_halt(const struct runs *r, const struct segmentation *o, size_t e, double *x)
-{
-    (void)r, (void)x;
-    return !o->edge[e].forced && !at_halt(o, e);
-}
-
 /* All but halts and the switch: chains timed next to another thread seem to change their frequency, too. */
 static void forget_all_but_halts(const struct runs *r, struct segmentation *o)
 {
-    forget_edges(r, o, no_halt, NULL);
+    (void)r;
+    for (size_t e = 0; e + 1 < o->n_pieces;)
+        if (!o->edge[e].forced && !at_halt(o, e))
+            segmentation_forget_edge(o, e);
+        else
+            e++;
 }
 
 static size_t count_halts(const struct segmentation *o)
@@ -343,14 +329,6 @@ static bool common_step(const struct runs *r, const struct segmentation *o, size
     return significant && middle * mean > 0 && fabs(middle) > 0.5 * fabs(mean);
 }
 
-static bool uncommon(const struct runs *r, const struct segmentation *o, size_t e, double *x)
-{
-    bool goes = no_halt(r, o, e, x);
-    for (int c = 0; c < TRACE_CHANNELS && goes; c++)
-        goes = !(o->edge[e].change[c] && common_step(r, o, e, c, x));
-    return goes;
-}
-
 /*
  * Means over repetitions step too where a few repetitions step much, each at its own time: such an edge is none of the
  * repetitions' and goes.
@@ -360,7 +338,15 @@ static int drop_uncommon_edges(const struct runs *r, struct segmentation *o)
     double *x = malloc((o->n_runs + 1) * sizeof *x);
     if (!x)
         return -1;
-    forget_edges(r, o, uncommon, x);
+    for (size_t e = 0; e + 1 < o->n_pieces;) {
+        bool stays = o->edge[e].forced || at_halt(o, e);
+        for (int c = 0; c < TRACE_CHANNELS && !stays; c++)
+            stays = o->edge[e].change[c] && common_step(r, o, e, c, x);
+        if (stays)
+            e++;
+        else
+            segmentation_forget_edge(o, e);
+    }
     free(x);
     return 0;
 }
