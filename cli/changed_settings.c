@@ -284,7 +284,7 @@ void changed_settings_text(const struct options *o, const struct settings *s, ch
 
 /* ---- jobs ---- */
 
-static void print_line(void *data, const struct settings_line *line)
+static void print_settings_line(void *data, const struct settings_line *line)
 {
     enum quiet_part *last = data;
     const char *part = line->part != *last ? settings_part_names[__builtin_ctz(line->part)] : "";
@@ -309,7 +309,7 @@ int changed_settings_show(const struct options *o)
     if (measured_cpu(o, place.roots.sys, &wish.cpu, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     printf("For the time of a measurement on CPU %d --quiet-machine would change, and then put back:\n", wish.cpu);
-    return settings_show(&place.roots, &wish, print_line, &last, &error) == MACHINE_OK
+    return settings_show(&place.roots, &wish, print_settings_line, &last, &error) == MACHINE_OK
                ? DONE
                : complain_of_machine("", &error);
 }

@@ -166,7 +166,7 @@ void bursts_result_free(struct bursts_result *r)
 }
 
 /* One array for all numbers; that of the loss of the first variant, which has none, is where it begins. */
-static bool make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
+static bool bursts_make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
 {
     double *all = calloc((size_t)4 * BURSTS_VARIANTS_MAX * rounds, sizeof *all);
     for (unsigned v = 0; all && v < variants; v++, all += 4 * (size_t)rounds) {
@@ -196,7 +196,7 @@ int bursts_run(struct machine *m, const struct bursts_setup *s, struct bursts_re
                     .tick_us = 1e6 / info.tsc_hz,
                     .seen = malloc(most * sizeof *g.seen),
                     .scratch = malloc(most * sizeof *g.scratch)};
-    int status = g.seen && g.scratch && make_room(out, s->variants, s->rounds)
+    int status = g.seen && g.scratch && bursts_make_room(out, s->variants, s->rounds)
                      ? m->ops->prepare(m, &setup, err)
                      : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status == MACHINE_OK) {

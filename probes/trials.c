@@ -21,7 +21,7 @@ static uint64_t two_above(uint64_t x)
     return two < x ? 2 * two : two;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t fewer_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -51,9 +51,9 @@ static int memory_bytes(const struct cpu_caches *c, uint64_t *bytes, struct mach
 
     if (last == 0)
         return refuse_place("the sizes of this CPU's caches are not known", err);
-    *bytes = least(two_above(4 * last), BYTES_MOST);
+    *bytes = fewer_of(two_above(4 * last), BYTES_MOST);
     if (c->memory > 0)
-        *bytes = least(*bytes, two_below(c->memory / 4));
+        *bytes = fewer_of(*bytes, two_below(c->memory / 4));
     if (*bytes <= 2 * last) {
         return machine_fail(err, MACHINE_CANNOT, "free some memory",
                             "a buffer of %llu MiB (at most 1 GiB, and a quarter of the free memory) does not exceed "

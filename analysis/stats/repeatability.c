@@ -39,7 +39,7 @@ static double most_frequent(const double *sorted, size_t n, size_t *times)
 }
 
 /* The smallest of the distances that `part` of all do not exceed: nearest rank. */
-static double distance_of(const double *sorted, size_t n, double part)
+static double nearest_rank(const double *sorted, size_t n, double part)
 {
     size_t rank = (size_t)ceil(part * (double)n);
     return sorted[rank > 0 ? rank - 1 : 0];
@@ -62,9 +62,9 @@ struct repeatability repeatability_of(const double *duration, size_t n, double r
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(duration[i] - r.mode) / r.mode;
     qsort(scratch, n, sizeof *scratch, order_double);
-    r.p50 = distance_of(scratch, n, 0.5);
-    r.p90 = distance_of(scratch, n, 0.9);
-    r.p99 = distance_of(scratch, n, 0.99);
+    r.p50 = nearest_rank(scratch, n, 0.5);
+    r.p90 = nearest_rank(scratch, n, 0.9);
+    r.p99 = nearest_rank(scratch, n, 0.99);
     r.max = scratch[n - 1];
     /* scratch[] holds distances that were rounded the same way */
     double near = fmax(resolution / r.mode, r.repeats ? 0 : r.p50);

@@ -17,7 +17,7 @@ enum { DRAWS = 2000 };
 #define SLOWDOWN_MOST 0.95 /* so that no draw divides by nothing */
 #define RATE_LEAST 0.01
 
-/* One value for each measured one: measured, or drawn from its limits. */
+/* One value for each measured one: measured, or drawn_estimate from its limits. */
 struct cost_inputs {
     double left; /* f / f_plain */
     double rate, overhead, after;
@@ -29,7 +29,7 @@ struct cost_draw {
 };
 
 /* A normal distribution on either side of the value, whose 95 % limits are those of the estimate. */
-static double drawn(const struct estimate *e, uint64_t *state)
+static double drawn_estimate(const struct estimate *e, uint64_t *state)
 {
     double u = ((double)(splitmix64(*state) >> 11) + 0.5) / 9007199254740992.0;
     *state += SPLITMIX64_STEP;
@@ -40,10 +40,10 @@ static double drawn(const struct estimate *e, uint64_t *state)
 static struct cost_inputs draw_inputs(const struct verdict_width *w, uint64_t *state)
 {
     struct cost_inputs x;
-    x.left = 1 - fmin(drawn(&w->slowdown, state), SLOWDOWN_MOST);
-    x.rate = fmax(drawn(&w->rate, state), RATE_LEAST);
-    x.overhead = fmax(drawn(&w->overhead, state), 0);
-    x.after = fmax(drawn(&w->after, state), 0);
+    x.left = 1 - fmin(drawn_estimate(&w->slowdown, state), SLOWDOWN_MOST);
+    x.rate = fmax(drawn_estimate(&w->rate, state), RATE_LEAST);
+    x.overhead = fmax(drawn_estimate(&w->overhead, state), 0);
+    x.after = fmax(drawn_estimate(&w->after, state), 0);
     return x;
 }
 

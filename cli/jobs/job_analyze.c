@@ -195,7 +195,7 @@ static ssize_t replayed_read(void *cookie, char *out, size_t size)
 }
 
 /* Reads up to the line of the columns' names, or as far as a recording may reach without one; *wake: what that says. */
-static bool read_head(struct replayed *r, bool *wake)
+static bool read_replayed_head(struct replayed *r, bool *wake)
 {
     enum { HEAD_MOST = 1 << 21 };
     size_t begin = 0, size;
@@ -224,7 +224,7 @@ static int analyze_stream(const struct options *o, FILE *in)
 {
     struct replayed r = {.in = in};
     bool wake;
-    bool whole = read_head(&r, &wake);
+    bool whole = read_replayed_head(&r, &wake);
     FILE *again = whole ? fopencookie(&r, "r", (cookie_io_functions_t){.read = replayed_read}) : NULL;
     int status = again == NULL ? complain_out_of_memory() : wake ? analyze_wake(o, again) : analyze_trace(o, again);
     if (again != NULL)

@@ -21,7 +21,7 @@ struct check {
 /* ---- looking ---- */
 
 /* The CPU that would be measured; of the files of another machine the last one online. */
-static int check_cpu(const struct options *o, int *cpu)
+static int choose_checked_cpu(const struct options *o, int *cpu)
 {
     struct machine_error error;
     int wanted = o->cpu.given ? (int)o->cpu.value : -1;
@@ -57,7 +57,7 @@ static int check_read(struct check *c)
 {
     struct machine_error error;
     struct counting counting = {.seconds = c->o->profile.seconds.given ? c->o->profile.seconds.value : CHECK_SECONDS};
-    int cpu, status = check_cpu(c->o, &cpu);
+    int cpu, status = choose_checked_cpu(c->o, &cpu);
     if (status != DONE)
         return status;
     progress_begin(&counting.progress, c->o->quiet);

@@ -60,7 +60,7 @@ static void take_device(const char *text, char *out, size_t size)
     plain_text(plain, out, size);
 }
 
-static bool take_line(char *line, const struct irq_columns *columns, struct environment_irq *out)
+static bool take_irq_line(char *line, const struct irq_columns *columns, struct environment_irq *out)
 {
     char *colon = strchr(line, ':');
     if (colon == NULL)
@@ -99,7 +99,7 @@ void environment_irqs_look(const struct environment_tree *t, int cpu, struct env
     }
     for (char *line = strtok_r(NULL, "\n", &rest); line != NULL && out->n < ENVIRONMENT_LIST_MAX;
          line = strtok_r(NULL, "\n", &rest))
-        if (take_line(line, &columns, &irq) && list_room(&out->irq, out->n, sizeof *out->irq))
+        if (take_irq_line(line, &columns, &irq) && list_room(&out->irq, out->n, sizeof *out->irq))
             out->irq[out->n++] = irq;
     free(text);
 }

@@ -46,7 +46,7 @@ static struct characterize_trials ask_for(const struct helper *h, const struct t
                                         .rounds = rounds};
 }
 
-static int asked_to_stop(const struct trials_request *r, struct machine_error *err)
+static int trials_asked_to_stop(const struct trials_request *r, struct machine_error *err)
 {
     return r->stop != NULL && r->stop(r->data) != 0 ? machine_fail(err, MACHINE_FAILED, "", "stopped") : MACHINE_OK;
 }
@@ -67,7 +67,7 @@ static double ticks_of_rounds(void *context, uint64_t rounds)
     double best = INFINITY;
 
     if (s->status == MACHINE_OK)
-        s->status = asked_to_stop(s->r, s->err);
+        s->status = trials_asked_to_stop(s->r, s->err);
     if (s->status != MACHINE_OK || rounds > CHARACTERIZE_TRIAL_ROUNDS_MAX)
         return INFINITY;
     t = ask_for(s->h, s->r, LENGTH_TRIALS, rounds);
@@ -97,7 +97,7 @@ static int run_trials(struct helper *h, const struct trials_request *r, uint64_t
 {
     while (so_far->done < r->trials) {
         struct characterize_trials t = ask_for(h, r, r->trials - so_far->done, rounds);
-        int status = asked_to_stop(r, err);
+        int status = trials_asked_to_stop(r, err);
         if (status == MACHINE_OK)
             status = call_trials(h, &t, err);
         /* the first of this call was given up: no call of the length was refused before */

@@ -23,7 +23,7 @@ static uint64_t interference_draw(uint64_t *state)
     return drawn;
 }
 
-static void sleep_until(double seconds)
+static void sleep_until_turn(double seconds)
 {
     struct timespec t = {.tv_sec = (time_t)seconds};
     t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
@@ -77,7 +77,8 @@ static void work_make(const struct interference_plan *p, uint64_t seed)
         if (pid < 0 && errno != EAGAIN)
             return;
         if (pid < 0)
-            sleep_until(clock_seconds(CLOCK_MONOTONIC) + 0.01); /* a limit of processes that others have reached, too */
+            sleep_until_turn(clock_seconds(CLOCK_MONOTONIC) +
+                             0.01); /* a limit of processes that others have reached, too */
         else if (waitpid(pid, &status, 0) < 0 || WIFSIGNALED(status))
             return;
     }
@@ -95,7 +96,7 @@ static void work_memory(const struct interference_plan *p, uint64_t seed)
         while (clock_seconds(CLOCK_MONOTONIC) < end)
             for (int i = 0; i < 4096; i++)
                 w[(size_t)(interference_draw(&seed) % words)]++;
-        sleep_until(end + 1);
+        sleep_until_turn(end + 1);
     }
 }
 
@@ -117,7 +118,7 @@ static void work_script(void)
         }
         if (pid < 0 || waitpid(pid, &status, 0) < 0 || WIFSIGNALED(status) || WEXITSTATUS(status) == 127)
             return;
-        sleep_until(due + 2);
+        sleep_until_turn(due + 2);
     }
 }
 

@@ -11,8 +11,8 @@ static uint64_t ticks_of(const struct model_core *c, double us)
 }
 
 /* Plain work until `until`, piece by piece: after each chunk of a piece the thread looks at the clock, if it runs. */
-static int plain_work(struct model_core *c, const struct payload *p, double until, struct burst *out,
-                      struct machine_error *err)
+static int model_plain_work(struct model_core *c, const struct payload *p, double until, struct burst *out,
+                            struct machine_error *err)
 {
     int status = model_core_run(c, p, err);
     const double chunk = fmax(1, BURSTS_PIECE_US / CHUNKS_PER_PIECE * 1e3);
@@ -33,7 +33,8 @@ static int plain_work(struct model_core *c, const struct payload *p, double unti
     return status;
 }
 
-static int wide_work(struct model_core *c, const struct bursts_request *r, struct burst *out, struct machine_error *err)
+static int model_wide_work(struct model_core *c, const struct bursts_request *r, struct burst *out,
+                           struct machine_error *err)
 {
     double begin = c->now;
     int status = r->count > 0 ? model_core_run(c, &r->wide, err) : MACHINE_OK;
@@ -48,14 +49,14 @@ static int wide_work(struct model_core *c, const struct bursts_request *r, struc
 int model_bursts(struct model_core *c, const struct bursts_request *r, struct burst *out, struct machine_error *err)
 {
     struct burst unseen;
-    int status = plain_work(c, &r->plain, c->now + r->before_us, &unseen, err);
+    int status = model_plain_work(c, &r->plain, c->now + r->before_us, &unseen, err);
     double next = c->now;
     for (unsigned i = 0; i < r->skipped + r->bursts && status == MACHINE_OK; i++) {
         struct burst b = {0};
-        status = wide_work(c, r, &b, err);
+        status = model_wide_work(c, r, &b, err);
         next = fmax(next + r->every_us, c->now);
         if (status == MACHINE_OK && r->every_us > 0)
-            status = plain_work(c, &r->plain, next, &b, err);
+            status = model_plain_work(c, &r->plain, next, &b, err);
         if (i >= r->skipped)
             out[i - r->skipped] = b;
     }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The place of "CPUn" in the line of names; -1: it is not there, as CPUs that are offline. */
-static int column_of(char *names, int cpu)
+static int irq_column_of(char *names, int cpu)
 {
     char wanted[24], *rest = NULL;
     int column = 0;
@@ -22,7 +22,7 @@ static int column_of(char *names, int cpu)
 }
 
 /* The number in this column of " LOC:  12  34  Local timer interrupts"; 0 in lines that are not by CPU. */
-static double number_in(const char *line, int column)
+static double column_number(const char *line, int column)
 {
     const char *at = line + strspn(line, " \t"), *colon = strchr(line, ':');
 
@@ -46,15 +46,15 @@ double between_interrupts(FILE *in, int cpu)
     double sum = NAN;
 
     if (getline(&line, &size, in) > 0) {
-        int column = column_of(line, cpu);
+        int column = irq_column_of(line, cpu);
         for (sum = column < 0 ? NAN : 0; column >= 0 && getline(&line, &size, in) > 0;)
-            sum += number_in(line, column);
+            sum += column_number(line, column);
     }
     free(line);
     return sum;
 }
 
-static FILE *open_below(const char *proc, const char *name)
+static FILE *open_proc(const char *proc, const char *name)
 {
     char path[300];
 
@@ -67,7 +67,7 @@ static double read_steal_ms(const char *proc, int cpu)
 {
     char name[24], line[400];
     double ms = NAN;
-    FILE *in = open_below(proc, "stat");
+    FILE *in = open_proc(proc, "stat");
 
     if (in == NULL)
         return NAN;
@@ -84,7 +84,7 @@ static double read_steal_ms(const char *proc, int cpu)
 void between_read(const char *proc, int cpu, struct between *out)
 {
     struct rusage usage;
-    FILE *in = proc != NULL ? open_below(proc, "interrupts") : NULL;
+    FILE *in = proc != NULL ? open_proc(proc, "interrupts") : NULL;
 
     *out = (struct between){NAN, NAN, NAN, NAN};
     if (in != NULL) {
@@ -99,15 +99,15 @@ void between_read(const char *proc, int cpu, struct between *out)
     }
 }
 
-static double grown(double before, double now)
+static double counter_grown(double before, double now)
 {
     return now >= before ? now - before : NAN;
 }
 
 void between_since(const struct between *before, struct between *now)
 {
-    now->interrupts = grown(before->interrupts, now->interrupts);
-    now->faults = grown(before->faults, now->faults);
-    now->switches = grown(before->switches, now->switches);
-    now->steal_ms = grown(before->steal_ms, now->steal_ms);
+    now->interrupts = counter_grown(before->interrupts, now->interrupts);
+    now->faults = counter_grown(before->faults, now->faults);
+    now->switches = counter_grown(before->switches, now->switches);
+    now->steal_ms = counter_grown(before->steal_ms, now->steal_ms);
 }

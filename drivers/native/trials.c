@@ -80,7 +80,7 @@ static int buffer_make(const struct trials_request *r, struct trials_buffer *b, 
 /* ---- how many rounds ---- */
 
 /* What comes between makes code slower, never faster: whatever was fast enough once is. */
-static bool fits(double (*ticks)(void *context, uint64_t rounds), void *context, uint64_t rounds, double wanted)
+static bool rounds_fit(double (*ticks)(void *context, uint64_t rounds), void *context, uint64_t rounds, double wanted)
 {
     enum { ATTEMPTS = 6 };
 
@@ -94,14 +94,14 @@ uint64_t trials_find_rounds(double (*ticks)(void *context, uint64_t rounds), voi
 {
     uint64_t below = 1, above = 2;
 
-    while (above < UINT64_C(1) << 40 && fits(ticks, context, above, wanted)) {
+    while (above < UINT64_C(1) << 40 && rounds_fit(ticks, context, above, wanted)) {
         below = above;
         above *= 2;
     }
     /* to a hundredth: more would be noise */
     while (above - below > 1 && above - below > below / 100) {
         uint64_t middle = below + (above - below) / 2;
-        if (fits(ticks, context, middle, wanted))
+        if (rounds_fit(ticks, context, middle, wanted))
             below = middle;
         else
             above = middle;

@@ -53,7 +53,7 @@ static bool is_mask(const char *text)
     return cpu_mask_parse_hex(text, &mask) == 0;
 }
 
-static bool is_list(const char *text)
+static bool is_cpu_list(const char *text)
 {
     struct cpu_mask mask;
     return text[0] != '\0' && cpu_mask_parse(text, &mask) == 0;
@@ -68,7 +68,7 @@ static bool is_irq(const char *text)
     if (length >= sizeof list || (at != NULL && !is_made_of(at + 1, digits, 6)))
         return false;
     snprintf(list, sizeof list, "%.*s", (int)length, text);
-    return is_list(list);
+    return is_cpu_list(list);
 }
 
 /* "-", or the path of a cgroup below its root */
@@ -133,7 +133,7 @@ bool settings_change_allowed(const struct change *c)
             continue;
         bool moved = c->kind == CHANGE_PARTITION || c->kind == CHANGE_SHIELD; /* the value after is a list of CPUs */
         return settings_allowed[i].value(c->before) &&
-               (moved ? is_list(c->after) : settings_allowed[i].value(c->after)) &&
+               (moved ? is_cpu_list(c->after) : settings_allowed[i].value(c->after)) &&
                (c->kind == CHANGE_TURBO_BIT || c->kind == CHANGE_LIKWID) == (c->cpu >= 0);
     }
     return false;

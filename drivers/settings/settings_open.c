@@ -44,7 +44,7 @@ void settings_real_path(const struct settings_roots *r, const char *path, char *
 }
 
 /* Opens what is called `name` in the folder `at`, which is closed, with O_NOFOLLOW. */
-static int step(int at, const char *name, int flags)
+static int open_one_step(int at, const char *name, int flags)
 {
     bool strange = name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
     int fd = strange ? -1 : openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC);
@@ -69,7 +69,7 @@ static int open_below(const struct settings_roots *r, const char *path, int flag
     }
     int fd = open(root, FOLDER | O_NOFOLLOW | O_CLOEXEC);
     while (fd >= 0 && (name = strsep(&rest, "/")) != NULL)
-        fd = step(fd, name, rest != NULL ? FOLDER : flags);
+        fd = open_one_step(fd, name, rest != NULL ? FOLDER : flags);
     return fd;
 }
 

@@ -29,7 +29,7 @@ int settings_quiet_writable(const struct settings_roots *r, const struct change 
 }
 
 /* The kernel alone places it: a file that nobody may write (kernel/irq/proc.c: irq_can_set_affinity_usr). */
-static bool is_placed(const struct settings_roots *r, const struct change *one)
+static bool is_placed_by_kernel(const struct settings_roots *r, const struct change *one)
 {
     char real[300];
     struct stat s;
@@ -53,7 +53,7 @@ void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char 
         p->already++;
         return;
     }
-    if (error == 0 && is_placed(p->roots, &one))
+    if (error == 0 && is_placed_by_kernel(p->roots, &one))
         error = EPERM;
     if (error == 0 && !p->only_shown)
         error = settings_quiet_writable(p->roots, &one);

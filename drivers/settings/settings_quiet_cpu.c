@@ -104,7 +104,7 @@ static bool has_cpusets(const struct settings_roots *r)
     return any;
 }
 
-static bool is_within(const struct cpu_mask *allowed, const struct cpu_mask *cpus)
+static bool cpus_within(const struct cpu_mask *allowed, const struct cpu_mask *cpus)
 {
     struct cpu_mask both;
     CPU_AND_S(sizeof both, both.set, allowed->set, cpus->set);
@@ -129,7 +129,7 @@ void settings_quiet_smt(struct quiet_plan *p)
         snprintf(p->why, sizeof p->why, "cpusets (cgroup version 1) would lose the sibling for good");
         return;
     }
-    if ((bound = settings_task_find(p->roots, is_within, &siblings)) != 0) {
+    if ((bound = settings_task_find(p->roots, cpus_within, &siblings)) != 0) {
         snprintf(p->why, sizeof p->why, "process %d is bound to the sibling and would lose that", bound);
         return;
     }

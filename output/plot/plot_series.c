@@ -113,7 +113,7 @@ static struct bins choose_bins(const struct series_grid *g, size_t most)
     return (struct bins){n, g->begin_us, width};
 }
 
-static double middle_of(const struct bins *b, size_t bin)
+static double bin_middle(const struct bins *b, size_t bin)
 {
     return b->origin + ((double)bin + 0.5) * b->width;
 }
@@ -186,7 +186,7 @@ static void join_medians(const struct drawing *d, const struct bins *b, const st
             chart_add_break(d->c, d->s);
         empty = 0;
         /* of chains timed by a clock in steps not the median (analysis/phases/repetitions/clock.h) */
-        add_point(d, middle_of(b, i),
+        add_point(d, bin_middle(b, i),
                   clock.instant ? clock_middle(&clock, channel, value, n, s->scratch) : order_median(value, n));
     }
 }
@@ -309,8 +309,8 @@ static void draw_thinned(const struct drawing *d, size_t first, size_t end, cons
             continue;
         if (d->s->n > 0 && (last_bin == SIZE_MAX || bin - last_bin > 2))
             chart_add_break(d->c, d->s);
-        add_point(d, middle_of(b, bin), lo);
-        add_point(d, middle_of(b, bin), hi);
+        add_point(d, bin_middle(b, bin), lo);
+        add_point(d, bin_middle(b, bin), hi);
         last_bin = bin;
     }
 }

@@ -249,7 +249,7 @@ int profile_live_begin(struct profile_live **out, char *why, size_t size)
     return error_line(why, size, "the terminal cannot be used");
 }
 
-static int key_of(int code)
+static int key_pressed(int code)
 {
     static const int keys[][2] = {
         {KEY_UP, LIVE_KEY_UP},           {KEY_DOWN, LIVE_KEY_DOWN},   {KEY_PPAGE, LIVE_KEY_PAGE_UP},
@@ -268,7 +268,7 @@ static void take_keys(struct profile_live *v)
     int code;
     for (int i = 0; i < KEYS_MAX && (code = getch()) != ERR; i++)
         if (code != KEY_RESIZE)
-            live_table_key(&v->table, key_of(code), live_draw_rows(LINES));
+            live_table_key(&v->table, key_pressed(code), live_draw_rows(LINES));
 }
 
 enum profile_live_wish profile_live_show(struct profile_live *v, const struct profile_result *r)

@@ -193,8 +193,8 @@ static void make_result(struct engine *e, struct sim_result *out)
 }
 
 /* Once the feed has run: what kept rows from being read. */
-static int check_read(const struct sim_workload *w, const struct sim_source *from, bool failed, int status,
-                      struct machine_error *err)
+static int check_workload_read(const struct sim_workload *w, const struct sim_source *from, bool failed, int status,
+                               struct machine_error *err)
 {
     const char *unread = from->error != NULL ? from->error(from->self) : NULL;
     if (status != MACHINE_OK || (unread == NULL && !failed))
@@ -216,7 +216,7 @@ static int run_recorded(struct sim_params *p, struct sim_workload *w, const stru
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    status = check_read(w, &w->cpus, list.failed, status, err);
+    status = check_workload_read(w, &w->cpus, list.failed, status, err);
     if (status == MACHINE_OK)
         make_result(&e, out);
     engine_free(&e);
@@ -239,7 +239,7 @@ static int run_scheduled(struct sim_params *p, struct sim_workload *w, const str
         status = engine_run(&e, err);
     else
         machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    status = check_read(w, &w->works, d.programs.failed, status, err);
+    status = check_workload_read(w, &w->works, d.programs.failed, status, err);
     if (status == MACHINE_OK) {
         make_result(&e, out);
         out->rows = d.programs.rows;

@@ -147,7 +147,7 @@ static void tell_most(FILE *out, const struct table *t, size_t typical)
             table_text(t, most, "kernel"), burst_time_text(table_number(t, most, "every_us"), every), cost);
 }
 
-static void tell_breakeven(FILE *out, const struct table *t)
+static void tell_burst_breakeven(FILE *out, const struct table *t)
 {
     char text[400] = "", value[ESTIMATE_TEXT_MAX], every[ESTIMATE_TEXT_MAX], narrower[32] = "";
     size_t typical = typical_row(t);
@@ -170,5 +170,5 @@ void burst_findings(FILE *out, const struct table *t)
         return;
     tell_typical(out, t, typical);
     tell_most(out, t, typical);
-    tell_breakeven(out, t);
+    tell_burst_breakeven(out, t);
 }

@@ -6,7 +6,7 @@
 #include "tables/burst/burst.h"
 #include "tables/table/chart_table.h"
 
-static void add_names(const struct table *t, const char *kernel, struct chart *c, struct chart_panel *p)
+static void add_line_names(const struct table *t, const char *kernel, struct chart *c, struct chart_panel *p)
 {
     char name[ESTIMATE_TEXT_MAX];
     for (size_t row = 0; row < t->n_rows; row++)
@@ -49,7 +49,7 @@ void burst_plot(const struct table *t, struct chart *c)
         struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title, "", "a burst every");
         if (!p)
             break;
-        add_names(t, kernels.name[i], c, p);
+        add_line_names(t, kernels.name[i], c, p);
         snprintf(p->scale_label, sizeof p->scale_label, "loss of other work, %%");
         p->scale_hi = most;
         chart_make_cells(c, p);

@@ -54,7 +54,7 @@ static void print_cell(struct pivot *p, const struct table *t, size_t row, const
     pivot_mark(p, text);
 }
 
-static size_t row_of(const struct table *t, const char *kernel, double every, double count)
+static size_t burst_row_of(const struct table *t, const char *kernel, double every, double count)
 {
     size_t row = burst_next(t, kernel, every, 0);
     while (row < t->n_rows && table_number(t, row, "count") != count)
@@ -91,7 +91,7 @@ static void print_values(FILE *out, bool colour, const struct table *t, const ch
         pivot_line(&p, PIVOT_ROW);
         pivot_word(&p, burst_time_text(us, every));
         for (size_t i = 0; i < c.n; i++)
-            print_cell(&p, t, row_of(t, kernel, us, c.count[i]), column, scale);
+            print_cell(&p, t, burst_row_of(t, kernel, us, c.count[i]), column, scale);
     }
     if (strcmp(column, "cold_us") == 0)
         print_warm(&p, t, kernel, &c);

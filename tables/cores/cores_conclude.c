@@ -201,7 +201,7 @@ static size_t cores_in_group(const struct table *t, const char *kernel, unsigned
     return n;
 }
 
-static void tell_groups(FILE *out, const struct table *t, const char *kernel, unsigned groups)
+static void tell_core_groups(FILE *out, const struct table *t, const char *kernel, unsigned groups)
 {
     fprintf(out, "Running %s alone, cores differ:", kernel);
     for (unsigned g = 1; g <= groups && g <= 6; g++) {
@@ -239,7 +239,7 @@ void cores_findings(FILE *out, const struct table *t)
     for (; told < 2 && (kernel = cores_next_kernel(t, &row)) != NULL; row++) {
         unsigned groups = cores_groups(t, kernel);
         if (groups > 1) {
-            tell_groups(out, t, kernel, groups);
+            tell_core_groups(out, t, kernel, groups);
             told++;
         }
     }

@@ -115,7 +115,7 @@ const char *relaxation_levels(const struct trace *t, const struct sights_span *s
 
 /* The standard deviation of one sample's frequency, from one sample to the next; NaN: too few. Readings by a clock in
  * steps are mostly equal, so that their median difference does not tell it: it is no less than the steps make it. */
-static double sample_noise(const struct trace *t, const struct relaxation_window *w, double slow)
+static double window_noise(const struct trace *t, const struct relaxation_window *w, double slow)
 {
     struct clock_reading clock = clock_reading_of(t);
 
@@ -247,7 +247,7 @@ int relaxation_find(const struct trace *t, struct sights_span s, double from_us,
     *out = (struct relaxation_rise){NAN, 0, NAN, NAN, NAN, NAN};
     if (relaxation_window_open(&w, t, s, from_us, to_us))
         return -1;
-    double noise = sample_noise(t, &w, levels->slow), ratio = noise / (levels->fast - levels->slow);
+    double noise = window_noise(t, &w, levels->slow), ratio = noise / (levels->fast - levels->slow);
     struct relaxation_levels own = own_levels(t, &w, levels, noise);
     out->noise = ratio;
     size_t k = best_split(&w, &own, noise);

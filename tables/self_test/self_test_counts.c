@@ -33,8 +33,8 @@ struct middle {
     size_t n;
 };
 
-static struct middle middle_of(const struct self_test_readings *r, enum self_test_kind kind, enum counter_id id,
-                               double expected)
+static struct middle middle_reading(const struct self_test_readings *r, enum self_test_kind kind, enum counter_id id,
+                                    double expected)
 {
     size_t n, kept = 0;
     struct self_test_sample *s = self_test_samples(r, kind, id, &n);
@@ -61,7 +61,8 @@ static void judge_slope(const struct self_test_readings *r, struct self_test_lin
 {
     if (self_test_lacks(l, r, id))
         return;
-    struct middle a = middle_of(r, SELF_TEST_SHORT, id, expected), b = middle_of(r, SELF_TEST_LONG, id, expected);
+    struct middle a = middle_reading(r, SELF_TEST_SHORT, id, expected),
+                  b = middle_reading(r, SELF_TEST_LONG, id, expected);
     if (a.n < TSC_STEP_READINGS || b.n < TSC_STEP_READINGS || !(b.work > 1.5 * a.work)) {
         self_test_no_stretch(l, r, a.n < TSC_STEP_READINGS ? SELF_TEST_SHORT : SELF_TEST_LONG);
         return;

@@ -140,7 +140,7 @@ static void put_between(struct table *rows, const struct trials_between *b)
     table_put_number(rows, "smis", b->smis);
 }
 
-static int put_result(const struct cell *c, const struct trials_result *r, unsigned n, const char *told,
+static int put_trials(const struct cell *c, const struct trials_result *r, unsigned n, const char *told,
                       struct table *rows, struct machine_error *err)
 {
     const char *workload = variability_workloads[c->number[1]], *refinement = refinement_names[c->number[0]];
@@ -194,7 +194,7 @@ static int variability_measure(const struct tables_context *x, const struct cell
         return variability_missing(c, err, rows);
     if (status != MACHINE_OK)
         return status;
-    status = put_result(c, &r, s.request.trials, told, rows, err);
+    status = put_trials(c, &r, s.request.trials, told, rows, err);
     free(r.duration);
     return status;
 }

@@ -114,7 +114,7 @@ static void told_at(const struct table *t, unsigned r, char *told)
 }
 
 /* For the whole table: what the last refinement had, and that the interference was of one refinement alone. */
-static void put_settings(struct table *t)
+static void put_steps_told(struct table *t)
 {
     char told[TABLES_TOLD_MAX] = "", all[2 * TABLES_TOLD_MAX] = "";
     for (unsigned r = REFINED_WARM; r-- > REFINED_SETTINGS && told[0] == '\0';)
@@ -130,7 +130,7 @@ static void put_settings(struct table *t)
 
 int variability_conclude(struct table *t)
 {
-    put_settings(t);
+    put_steps_told(t);
     for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
         const char *workload = variability_workloads[w];
         struct repeatability warm;

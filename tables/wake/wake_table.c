@@ -137,7 +137,7 @@ static int keep_points(const char *unit, const struct wake_seen *s, struct table
     return status;
 }
 
-static void put_rows(const char *unit, struct wake_seen *s, struct table *rows)
+static void put_stages(const char *unit, struct wake_seen *s, struct table *rows)
 {
     for (unsigned row = 0; row < s->plan.rows; row++) {
         double share, whole;
@@ -196,7 +196,7 @@ static int see_prepared(const struct tables_context *x, const struct cell *c, st
     table_set_setting_number(rows, key, order_median(s->read, s->n_read));
     if (keep_points(unit, s, rows))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    put_rows(unit, s, rows);
+    put_stages(unit, s, rows);
     return MACHINE_OK;
 }
 

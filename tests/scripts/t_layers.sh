@@ -55,4 +55,25 @@ tsort "$tmp/pairs" >/dev/null 2>"$tmp/loop"
 check "there are calls to judge: $(wc -l <"$tmp/pairs")" "$tmp/objects" [ "$(wc -l <"$tmp/pairs")" -gt 500 ]
 check "no directory calls one to its right" "$tmp/backward" [ ! -s "$tmp/backward" ]
 check "no files call each other in a circle" "$tmp/loop" [ ! -s "$tmp/loop" ]
+
+# shared NAME...: "FUNCTION FILE..." for each static function of these sources that two of them or more have
+shared() {
+    awk '{ name = $0; gsub(/__attribute__ *[(][(][^)]*[)][)] */, "", name) }
+        name ~ /^static [^;=]*[(]/ {
+            sub(/[(].*/, "", name)
+            sub(/.*[ *]/, "", name)
+            if (name != "" && !seen[name, FILENAME]++) {
+                n[name]++
+                where[name] = where[name] " " FILENAME
+            }
+        }
+        END { for (name in n) if (n[name] > 1) print name where[name] }' "$@"
+}
+printf 'static int *twice(int n)\n{\n}\n' >"$tmp/one.c"
+printf 'static void twice(\n' >"$tmp/two.c"
+check "a name given twice is found" "$tmp/one.c" \
+    [ "$(shared "$tmp/one.c" "$tmp/two.c")" = "twice $tmp/one.c $tmp/two.c" ]
+# shellcheck disable=SC2046 # sources have plain names
+shared $(sed 's|o$|c|' "$tmp/objects") >"$tmp/names"
+check "no two static functions have the same name" "$tmp/names" [ ! -s "$tmp/names" ]
 finish

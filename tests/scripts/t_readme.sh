@@ -40,4 +40,10 @@ grep -o ']([^)#:]*)' "$readme" | tr -d ']()' | sort -u | while read -r file; do
 done >"$tmp/out"
 check "the files that $readme links to exist" "$tmp/out" [ ! -s "$tmp/out" ]
 
+# those of CONTRIBUTING.md: t_recipes builds and tests what they yield, which takes long
+for recipe in tests/recipes/*.patch; do
+    patch -p1 --dry-run <"$recipe" >"$tmp/out" 2>&1
+    check "$recipe applies" "$tmp/out" [ "$?" -eq 0 ]
+done
+
 finish

@@ -388,7 +388,7 @@ static int check_task(struct drawn_parser *p, struct drawn_task *t)
     return sourced_ini_fail(&p->ini, t->line, "task", "it does no work; add a section [phase %s NAME]", t->name);
 }
 
-static int check_machine(struct drawn_parser *p)
+static int check_drawn_machine(struct drawn_parser *p)
 {
     const struct drawn_file *f = p->file;
     if (!f->cores)
@@ -405,7 +405,7 @@ static int check_machine(struct drawn_parser *p)
 static int check_drawn_file(struct drawn_parser *p)
 {
     struct drawn_file *f = p->file;
-    if (leave_drawn_section(p) != 0 || check_machine(p) != 0)
+    if (leave_drawn_section(p) != 0 || check_drawn_machine(p) != 0)
         return -1;
     if (!f->n_tasks)
         return drawn_wrong(p, "task", "no section [task NAME]");
