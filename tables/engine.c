@@ -43,10 +43,9 @@ static void date_now(char out[DATE_SIZE])
 static void note_cpus(struct table *t, const struct tables_options *o)
 {
     char text[1000] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < o->n_cpus && used + 12 < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", i ? "," : "", (int)o->cpus[i]);
-    if (used)
+    for (size_t i = 0; i < o->n_cpus && strlen(text) + 12 < sizeof text; i++)
+        text_list_add(text, sizeof text, ",", "%d", o->cpus[i]);
+    if (text[0])
         table_set_setting(t, "cpus", text);
 }
 
@@ -165,9 +164,8 @@ static void widen_dates(struct run *r, const struct table *rows)
         snprintf(r->first, sizeof r->first, "%s", date);
     if (date && strcmp(date, r->last) > 0)
         snprintf(r->last, sizeof r->last, "%s", date);
-    size_t used = strlen(r->cpus);
-    if (cpu && *cpu && !text_list_has(r->cpus, cpu) && used + strlen(cpu) + 2 < sizeof r->cpus)
-        snprintf(r->cpus + used, sizeof r->cpus - used, "%s%s", used ? "," : "", cpu);
+    if (cpu && *cpu && !text_list_has(r->cpus, cpu) && strlen(r->cpus) + strlen(cpu) + 2 < sizeof r->cpus)
+        text_list_add(r->cpus, sizeof r->cpus, ",", "%s", cpu);
 }
 
 /* Into `rows`, which is initialised. */
@@ -179,7 +177,8 @@ static int engine_measure_cell(struct run *r, const struct cell *c, struct table
     note_cell(rows, r, c);
     int status = r->kind->measure(&r->context, c, rows, err);
     if (status == MACHINE_CANNOT) {
-        tables_cell_missing(rows, c, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+        table_add_missing_error(rows, err);
+        tables_put_cell(rows, c);
         status = MACHINE_OK;
     }
     if (status == MACHINE_OK && r->stopped)
@@ -281,9 +280,7 @@ static int engine_plan(struct run *r, struct cells *cells, struct table *out, st
     memset(err, 0, sizeof *err);
     int status = r->kind->plan(&r->context, cells, out, err);
     if (status == MACHINE_CANNOT) { /* a table of which nothing can be measured is a table, too */
-        char why[sizeof err->text + sizeof err->remedy + 4];
-        snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-        table_add_missing(out, why);
+        table_add_missing_error(out, err);
         cells_free(cells);
         status = MACHINE_OK;
     }

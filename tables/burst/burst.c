@@ -84,13 +84,12 @@ static int burst_add(const struct tables_context *x, const struct payload *kerne
                      struct cells *out, struct machine_error *err)
 {
     char number[ESTIMATE_TEXT_MAX];
-    struct cell *c = cells_add(out, "%s_%s_every_%gus", kernel->name, burst_count_text(count, number), every_us);
+    struct cell *c = cells_add(out, kernel, NULL, x->options->n_active ? x->options->active[0] : 1, "%s_%s_every_%gus",
+                               kernel->name, burst_count_text(count, number), every_us);
     if (!c)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    c->a = *kernel;
     c->number[COUNT] = (unsigned)count;
     c->number[EVERY_NS] = (unsigned)lround(1e3 * every_us);
-    c->active_cores = x->options->n_active ? x->options->active[0] : 1;
     c->cpu = x->options->cpu;
     struct bursts_setup s = burst_setup(x, c);
     double us = s.before_us + (s.skipped + s.bursts) * s.every_us;
@@ -121,14 +120,12 @@ static int burst_plan_kernel(const struct tables_context *x, const struct payloa
                                 "of %g us",
                                 *counts, kernel->name, *times);
     }
+    int status = MACHINE_OK;
     for (size_t i = 0; i < n_times; i++)
-        for (size_t k = 0; k < n_counts; k++)
-            if (burst_fits(kernel, counts[k], times[i])) {
-                int status = burst_add(x, kernel, counts[k], times[i], out, err);
-                if (status != MACHINE_OK)
-                    return status;
-            }
-    return MACHINE_OK;
+        for (size_t k = 0; k < n_counts && status == MACHINE_OK; k++)
+            if (burst_fits(kernel, counts[k], times[i]))
+                status = burst_add(x, kernel, counts[k], times[i], out, err);
+    return status;
 }
 
 static int burst_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
@@ -161,8 +158,7 @@ static int burst_plan(const struct tables_context *x, struct cells *out, struct 
 
 static struct estimate burst_mean(const double *x, unsigned n)
 {
-    size_t used;
-    return robust_mean(x, n, REJECT, 0, &used);
+    return robust_mean(x, n, REJECT, 0, NULL);
 }
 
 /* What is saved, round by round: both are of the same seconds. Overwrites what the narrower one costs. */
@@ -177,7 +173,7 @@ static void burst_put(const struct cell *c, const struct bursts_setup *s, const 
                       struct table *rows)
 {
     table_add_row(rows);
-    table_put_text(rows, "kernel", c->a.name);
+    tables_put_cell(rows, c);
     table_put_number(rows, "count", c->number[COUNT]);
     table_put_number(rows, "every_us", s->every_us);
     estimates_put(rows, "loss", burst_mean(r->loss[1], r->n));
@@ -193,13 +189,6 @@ static void burst_put(const struct cell *c, const struct bursts_setup *s, const 
     table_put_number(rows, "interrupted", (double)r->interrupted);
 }
 
-static void burst_missing(const struct cell *c, struct table *rows, const char *why)
-{
-    tables_cell_missing(rows, c, "%s", why);
-    table_put_number(rows, "count", c->number[COUNT]);
-    table_put_number(rows, "every_us", 1e-3 * c->number[EVERY_NS]);
-}
-
 static int burst_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                          struct machine_error *err)
 {
@@ -212,10 +201,13 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
     int status = bursts_run(x->machine, &s, &r, err);
     if (status != MACHINE_OK)
         return status;
-    if (r.n >= ROUNDS_LEAST)
+    if (r.n >= ROUNDS_LEAST) {
         burst_put(c, &s, &r, rows);
-    else
-        burst_missing(c, rows, "nearly all repetitions were disturbed; stop other programs, or use more --runs");
+    } else {
+        tables_cell_missing(rows, c, "nearly all repetitions were disturbed; stop other programs, or use more --runs");
+        table_put_number(rows, "count", c->number[COUNT]);
+        table_put_number(rows, "every_us", s.every_us);
+    }
     bursts_result_free(&r);
     return tables_stop(x, 1) ? MACHINE_FAILED : MACHINE_OK;
 }
@@ -228,8 +220,7 @@ const struct table_kind table_burst = {
         "Bursts of an exact number of wide instructions run again and again inside scalar work (64add), as do, in "
         "turn, bursts of no instruction and the same work in narrower code. The scalar work done outside of the "
         "bursts, per time between two time stamps, is compared within each round.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof *columns,
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "count", "every_us", "loss", "cold_us", "warm_us", "breakeven"},
     .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time that is looked at"},
     .takes_burst = true,

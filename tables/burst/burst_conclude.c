@@ -35,9 +35,7 @@ static struct estimate burst_breakeven(const struct table *t, size_t first, cons
         const struct estimate saves = estimates_of_table(t, row, column);
         const double n = table_number(t, row, "count");
         const double sure = SURE * estimate_half(&saves);
-        if (rows == 0)
-            e.lo = n;
-        if (saves.value < -sure)
+        if (rows == 0 || saves.value < -sure)
             e.lo = n;
         if (!(saves.value > sure))
             e.hi = NAN;
@@ -58,19 +56,13 @@ static struct estimate burst_breakeven(const struct table *t, size_t first, cons
 
 int burst_conclude(struct table *t)
 {
-    static const char *const ends[] = {"", "_lo", "_hi"};
-    char column[40];
     for (size_t first = 0; first < t->n_rows; first++)
         for (enum burst_narrower n = 0; n < BURST_NARROWER && burst_first(t, first); n++) {
             const struct estimate e = burst_breakeven(t, first, burst_against[n].saves);
-            const double values[] = {e.value, e.lo, e.hi};
             const char *kernel = table_text(t, first, "kernel");
             const double every = table_number(t, first, "every_us");
             for (size_t row = first; row < t->n_rows; row = burst_next(t, kernel, every, row + 1))
-                for (size_t i = 0; i < 3; i++) {
-                    snprintf(column, sizeof column, "%s%s", burst_against[n].breakeven, ends[i]);
-                    table_set_number(t, row, column, values[i]);
-                }
+                estimates_set(t, row, burst_against[n].breakeven, e);
         }
     return t->failed ? -1 : 0;
 }

@@ -45,12 +45,9 @@ static void cores_set_up(const struct tables_context *x, const struct cell *c, s
     s->machine.n_cpus = 0;
     s->machine.corunner = c->a;
     s->runs = o->runs ? o->runs : o->brief ? RUNS_BRIEF : RUNS;
-    if (o->warmup_us > 0)
-        s->before_us = o->warmup_us;
-    if (o->observe_us > 0)
-        s->observe_us = o->observe_us;
-    if (o->period_us > 0)
-        s->period_us = o->period_us;
+    s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
+    s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
+    s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
 }
 
 /* The cores that are asked for: --cpu, --cpus, or all that the machine tells, of which *n is set. Which CPUs there are
@@ -76,13 +73,11 @@ static int cores_add(const struct tables_context *x, const struct machine_core_k
 {
     struct steady_setup s;
     char key[40];
-    struct cell *c = cells_add(out, "cpu%d_%s%s%.0u", core->cpu, p->name, pass ? "_again" : "", pass);
+    struct cell *c = cells_add(out, p, NULL, 1, "cpu%d_%s%s%.0u", core->cpu, p->name, pass ? "_again" : "", pass);
     if (!c)
         return -1;
     c->number[PASS] = pass;
-    c->a = *p;
     c->cpu = core->cpu;
-    c->active_cores = 1;
     cores_set_up(x, c, &s);
     c->seconds = 0.1 + 2e-6 * (s.settle_us + s.runs * (s.before_us + s.observe_us)) + 1e-5 * s.runs;
     snprintf(key, sizeof key, "core of CPU %d", core->cpu);
@@ -128,7 +123,7 @@ static struct estimate first_rate(const struct trace *t, double settled)
 {
     enum { MOST = 400 };
     double rate[MOST];
-    size_t n = 0, used;
+    size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < MOST; begin = end) {
         double sum = 0;
         size_t samples = 0;
@@ -143,7 +138,7 @@ static struct estimate first_rate(const struct trace *t, double settled)
         if (samples)
             rate[n++] = sum / (double)samples / settled;
     }
-    return robust_mean(rate, n, 4, 0, &used);
+    return robust_mean(rate, n, 4, 0, NULL);
 }
 
 /* Whether the code is slower at first than later: repetitions that begin with scalar code. */
@@ -198,11 +193,10 @@ static void cores_put(const struct cell *c, const struct steady_value *alone, co
                       const struct estimate *first, size_t discarded, struct table *rows)
 {
     table_add_row(rows);
-    table_put_number(rows, "cpu", c->cpu);
-    table_put_text(rows, "kernel", c->a.name);
-    table_put_limits(rows, "freq_ghz", alone->mean.value, alone->mean.lo, alone->mean.hi);
-    table_put_limits(rows, "freq_all_ghz", all->mean.value, all->mean.lo, all->mean.hi);
-    table_put_limits(rows, "first_rate", first->value, first->lo, first->hi);
+    tables_put_cell(rows, c);
+    estimates_put(rows, "freq_ghz", alone->mean);
+    estimates_put(rows, "freq_all_ghz", all->mean);
+    estimates_put(rows, "first_rate", *first);
     table_put_number(rows, "n", (double)alone->used);
     table_put_number(rows, "discarded", (double)discarded);
 }
@@ -217,13 +211,9 @@ static void cores_put_again(const struct cell *c, const struct estimate *alone, 
                             struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 12];
-    json_t *j = json_pack("{s:o, s:o}", "freq_ghz", limits_to_json(alone), "first_rate", limits_to_json(first));
-    char *json = j ? json_dumps(j, JSON_REAL_PRECISION(9)) : NULL;
     snprintf(key, sizeof key, CORES_AGAIN, c->number[PASS], c->cpu, c->a.name);
-    if (json)
-        table_set_detail(rows, key, json);
-    free(json);
-    json_decref(j);
+    table_set_detail_json(
+        rows, key, json_pack("{s:o, s:o}", "freq_ghz", limits_to_json(alone), "first_rate", limits_to_json(first)), 9);
 }
 
 static int cores_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
@@ -263,8 +253,7 @@ const struct table_kind table_cores = {
               "of its first 60 us after scalar code, relative to the settled rate, tells whether the core throttles. "
               "Cores of one frequency form a group; 1 is the fastest. All is measured again after everything "
               "else, and the limits hold what measurements of one core differ by.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof *columns,
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "freq_ghz", "throttle", "group"},
     .excluded = {[CHOICE_CORUNNER] = CORES_ALL, [CHOICE_CORUNNER_SAME] = CORES_ALL, [CHOICE_CORES] = CORES_ALL},
     .plan = cores_plan,

@@ -8,6 +8,7 @@
 
 #include "tables/cores/cores.h"
 #include "tables/table/estimates.h"
+#include "util/order.h"
 #include "util/text_list.h"
 
 size_t cores_row_of(const struct table *t, const char *kernel, size_t row)
@@ -84,12 +85,7 @@ static void cores_repeatability(const struct table *t, double half[JOINED])
 /* Limits so far from the value tell nothing. */
 static void cores_put_limits(struct table *t, size_t row, const char *column, double value, double off)
 {
-    char name[40];
-    bool known = off < 0.5 * value;
-    snprintf(name, sizeof name, "%s_lo", column);
-    table_set_number(t, row, name, known ? value - off : NAN);
-    snprintf(name, sizeof name, "%s_hi", column);
-    table_set_number(t, row, name, known ? value + off : NAN);
+    estimates_set(t, row, column, estimate_around(value, off < 0.5 * value ? off : NAN));
 }
 
 static void cores_join(struct table *t, size_t row, const double half[JOINED])
@@ -100,8 +96,6 @@ static void cores_join(struct table *t, size_t row, const double half[JOINED])
         struct estimate e = estimates_of_table(t, row, joined[i]);
         double mean = p.n[i] ? gsl_stats_mean(p.value[i], 1, p.n[i]) : NAN;
         double off = p.n[i] > 1 && estimates_known(&e) ? fmax(half[i] * mean, estimate_half(&e)) : NAN;
-        if (p.n[i])
-            table_set_number(t, row, joined[i], mean);
         cores_put_limits(t, row, joined[i], mean, off);
     }
     struct estimate all = estimates_of_table(t, row, "freq_all_ghz");
@@ -114,15 +108,9 @@ static void cores_join(struct table *t, size_t row, const double half[JOINED])
 
 /* A core's frequency, to be ordered from the fastest. */
 struct core_speed {
-    struct estimate ghz;
+    struct estimate ghz; /* first, for order_double_descending() */
     size_t row;
 };
-
-static int faster_first(const void *a, const void *b)
-{
-    const struct core_speed *x = a, *y = b;
-    return (x->ghz.value < y->ghz.value) - (x->ghz.value > y->ghz.value);
-}
 
 static void cores_group(struct table *t, const char *kernel, struct core_speed *list)
 {
@@ -133,7 +121,7 @@ static void cores_group(struct table *t, const char *kernel, struct core_speed *
         if (estimates_known(&ghz))
             list[n++] = (struct core_speed){ghz, row};
     }
-    qsort(list, n, sizeof *list, faster_first);
+    qsort(list, n, sizeof *list, order_double_descending);
     for (size_t i = 0; i < n; i++) {
         group += i > 0 && !estimates_frequencies_agree(&list[i].ghz, &list[i - 1].ghz);
         table_set_number(t, list[i].row, "group", group);

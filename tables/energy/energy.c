@@ -89,13 +89,10 @@ static int energy_add_cells(const struct tables_context *x, const struct payload
 {
     bool fixed_already = x->options->fixed_ghz > 0;
     for (unsigned mode = fixed_already ? FIXED : AUTOMATIC; mode < MODES; mode++) {
-        struct cell *c = cells_add(out, "%s.%u.%s", kernel->name, cores, mode_names[mode]);
+        struct cell *c = cells_add(out, kernel, slowest, cores, "%s.%u.%s", kernel->name, cores, mode_names[mode]);
         if (!c)
             return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once", "kernel %s twice, or out of memory",
                                 kernel->name);
-        c->a = *kernel;
-        c->b = *slowest;
-        c->active_cores = cores;
         c->number[0] = mode;
         struct energy_setup s = energy_experiment(x, c);
         c->seconds = s.runs * 2 * (s.settle_us + s.duration_us + 2000) * 1e-6;
@@ -106,8 +103,7 @@ static int energy_add_cells(const struct tables_context *x, const struct payload
 /* Whether energy can be told of this machine with these options; else notes why not. */
 static bool possible(const struct tables_context *x, struct table *t)
 {
-    struct machine_error cannot;
-    memset(&cannot, 0, sizeof cannot);
+    struct machine_error cannot = {.status = MACHINE_OK};
     if (x->options->siblings) {
         table_add_missing(t, "not with --siblings busy: the SMT siblings use energy, but their instructions are not "
                              "counted; use --siblings idle");
@@ -115,9 +111,7 @@ static bool possible(const struct tables_context *x, struct table *t)
     }
     if (energy_can(x->machine, &cannot) == MACHINE_OK)
         return true;
-    char why[sizeof cannot.text + sizeof cannot.remedy + 4];
-    snprintf(why, sizeof why, "%s%s%s", cannot.text, cannot.remedy[0] ? "; " : "", cannot.remedy);
-    table_add_missing(t, why);
+    table_add_missing_error(t, &cannot);
     return false;
 }
 
@@ -136,11 +130,7 @@ static int energy_plan(const struct tables_context *x, struct cells *out, struct
     struct energy_setup s = energy_experiment(x, &any);
     energy_note_settings(&s, fixed, t);
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
-    if (x->options->n_active == 0 && n_cores > 2) { /* by default one and all */
-        cores[1] = cores[n_cores - 1];
-        n_cores = 2;
-    }
+    size_t n_cores = tables_active_cores(x, CORES_ONE_AND_ALL, cores);
     int status = MACHINE_OK;
     for (size_t k = 0; k < n_cores && status == MACHINE_OK; k++)
         for (size_t i = 0; i < n && status == MACHINE_OK; i++)
@@ -217,11 +207,9 @@ static void energy_put(struct table *rows, const char *column, struct estimate e
     table_put_limits(rows, column, e.value * scale, (e.lo - below) * scale, (e.hi + above) * scale);
 }
 
-static void put_keys(struct table *rows, const struct cell *c, double ghz)
+static void put_keys(struct table *rows, const struct cell *c)
 {
-    table_put_text(rows, "kernel", c->a.name);
-    table_put_number(rows, "freq_ghz", round(ghz * 1000) / 1000);
-    table_put_number(rows, "active_cores", c->active_cores);
+    tables_put_cell(rows, c);
     table_put_text(rows, "mode", mode_names[c->number[0]]);
 }
 
@@ -233,7 +221,8 @@ static void energy_write_row(const struct cell *c, const struct costs *k, struct
            less_nj = less * fabs(nj.value);
     double start_nj = start * fabs(nj.value / watts.value);
     table_add_row(rows);
-    put_keys(rows, c, ENERGY_MEAN(k, ghz).value);
+    put_keys(rows, c);
+    table_put_number(rows, "freq_ghz", round(ENERGY_MEAN(k, ghz).value * 1000) / 1000);
     energy_put(rows, "watts", watts, less_watts, start, 1);
     energy_put(rows, "nj_per_op", nj, less_nj, start_nj, 1);
     energy_put(rows, "nj_per_lane", nj, less_nj, start_nj, 64.0 / c->a.kernel->width);
@@ -248,24 +237,22 @@ static void energy_write_row(const struct cell *c, const struct costs *k, struct
 /* Writes the row, or why there is none. `fixed`: at which it should have run, 0 = any. */
 static void energy_judge(const struct cell *c, const struct costs *k, double fixed, struct table *rows)
 {
-    char why[300] = "";
     double ghz = ENERGY_MEAN(k, ghz).value, idle = ENERGY_MEAN(k, idle_ghz).value;
-    if (k->n == 0)
-        snprintf(why, sizeof why,
-                 "all %zu repetitions were disturbed: something else ran for more than %g %% of the time; stop other "
-                 "programs",
-                 k->discarded, 100 * ENERGY_LOST_MOST);
-    else if (fixed > 0 && !(fabs(ghz / fixed - 1) <= FIXED_TOLERANCE && fabs(idle / fixed - 1) <= FIXED_TOLERANCE))
-        snprintf(why, sizeof why,
-                 "the frequency was not fixed: %s ran at %.3f GHz and PAUSE at %.3f, not at %.3f; a lower "
-                 "--fixed-frequency may hold",
-                 c->a.name, ghz, idle, fixed);
-    if (!why[0]) {
+    if (k->n == 0) {
+        table_add_missing(rows,
+                          "all %zu repetitions were disturbed: something else ran for more than %g %% of the time; "
+                          "stop other programs",
+                          k->discarded, 100 * ENERGY_LOST_MOST);
+    } else if (fixed > 0 && !(fabs(ghz / fixed - 1) <= FIXED_TOLERANCE && fabs(idle / fixed - 1) <= FIXED_TOLERANCE)) {
+        table_add_missing(rows,
+                          "the frequency was not fixed: %s ran at %.3f GHz and PAUSE at %.3f, not at %.3f; a lower "
+                          "--fixed-frequency may hold",
+                          c->a.name, ghz, idle, fixed);
+    } else {
         energy_write_row(c, k, rows);
         return;
     }
-    table_add_missing(rows, why);
-    put_keys(rows, c, NAN);
+    put_keys(rows, c);
 }
 
 static int energy_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
@@ -290,10 +277,8 @@ static int energy_measure(const struct tables_context *x, const struct cell *c, 
     if (status == MACHINE_OK)
         status = energy_run(x->machine, &s, &seen, err);
     if (status == MACHINE_CANNOT) {
-        char why[sizeof err->text + sizeof err->remedy + 4];
-        snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
-        table_add_missing(rows, why);
-        put_keys(rows, c, NAN);
+        table_add_missing_error(rows, err);
+        put_keys(rows, c);
         return MACHINE_OK;
     }
     if (status != MACHINE_OK)
@@ -312,8 +297,7 @@ const struct table_kind table_energy = {
         "Each kernel runs for a while between two readings of the energy counter (RAPL); the power of a PAUSE loop is "
         "subtracted and the rest divided by the operations executed (G 3.1). Unless the frequency is fixed, PAUSE runs "
         "at its own; where that is higher than the kernel\xE2\x80\x99s, the result is less than the kernel costs.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
                  "idle_watts"},
     .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",

@@ -2,9 +2,9 @@
 #include "tables/energy/energy.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tables/table/chart_table.h"
+#include "util/text_list.h"
 
 /* "512fma at 2.10 GHz, 4 cores, automatic": what does not vary in the table is left out. */
 static void energy_name(const struct table *t, size_t row, char *out, size_t size)
@@ -12,13 +12,12 @@ static void energy_name(const struct table *t, size_t row, char *out, size_t siz
     const char *kernel = table_text(t, row, "kernel"), *mode = table_text(t, row, "mode");
     double freq = table_number(t, row, "freq_ghz"), cores = table_number(t, row, "active_cores");
     snprintf(out, size, "%s", kernel ? kernel : "?");
-    size_t used = strlen(out);
-    if (isfinite(freq) && used < size)
-        used += (size_t)snprintf(out + used, size - used, " at %.2f GHz", freq);
-    if (isfinite(cores) && chart_varies(t, "active_cores") && used < size)
-        used += (size_t)snprintf(out + used, size - used, ", %.0f core%s", cores, cores == 1 ? "" : "s");
-    if (mode && chart_varies(t, "mode") && used < size)
-        snprintf(out + used, size - used, ", %s", mode);
+    if (isfinite(freq))
+        text_list_add(out, size, " at ", "%.2f GHz", freq);
+    if (isfinite(cores) && chart_varies(t, "active_cores"))
+        text_list_add(out, size, ", ", "%.0f core%s", cores, cores == 1 ? "" : "s");
+    if (mode && chart_varies(t, "mode"))
+        text_list_add(out, size, ", ", "%s", mode);
 }
 
 static void energy_panel(const struct table *t, struct chart *c, const char *column, const char *title,

@@ -5,6 +5,7 @@
  */
 #include "tables/frequency/frequency.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
 #include "tables/registry.h"
+#include "util/text_list.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
@@ -46,14 +48,9 @@ static void set_up(const struct tables_context *x, const struct cell *c, struct 
     const struct tables_options *o = x->options;
     steady_defaults(s, &c->a);
     s->machine = tables_setup(x, table_frequency.name, c);
-    if (o->brief)
-        s->runs = 3;
-    if (o->runs)
-        s->runs = o->runs;
-    if (o->period_us > 0)
-        s->period_us = o->period_us;
-    if (o->observe_us > 0)
-        s->observe_us = o->observe_us;
+    s->runs = o->runs ? o->runs : o->brief ? 3 : s->runs;
+    s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
+    s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
     if (o->warmup_us > 0) {
         s->settle_us = fmax(s->settle_us, o->warmup_us); /* a shorter one would record the first milliseconds */
         s->before_us = fmin(s->before_us, o->warmup_us);
@@ -64,11 +61,9 @@ static struct cell *add_cell(const struct tables_context *x, const struct payloa
                              bool again, struct cells *out)
 {
     struct steady_setup s;
-    struct cell *c = cells_add(out, "cpu%d_%s_%u%s", cpu, p->name, cores, again ? "_again" : "");
+    struct cell *c = cells_add(out, p, NULL, cores, "cpu%d_%s_%u%s", cpu, p->name, cores, again ? "_again" : "");
     if (!c)
         return NULL;
-    c->a = *p;
-    c->active_cores = cores;
     c->cpu = cpu;
     c->number[AGAIN] = again;
     set_up(x, c, &s);
@@ -80,11 +75,10 @@ static struct cell *add_cell(const struct tables_context *x, const struct payloa
 static void put_frequencies(struct table *t, const char *key, const double *ghz, const char *const *names, size_t n)
 {
     char text[200] = "";
-    size_t used = 0;
     for (size_t i = 0; i < n; i++)
         if (isfinite(ghz[i]))
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f", used ? ", " : "", names[i], ghz[i]);
-    if (used)
+            text_list_add(text, sizeof text, ", ", "%s %.1f", names[i], ghz[i]);
+    if (text[0])
         table_set_setting(t, key, text);
 }
 
@@ -173,7 +167,7 @@ static int frequency_add_cells(const struct tables_context *x, const struct payl
                                struct cells *out)
 {
     unsigned cores[TABLES_CORES_MAX];
-    size_t n_cores = tables_active_cores(x, !x->options->brief, cores, TABLES_CORES_MAX);
+    size_t n_cores = tables_active_cores(x, x->options->brief ? CORES_DOUBLED : CORES_EVERY, cores);
     size_t each = (AGAIN_LEAST + n_cores - 1) / n_cores, again = each < n_kernels ? each : n_kernels;
     for (size_t i = 0; i < n_cores; i++) {
         for (size_t k = 0; k < n_kernels; k++)
@@ -215,14 +209,10 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
 
 static void put_shares(const struct trace *t, struct table *rows)
 {
-    static const struct {
-        enum trace_channel channel;
-        const char *column;
-    } shares[] = {{TRACE_LVL0, "lvl0"}, {TRACE_LVL1, "lvl1"}, {TRACE_LVL2, "lvl2"}};
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+    for (enum trace_channel c = TRACE_LVL0; c <= TRACE_LVL2; c++) { /* columns and channels have the same names */
         struct steady_value share;
-        if (steady_mean(t, shares[i].channel, 1, &share) == 0)
-            table_put_number(rows, shares[i].column, share.mean.value);
+        if (steady_mean(t, c, 1, &share) == 0)
+            table_put_number(rows, trace_channel_name(c), share.mean.value);
     }
 }
 
@@ -230,26 +220,23 @@ static void put_shares(const struct trace *t, struct table *rows)
 static void put_discarded(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
                           struct table *rows)
 {
-    char key[TABLES_CELL_ID_MAX + 12], json[300];
+    char key[TABLES_CELL_ID_MAX + 12];
     if (!r->n_invalid && f->used == f->runs && !f->shared)
         return;
     snprintf(key, sizeof key, "discarded %s", c->id);
-    /* the reasons are the probe's own and hold nothing that JSON would have escaped */
-    snprintf(json, sizeof json,
-             "{\"disturbed\": %zu, \"first\": \"%.120s\", \"far_from_the_others\": %zu, "
-             "\"shared_core\": %zu}",
-             r->n_invalid, r->n_invalid ? r->invalid[0].why : "", f->runs - f->used, f->shared);
-    table_set_detail(rows, key, json);
+    json_t *json = json_pack("{s:I, s:s, s:I, s:I}", "disturbed", (json_int_t)r->n_invalid, "first",
+                             r->n_invalid ? r->invalid[0].why : "", "far_from_the_others",
+                             (json_int_t)(f->runs - f->used), "shared_core", (json_int_t)f->shared);
+    table_set_detail_json(rows, key, json, 9);
 }
 
 static void put_again(const struct cell *c, const struct steady_value *f, struct table *rows)
 {
     char key[TABLES_CELL_ID_MAX + 12], json[300];
-    double half = (f->mean.hi - f->mean.lo) / 2;
     snprintf(key, sizeof key, FREQUENCY_AGAIN "%s", c->id);
     snprintf(json, sizeof json,
              "{\"cpu\": %d, \"kernel\": \"%.60s\", \"active_cores\": %u, \"freq_ghz\": %.9g, \"half_width\": %.9g}",
-             c->cpu, c->a.name, c->active_cores, f->mean.value, isnan(half) ? 0 : half);
+             c->cpu, c->a.name, c->active_cores, f->mean.value, estimate_half_known(&f->mean));
     table_set_detail(rows, key, json);
 }
 
@@ -257,10 +244,8 @@ static void frequency_put_row(const struct cell *c, const struct repetitions *r,
                               struct table *rows)
 {
     table_add_row(rows);
-    table_put_number(rows, "cpu", c->cpu);
-    table_put_text(rows, "kernel", c->a.name);
-    table_put_number(rows, "active_cores", c->active_cores);
-    table_put_limits(rows, "freq_ghz", f->mean.value, f->mean.lo, f->mean.hi);
+    tables_put_cell(rows, c);
+    estimates_put(rows, "freq_ghz", f->mean);
     table_put_number(rows, "n", (double)f->used);
     table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used + f->shared));
     put_shares(&r->trace, rows);
@@ -338,8 +323,7 @@ const struct table_kind table_frequency = {
         "Each kernel runs on the measured core while a growing number of other cores is kept busy. The first "
         "milliseconds, in which the core halts and throttles, are skipped; the frequency is the mean over the rest. "
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},
     .exported = EXPORT_FREQUENCIES,
     .plan = frequency_plan,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text_list.h"
+
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max)
 {
     size_t n = 0;
@@ -139,12 +141,11 @@ static void put_point(struct table *t, const struct frequency_point *p, const st
 static void put_groups(struct table *t, int cpu, const struct frequency_levels *l)
 {
     char text[1000] = "", group[40];
-    size_t used = 0;
-    for (size_t i = 0; i < l->n_groups && used + 30 < sizeof text; i++) {
+    for (size_t i = 0; i < l->n_groups && strlen(text) + 30 < sizeof text; i++) {
         group_text(l->groups[i].first, l->groups[i].last, group, sizeof group);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", group);
+        text_list_add(text, sizeof text, ", ", "%s", group);
     }
-    set_setting(t, "groups", cpu, used ? text : "no steps");
+    set_setting(t, "groups", cpu, text[0] ? text : "no steps");
 }
 
 static void put_verdict(struct table *t, int cpu, const struct frequency_levels *l)

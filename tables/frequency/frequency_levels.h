@@ -42,7 +42,7 @@ enum frequency_verdict {
 };
 
 struct frequency_group {
-    unsigned first, last; /* numbers of active cores that were measured */
+    unsigned first, last; /* numbers of active cores that were measured; ordered by order_unsigned() */
 };
 
 struct frequency_levels {

@@ -65,12 +65,6 @@ static void take_kernel(struct sheet *s, size_t row)
     s->level[k] = s->level[k] == level ? level : -1;
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct frequency_group *x = a, *y = b;
-    return (x->first > y->first) - (x->first < y->first);
-}
-
 static void take_cores(struct sheet *s, unsigned cores)
 {
     size_t i = 0;
@@ -90,7 +84,7 @@ static void sheet_look(const struct table *t, int cpu, struct sheet *s)
             take_kernel(s, row);
             take_cores(s, (unsigned)table_number(t, row, "active_cores"));
         }
-    qsort(s->column, s->n_columns, sizeof *s->column, by_first);
+    qsort(s->column, s->n_columns, sizeof *s->column, order_unsigned);
     /* the groups that conclude() found, "1-2, 3-4, 5", instead of single numbers; none where there are no steps */
     struct frequency_group group;
     size_t n = 0;

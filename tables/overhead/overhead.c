@@ -54,16 +54,11 @@ static int overhead_add_cells(const struct tables_context *x, const struct paylo
 {
     struct overhead_setup down, up;
     unsigned cores[TABLES_CORES_MAX];
-    size_t n = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    size_t n = tables_active_cores(x, x->options->brief ? CORES_ONE_AND_ALL : CORES_DOUBLED, cores);
     for (size_t i = 0; i < n; i++) {
-        if (x->options->brief && !x->options->n_active && i > 0 && i + 1 < n)
-            continue;
-        struct cell *c = cells_add(out, "%s_%s_%u", from->name, to->name, cores[i]);
+        struct cell *c = cells_add(out, from, to, cores[i], "%s_%s_%u", from->name, to->name, cores[i]);
         if (!c)
             return -1;
-        c->a = *from;
-        c->b = *to;
-        c->active_cores = cores[i];
         overhead_setups(x, c, &down, &up);
         c->seconds = 0.02 + down.runs * 1e-6 * (2 * down.warmup_us + down.before_us + down.observe_us + up.observe_us);
     }
@@ -111,9 +106,7 @@ static void overhead_put_row(struct table *t, const struct cell *c, const struct
                              const struct estimate *breakeven)
 {
     table_add_row(t);
-    table_put_text(t, "from", c->a.name);
-    table_put_text(t, "to", c->b.name);
-    table_put_number(t, "active_cores", c->active_cores);
+    tables_put_cell(t, c);
     if (!o->unsettled && !o->moves[0] && !o->down_gains) {
         estimates_put(t, "down_us", o->down.spread.mean);
         table_put_number(t, "down_median_us", o->down.spread.median);
@@ -241,8 +234,7 @@ const struct table_kind table_overhead = {
               "does not, and the difference is the cost (G 5.2.1). Up: the time of the slowest short section minus "
               "that of the same work in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
               "p_low), with performance p assumed proportional to frequency (G 5.2.3).",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof *columns,
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},
     .exported = EXPORT_COSTS,
     .plan = overhead_plan,

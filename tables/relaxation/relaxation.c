@@ -34,12 +34,10 @@ static const struct table_column columns[] = {
 static int relaxation_add(struct cells *out, unsigned kind, const struct payload *from, const struct payload *to,
                           unsigned cores, const char *by, double seconds)
 {
-    struct cell *c = cells_add(out, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name, cores, by);
+    struct cell *c = cells_add(out, from, to, cores, "%s_%s_%s_%u_%s", relaxation_what[kind], from->name, to->name,
+                               cores, by);
     if (!c)
         return -1;
-    c->a = *from;
-    c->b = *to;
-    c->active_cores = cores;
     c->number[0] = kind;
     c->seconds = seconds;
     return 0;
@@ -87,13 +85,9 @@ static int relaxation_plan(const struct tables_context *x, struct cells *out, st
                             "this table needs a sampling period of at most %g us, not %g", PERIOD_MOST_US,
                             x->options->period_us);
     size_t n = x->options->brief ? tables_kernels(x, brief, 1, kernel, t) : tables_kernels(x, from, 4, kernel, t);
-    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
+    size_t n_cores = tables_active_cores(x, CORES_ALL, cores);
     bool fma = (x->info.features & KERNEL_NEEDS_FMA) != 0; /* what runs after the wide code; 64add where it cannot */
     kernel_parse(fma ? "128fma" : "64add", &to, NULL, 0);
-    if (!x->options->n_active && n_cores) { /* by default all cores, and no other number */
-        cores[0] = cores[n_cores - 1];
-        n_cores = 1;
-    }
     for (size_t i = 0; i < n_cores; i++)
         for (size_t k = 0; k < n; k++)
             if (strcmp(kernel[k].name, to.name) != 0 &&
@@ -115,8 +109,7 @@ const struct table_kind table_relaxation = {
               "alone, which is measured alternately. Where the waits cluster around two values, the longer one is two "
               "periods of the timer (G 3.2.3, K). To find out what restarts the wait, other code runs in the middle of "
               "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "wait_us", "mode", "share"},
     .exported = EXPORT_WAITS,
     .excluded = {[CHOICE_WARMUP] = RELAXATION_OWN_TIMES, [CHOICE_OBSERVE] = RELAXATION_OWN_TIMES},

@@ -81,8 +81,7 @@ double relaxation_rig_observed(const struct relaxation_rig *r)
 
 static void name_row(const struct relaxation_rig *r, const char *by)
 {
-    table_put_text(r->rows, "from", r->cell->a.name);
-    table_put_text(r->rows, "to", r->cell->b.name);
+    tables_put_cell(r->rows, r->cell);
     table_put_number(r->rows, "active_cores", r->cores);
     table_put_text(r->rows, "what", relaxation_what[r->cell->number[0]]);
     table_put_text(r->rows, "by", by);
@@ -112,12 +111,10 @@ void relaxation_put_wait(const struct relaxation_rig *r, struct estimate e)
 
 void relaxation_add_missing(const struct relaxation_rig *r, const char *by, const char *format, ...)
 {
-    char why[300];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why, sizeof why, format, arguments);
+    table_add_missing_v(r->rows, format, arguments);
     va_end(arguments);
-    table_add_missing(r->rows, why);
     name_row(r, by);
     table_put_number(r->rows, "slow_ghz", r->levels.slow);
     table_put_number(r->rows, "fast_ghz", r->levels.fast);

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "drivers/cpu/tsc.h"
 #include "tables/self_test/self_test_parts.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 /* A step of the TSC that is more than a twentieth of the usual period of a microsecond tells too little of a sample. */
 static const double STEP_MOST_NS = 50;
@@ -194,10 +194,9 @@ static void judge_lost(const struct self_test_readings *r, struct self_test_line
     double median = order_median(lost.share, lost.n);
     snprintf(time->text, sizeof time->text, "%.2f %% of the time, %.2f %% in the median repetition", 100 * share,
              100 * median);
-    size_t told = strlen(time->text);
     if (slowed >= SLOWED_TOLD)
-        snprintf(time->text + told, sizeof time->text - told,
-                 "; for another %.0f %% the SMT sibling, or a lower frequency, slowed the code", 100 * slowed);
+        text_list_add(time->text, sizeof time->text, "; ",
+                      "for another %.0f %% the SMT sibling, or a lower frequency, slowed the code", 100 * slowed);
     self_test_bound_alone(time, slowed, median, NAN, LOST_MOST,
                           "something else runs on this CPU: choose another with --cpu");
 }

@@ -2,11 +2,11 @@
 /* What other programs say of the same: second opinions. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "drivers/msr/msr_decode.h"
 #include "tables/self_test/self_test_parts.h"
 #include "util/plain_text.h"
+#include "util/text_list.h"
 
 /* dec and jnz behind the 104 adds of a block. */
 static const double CHAIN_INSTRUCTIONS = 106.0 / 104;
@@ -45,11 +45,10 @@ static double our_ghz(const struct self_test_readings *r)
 /* Adds a frequency's comparison to a line's text; fails the line where the two are too far apart. */
 static void compare_ghz(struct self_test_line *l, double theirs, double ours)
 {
-    size_t used = strlen(l->text);
     if (isnan(theirs) || isnan(ours))
         return;
-    snprintf(l->text + used, sizeof l->text - used, "%s%.3f GHz against %.3f (%+.2f %%)", used > 0 ? "; " : "", theirs,
-             ours, plain_number(100 * (theirs / ours - 1), 2));
+    text_list_add(l->text, sizeof l->text, "; ", "%.3f GHz against %.3f (%+.2f %%)", theirs, ours,
+                  plain_number(100 * (theirs / ours - 1), 2));
     if (l->verdict == SELF_TEST_PASS && !(fabs(theirs / ours - 1) <= GHZ_OFF)) {
         l->verdict = SELF_TEST_FAIL;
         snprintf(l->reason, sizeof l->reason, "the frequencies differ by more than %.0f %%", 100 * GHZ_OFF);
@@ -89,14 +88,12 @@ static void judge_registers(const struct second_opinion *o, struct self_test_lin
 {
     size_t n = 0, different = 0;
     for (size_t i = 0; i < OPINION_REGISTERS; i++) {
-        size_t used = strlen(l->text);
         if (!o->registers[i].both)
             continue;
         n++;
         different += self_test_others_differs(o->registers[i].reg, o->registers[i].ours, o->registers[i].theirs);
-        snprintf(l->text + used, sizeof l->text - used, "%s%XH: %llx here, %llx there", used > 0 ? "; " : "",
-                 o->registers[i].reg, (unsigned long long)o->registers[i].ours,
-                 (unsigned long long)o->registers[i].theirs);
+        text_list_add(l->text, sizeof l->text, "; ", "%XH: %llx here, %llx there", o->registers[i].reg,
+                      (unsigned long long)o->registers[i].ours, (unsigned long long)o->registers[i].theirs);
     }
     self_test_bound(l, (double)different, NAN, 0, "the two read different values");
 }

@@ -75,12 +75,9 @@ int switches_measure_rows(const struct tables_context *x, const char *table, con
 int switches_add(const struct tables_context *x, struct cells *out, const struct payload *a, const struct payload *b,
                  unsigned cores, const struct switches_wish *w)
 {
-    struct cell *c = cells_add(out, "%s_%s_%u", a->name, b->name, cores);
+    struct cell *c = cells_add(out, a, b, cores, "%s_%s_%u", a->name, b->name, cores);
     if (!c)
         return -1;
-    c->a = *a;
-    c->b = *b;
-    c->active_cores = cores;
     struct transition_setup s = switches_setup(x, "", c, w);
     double readings = !w->volts          ? 0
                       : w->volt_readings ? w->volt_readings
@@ -115,9 +112,7 @@ void switches_note(const struct tables_context *x, const struct switches_wish *w
 
 void switches_put_keys(struct table *rows, const struct cell *c, const struct switches_seen *s)
 {
-    table_put_text(rows, "from", c->a.name);
-    table_put_text(rows, "to", c->b.name);
-    table_put_number(rows, "active_cores", c->active_cores);
+    tables_put_cell(rows, c);
     if (table_has(rows, "runs"))
         table_put_number(rows, "runs", s->setup.runs);
     if (table_has(rows, "discarded"))

@@ -17,8 +17,10 @@ static void make_harmless(char *id)
         id[0] = '_';
 }
 
-struct cell *cells_add(struct cells *c, const char *id, ...)
+struct cell *cells_add(struct cells *c, const struct payload *a, const struct payload *b, unsigned active_cores,
+                       const char *id, ...)
 {
+    static const struct payload none = {.kernel = NULL};
     char name[TABLES_CELL_ID_MAX];
     va_list arguments;
     va_start(arguments, id);
@@ -31,7 +33,8 @@ struct cell *cells_add(struct cells *c, const char *id, ...)
     if (!list_room(&c->cell, c->n, sizeof *c->cell))
         return NULL;
     struct cell *new = &c->cell[c->n++];
-    *new = (struct cell){.cpu = -1, .seconds = 0.1};
+    *new = (struct cell){
+        .a = a ? *a : none, .b = b ? *b : none, .active_cores = active_cores, .cpu = -1, .seconds = 0.1};
     memcpy(new->id, name, sizeof name);
     return new;
 }
@@ -42,14 +45,8 @@ void cells_free(struct cells *c)
     memset(c, 0, sizeof *c);
 }
 
-void tables_cell_missing(struct table *t, const struct cell *c, const char *format, ...)
+void tables_put_cell(struct table *t, const struct cell *c)
 {
-    char why[800];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
-    va_end(args);
-    table_add_missing(t, why);
     if (c->a.kernel && table_has(t, "kernel"))
         table_put_text(t, "kernel", c->a.name);
     if (c->a.kernel && table_has(t, "from"))
@@ -60,4 +57,13 @@ void tables_cell_missing(struct table *t, const struct cell *c, const char *form
         table_put_number(t, "active_cores", c->active_cores);
     if (c->cpu >= 0 && table_has(t, "cpu"))
         table_put_number(t, "cpu", c->cpu);
+}
+
+void tables_cell_missing(struct table *t, const struct cell *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    table_add_missing_v(t, format, args);
+    va_end(args);
+    tables_put_cell(t, c);
 }

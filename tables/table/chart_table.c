@@ -2,7 +2,8 @@
 #include "tables/table/chart_table.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "util/text_list.h"
 
 const char *chart_key(const struct table *t, size_t row, const char *column, char *out, size_t size)
 {
@@ -42,10 +43,8 @@ const char *chart_pair(const struct table *t, size_t row, bool cores, char *out,
     const char *from = table_text(t, row, "from"), *to = table_text(t, row, "to");
     double active = table_number(t, row, "active_cores");
     snprintf(out, size, "%s \xE2\x86\x92 %s", from ? from : "?", to ? to : "?");
-    if (cores && isfinite(active)) {
-        size_t used = strlen(out);
-        snprintf(out + used, size - used, ", %.0f core%s", active, active == 1 ? "" : "s");
-    }
+    if (cores && isfinite(active))
+        text_list_add(out, size, ", ", "%.0f core%s", active, active == 1 ? "" : "s");
     return out;
 }
 
@@ -68,8 +67,7 @@ void chart_add_row(struct chart *c, struct chart_panel *p, const char *category,
 
 void chart_tell_omitted(struct chart_panel *p, size_t shown, const char *what)
 {
-    size_t used = strlen(p->note);
     if (p->omitted)
-        snprintf(p->note + used, sizeof p->note - used, "%sThe first %zu of %zu %s; the table has them all.",
-                 used ? " " : "", shown, shown + p->omitted, what);
+        text_list_add(p->note, sizeof p->note, " ", "The first %zu of %zu %s; the table has them all.", shown,
+                      shown + p->omitted, what);
 }

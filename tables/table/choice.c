@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the options choose: kernels, numbers of active cores, the machine's setup and the seed of a cell. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ void tables_options_default(struct tables_options *o)
 static size_t choice_take(const struct tables_context *x, const struct payload *p, struct payload *out, size_t n,
                           struct table *t)
 {
-    char names[100], why[300];
+    char names[100];
     unsigned lacking = p->kernel->features & ~x->info.features;
     if (n == TABLES_KERNELS_MAX)
         return n;
@@ -40,8 +41,7 @@ static size_t choice_take(const struct tables_context *x, const struct payload *
         return n + 1;
     }
     kernel_feature_names(lacking, names, sizeof names);
-    snprintf(why, sizeof why, "needs %s, which %.150s does not support", names, x->info.cpu);
-    table_add_missing(t, why);
+    table_add_missing(t, "needs %s, which %.150s does not support", names, x->info.cpu);
     table_put_text(t, table_has(t, "kernel") ? "kernel" : "from", p->name);
     return n;
 }
@@ -77,17 +77,25 @@ size_t tables_each_once(struct payload *kernels, size_t n)
     return kept;
 }
 
-size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max)
+size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out)
 {
+    static const unsigned ends[][2] = {[CORES_ALL] = {1, 0},
+                                       [CORES_ONE_AND_ALL] = {1, 1},
+                                       [CORES_TWO_AND_ALL] = {2, 2},
+                                       [CORES_ONE_TWO_AND_ALL] = {1, 2},
+                                       [CORES_DOUBLED] = {1, UINT_MAX},
+                                       [CORES_EVERY] = {1, UINT_MAX}};
     const struct tables_options *o = x->options;
     unsigned cores = x->info.usable_cores ? x->info.usable_cores : x->info.cores ? x->info.cores : 1;
     size_t n = 0, kept = 0;
     if (o->n_cpus && o->n_cpus < cores) /* the CPUs that were named are those that there are */
         cores = (unsigned)o->n_cpus;
-    for (size_t i = 0; i < o->n_active && n < max; i++)
+    for (size_t i = 0; i < o->n_active && n < TABLES_CORES_MAX; i++)
         out[n++] = o->active[i] == 0 ? cores : o->active[i];
     if (!o->n_active) {
-        for (unsigned c = 1; c < cores && n + 1 < max; c = all_counts ? c + 1 : 2 * c)
+        const unsigned first = ends[otherwise][0], last = ends[otherwise][1];
+        for (unsigned c = first; c < cores && c <= last && n + 1 < TABLES_CORES_MAX;
+             c = otherwise == CORES_EVERY ? c + 1 : 2 * c)
             out[n++] = c;
         out[n++] = cores;
     }

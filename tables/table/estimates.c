@@ -26,6 +26,11 @@ void estimates_put(struct table *t, const char *column, struct estimate e)
     table_put_limits(t, column, e.value, e.lo, e.hi);
 }
 
+void estimates_set(struct table *t, size_t row, const char *column, struct estimate e)
+{
+    table_set_limits(t, row, column, e.value, e.lo, e.hi);
+}
+
 bool estimates_known(const struct estimate *e)
 {
     return isfinite(e->value) && isfinite(e->lo) && isfinite(e->hi);

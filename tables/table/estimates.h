@@ -14,8 +14,9 @@
 /* A field with its limits, from the columns NAME, NAME_lo and NAME_hi; absent ones are NaN. */
 struct estimate estimates_of_table(const struct table *t, size_t row, const char *column);
 
-/* Puts a value with its limits into the last row (table_put_limits). */
+/* Puts a value with its limits into the last row, or any (table_put_limits). */
 void estimates_put(struct table *t, const char *column, struct estimate e);
+void estimates_set(struct table *t, size_t row, const char *column, struct estimate e);
 
 /* A finite value with both of its limits. */
 bool estimates_known(const struct estimate *e);

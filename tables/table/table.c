@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tables/table/table.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/error.h"
 #include "util/list.h"
+#include "util/order.h"
 #include "util/plain_text.h"
 
 enum { VALUE_DIGITS = 9 };
@@ -134,17 +137,34 @@ void table_add_row(struct table *t)
     t->last_is_missing = false;
 }
 
-void table_add_missing(struct table *t, const char *why)
+void table_add_missing_v(struct table *t, const char *why, va_list arguments)
 {
     struct table_value *values = malloc((t->n_columns + 1) * sizeof *values);
-    if (!values || !list_room(&t->missing, t->n_missing, sizeof *t->missing)) {
+    char *text = NULL;
+    if (vasprintf(&text, why, arguments) < 0)
+        text = NULL;
+    if (!values || !text || !list_room(&t->missing, t->n_missing, sizeof *t->missing)) {
         free(values);
         t->failed = true;
-        return;
+    } else {
+        absent(values, t->n_columns);
+        t->missing[t->n_missing++] = (struct table_missing){values, table_copy(t, text)};
+        t->last_is_missing = true;
     }
-    absent(values, t->n_columns);
-    t->missing[t->n_missing++] = (struct table_missing){values, table_copy(t, why)};
-    t->last_is_missing = true;
+    free(text);
+}
+
+void table_add_missing(struct table *t, const char *why, ...)
+{
+    va_list arguments;
+    va_start(arguments, why);
+    table_add_missing_v(t, why, arguments);
+    va_end(arguments);
+}
+
+void table_add_missing_error(struct table *t, const struct machine_error *err)
+{
+    table_add_missing(t, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
 }
 
 static struct table_value *row_values(const struct table *t, size_t row)
@@ -207,14 +227,25 @@ void table_put_text(struct table *t, const char *column, const char *text)
     set_text(t, last_values(t), column, text);
 }
 
-void table_put_limits(struct table *t, const char *column, double value, double lo, double hi)
+static void set_limits(struct table *t, struct table_value *values, const char *column, double value, double lo,
+                       double hi)
 {
     char name[80];
-    table_put_number(t, column, value);
+    set_number(t, values, column, value);
     snprintf(name, sizeof name, "%s_lo", column);
-    table_put_number(t, name, lo);
+    set_number(t, values, name, lo);
     snprintf(name, sizeof name, "%s_hi", column);
-    table_put_number(t, name, hi);
+    set_number(t, values, name, hi);
+}
+
+void table_put_limits(struct table *t, const char *column, double value, double lo, double hi)
+{
+    set_limits(t, last_values(t), column, value, lo, hi);
+}
+
+void table_set_limits(struct table *t, size_t row, const char *column, double value, double lo, double hi)
+{
+    set_limits(t, row_values(t, row), column, value, lo, hi);
 }
 
 void table_set_number(struct table *t, size_t row, const char *column, double value)
@@ -269,6 +300,21 @@ size_t table_find(const struct table *t, const char *column, const char *text)
     while (row < t->n_rows && !table_says(t, row, column, text))
         row++;
     return row;
+}
+
+size_t table_numbers(const struct table *t, const char *column, double *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < t->n_rows && n < max; row++) {
+        double x = table_number(t, row, column);
+        size_t i = 0;
+        while (i < n && out[i] != x)
+            i++;
+        if (i == n && !isnan(x))
+            out[n++] = x;
+    }
+    qsort(out, n, sizeof *out, order_double);
+    return n;
 }
 
 bool table_same(const struct table *t, size_t a, size_t b, const char *column)
@@ -357,6 +403,13 @@ void table_set_detail(struct table *t, const char *key, const char *json)
     set_pair(t, &t->details, &t->n_details, key, strdup(json ? json : "null"));
 }
 
+void table_set_detail_json(struct table *t, const char *key, json_t *value, unsigned digits)
+{
+    char *text = value ? json_dumps(value, JSON_REAL_PRECISION(digits)) : NULL;
+    json_decref(value);
+    set_pair(t, &t->details, &t->n_details, key, text);
+}
+
 const char *table_detail(const struct table *t, const char *key)
 {
     return pair_value(t->details, t->n_details, key);
@@ -388,7 +441,7 @@ void table_append(struct table *t, const struct table *from)
             append_values(t, last_values(t), row_values(from, i));
     }
     for (size_t i = 0; i < from->n_missing && !t->failed; i++) {
-        table_add_missing(t, from->missing[i].why);
+        table_add_missing(t, "%s", from->missing[i].why);
         if (!t->failed)
             append_values(t, last_values(t), from->missing[i].values);
     }

@@ -9,9 +9,13 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+struct json_t; /* of jansson */
+struct machine_error;
 
 enum { TABLE_COLUMNS_MAX = 48 };
 
@@ -81,7 +85,7 @@ struct table {
     bool failed;                /* out of memory once, or a column that does not exist: nothing of it may be used */
 };
 
-/* An empty table with these columns. table_failed() tells whether memory sufficed. */
+/* An empty table with these columns. t->failed tells whether memory sufficed. */
 void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n);
 void table_free(struct table *t);
 
@@ -91,11 +95,15 @@ void table_free(struct table *t);
  * the end. Numbers that are not finite are absent.
  */
 void table_add_row(struct table *t);
-void table_add_missing(struct table *t, const char *why);
+__attribute__((format(printf, 2, 3))) void table_add_missing(struct table *t, const char *why, ...);
+__attribute__((format(printf, 2, 0))) void table_add_missing_v(struct table *t, const char *why, va_list arguments);
+/* An error and its remedy as the reason. */
+void table_add_missing_error(struct table *t, const struct machine_error *err);
 void table_put_number(struct table *t, const char *column, double value);
 void table_put_text(struct table *t, const char *column, const char *text);
-/* column, column_lo and column_hi */
+/* column, column_lo and column_hi; of the last row, or of any */
 void table_put_limits(struct table *t, const char *column, double value, double lo, double hi);
+void table_set_limits(struct table *t, size_t row, const char *column, double value, double lo, double hi);
 /* Whether a column exists; whether this one is a limit of another, NAME_lo or NAME_hi. */
 bool table_has(const struct table *t, const char *column);
 bool table_is_limit(const struct table *t, size_t column);
@@ -112,6 +120,8 @@ bool table_has_values(const struct table *t, const char *column);
 /* Whether a field of a row is this text; and the first row of which it is, n_rows if there is none. */
 bool table_says(const struct table *t, size_t row, const char *column, const char *text);
 size_t table_find(const struct table *t, const char *column, const char *text);
+/* The different numbers of a column, ascending; absent ones count for nothing. Returns how many, at most `max`. */
+size_t table_numbers(const struct table *t, const char *column, double *out, size_t max);
 /* Whether two rows hold the same in a column: the same text, the same number, or both nothing; and the same pair of
  * kernels, which both must name, in the columns from and to. */
 bool table_same(const struct table *t, size_t a, size_t b, const char *column);
@@ -130,6 +140,8 @@ void table_set_setting(struct table *t, const char *key, const char *value);
 void table_set_setting_number(struct table *t, const char *key, double value);
 const char *table_setting(const struct table *t, const char *key);
 void table_set_detail(struct table *t, const char *key, const char *json);
+/* The same from a value, with so many digits of real numbers. Takes the reference over; NULL: memory was lacking. */
+void table_set_detail_json(struct table *t, const char *key, struct json_t *value, unsigned digits);
 const char *table_detail(const struct table *t, const char *key);
 /* The metadata say that a model was measured. */
 bool table_modelled(const struct table *t);

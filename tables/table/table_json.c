@@ -228,7 +228,7 @@ static int read_missing(const struct reader *r, const json_t *root, struct table
         const json_t *row = json_object_get(entry, "row");
         if (!why)
             return table_json_refuse(r, "missing entry %zu has no \"why\"", i + 1);
-        table_add_missing(t, why);
+        table_add_missing(t, "%s", why);
         for (size_t c = 0; c < t->n_columns; c++) {
             const json_t *v = json_object_get(row, t->columns[c].name);
             if (v && table_json_read_field(r, t, &t->columns[c], v, "missing entry", i))

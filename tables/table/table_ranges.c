@@ -15,22 +15,16 @@ struct named_range {
     struct trace_range range;
 };
 
-#define DURATION(name)                                                                                                 \
-    {                                                                                                                  \
-        name, "us",                                                                                                    \
-        {                                                                                                              \
-            0, 1e12, false, "0 to 1e12 us"                                                                             \
-        }                                                                                                              \
-    }
+#define DURATION 0, 1e12, false, "0 to 1e12 us"
 
 /* Costs, trends, windows and powers are differences, and may be below 0; durations are not. */
 static const struct named_range ranges[] = {
-    DURATION("duration_us"),
-    DURATION("latency_us"),
-    DURATION("wait_us"),
-    DURATION("tau_us"),
-    DURATION("sd_us"),
-    DURATION("breakeven_us"),
+    {"duration_us", "us", {DURATION}},
+    {"latency_us", "us", {DURATION}},
+    {"wait_us", "us", {DURATION}},
+    {"tau_us", "us", {DURATION}},
+    {"sd_us", "us", {DURATION}},
+    {"breakeven_us", "us", {DURATION}},
     {NULL, "us", {-1e12, 1e12, false, "-1e12 to 1e12 us"}},
     {NULL, "W", {-1e5, 1e5, false, "-100000 to 100000 W"}},
     {NULL, "nJ", {-1e6, 1e6, false, "-1e6 to 1e6 nJ"}},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/plain_text.h"
+#include "util/text_list.h"
 #include "tables/table/pivot.h"
 
 enum { FIELD_MAX = 160 };
@@ -39,9 +40,8 @@ static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
 /* The key fields of a missing entry: "512fma, active_cores 16". */
 static void name_entry(const struct table *t, size_t entry, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = '\0';
-    for (size_t c = 0; c < t->n_columns && used + 1 < size; c++) {
+    for (size_t c = 0; c < t->n_columns; c++) {
         const struct table_value *v = &t->missing[entry].values[c];
         char field[FIELD_MAX];
         if (v->text)
@@ -50,9 +50,7 @@ static void name_entry(const struct table *t, size_t entry, char *out, size_t si
             pivot_number_text(&t->columns[c], v->number, field);
         else
             continue;
-        int n = snprintf(out + used, size - used, "%s%s%s%s", used ? ", " : "", v->text ? "" : t->columns[c].name,
-                         v->text ? "" : " ", field);
-        used += n > 0 ? (size_t)n : 0;
+        text_list_add(out, size, ", ", "%s%s%s", v->text ? "" : t->columns[c].name, v->text ? "" : " ", field);
     }
 }
 
@@ -74,21 +72,20 @@ static void table_text_print_missing(FILE *out, bool colour, const struct table 
     for (size_t i = 0; i < t->n_missing; i++) {
         if (said_before(t, i))
             continue;
-        size_t n = 0, used = 0;
+        size_t n = 0;
         text[0] = '\0';
         for (size_t k = i; k < t->n_missing; k++) {
             if (strcmp(t->missing[k].why, t->missing[i].why) != 0)
                 continue;
             name_entry(t, k, name, sizeof name);
-            if (n++ < NAMED && name[0])
-                used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "; " : "", name);
+            if (n++ < NAMED)
+                text_list_add(text, sizeof text, "; ", "%s", name);
         }
         if (n > NAMED)
-            used += (size_t)snprintf(text + used, sizeof text - used, "; and %zu more", n - NAMED);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "; and %zu more", n - NAMED);
         char why[FIELD_MAX * 6];
         plain_text(t->missing[i].why, why, sizeof why);
-        if (used < sizeof text)
-            snprintf(text + used, sizeof text - used, "%s%s", used ? ": " : "", why);
+        text_list_add(text, sizeof text, ": ", "%s", why);
         pivot_note(out, 2, "  %s", text);
     }
 }

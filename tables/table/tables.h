@@ -92,8 +92,11 @@ struct cells {
     size_t n;
     struct cell *cell;
 };
-/* A new cell, zeroed, cpu -1, with this id (made harmless for file names); NULL: out of memory or the id is there. */
-__attribute__((format(printf, 2, 3))) struct cell *cells_add(struct cells *c, const char *id, ...);
+/* A new cell of one kernel, two, or none (NULL), otherwise zeroed, cpu -1, with this id (made harmless for file names);
+ * NULL: out of memory or the id is there. */
+__attribute__((format(printf, 5, 6))) struct cell *cells_add(struct cells *c, const struct payload *a,
+                                                             const struct payload *b, unsigned active_cores,
+                                                             const char *id, ...);
 void cells_free(struct cells *c);
 
 /* What schedulers read of a table (output/export); a table may be the source of one such part. */
@@ -120,6 +123,9 @@ enum tables_choice {
     CHOICE_CORES, /* another number of them than one */
     TABLES_CHOICES
 };
+
+/* The columns of a table_kind, from an array. */
+#define TABLE_KIND_COLUMNS(list) .columns = list, .n_columns = sizeof list / sizeof *list
 
 /* All that is known of a table, but for what its rows hold: nothing outside of its room names it. */
 struct table_kind {
@@ -170,8 +176,10 @@ void tables_options_default(struct tables_options *o);
 
 /* The seed of a cell: of the options' seed, the table and the cell's id, whatever else is measured. */
 uint64_t tables_cell_seed(const struct tables_context *x, const char *table, const struct cell *c);
-/* A missing entry with the cell's kernel(s), active cores and CPU in the columns that the table has
- * (kernel, from, to, active_cores, cpu), and why, formatted. */
+/* Puts the cell's kernel(s), active cores and CPU into the last row or missing entry, in the columns that the table has
+ * (kernel, from, to, active_cores, cpu). */
+void tables_put_cell(struct table *t, const struct cell *c);
+/* A missing entry with these, and why, formatted. */
 __attribute__((format(printf, 3, 4))) void tables_cell_missing(struct table *t, const struct cell *c,
                                                                const char *format, ...);
 /*
@@ -188,11 +196,18 @@ extern const size_t tables_n_usual_kernels;
 size_t tables_every_kernel(const char **out, size_t max);
 /* Drops kernels that were named twice; returns how many are left. */
 size_t tables_each_once(struct payload *kernels, size_t n);
-/*
- * The numbers of active cores: those of --active-cores (0 = all), else `all_counts`: every number from 1 to the cores
- * that may be used; otherwise 1, 2, 4, ... and all. Ascending, each once, none above those cores. Returns how many.
- */
-size_t tables_active_cores(const struct tables_context *x, bool all_counts, unsigned *out, size_t max);
+/* Numbers of active cores, where none are named. */
+enum tables_cores {
+    CORES_ALL, /* all that may be used; the others end with that number, too */
+    CORES_ONE_AND_ALL,
+    CORES_TWO_AND_ALL,
+    CORES_ONE_TWO_AND_ALL,
+    CORES_DOUBLED, /* 1, 2, 4, ... */
+    CORES_EVERY
+};
+/* Those of --active-cores (0 = all), else `otherwise`. Ascending, each once, none above the cores that may be used.
+ * Returns how many, at most TABLES_CORES_MAX. */
+size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out);
 /* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
 /* Whether the caller wants to stop; tells it how far the cell is. */

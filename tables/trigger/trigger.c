@@ -55,14 +55,9 @@ static int trigger_add(struct cells *out, unsigned kind, const struct payload *a
                        unsigned cores, double seconds)
 {
     const char *what = trigger_kinds[kind]->what;
-    struct cell *c = b ? cells_add(out, "%s_%s_%s_%u", what, a->name, b->name, cores)
-                       : cells_add(out, "%s_%s_%u", what, a->name, cores);
+    struct cell *c = cells_add(out, a, b, cores, "%s_%s%s%s_%u", what, a->name, b ? "_" : "", b ? b->name : "", cores);
     if (!c)
         return -1;
-    c->a = *a;
-    if (b)
-        c->b = *b;
-    c->active_cores = cores;
     c->number[0] = kind;
     c->seconds = seconds;
     return 0;
@@ -127,11 +122,7 @@ static int trigger_plan(const struct tables_context *x, struct cells *out, struc
     unsigned cores[TABLES_CORES_MAX];
     size_t n = x->options->brief ? tables_kernels(x, brief, 3, kernel, t)
                                  : tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernel, t);
-    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
-    if (!x->options->n_active && n_cores) { /* by default all cores, and no other number */
-        cores[0] = cores[n_cores - 1];
-        n_cores = 1;
-    }
+    size_t n_cores = tables_active_cores(x, CORES_ALL, cores);
     for (size_t i = 0; i < n_cores; i++)
         if (add_all(x, out, kernel, n, cores[i]))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -173,11 +164,9 @@ static int measure_at(const struct tables_context *x, const struct cell *c, bool
     int status = measure_after_pilot(&b, only_lower, told, rows, err);
     if (status != MACHINE_CANNOT)
         return status;
-    *told = true; /* another number of cores is no substitute for what is not clear at this one */
-    char why[sizeof err->text + sizeof err->remedy + 4];
-    snprintf(why, sizeof why, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
+    *told = true;    /* another number of cores is no substitute for what is not clear at this one */
     b.discarded = 0; /* of those the reason tells */
-    trigger_bench_missing(&b, rows, c->a.density, why);
+    trigger_bench_missing(&b, rows, c->a.density, "%s%s%s", err->text, err->remedy[0] ? "; " : "", err->remedy);
     return MACHINE_OK;
 }
 
@@ -416,15 +405,10 @@ static void decide_together(struct table *t)
 /* The numbers of cores at which levels can be ranked, into `cores`: found before ranking overwrites what tells it. */
 static size_t rankable(const struct table *t, double *cores)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_rows; i++) {
-        double number = table_number(t, i, "active_cores");
-        bool first = true;
-        for (size_t k = 0; k < i; k++)
-            first = first && table_number(t, k, "active_cores") != number;
-        if (first && all_lower(t, number))
-            cores[n++] = number;
-    }
+    size_t n = 0, all = table_numbers(t, "active_cores", cores, t->n_rows);
+    for (size_t i = 0; i < all; i++)
+        if (all_lower(t, cores[i]))
+            cores[n++] = cores[i];
     return n;
 }
 
@@ -448,8 +432,7 @@ const struct table_kind table_trigger = {
         "Kernels with one wide instruction in every N run until their level has settled, for many N. The number of "
         "instructions needed is found with bursts of many lengths: by bisection and, where the count varies, by "
         "fitting median and spread. Mixtures of two kernels are compared with each of them alone (G 3.2.1, 6.5.1; K).",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "density", "count", "level"},
     .exported = EXPORT_TRIGGERS,
     .plan = trigger_plan,

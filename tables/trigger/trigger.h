@@ -133,8 +133,9 @@ struct estimate trigger_lower(const struct estimate *freq, const struct estimate
 const char *trigger_bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
 /* That the repetitions of `of` do not agree, as missing. */
 void trigger_bench_disagree(const struct bench *b, struct table *rows, unsigned density, const char *of);
-/* What could not be measured, for `why`, and what would help. */
-void trigger_bench_missing(const struct bench *b, struct table *rows, unsigned density, const char *why);
+/* What could not be measured, for `why`, formatted, and what would help. */
+__attribute__((format(printf, 4, 5))) void trigger_bench_missing(const struct bench *b, struct table *rows,
+                                                                 unsigned density, const char *why, ...);
 
 /* tables/trigger/trigger_text.c */
 void trigger_print(FILE *out, bool colour, const struct table *t);

@@ -240,9 +240,8 @@ const char *trigger_bench_asks(const struct trigger_grades *g, const struct trig
 /* The fields that say what was measured. */
 static void trigger_bench_key(const struct bench *b, struct table *rows, const char *what, unsigned density)
 {
-    table_put_text(rows, "kernel", b->cell->a.name);
+    tables_put_cell(rows, b->cell);
     table_put_number(rows, "density", density);
-    table_put_number(rows, "active_cores", b->cell->active_cores);
     table_put_text(rows, "what", what);
     if (b->cell->b.kernel || !rows->last_is_missing)
         table_put_text(rows, "with", b->cell->b.kernel ? b->cell->b.name : "-");
@@ -265,8 +264,8 @@ void trigger_bench_row(const struct bench *b, struct table *rows, const struct t
     }
     if (g->counted) /* the same frequency alone does not tell that it is the same level */
         table_put_number(rows, "level", r->grade);
-    table_put_limits(rows, "freq_ghz", r->freq.value, r->freq.lo, r->freq.hi);
-    table_put_limits(rows, "plain_ghz", r->plain.value, r->plain.lo, r->plain.hi);
+    estimates_put(rows, "freq_ghz", r->freq);
+    estimates_put(rows, "plain_ghz", r->plain);
     table_put_number(rows, "longest_us", b->longest_us);
     table_put_number(rows, "window_from_us", b->from_us);
     table_put_number(rows, "window_to_us", b->to_us);
@@ -276,9 +275,12 @@ void trigger_bench_row(const struct bench *b, struct table *rows, const struct t
     table_put_number(rows, "discarded", (double)b->discarded);
 }
 
-void trigger_bench_missing(const struct bench *b, struct table *rows, unsigned density, const char *why)
+void trigger_bench_missing(const struct bench *b, struct table *rows, unsigned density, const char *why, ...)
 {
-    table_add_missing(rows, why);
+    va_list arguments;
+    va_start(arguments, why);
+    table_add_missing_v(rows, why, arguments);
+    va_end(arguments);
     trigger_bench_key(b, rows, b->kind->what, density);
     if (b->discarded)
         table_put_number(rows, "discarded", (double)b->discarded);
@@ -286,10 +288,8 @@ void trigger_bench_missing(const struct bench *b, struct table *rows, unsigned d
 
 void trigger_bench_disagree(const struct bench *b, struct table *rows, unsigned density, const char *of)
 {
-    char why[420];
-    snprintf(why, sizeof why,
-             "the repetitions of %.60s disagree on the frequency: fewer than four in five match%s%.100s; stop other "
-             "programs, or choose another CPU with --cpu",
-             of, b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
-    trigger_bench_missing(b, rows, density, why);
+    trigger_bench_missing(b, rows, density,
+                          "the repetitions of %.60s disagree on the frequency: fewer than four in five match%s%.100s; "
+                          "stop other programs, or choose another CPU with --cpu",
+                          of, b->discarded_why[0] ? "; discarded before that: " : "", b->discarded_why);
 }

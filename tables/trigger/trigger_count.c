@@ -315,13 +315,12 @@ static int count_rows(struct search *s, struct table *rows, struct machine_error
         return MACHINE_OK;
     }
     if (!as_steady(s)) {
-        char why[300];
-        snprintf(why, sizeof why,
-                 "after a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz when %.40s runs for %.0f us: "
-                 "bursts do not show what it triggers; see the density rows",
-                 s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, s->b->pilot[0].steady.freq,
-                 s->kernel->name, BENCH_PILOT_US);
-        trigger_bench_missing(s->b, rows, s->kernel->density, why);
+        trigger_bench_missing(
+            s->b, rows, s->kernel->density,
+            "after a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz when %.40s runs for %.0f us: "
+            "bursts do not show what it triggers; see the density rows",
+            s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, s->b->pilot[0].steady.freq,
+            s->kernel->name, BENCH_PILOT_US);
         return MACHINE_OK;
     }
     if (trigger_bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))

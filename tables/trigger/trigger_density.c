@@ -9,6 +9,7 @@
 
 #include "analysis/stats/robust.h"
 #include "tables/trigger/trigger.h"
+#include "util/order.h"
 
 /*
  * What the code requests is examined while it still runs, in the last third of the burst: behind it a level may lapse
@@ -25,8 +26,8 @@ enum { REPEATS = 8, BRIEF_REPEATS = 5, PROBES_MAX = 40, RARE = KERNEL_DENSITY_MA
 
 /* Bursts of one density. */
 struct probe {
-    unsigned density;
-    size_t first; /* of b->seen: `repeats` bursts, each with one of plain code behind it */
+    unsigned density; /* first, for order_unsigned() */
+    size_t first;     /* of b->seen: `repeats` bursts, each with one of plain code behind it */
     struct trigger_throttle throttle;
     int grade, demand;    /* 0 nothing, 1 throttle only, 2.. lower frequencies; -1: they do not agree */
     struct estimate rate; /* counted instructions per core cycle at full rate */
@@ -146,12 +147,6 @@ static int trigger_density_bisect(struct density *d, int demand, unsigned dense,
     return MACHINE_OK;
 }
 
-static int by_density(const void *a, const void *b)
-{
-    unsigned x = ((const struct probe *)a)->density, y = ((const struct probe *)b)->density;
-    return (x > y) - (x < y);
-}
-
 static struct trigger_row row_of(const struct density *d, const struct probe *p, const char *what)
 {
     return (struct trigger_row){.what = what,
@@ -166,7 +161,7 @@ static struct trigger_row row_of(const struct density *d, const struct probe *p,
 
 static void trigger_density_write_rows(struct density *d, struct table *rows)
 {
-    qsort(d->probe, d->n, sizeof *d->probe, by_density);
+    qsort(d->probe, d->n, sizeof *d->probe, order_unsigned);
     for (size_t i = 0; i < d->n; i++) {
         const struct probe *p = &d->probe[i];
         if (p->demand < 0) {

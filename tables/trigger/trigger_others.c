@@ -122,8 +122,7 @@ static struct estimate slowdown(const struct bench *b, size_t n)
 
 static int dirty_round(struct bench *b, struct machine_error *err)
 {
-    struct payload clean;
-    kernel_parse(b->cell->a.kernel->name, &clean, NULL, 0);
+    const struct payload clean = kernel_named(b->cell->a.kernel->name);
     const struct segment dirty = {b->cell->a, DIRTY_BURST_US, true};
     int status = trigger_bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
     if (status == MACHINE_OK)
@@ -136,8 +135,7 @@ static int dirty_round(struct bench *b, struct machine_error *err)
 static int dirty_pilot(struct bench *b, struct machine_error *err)
 {
     const struct trigger_pilot *p = b->pilot;
-    struct payload clean;
-    kernel_parse(b->cell->a.kernel->name, &clean, NULL, 0);
+    const struct payload clean = kernel_named(b->cell->a.kernel->name);
     int status = trigger_bench_pilot_of(b, &clean, err);
     if (status != MACHINE_OK)
         return status;

@@ -7,6 +7,7 @@
 #include "tables/trigger/trigger.h"
 #include "tables/table/chart_table.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 enum { DENSITIES_MAX = 40 };
 
@@ -126,11 +127,10 @@ static void trigger_counts(const struct table *t, struct chart *c)
         if (isfinite(density) && density > 1 && !strchr(kernel, '@'))
             snprintf(name, sizeof name, "%s@1/%.0f", kernel, density);
         const char *asks = table_text(t, row, "asks");
-        size_t used = strlen(name);
         if (asks)
-            snprintf(name + used, sizeof name - used, ", %s", asks);
+            text_list_add(name, sizeof name, ", ", "%s", asks);
         else if (isfinite(level))
-            snprintf(name + used, sizeof name - used, ", level %.0f", level);
+            text_list_add(name, sizeof name, ", ", "level %.0f", level);
         chart_add_row(c, p, name, &v, (struct chart_bar){.dot = true}, NULL);
     }
     chart_tell_omitted(p, p->n_bars, "thresholds");

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text_list.h"
+
 static int meanings_by_demand(const void *a, const void *b)
 {
     const struct meaning_kind *x = a, *y = b;
@@ -38,12 +40,6 @@ enum meaning_answer meaning_counts(const struct meaning_kind *k)
 
 /* ---- words ---- */
 
-static void meanings_append(char out[READINGS_TEXT_MAX], const char *separator, const char *text)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, READINGS_TEXT_MAX - used, "%s%s", used ? separator : "", text);
-}
-
 static void name_width(unsigned width, const char *before, const char *unit, char out[40])
 {
     if (width > 512)
@@ -70,18 +66,15 @@ static size_t same_width(const struct meaning_input *r, size_t i, enum meaning_a
 
 static void name_one(const struct meaning_kind *k, char out[READINGS_TEXT_MAX])
 {
-    char name[40], text[80];
+    char name[40];
     enum meaning_answer a = meaning_counts(k);
     name_kind(k, name);
     if (a == MEANING_YES)
-        meanings_append(out, ", ", name);
-    if (a != MEANING_PARTLY)
-        return;
-    if (k->hi - k->lo < 0.01)
-        snprintf(text, sizeof text, "%s in part (%.2f)", name, (k->lo + k->hi) / 2);
-    else
-        snprintf(text, sizeof text, "%s in part (%.2f to %.2f)", name, k->lo, k->hi);
-    meanings_append(out, ", ", text);
+        text_list_add(out, READINGS_TEXT_MAX, ", ", "%s", name);
+    else if (a == MEANING_PARTLY && k->hi - k->lo < 0.01)
+        text_list_add(out, READINGS_TEXT_MAX, ", ", "%s in part (%.2f)", name, (k->lo + k->hi) / 2);
+    else if (a == MEANING_PARTLY)
+        text_list_add(out, READINGS_TEXT_MAX, ", ", "%s in part (%.2f to %.2f)", name, k->lo, k->hi);
 }
 
 /* Widths that count whatever the weight, from the narrowest on, are told together. */
@@ -100,13 +93,13 @@ static void name_kinds(const struct meaning_input *r, char out[READINGS_TEXT_MAX
     }
     if (up_to) {
         name_width(up_to, "up to ", " bit", name);
-        meanings_append(out, ", ", name);
+        text_list_add(out, READINGS_TEXT_MAX, ", ", "%s", name);
     }
     while (i < r->n_kinds) {
         size_t end = same_width(r, i, &answer);
         if (answer == MEANING_YES && end > i + 1) {
             name_width(r->kinds[i].width, "", " bit", name);
-            meanings_append(out, ", ", name);
+            text_list_add(out, READINGS_TEXT_MAX, ", ", "%s", name);
             i = end;
         }
         for (; i < end; i++)
@@ -171,14 +164,14 @@ void meaning_text(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
         yes += meaning_counts(&r->kinds[i]) == MEANING_YES;
         no += meaning_counts(&r->kinds[i]) == MEANING_NO;
     }
-    if (yes == r->n_kinds && yes > 1)
-        meanings_append(out, "", "everything");
-    else if (no < r->n_kinds)
+    if (no < r->n_kinds && (yes < r->n_kinds || yes < 2))
         name_kinds(r, out);
-    else if (is_throttle(r))
-        meanings_append(out, "", "throttled");
     else
-        meanings_append(out, "", counts_at_changes(r, COUNTED) ? "changes" : "nothing");
+        snprintf(out, READINGS_TEXT_MAX, "%s",
+                 no < r->n_kinds                 ? "everything"
+                 : is_throttle(r)                ? "throttled"
+                 : counts_at_changes(r, COUNTED) ? "changes"
+                                                 : "nothing");
 }
 
 /* ---- documentation ---- */
@@ -227,7 +220,7 @@ static bool meanings_documented(enum meaning_document d, const struct meaning_ki
 
 void meaning_disagreement(const struct meaning_input *r, enum meaning_document d, char out[READINGS_TEXT_MAX])
 {
-    char name[40], text[80];
+    char name[40];
     out[0] = '\0';
     for (size_t i = 0; i < r->n_kinds && d != MEANING_UNDOCUMENTED; i++) {
         const struct meaning_kind *k = &r->kinds[i];
@@ -235,16 +228,15 @@ void meaning_disagreement(const struct meaning_input *r, enum meaning_document d
         if (k->width > 512 || a == (meanings_documented(d, k) ? MEANING_YES : MEANING_NO))
             continue; /* tiles are newer than the descriptions */
         name_kind(k, name);
-        snprintf(text, sizeof text, "%s is %s", name,
-                 a == MEANING_YES  ? "counted"
-                 : a == MEANING_NO ? "not counted"
-                                   : "counted in part");
-        meanings_append(out, "; ", text);
+        text_list_add(out, READINGS_TEXT_MAX, "; ", "%s is %s", name,
+                      a == MEANING_YES  ? "counted"
+                      : a == MEANING_NO ? "not counted"
+                                        : "counted in part");
     }
     if (d != MEANING_THROTTLED || out[0] || is_throttle(r))
         return;
     if (counts_at_changes(r, EDGES))
-        meanings_append(out, "", "cycles other than throttled ones are counted");
+        snprintf(out, READINGS_TEXT_MAX, "cycles other than throttled ones are counted");
     else if (throttled_uncounted(r))
-        meanings_append(out, "", "no throttled cycles are counted");
+        snprintf(out, READINGS_TEXT_MAX, "no throttled cycles are counted");
 }

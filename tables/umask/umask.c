@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tables/table/estimates.h"
 #include "tables/umask/meanings.h"
 #include "tables/umask/shares.h"
 #include "tables/umask/umask.h"
@@ -138,10 +139,8 @@ static bool find_event(const struct tables_context *x, struct event *e, char *wh
 
 static struct payload base_kernel(const struct tables_context *x)
 {
-    struct payload p = {.kernel = NULL};
-    if (!tables_can_run(x, BASE, &p))
-        kernel_parse(BASE_WITHOUT_FMA, &p, NULL, 0);
-    return p;
+    struct payload p;
+    return tables_can_run(x, BASE, &p) ? p : kernel_named(BASE_WITHOUT_FMA);
 }
 
 static struct umask_setup umask_experiment(const struct tables_context *x, const struct cell *c,
@@ -179,7 +178,7 @@ static int umask_plan(const struct tables_context *x, struct cells *out, struct 
     struct payload kernels[TABLES_KERNELS_MAX], base = base_kernel(x);
     char why[700];
     if (!find_event(x, &e, why, sizeof why)) {
-        table_add_missing(t, why);
+        table_add_missing(t, "%s", why);
         table_put_number(t, "event", e.select);
         return MACHINE_OK;
     }
@@ -190,12 +189,11 @@ static int umask_plan(const struct tables_context *x, struct cells *out, struct 
     umask_note_settings(x, &s, t);
     for (size_t k = 0; k < n; k++)
         for (size_t first = 0; first < e.n_umasks; first += first < BITS ? REPETITIONS_EVENTS_MAX : 1) {
-            struct cell *c = cells_add(out, "%02x.%s.%02x", e.select, kernels[k].name, e.umasks[first]);
+            struct cell *c = cells_add(out, &kernels[k], NULL, one.active_cores, "%02x.%s.%02x", e.select,
+                                       kernels[k].name, e.umasks[first]);
             if (!c)
                 return machine_fail(err, MACHINE_BAD_INPUT, "name each kernel once",
                                     "kernel %s twice, or out of memory", kernels[k].name);
-            c->a = kernels[k];
-            c->active_cores = one.active_cores;
             c->number[0] = (unsigned)first;
             c->seconds = s.runs * (s.warmup_us * 4 + 4000) * 1e-6;
         }
@@ -273,7 +271,7 @@ static void umask_write_row(const struct event *e, const struct umask_setup *s, 
     table_put_text(rows, "when", when);
     if (!runs)
         return;
-    table_put_limits(rows, "share", share.value, share.lo, share.hi);
+    estimates_put(rows, "share", share);
     table_put_number(rows, "n", (double)runs);
     struct estimate slow = slow_share(seen, w, full_ipc);
     table_put_number(rows, "slow_share", slow.value);
@@ -474,8 +472,7 @@ const struct table_kind table_umask = {
     .method = "The event is counted with every single umask bit and their documented combinations while each kernel "
               "runs steadily, and through its transitions from and to a narrow one; the share of the core\xE2\x80\x99s "
               "cycles that it counts shows what a bit means (G 3.4, table 3.2).",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"},
     .exported = EXPORT_LEVEL_EVENTS,
     .takes_event = true,

@@ -58,10 +58,9 @@ static double trial_us(const struct tables_options *o)
 static int plan_cell(const struct tables_context *x, unsigned r, unsigned w, struct cells *out,
                      struct machine_error *err)
 {
-    struct cell *c = cells_add(out, "%s.%s", refinement_names[r], variability_workloads[w]);
+    struct cell *c = cells_add(out, NULL, NULL, 1, "%s.%s", refinement_names[r], variability_workloads[w]);
     if (!c)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    c->active_cores = 1;
     c->number[0] = r;
     c->number[1] = w;
     double each = trial_us(x->options) + (workloads[w].before == TRIALS_NOTHING ? 0 : SPOIL_US);
@@ -109,14 +108,10 @@ static int variability_plan(const struct tables_context *x, struct cells *out, s
 
 /* ---- measuring ---- */
 
-static int variability_missing(const struct cell *c, const struct machine_error *e, struct table *rows)
+static void variability_put_keys(const struct cell *c, struct table *rows)
 {
-    char why[sizeof e->text + sizeof e->remedy + 4];
-    snprintf(why, sizeof why, "%s%s%s", e->text, e->remedy[0] ? "; " : "", e->remedy);
-    table_add_missing(rows, why);
     table_put_text(rows, "workload", variability_workloads[c->number[1]]);
     table_put_text(rows, "refinement", refinement_names[c->number[0]]);
-    return MACHINE_OK;
 }
 
 struct variability_progress {
@@ -143,9 +138,8 @@ static void put_between(struct table *rows, const struct trials_between *b)
 static int put_trials(const struct cell *c, const struct trials_result *r, unsigned n, const char *told,
                       struct table *rows, struct machine_error *err)
 {
-    const char *workload = variability_workloads[c->number[1]], *refinement = refinement_names[c->number[0]];
     double *scratch = malloc(n * sizeof *scratch);
-    char key[60];
+    char key[VARIABILITY_KEY];
     if (!scratch)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct repeatability all = repeatability_of(r->duration, n, r->seen.resolution, scratch);
@@ -154,19 +148,14 @@ static int put_trials(const struct cell *c, const struct trials_result *r, unsig
         repeatability_of(r->duration + all.to_mode, n - all.to_mode, r->seen.resolution, scratch)};
     free(scratch);
     table_add_row(rows);
-    table_put_text(rows, "workload", workload);
-    table_put_text(rows, "refinement", refinement);
+    variability_put_keys(c, rows);
     table_put_text(rows, "unit", r->seen.cycles ? "cycles" : "ns");
     table_put_number(rows, "resolution", r->seen.resolution / all.mode);
     variability_put(rows, &all);
     put_between(rows, &r->seen.between);
     table_put_number(rows, "discarded", r->seen.discarded);
-    char *json = variability_to_json(&kept);
-    if (!json)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    snprintf(key, sizeof key, "%s/%s", workload, refinement);
-    table_set_detail(rows, key, json);
-    free(json);
+    variability_key(variability_workloads[c->number[1]], c->number[0], key);
+    table_set_detail_json(rows, key, variability_to_json(&kept), 9);
     return MACHINE_OK;
 }
 
@@ -190,8 +179,11 @@ static int variability_measure(const struct tables_context *x, const struct cell
     int status = o->refine ? o->refine(o->refine_data, (enum refinement)c->number[0], told, err) : MACHINE_OK;
     if (status == MACHINE_OK)
         status = trials_measure(x->machine, &s, &r, err);
-    if (status == MACHINE_CANNOT)
-        return variability_missing(c, err, rows);
+    if (status == MACHINE_CANNOT) {
+        table_add_missing_error(rows, err);
+        variability_put_keys(c, rows);
+        return MACHINE_OK;
+    }
     if (status != MACHINE_OK)
         return status;
     status = put_trials(c, &r, s.request.trials, told, rows, err);
@@ -208,8 +200,7 @@ const struct table_kind table_variability = {
     .method = "Each workload runs again and again, a fixed number of rounds between two readings of the clock, while "
               "the environment is refined step by step (Z 3.2 to 3.10, 4.2). Where the clock counts no cycles, the "
               "movement of the frequency is in the durations.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"workload", "refinement", "trials", "mode", "spread", "p50", "p90", "p99", "max"},
     .refines = true,
     .excluded = {[CHOICE_WARMUP] = "its trials show how the core warms up",

@@ -14,16 +14,20 @@ void variability_put(struct table *t, const struct repeatability *r);
 
 /*
  * What a cell keeps beside its row, as the detail WORKLOAD/REFINEMENT: what was in force, the rounds of a trial, the
- * bytes of the buffer, and what there is without the trials before the mode. NULL: out of memory. free() it.
+ * bytes of the buffer, and what there is without the trials before the mode. A new reference; NULL: out of memory.
  */
 struct variability_kept {
     const char *in_force; /* "": nothing was changed */
     double rounds, bytes;
     struct repeatability warm;
 };
-char *variability_to_json(const struct variability_kept *k);
+struct json_t *variability_to_json(const struct variability_kept *k);
 /* Whether it is one; *in_force (may be NULL, else TABLES_TOLD_MAX) and *warm are what it tells. */
 bool variability_from_json(const char *json, char *in_force, struct repeatability *warm);
+/* The name of that detail; returns `out`. The detail itself; NULL: there is none. */
+enum { VARIABILITY_KEY = 60 };
+const char *variability_key(const char *workload, unsigned refinement, char out[VARIABILITY_KEY]);
+const char *variability_detail(const struct table *t, const char *workload, unsigned refinement);
 
 /* Adds the rows `warm`. */
 int variability_conclude(struct table *t);

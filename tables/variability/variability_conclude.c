@@ -53,15 +53,12 @@ const char *variability_percent(double fraction, char out[VARIABILITY_TEXT])
 
 /* ---- what a cell keeps ---- */
 
-char *variability_to_json(const struct variability_kept *k)
+json_t *variability_to_json(const struct variability_kept *k)
 {
-    json_t *j = json_pack("{s:s, s:f, s:f, s:{s:I, s:f, s:f, s:f, s:f, s:f, s:f}}", "in_force", k->in_force, "rounds",
-                          k->rounds, "bytes", k->bytes, "warm", "trials", (json_int_t)k->warm.n, "mode", k->warm.mode,
-                          "spread", k->warm.spread, "p50", k->warm.p50, "p90", k->warm.p90, "p99", k->warm.p99, "max",
-                          k->warm.max);
-    char *text = j ? json_dumps(j, JSON_REAL_PRECISION(9)) : NULL;
-    json_decref(j);
-    return text;
+    return json_pack("{s:s, s:f, s:f, s:{s:I, s:f, s:f, s:f, s:f, s:f, s:f}}", "in_force", k->in_force, "rounds",
+                     k->rounds, "bytes", k->bytes, "warm", "trials", (json_int_t)k->warm.n, "mode", k->warm.mode,
+                     "spread", k->warm.spread, "p50", k->warm.p50, "p90", k->warm.p90, "p99", k->warm.p99, "max",
+                     k->warm.max);
 }
 
 bool variability_from_json(const char *json, char *in_force, struct repeatability *warm)
@@ -80,6 +77,18 @@ bool variability_from_json(const char *json, char *in_force, struct repeatabilit
     return read && n > 0 && warm->mode > 0 && warm->spread >= 0;
 }
 
+const char *variability_key(const char *workload, unsigned refinement, char out[VARIABILITY_KEY])
+{
+    snprintf(out, VARIABILITY_KEY, "%s/%s", workload, refinement_names[refinement]);
+    return out;
+}
+
+const char *variability_detail(const struct table *t, const char *workload, unsigned refinement)
+{
+    char key[VARIABILITY_KEY];
+    return table_detail(t, variability_key(workload, refinement, key));
+}
+
 /* ---- the best without the trials before the mode ---- */
 
 /* Of a workload's rows, the one of the least spread when warm, *out; t->n_rows: there is none. */
@@ -88,10 +97,8 @@ static size_t best_warm(const struct table *t, const char *workload, struct repe
     size_t best = t->n_rows;
     for (unsigned r = 0; r < REFINED_WARM; r++) {
         struct repeatability warm;
-        char key[60];
         size_t row = variability_row(t, workload, (enum refinement)r);
-        snprintf(key, sizeof key, "%s/%s", workload, refinement_names[r]);
-        if (row < t->n_rows && variability_from_json(table_detail(t, key), NULL, &warm) &&
+        if (row < t->n_rows && variability_from_json(variability_detail(t, workload, r), NULL, &warm) &&
             (best == t->n_rows || warm.spread < out->spread)) {
             *out = warm;
             best = row;
@@ -105,12 +112,9 @@ static void told_at(const struct table *t, unsigned r, char *told)
 {
     struct repeatability ignored;
     told[0] = '\0';
-    for (size_t w = 0; w < VARIABILITY_WORKLOADS && told[0] == '\0'; w++) {
-        char key[60];
-        snprintf(key, sizeof key, "%s/%s", variability_workloads[w], refinement_names[r]);
-        if (!variability_from_json(table_detail(t, key), told, &ignored))
+    for (size_t w = 0; w < VARIABILITY_WORKLOADS && told[0] == '\0'; w++)
+        if (!variability_from_json(variability_detail(t, variability_workloads[w], r), told, &ignored))
             told[0] = '\0';
-    }
 }
 
 /* For the whole table: what the last refinement had, and that the interference was of one refinement alone. */
@@ -134,17 +138,15 @@ int variability_conclude(struct table *t)
     for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
         const char *workload = variability_workloads[w];
         struct repeatability warm;
-        char key[60], text[80];
+        char key[VARIABILITY_KEY], kept_unit[20];
         size_t best = best_warm(t, workload, &warm);
         if (best == t->n_rows || variability_row(t, workload, REFINED_WARM) < t->n_rows)
             continue;
         const char *unit = table_text(t, best, "unit"), *of = table_text(t, best, "refinement");
         double resolution = table_number(t, best, "resolution") * table_number(t, best, "mode") / warm.mode;
-        snprintf(key, sizeof key, "%s/%s", workload, refinement_names[REFINED_WARM]);
-        snprintf(text, sizeof text, "{\"of\": \"%s\"}", of);
-        table_set_detail(t, key, text);
-        char kept_unit[20];
-        snprintf(kept_unit, sizeof kept_unit, "%s", unit ? unit : "");
+        variability_key(workload, REFINED_WARM, key);
+        table_set_detail_json(t, key, json_pack("{s:s}", "of", of), 9);
+        snprintf(kept_unit, sizeof kept_unit, "%s", unit ? unit : ""); /* the next row moves the others */
         table_add_row(t);
         table_put_text(t, "workload", workload);
         table_put_text(t, "refinement", refinement_names[REFINED_WARM]);

@@ -109,12 +109,11 @@ static void print_between(FILE *out, bool colour, const struct table *t)
 
 static void print_in_force(FILE *out, const struct table *t)
 {
-    char told[TABLES_TOLD_MAX], key[60];
+    char told[TABLES_TOLD_MAX];
     struct repeatability ignored;
     for (unsigned r = 0; r < REFINED_WARM; r++)
         for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
-            snprintf(key, sizeof key, "%s/%s", variability_workloads[w], refinement_names[r]);
-            if (!variability_from_json(table_detail(t, key), told, &ignored))
+            if (!variability_from_json(variability_detail(t, variability_workloads[w], r), told, &ignored))
                 continue;
             if (told[0])
                 pivot_note(out, 2, "%s: %s", refinement_names[r], told);

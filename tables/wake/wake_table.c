@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats/robust.h"
 #include "tables/registry.h"
+#include "tables/table/estimates.h"
 #include "util/order.h"
 
 enum { RUNS = 15, RUNS_BRIEF = 7, STEPS_A_DECADE = 6, STEPS_BRIEF = 3, DECADES = 5, ROWS_MOST = 64, RUNS_MOST = 1000 };
@@ -57,18 +57,15 @@ static int wake_table_plan(const struct tables_context *x, struct cells *out, st
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct payload kernel = kernel_named(units[i].kernel);
         if (kernel.kernel->features & ~x->info.features) {
-            char names[100], why[160];
+            char names[100];
             kernel_feature_names(kernel.kernel->features & ~x->info.features, names, sizeof names);
-            snprintf(why, sizeof why, "needs %s, which this processor does not support", names);
-            table_add_missing(t, why);
+            table_add_missing(t, "needs %s, which this processor does not support", names);
             table_put_text(t, "unit", units[i].unit);
             continue;
         }
-        struct cell *c = cells_add(out, "unit%s", units[i].unit);
+        struct cell *c = cells_add(out, &kernel, NULL, 1, "unit%s", units[i].unit);
         if (!c)
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        c->a = kernel;
-        c->active_cores = 1;
         c->number[0] = (unsigned)i;
         c->seconds = seconds;
     }
@@ -119,22 +116,16 @@ static json_t *wake_list(const struct wake_seen *s, const double *x)
     return list;
 }
 
-static int keep_points(const char *unit, const struct wake_seen *s, struct table *rows)
+static void keep_points(const char *unit, const struct wake_seen *s, struct table *rows)
 {
     char key[40];
     json_t *idle = json_array();
     for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
         json_array_append_new(idle, json_real(wake_idle_us(&s->plan, i / s->plan.runs)));
-    json_t *j = json_pack("{s:o, s:o, s:o}", "idle_us", idle, "first_us", wake_list(s, s->first), "full_rate_us",
-                          wake_list(s, s->full));
-    char *text = j ? json_dumps(j, JSON_REAL_PRECISION(6)) : NULL;
+    json_t *points = json_pack("{s:o, s:o, s:o}", "idle_us", idle, "first_us", wake_list(s, s->first), "full_rate_us",
+                               wake_list(s, s->full));
     snprintf(key, sizeof key, WAKE_POINTS, unit);
-    if (text)
-        table_set_detail(rows, key, text);
-    int status = text ? 0 : -1;
-    free(text);
-    json_decref(j);
-    return status;
+    table_set_detail_json(rows, key, points, 6);
 }
 
 static void put_stages(const char *unit, struct wake_seen *s, struct table *rows)
@@ -146,9 +137,9 @@ static void put_stages(const char *unit, struct wake_seen *s, struct table *rows
         table_add_row(rows);
         table_put_text(rows, "unit", unit);
         table_put_number(rows, "idle_us", wake_idle_us(&s->plan, row));
-        table_put_limits(rows, "first_us", first.value, first.lo, first.hi);
+        estimates_put(rows, "first_us", first);
         if (whole > 0.5)
-            table_put_limits(rows, "full_rate_us", full.value, full.lo, full.hi);
+            estimates_put(rows, "full_rate_us", full);
         table_put_number(rows, "n", rint(share * s->plan.runs));
         table_put_number(rows, "discarded", rint((1 - share) * s->plan.runs));
     }
@@ -194,8 +185,7 @@ static int see_prepared(const struct tables_context *x, const struct cell *c, st
     char key[40];
     snprintf(key, sizeof key, "read_us of unit %s", unit);
     table_set_setting_number(rows, key, order_median(s->read, s->n_read));
-    if (keep_points(unit, s, rows))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    keep_points(unit, s, rows);
     put_stages(unit, s, rows);
     return MACHINE_OK;
 }
@@ -208,14 +198,13 @@ static int wake_measure(const struct tables_context *x, const struct cell *c, st
                             "this machine measures no first uses");
     struct wake_seen s = {.plan = wake_plan_of(x->options)};
     size_t n = (size_t)s.plan.rows * s.plan.runs;
-    s.first = calloc(n, sizeof *s.first);
-    s.full = calloc(n, sizeof *s.full);
-    s.read = calloc(n, sizeof *s.read);
-    int status = s.first && s.full && s.read ? see_prepared(x, c, &s, rows, err)
-                                             : machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    s.first = calloc(3 * n, sizeof *s.first);
+    if (!s.first)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    s.full = s.first + n;
+    s.read = s.full + n;
+    int status = see_prepared(x, c, &s, rows, err);
     free(s.first);
-    free(s.full);
-    free(s.read);
     return status;
 }
 
@@ -229,8 +218,7 @@ const struct table_kind table_wake = {
         "one FMA is timed between two reads of the TSC that nothing passes, and blocks of FMAs after it until they "
         "keep their rate. Stages are cut where the time of the first instruction changes with the idle time or, where "
         "that does not, the time until full rate.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof *columns,
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"unit", "idle_us", "first_us", "full_rate_us", "stage"},
     .excluded = {[CHOICE_CORUNNER] = WAKE_ONE_CORE,
                  [CHOICE_CORUNNER_SAME] = WAKE_ONE_CORE,

@@ -12,6 +12,7 @@
 #include "tables/switches/throttle/throttle.h"
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
+#include "tables/table/estimates.h"
 #include "util/order.h"
 
 enum { PART_PHASE = 0, PART_DISTANCE = 1 };
@@ -73,16 +74,6 @@ static int add_distances(const struct tables_context *x, struct cells *out, unsi
     return 0;
 }
 
-/* One, two and all, if none are named: with few active cores the first phase of some processors is longer. */
-static size_t throttle_core_counts(const struct tables_context *x, unsigned *out)
-{
-    size_t n = tables_active_cores(x, false, out, TABLES_CORES_MAX);
-    if (x->options->n_active || n < 3)
-        return n;
-    out[x->options->brief ? 0 : 2] = out[n - 1];
-    return x->options->brief ? 1 : 3;
-}
-
 static int throttle_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
@@ -90,7 +81,9 @@ static int throttle_plan(const struct tables_context *x, struct cells *out, stru
     const struct switches_wish *w = &throttle_wishes[x->options->brief];
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
     n = tables_each_once(kernels, n);
-    size_t n_cores = throttle_core_counts(x, cores);
+    /* with few active cores the first phase of some processors is longer */
+    bool few = !x->options->brief || tables_active_cores(x, CORES_DOUBLED, cores) < 3;
+    size_t n_cores = tables_active_cores(x, few ? CORES_ONE_TWO_AND_ALL : CORES_ALL, cores);
     switches_note(x, w, t);
     if (switches_add_all(x, out, kernels, n, cores, n_cores, w) ||
         (n_cores && add_distances(x, out, cores[n_cores - 1])))
@@ -143,7 +136,7 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
                  hidden, warning[0] ? "; " : "", warning);
         table_put_text(rows, "note", note);
     }
-    table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
+    estimates_put(rows, "ipc_ratio", ratio);
     table_put_number(rows, "n", (double)phase->agreeing_runs);
 }
 
@@ -342,8 +335,7 @@ const struct table_kind table_throttle = {
     .method = "The throttled phases of each transition: how long they last, and their instructions per cycle relative "
               "to the same code at full rate (G 3.2.2). The reach of throttling is found with one wide instruction in "
               "every N dependent scalar adds, N from 2 to 200: beyond the reach, adds run at full speed.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"},
     .exported = EXPORT_THROTTLING,
     .plan = throttle_plan,

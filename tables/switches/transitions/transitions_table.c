@@ -33,11 +33,7 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     n = x->options->brief ? tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t)
                           : tables_kernels(x, names, n, kernels, t);
     n = tables_each_once(kernels, n);
-    size_t n_cores = tables_active_cores(x, false, cores, TABLES_CORES_MAX);
-    if (n_cores && !x->options->n_active) { /* all of them */
-        cores[0] = cores[n_cores - 1];
-        n_cores = 1;
-    }
+    size_t n_cores = tables_active_cores(x, CORES_ALL, cores);
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
                             "transitions need two kernels; of those given, only %s can run here", kernels[0].name);
@@ -46,11 +42,6 @@ static int transitions_table_plan(const struct tables_context *x, struct cells *
     return switches_add_all(x, out, kernels, n, cores, n_cores, w)
                ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                : MACHINE_OK;
-}
-
-static void transitions_table_put(struct table *rows, const char *column, const struct estimate *e)
-{
-    table_put_limits(rows, column, e->value, e->lo, e->hi);
 }
 
 static int transitions_table_put_row(struct table *rows, const struct cell *c, const struct switches_seen *s,
@@ -64,11 +55,11 @@ static int transitions_table_put_row(struct table *rows, const struct cell *c, c
     table_add_row(rows);
     switches_put_keys(rows, c, s);
     table_put_text(rows, "kind", transition_switch_kind_name(sum.kind));
-    transitions_table_put(rows, "latency_us", &sum.latency_us);
-    transitions_table_put(rows, "wait_us", &sum.wait_us);
-    transitions_table_put(rows, "overhead_us", &sum.overhead_us);
-    transitions_table_put(rows, "from_ghz", &sum.from_ghz);
-    transitions_table_put(rows, "to_ghz", &sum.to_ghz);
+    estimates_put(rows, "latency_us", sum.latency_us);
+    estimates_put(rows, "wait_us", sum.wait_us);
+    estimates_put(rows, "overhead_us", sum.overhead_us);
+    estimates_put(rows, "from_ghz", sum.from_ghz);
+    estimates_put(rows, "to_ghz", sum.to_ghz);
     if (sum.kind != SWITCH_UNDECIDED)
         table_put_number(rows, "halts", sum.halts);
     table_put_number(rows, "n", (double)sum.n);
@@ -192,8 +183,7 @@ const struct table_kind table_transitions = {
               "on which the repetitions agree are identified (G 3.2.2). Latency is the time from the first sign of a "
               "change to the first full-rate sample on the final level; overhead is the time lost compared with "
               "reaching the new level at once.",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"},
     .plan = transitions_table_plan,
     .measure = transitions_table_measure,

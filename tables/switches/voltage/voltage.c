@@ -11,7 +11,7 @@
 #include "tables/switches/switches.h"
 #include "util/plain_text.h"
 
-enum { ROWS_OF_PLATEAU = 4, FEW_CORES = 2 };
+enum { ROWS_OF_PLATEAU = 4 };
 #define PLATEAU_VOLTS 0.004 /* medians of neighbours differ by less unless the voltage steps */
 
 static const struct table_column columns[] = {
@@ -36,16 +36,6 @@ static const char *const pairs[][2] = {
 };
 static const char *const pairs_brief[][2] = {{"128fma", "512fma"}, {"128fma", "256fma"}};
 
-static bool voltage_runs_here(const struct payload *kernels, size_t n, const char *name, struct payload *out)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(kernels[i].name, name) == 0) {
-            *out = kernels[i];
-            return true;
-        }
-    return false;
-}
-
 static int add_pairs(const struct tables_context *x, struct cells *out, unsigned cores, struct table *t)
 {
     static const char *const names[] = {"128fma", "256or", "256fma", "512or", "512fma"};
@@ -57,23 +47,10 @@ static int add_pairs(const struct tables_context *x, struct cells *out, unsigned
     const char *const(*list)[2] = x->options->brief ? pairs_brief : pairs;
     size_t n_pairs = x->options->brief ? sizeof pairs_brief / sizeof *pairs_brief : sizeof pairs / sizeof *pairs;
     for (size_t i = 0; i < n_pairs; i++)
-        if (voltage_runs_here(kernels, n, list[i][0], &a) && voltage_runs_here(kernels, n, list[i][1], &b) &&
+        if (tables_can_run(x, list[i][0], &a) && tables_can_run(x, list[i][1], &b) &&
             switches_add(x, out, &a, &b, cores, w))
             return -1;
     return 0;
-}
-
-/* Two and all, if none are named: a rise of the voltage was published for two active cores only (dissertation on
- * Skylake-SP, section 3.2.2). */
-static size_t voltage_core_counts(const struct tables_context *x, unsigned *out)
-{
-    size_t n = tables_active_cores(x, false, out, TABLES_CORES_MAX);
-    if (x->options->n_active || !n)
-        return n;
-    unsigned all = out[n - 1];
-    out[0] = FEW_CORES;
-    out[all > FEW_CORES && !x->options->brief ? 1 : 0] = all;
-    return all > FEW_CORES && !x->options->brief ? 2 : 1;
 }
 
 static int voltage_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
@@ -83,18 +60,17 @@ static int voltage_plan(const struct tables_context *x, struct cells *out, struc
     struct table unused;
     switches_note(x, w, t);
     if (!x->machine->ops->read_register) {
-        char why[400];
-        snprintf(
-            why, sizeof why,
+        table_add_missing(
+            t,
             "machine %.80s cannot read registers; remedy: use one that can: msr or perf as root with the module msr "
             "loaded (modprobe msr), helper, or model:NAME",
             x->info.name);
-        table_add_missing(t, why);
         return MACHINE_OK;
     }
-    size_t n = voltage_core_counts(x, cores);
+    /* a rise of the voltage was published for two active cores only (dissertation on Skylake-SP, section 3.2.2) */
+    size_t n = tables_active_cores(x, x->options->brief ? CORES_ALL : CORES_TWO_AND_ALL, cores);
     for (size_t i = 0; i < n; i++) {
-        table_init(&unused, t->name, columns, sizeof columns / sizeof columns[0]);
+        table_init(&unused, t->name, columns, sizeof columns / sizeof *columns);
         int bad = add_pairs(x, out, cores[i], i ? &unused : t); /* what cannot run is reported once */
         table_free(&unused);
         if (bad)
@@ -119,7 +95,7 @@ static int voltage_put_rows(struct table *rows, const struct cell *c, const stru
         table_add_row(rows);
         switches_put_keys(rows, c, s);
         table_put_number(rows, "time_us", v[i].time_us);
-        table_put_limits(rows, "volts", v[i].volts.value, v[i].volts.lo, v[i].volts.hi);
+        estimates_put(rows, "volts", v[i].volts);
         table_put_number(rows, "n", (double)v[i].n);
         table_put_number(rows, "level_ghz", v[i].level_ghz);
         if (i == 0 && (s->unsettled[0] || s->result.volts_missing[0]))
@@ -263,8 +239,7 @@ const struct table_kind table_voltage = {
     .method = "Reading the voltage disturbs the code being measured, so each repetition reads it only once, at a "
               "different point of the transition; the readings of all repetitions are sorted by time and smoothed with "
               "a running median of 21 (G 3.2.2).",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "time_us", "volts", "level_ghz"},
     .plan = voltage_plan,
     .measure = voltage_measure,

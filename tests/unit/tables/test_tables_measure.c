@@ -30,12 +30,8 @@ static int fake_plan(const struct tables_context *x, struct cells *out, struct t
     static const char *const names[] = {"64add", "128fma", "512fma", "amx"};
     struct payload kernels[TABLES_KERNELS_MAX];
     size_t n = tables_kernels(x, names, 4, kernels, t);
-    for (size_t i = 0; i < n; i++) {
-        struct cell *c = cells_add(out, "%s", kernels[i].name);
-        assert_non_null(c);
-        c->a = kernels[i];
-        c->active_cores = 1;
-    }
+    for (size_t i = 0; i < n; i++)
+        assert_non_null(cells_add(out, &kernels[i], NULL, 1, "%s", kernels[i].name));
     table_set_setting_number(t, "runs", 1);
     return MACHINE_OK;
 }
@@ -380,39 +376,47 @@ static void core_counts_are_chosen(void **state)
 {
     struct tables_options o;
     struct tables_context x = {.options = &o, .info = {.cores = 12}};
-    unsigned n[64];
+    unsigned n[TABLES_CORES_MAX];
     (void)state;
     tables_options_default(&o);
-    assert_int_equal(tables_active_cores(&x, true, n, 64), 12);
-    assert_int_equal(tables_active_cores(&x, false, n, 64), 5); /* 1 2 4 8 12 */
+    assert_int_equal(tables_active_cores(&x, CORES_EVERY, n), 12);
+    assert_int_equal(tables_active_cores(&x, CORES_DOUBLED, n), 5); /* 1 2 4 8 12 */
     assert_int_equal(n[3], 8);
     assert_int_equal(n[4], 12);
+    assert_int_equal(tables_active_cores(&x, CORES_ALL, n), 1);
+    assert_int_equal(n[0], 12);
+    assert_int_equal(tables_active_cores(&x, CORES_ONE_AND_ALL, n), 2);
+    assert_int_equal(n[0], 1);
+    assert_int_equal(tables_active_cores(&x, CORES_TWO_AND_ALL, n), 2);
+    assert_int_equal(n[0], 2);
+    assert_int_equal(tables_active_cores(&x, CORES_ONE_TWO_AND_ALL, n), 3);
+    assert_int_equal(n[1], 2);
     o.n_active = 4;
     const unsigned given[] = {0, 3, 12, 99};
     memcpy(o.active, given, sizeof given);
-    assert_int_equal(tables_active_cores(&x, true, n, 64), 2); /* 3 and 12: all is 12, 99 there are not */
+    assert_int_equal(tables_active_cores(&x, CORES_EVERY, n), 2); /* 3 and 12: all is 12, 99 there are not */
     assert_int_equal(n[0], 3);
     assert_int_equal(n[1], 12);
     x.info.cores = 1;
     o.n_active = 0;
-    assert_int_equal(tables_active_cores(&x, true, n, 64), 1);
-    assert_int_equal(tables_active_cores(&x, false, n, 64), 1);
+    assert_int_equal(tables_active_cores(&x, CORES_EVERY, n), 1);
+    assert_int_equal(tables_active_cores(&x, CORES_DOUBLED, n), 1);
     x.info.cores = 12;
     o.n_cpus = 3; /* only three may be used */
-    assert_int_equal(tables_active_cores(&x, true, n, 64), 3);
+    assert_int_equal(tables_active_cores(&x, CORES_EVERY, n), 3);
 }
 
 static void cell_names_are_harmless_and_unique(void **state)
 {
     struct cells c = {0};
     (void)state;
-    struct cell *first = cells_add(&c, "%s", "512fma@1/8:x y");
+    struct cell *first = cells_add(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y");
     assert_non_null(first);
     assert_string_equal(first->id, "512fma@1-8-x-y");
     assert_int_equal(first->cpu, -1);
-    assert_null(cells_add(&c, "%s", "512fma@1/8:x y"));
+    assert_null(cells_add(&c, NULL, NULL, 1, "%s", "512fma@1/8:x y"));
     for (int i = 0; i < 500; i++)
-        assert_non_null(cells_add(&c, "%d", i));
+        assert_non_null(cells_add(&c, NULL, NULL, 1, "%d", i));
     assert_int_equal(c.n, 501);
     cells_free(&c);
 }

@@ -155,7 +155,7 @@ static void nasty_texts_do_no_harm(void **state)
                                   1};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
-        table_add_missing(t, sample_nasty);
+        table_add_missing(t, "%s", sample_nasty);
         table_set_meta(t, "note", sample_nasty);
         table_set_meta(t, sample_nasty, sample_nasty);
         table_set_setting(t, "note", sample_nasty);
@@ -188,7 +188,7 @@ static void every_missing_reason_is_told_once(void **state)
         char why[80], kernel[40];
         snprintf(why, sizeof why, "reason number %zu;", i % 4);
         snprintf(kernel, sizeof kernel, "kernel-%zu-of-40", i);
-        table_add_missing(&e.tables[i % 2 ? 7 : 3], why); /* energy, trigger */
+        table_add_missing(&e.tables[i % 2 ? 7 : 3], "%s", why); /* energy, trigger */
         table_put_text(&e.tables[i % 2 ? 7 : 3], "kernel", kernel);
     }
     char *page = page_of(&e);

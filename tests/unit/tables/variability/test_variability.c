@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "drivers/model/model_trials.h"
 #include "tables/variability/variability.h"
@@ -273,7 +274,9 @@ static void details_of_strangers(void **state)
         table_free(&t);
     }
     struct variability_kept kept = {"what \"is\" in force", 1e9, 1 << 30, {7, true, 300, 0.5, 0, 0.1, 0.2, 0.3, 0.5}};
-    char told[200], *json = variability_to_json(&kept);
+    json_t *written = variability_to_json(&kept);
+    char told[200], *json = json_dumps(written, 0);
+    json_decref(written);
     assert_true(variability_from_json(json, told, &warm));
     assert_string_equal(told, kept.in_force);
     assert_true(warm.n == 7 && warm.mode == 300 && warm.spread == 0.5 && warm.p50 == 0.1 && warm.max == 0.5);
