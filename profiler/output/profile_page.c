@@ -91,7 +91,7 @@ static void put_facts(FILE *out, const void *page)
     html_fact(out, "processor", r->info.cpu);
     html_fact(out, "cores", cores);
     html_fact(out, "machine", r->info.name);
-    html_fact(out, "command", r->head.command ? r->head.command : "none: all that ran");
+    html_fact(out, "command", r->head.command ? r->head.command : "none: everything that ran");
     put_said(out, page, "<dt>sampling</dt><dd>", "</dd>\n", profile_say_sampling);
     put_said(out, page, "<dt>turns</dt><dd>", "</dd>\n", profile_say_turns);
     put_said(out, page, "<dt>cost</dt><dd>", "</dd>\n", profile_say_cost);
@@ -146,7 +146,7 @@ static void put_culprit_rows(FILE *out, const void *page)
 {
     struct table t;
     profile_table_culprits(result_of(page), &t);
-    put_table(out, page, &t, "What of a task's overhead is whose doing", "caption-culprits");
+    put_table(out, page, &t, "Who causes how much of each task's overhead", "caption-culprits");
 }
 
 /* ---- the page ---- */

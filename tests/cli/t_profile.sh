@@ -76,10 +76,10 @@ p="--profile $m"
         grep -q 'warning: the parameters of .* are those of Intel Xeon Gold 6131.*; this is Intel Xeon Gold 6130' "$err"
     verdict "... in the JSON, too" grep -q 'Gold 6131' other.json
     sed 's/"wait_ns\([a-z_]*\)": [0-9]*/"wait_ns\1": 2000000/g' "$params" >"$tmp/long.json"
-    refuses "waits that no pause outlasts" 2 'kept for up to 2000 us, .*at most 1500 us are permitted' \
+    refuses "waits that no pause outlasts" 2 'held for up to 2000 us, .*at most 1500 us are permitted' \
         $p --params "$tmp/long.json"
     sed 's/"wait_ns\([a-z_]*\)": [0-9]*/"wait_ns\1": 0/g' "$params" >"$tmp/zero.json"
-    refuses "waits of nothing" 2 'kept for 0 us' $p --params "$tmp/zero.json"
+    refuses "waits of nothing" 2 'held for 0 us' $p --params "$tmp/zero.json"
     sed 's/"wait_ns\([a-z_]*\)": [0-9]*/"wait_ns\1": 100000/g' "$params" >"$tmp/short.json"
     run $p --seconds 20 --params "$tmp/short.json" --json short.json
     verdict "waits that are too short: why samples are lost" \
@@ -93,7 +93,7 @@ p="--profile $m"
         { print }' "$params" >"$tmp/one.json"
     run $p --seconds 5 --params "$tmp/one.json" --json one.json
     verdict "a table for fewer cores than are active: a warning" \
-        grep -q 'cores were active, and the table has frequencies of no more than 1' one.json
+        grep -q 'cores were active, but the table has frequencies for no more than 1' one.json
     verdict "... and no bound" test "$(grep -c 'at most' "$out")" -eq 0
     run $p --seconds 2 --rate 250
     verdict "the largest rate" test "$status" -eq 0
