@@ -237,7 +237,8 @@ static void killed_while_it_begins(void **state)
     rest_ms(20);
     if (begun) /* the killer was that late */
         assert_int_equal(interference_end(i, &err), MACHINE_FAILED);
-    assert_non_null(strstr(err.text, "ended before the measurement that it was to disturb: somebody, or the kernel, killed it"));
+    assert_non_null(
+        strstr(err.text, "ended before the measurement that it was to disturb: somebody, or the kernel, killed it"));
     interference_close(i);
 }
 
