@@ -51,7 +51,7 @@ static int row_limited(const struct params_row *r, const char *key, bool require
     if (status != MACHINE_OK)
         return status;
     if (isnan(limits[0]) != isnan(limits[1]) || (!isnan(limits[0]) && json_object_get(r->json, key) == NULL))
-        return row_wrong(r, key, "has one of its limits, or limits alone");
+        return row_wrong(r, key, "has only one limit, or limits but no value");
     return limits[0] > *out || limits[1] < *out ? row_wrong(r, key, "lies outside its limits") : MACHINE_OK;
 }
 
@@ -224,9 +224,9 @@ static int check_order(const struct params_row *r, const struct export_list *lis
         json_int_t was = json_integer_value(json_object_get(before, list->keys[i]));
         json_int_t is = json_integer_value(json_object_get(r->json, list->keys[i]));
         if (is != was)
-            return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "does not ascend");
+            return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "is not in ascending order");
     }
-    return row_wrong(r, list->keys[0], "and the other keys are those of the row before");
+    return row_wrong(r, list->keys[0], "and the other keys equal those of the previous row");
 }
 
 static int read_lists(const char *path, struct sim_params *p, struct machine_error *err)
@@ -236,7 +236,7 @@ static int read_lists(const char *path, struct sim_params *p, struct machine_err
         if (list == NULL) /* nothing of it was measured; who needs it says so */
             continue;
         if (!json_is_array(list))
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: '%s' is no list", path, export_lists[i].name);
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: '%s' is not a list", path, export_lists[i].name);
         struct params_row row = {.path = path, .list = export_lists[i].name, .err = err};
         for (row.index = 0; row.index < json_array_size(list); row.index++) {
             row.json = json_array_get(list, row.index);

@@ -42,21 +42,20 @@ static void test_order(void **state)
 
 static void test_text(void **state)
 {
-    static const char want[] =
-        "Environment of CPU 3, counted for 1 s, as an unprivileged user\n"
-        "(first column: the share of the time, or of the result, that it may disturb; ~\n"
-        "estimated, ? unknown)\n"
-        "  2.00 % steal            /proc/stat: the host took 2.00 % of the time of CPU 3\n"
-        "    why     the host ran something else on it meanwhile, for milliseconds each\n"
-        "            time; a quieter host or a larger or dedicated instance helps\n"
-        "       ? aslr             /proc/sys/kernel/randomize_va_space: 2\n"
-        "    why     code and data are at different addresses in each run, so runs with\n"
-        "            memory accesses differ; for a single command, and without root:\n"
-        "            setarch -R ./characterize ...\n"
-        "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
-        "    undo    echo 2 | sudo tee /proc/sys/kernel/randomize_va_space\n"
-        "2 findings disturb, 0 limit what can be measured, 0 could not be determined;\n"
-        "quiet: ";
+    static const char want[] = "Environment of CPU 3, counted for 1 s, as an unprivileged user\n"
+                               "(first column: the share of the time, or of the result, that it may disturb; ~\n"
+                               "estimated, ? unknown)\n"
+                               "  2.00 % steal            /proc/stat: the host took 2.00 % of the time of CPU 3\n"
+                               "    why     the host ran something else on it meanwhile, for milliseconds each\n"
+                               "            time; a quieter host or a larger or dedicated instance helps\n"
+                               "       ? aslr             /proc/sys/kernel/randomize_va_space: 2\n"
+                               "    why     code and data are at different addresses in each run, so runs with\n"
+                               "            memory accesses differ; for a single command, and without root:\n"
+                               "            setarch -R ./characterize ...\n"
+                               "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
+                               "    undo    echo 2 | sudo tee /proc/sys/kernel/randomize_va_space\n"
+                               "2 findings disturb, 0 limit what can be measured, 0 could not be determined;\n"
+                               "quiet: ";
     struct computer c;
     struct findings f;
     char *text = NULL;
