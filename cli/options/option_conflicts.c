@@ -57,7 +57,7 @@ static int check_machine(const struct options *o)
     if (o->input != NULL && changes)
         return refuse(BAD_USAGE, "%s cannot be combined with --input, which reads tables measured earlier", change);
     if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0])
-        return refuse(BAD_USAGE, "--cpu %u is not the first of --cpus, which is the CPU measured; leave --cpu out",
+        return refuse(BAD_USAGE, "--cpu %u is not the first of --cpus, which is measured; omit --cpu",
                       (unsigned)o->cpu.value);
     return 0;
 }

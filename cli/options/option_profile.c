@@ -26,16 +26,16 @@ int option_profile_check(const struct options *o)
         return refuse(BAD_USAGE, "--machine: --profile cannot use '%s'; it works with auto, helper, perf, model:NAME",
                       o->machine);
     if (p->command != NULL && model)
-        return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled ones",
+        return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled",
                       p->command[0], o->machine);
     if (p->command != NULL && p->command[0][0] == '\0')
         return refuse(BAD_USAGE, "--profile: the name of the command is empty");
     if (p->live && p->no_live)
         return refuse(BAD_USAGE, "--live and --no-live cannot be combined");
     if (p->live && (file_is_stdout(o->csv) || file_is_stdout(o->json) || file_is_stdout(p->folded)))
-        return refuse(BAD_USAGE, "--live cannot be combined with a file on standard output, where the view is");
+        return refuse(BAD_USAGE, "--live cannot be combined with a file on standard output, which the view needs");
     if (p->rehearsal && (model || (o->machine != NULL && strcmp(o->machine, "perf") == 0)))
-        return refuse(BAD_USAGE, "--rehearsal is of the kernel module: it cannot be combined with --machine %s",
+        return refuse(BAD_USAGE, "--rehearsal needs the kernel module: it cannot be combined with --machine %s",
                       o->machine);
     const char *const counted = p->sources          ? "--sources"
                                 : p->folded != NULL ? "--folded"
@@ -45,7 +45,6 @@ int option_profile_check(const struct options *o)
         return refuse(BAD_USAGE, "%s cannot be combined with --rehearsal, which counts nothing", counted);
     const char *const sampled = counted != NULL ? counted : o->plot != NULL ? "--plot" : p->live ? "--live" : NULL;
     if (o->machine != NULL && strcmp(o->machine, "perf") == 0 && sampled != NULL)
-        return refuse(BAD_USAGE, "%s cannot be combined with --machine perf, which has shares of levels alone",
-                      sampled);
+        return refuse(BAD_USAGE, "%s cannot be combined with --machine perf, which only has shares of levels", sampled);
     return 0;
 }

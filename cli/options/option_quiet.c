@@ -22,7 +22,7 @@ static int refuse_name(const char *option, const char *text, size_t length, cons
     char all[200] = "";
     for (int i = 0; i < n; i++)
         text_list_add(all, sizeof(all), ", ", "%s", names[i]);
-    return refuse(BAD_USAGE, "--%s: unknown '%.*s'; of: %s", option, (int)length, text, all);
+    return refuse(BAD_USAGE, "--%s: unknown '%.*s'; allowed: %s", option, (int)length, text, all);
 }
 
 int option_quiet_parts(const char *option, const char *text, unsigned *out)

@@ -26,7 +26,7 @@ int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_
                             "AMD processors have no license levels: there is nothing to profile on this %s", id->brand);
     if (cpu_contradicts(leaves, why, sizeof why))
         return machine_fail(err, MACHINE_CANNOT, "measure on the host",
-                            "which license events this CPU has cannot be known: %s", why);
+                            "it is unknown which license events this CPU has: %s", why);
     cpu_view_read(sys, &view);
     if (cpu_choose(&view, -1, &cpu, &ignored) != MACHINE_OK)
         cpu = 0;

@@ -41,7 +41,7 @@ clean
 taskset -c "$first" "$CHARACTERIZE" --transition 64add:64mul --machine timing --interference memory >"$out" 2>"$err"
 status=$?
 verdict "memory with one CPU: status 3" one_line 3 "needs a CPU besides the measured one, CPU $first; use"
-refuses "an unknown one" 2 "unknown 'noise'; of: make, memory, script" --table frequency --interference noise
+refuses "an unknown one" 2 "unknown 'noise'; allowed: make, memory, script" --table frequency --interference noise
 refuses "... for a model" 2 'would load this machine' --table frequency --interference make \
     --machine model:xeon-gold-6130
 
