@@ -261,8 +261,8 @@ const struct table_kind table_cores = {
     .about = "each core: frequency of each class of code alone and with all cores, throttling, groups of cores",
     .method = "On each core in turn, each kernel runs alone, then on all cores at once, until it has settled. The rate "
               "of its first 60 us after scalar code, relative to the settled rate, tells whether the core throttles. "
-              "Cores of one frequency form a group; 1 is the fastest. Everything is measured a second time at the end, "
-              "and the limits include the differences between measurements of one core.",
+              "Cores of one frequency form a group; 1 is the fastest. Everything is measured in several passes, and "
+              "the limits include the differences between measurements of one core.",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .promised = {"cpu", "kernel", "freq_ghz", "throttle", "group"},
