@@ -175,7 +175,7 @@ typedef struct characterize_table characterize_table;
 CHARACTERIZE_PUBLIC const char *characterize_table_name(size_t i);
 /*
  * Measures a table: seconds on a model, minutes on a processor. For columns and units see doc/formats.md, Tables. If
- * nothing of it can be measured, the table has no rows but reasons (characterize_table_missing()); that is not an error.
+ * nothing of it can be measured, it has reasons instead of rows (characterize_table_missing()); that is not an error.
  * Free *table with characterize_table_free().
  */
 CHARACTERIZE_PUBLIC enum characterize_status characterize_table_measure(characterize_machine *machine, const char *name,
