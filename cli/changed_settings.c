@@ -25,7 +25,7 @@ struct place {
 static int no_likwid_in_folder(struct likwid_functions *out, char *why, size_t size)
 {
     (void)out;
-    snprintf(why, size, "liblikwid is not asked with --sysroot");
+    snprintf(why, size, "liblikwid is not used with --sysroot");
     return -1;
 }
 
@@ -63,13 +63,13 @@ static int place_check(const struct options *o)
     if (o->sysroot == NULL)
         return DONE;
     if (strlen(o->sysroot) > 180)
-        return refuse(BAD_USAGE, "--sysroot: the name is longer than 180 bytes");
+        return refuse(BAD_USAGE, "--sysroot: the path is longer than 180 bytes");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char path[ROOT_MAX];
         snprintf(path, sizeof(path), "%.180s%s", o->sysroot, names[i]);
         bool found = (i == 0 ? stat(path, &status) : lstat(path, &status)) == 0;
         if ((i == 0 && !found) || (found && !S_ISDIR(status.st_mode)))
-            return refuse(BAD_USAGE, "--sysroot %s: %s is no folder", o->sysroot, path);
+            return refuse(BAD_USAGE, "--sysroot %s: %s is not a directory", o->sysroot, path);
     }
     return DONE;
 }
@@ -169,7 +169,7 @@ void changed_settings_tell_left(const struct settings *s)
 {
     const char *left = settings_left(s);
     if (left[0] != '\0')
-        fprintf(stderr, "--quiet-machine leaves as they are:\n");
+        fprintf(stderr, "--quiet-machine leaves unchanged:\n");
     while (left[0] != '\0') {
         size_t length = strcspn(left, "\n");
         fprintf(stderr, "  %.*s\n", (int)length, left);
@@ -184,10 +184,8 @@ static int change(const struct options *o, const struct settings_wish *wish, str
     bool recordable = place_make(o, NULL, &place),
          must = wish->turbo >= 0 || wish->fixed_ghz > 0 || wish->quiet_must != 0;
     if (!recordable && must)
-        return refuse(
-            CANNOT,
-            "settings were not changed: there is nowhere to record the old ones, because XDG_RUNTIME_DIR is not "
-            "set (run as root)");
+        return refuse(CANNOT, "no settings were changed: there is nowhere to record the old ones, because "
+                              "XDG_RUNTIME_DIR is not set (run as root)");
     if (settings_apply(&place.roots, wish, out, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     if (!o->quiet)
@@ -308,7 +306,7 @@ int changed_settings_show(const struct options *o)
         return status;
     if (measured_cpu(o, place.roots.sys, &wish.cpu, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    printf("For the time of a measurement on CPU %d --quiet-machine would change, and then put back:\n", wish.cpu);
+    printf("During a measurement on CPU %d, --quiet-machine would change, and then restore:\n", wish.cpu);
     return settings_show(&place.roots, &wish, print_settings_line, &last, &error) == MACHINE_OK
                ? DONE
                : complain_of_machine("", &error);
@@ -325,8 +323,8 @@ int job_restore(const struct options *o)
     status = recover(o, false, &recovered);
     stop_release(NULL, NULL);
     if (status == DONE && recovered.lives[0] != '\0')
-        return refuse(CANNOT, "%s and puts them back when it ends; wait for that", recovered.lives);
+        return refuse(CANNOT, "%s and restores them when it ends; wait for that", recovered.lives);
     if (status == DONE && !recovered.anything && !o->quiet)
-        printf("no run left settings of this machine changed\n");
+        printf("no run left this machine's settings changed\n");
     return status;
 }

@@ -85,8 +85,8 @@ int privileges_check(void)
 {
     if (geteuid() == getuid() && getegid() == getgid() && getauxval(AT_SECURE) == 0)
         return DONE;
-    return refuse(CANNOT, "refused: this copy of the program would give whoever runs it more than they have (set-uid, "
-                          "set-gid or file capabilities); take that from it (chmod ug-s, setcap -r), and use sudo");
+    return refuse(CANNOT, "refused: this copy of the program would give whoever runs it extra privileges (set-uid, "
+                          "set-gid or file capabilities); remove them (chmod ug-s, setcap -r), and use sudo");
 }
 
 int privileges_keep(const struct options *o)

@@ -46,7 +46,7 @@ void profiling_await_command(struct profile_command *c)
     bool ended = profile_command_ended(c, true);
     stop_first_ends(true); /* the results are out: to wait no more is no failure */
     if (!ended && stop_ended() == 0)
-        complain("the profile is over; the command goes on and is waited for");
+        complain("the profile has ended; waiting for the command to end");
     while (!ended && stop_ended() == 0) {
         usleep(20000);
         ended = profile_command_ended(c, true);
@@ -55,7 +55,7 @@ void profiling_await_command(struct profile_command *c)
     }
     ended = profile_command_ended(c, true);
     if (!ended)
-        complain("the command goes on: process %d", (int)profile_command_pid(c));
+        complain("the command is still running: process %d", (int)profile_command_pid(c));
     else if (profile_command_failure(c) != NULL)
         complain("the command %s", profile_command_failure(c));
 }

@@ -34,7 +34,7 @@ static int refining_base(struct refining *f, struct machine_error *err)
     f->in_force = f->had = 0;
     return changed_settings_back_to(*f->settings, settings_base(*f->settings)) == DONE
                ? MACHINE_OK
-               : machine_fail(err, MACHINE_FAILED, "", "settings could not be put back between two refinements");
+               : machine_fail(err, MACHINE_FAILED, "", "settings could not be restored between two refinements");
 }
 
 /* Parts one by one: of each is known whether there is something of it here. */

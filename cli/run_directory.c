@@ -166,7 +166,7 @@ static int differing_member(const char *key, const json_t *a, const json_t *b, c
         return 0;
     if (strcmp(key, "environment") == 0 && json_is_string(here) && json_is_string(there) &&
         snapshot_differs(json_string_value(here), json_string_value(there), differences, sizeof(differences))) {
-        snprintf(why, size, "the settings of this computer are others: %s", differences);
+        snprintf(why, size, "the settings of this computer differ: %s", differences);
         return 1;
     }
     run_identity_show(here, mine, sizeof(mine));

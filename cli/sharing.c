@@ -223,9 +223,9 @@ int sharing_tell_frequency(FILE *screen, const struct machine_error *why)
     double ghz = frequency_now(&cpu);
     if (isfinite(ghz))
         fprintf(screen,
-                "Frequency now, by time stamps: %.3f GHz (CPU %d, scalar code, one core busy).\n"
-                "Not told by it: at which license level a core is, whose code demands that, and what it costs others.\n"
-                "A lower frequency may as well be due to power, heat, a governor or the number of active cores.\n",
+                "Frequency now, by time stamps: %.3f GHz (CPU %d, scalar code, one core busy).\nThis does not show at "
+                "which license level a core is, whose code demands it, or what it costs others.\nA lower frequency may "
+                "also be due to power, heat, a governor or the number of active cores.\n",
                 ghz, cpu);
     return complain_of_machine("", why);
 }

@@ -66,7 +66,7 @@ int measure_check_cores(const struct machine_info *info, const struct tables_opt
             return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: %s has %u core%s", o->active[i],
                                 info->cpu, info->cores, info->cores == 1 ? "" : "s");
         if (o->n_cpus > 0 && o->active[i] > o->n_cpus)
-            return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: only %zu CPUs are named", o->active[i],
+            return machine_fail(err, MACHINE_BAD_INPUT, "", "%u active cores: only %zu CPUs are listed", o->active[i],
                                 o->n_cpus);
     }
     return MACHINE_OK;

@@ -39,9 +39,9 @@ static int third_cache_bytes(const struct cpu_caches *c, uint64_t *bytes, struct
     if (*bytes < twice_l2)
         *bytes = twice_l2;
     if (c->l3 == 0)
-        return refuse_place("this CPU has no L3 cache, or nobody tells its size", err);
+        return refuse_place("this CPU has no L3 cache, or its size is unknown", err);
     if (*bytes > c->l3 / 2)
-        return refuse_place("the L3 cache is too small beside L2 to keep apart what is in it", err);
+        return refuse_place("the L3 cache is too small compared with L2 to be distinguished", err);
     return MACHINE_OK;
 }
 
@@ -50,14 +50,14 @@ static int memory_bytes(const struct cpu_caches *c, uint64_t *bytes, struct mach
     uint64_t last = c->l3 ? c->l3 : c->l2 ? c->l2 : c->l1;
 
     if (last == 0)
-        return refuse_place("the sizes of this CPU's caches are not known", err);
+        return refuse_place("the sizes of this CPU's caches are unknown", err);
     *bytes = fewer_of(two_above(4 * last), BYTES_MOST);
     if (c->memory > 0)
         *bytes = fewer_of(*bytes, two_below(c->memory / 4));
     if (*bytes <= 2 * last) {
         return machine_fail(err, MACHINE_CANNOT, "free some memory",
-                            "a buffer of %llu MiB (at most 1 GiB, and a quarter of the free memory) does not exceed "
-                            "the last cache, %llu MiB, by enough",
+                            "a buffer of %llu MiB (at most 1 GiB, and a quarter of the free memory) is not enough "
+                            "larger than the last-level cache, %llu MiB",
                             (unsigned long long)(*bytes >> 20), (unsigned long long)(last >> 20));
     }
     return MACHINE_OK;
@@ -73,7 +73,7 @@ int trials_bytes(const struct cpu_caches *c, enum trials_place place, size_t *by
     else if (place == TRIALS_MEMORY)
         status = memory_bytes(c, &found, err);
     else if (place != TRIALS_NOWHERE && own < 1024)
-        status = refuse_place("the size of this cache is not known", err);
+        status = refuse_place("the size of this cache is unknown", err);
     else if (place != TRIALS_NOWHERE)
         found = two_below(own / 2);
     *bytes = (size_t)found;
@@ -102,7 +102,7 @@ int trials_measure(struct machine *m, const struct trials_setup *s, struct trial
     memset(out, 0, sizeof *out);
     if (!m->ops->trials)
         return machine_fail(err, MACHINE_CANNOT, "use --machine timing, perf or msr, or model:NAME",
-                            "this machine runs no trials");
+                            "this machine cannot run trials");
     setup.period_us = 1;
     setup.max_samples = 1;
     setup.counters = NULL;

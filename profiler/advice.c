@@ -38,14 +38,13 @@ static void advice_own(const struct profile_result *r, struct profile_row *row, 
     unsigned level = row->by_level[2].value > row->by_level[1].value ? 2 : 1;
     struct advice_cost cost = advice_cost(row, overhead);
     double breakeven = r->terms.breakeven_us[level];
-    int n = snprintf(
-        row->advice, sizeof(row->advice),
-        "Its own wide code slows what comes after it, by about %.1f %% (%.1f to %.1f): do that work in fewer, "
-        "longer stretches, or with narrower instructions",
-        cost.value, cost.lo, cost.hi);
+    int n = snprintf(row->advice, sizeof(row->advice),
+                     "Its own wide code slows what follows it by about %.1f %% (%.1f to %.1f): batch that work into "
+                     "fewer, longer stretches, or use narrower instructions",
+                     cost.value, cost.lo, cost.hi);
     snprintf(row->advice + n, sizeof(row->advice) - (size_t)n,
-             isfinite(breakeven) ? "; going back from level %u in between pays from %.0f us on." : ".", level,
-             breakeven);
+             isfinite(breakeven) ? "; leaving level %u in between pays off only in gaps of at least %.0f us." : ".",
+             level, breakeven);
 }
 
 /* What tasks of a container do to each other as siblings. */
@@ -53,8 +52,8 @@ static void advice_among(struct profile_row *row, double overhead)
 {
     struct advice_cost cost = advice_cost(row, overhead);
     snprintf(row->advice, sizeof(row->advice),
-             "Its tasks slow each other as siblings of a core, by about %.1f %% (%.1f to %.1f): part those with wide "
-             "code from the others (core scheduling, cpusets).",
+             "Its tasks slow each other as siblings on a core by about %.1f %% (%.1f to %.1f): separate those with "
+             "wide code from the others (core scheduling, cpusets).",
              cost.value, cost.lo, cost.hi);
 }
 
@@ -64,20 +63,20 @@ static void advice_others(const struct profile_result *r, struct profile_row *ro
     struct advice_cost cost = advice_cost(row, overhead);
     const char *before, *after;
     if (row->kind == PROFILE_ALL) {
-        before = "Part ";
+        before = "Separate ";
         after = r->siblings ? " from the rest (cpusets, core scheduling)" : " from the rest (cpusets)";
     } else if (!r->siblings) {
         before = "Give ";
         after = " cores of its own (cpusets)";
     } else if (isnan(row->sibling.value)) {
         before = "Give ";
-        after = " cores of its own (cpusets; if siblings are the cause, which --sources tells, core scheduling does)";
+        after = " cores of its own (cpusets; or core scheduling, if siblings are the cause, which --sources shows)";
     } else if (row->sibling.value >= row->delay.value) {
         before = "Keep ";
         after = " off the sibling of its cores (core scheduling, cpusets)";
     } else {
         before = "Give ";
-        after = " cores of its own (cpusets): the level it leaves behind outlasts its turn";
+        after = " cores of its own (cpusets), as the level it leaves behind outlasts its time slice";
     }
     snprintf(row->advice, sizeof(row->advice), "%s%.*s%s: it costs about %.1f %% here (%.1f to %.1f).", before,
              ADVICE_NAME, culprit->name, after, cost.value, cost.lo, cost.hi);

@@ -132,11 +132,11 @@ static int terms_pause(const char *path, double wait_us, uint32_t *pause_us, str
 {
     double pause = isnan(wait_us) ? TERMS_PAUSE_US : ceil(wait_us) + TERMS_MARGIN_US;
     if (wait_us <= 0)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: a level is kept for 0 us: such waits were not measured",
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%s: a level is held for 0 us: such waits were not measured",
                             path);
     if (pause > PROFILE_PAUSE_US_MAX)
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "%s: a level is kept for up to %.0f us, and the pause has to be %d us longer: at most %d "
+                            "%s: a level is held for up to %.0f us, and the pause has to be %d us longer: at most %d "
                             "us are permitted",
                             path, wait_us, TERMS_MARGIN_US, PROFILE_PAUSE_US_MAX);
     *pause_us = (uint32_t)fmax(pause, PROFILE_PAUSE_US_MIN);

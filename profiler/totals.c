@@ -325,20 +325,20 @@ static void find_doubts(const struct profile_totals *t, struct profile_result *o
     out->n_doubts = 0;
     if (why & LIMITS_OFF_BINS)
         doubt(out,
-              "Up to %u cores were active, and the table has frequencies of no more than %u: where more are active, a "
-              "slower clock is not known to be the level's, and overhead is missed; --params with an export that was "
-              "measured with as many has them.",
+              "Up to %u cores were active, but the table has frequencies for no more than %u: beyond that, a slower "
+              "clock cannot be attributed to the level, and overhead is missed; use --params with an export measured "
+              "on as many active cores.",
               t->active_cores, t->setup.bin[t->setup.n_bins - 1].cores);
     else if (why & LIMITS_NOT_LIMITED)
         doubt(out,
               "In %.0f %% of the samples something other than the level limited the clock (power, heat, a governor), "
-              "or the table does not fit: overhead there is not seen, and how large it may be is not known.",
+              "or the table does not fit: overhead there is not seen, and its size is unknown.",
               100 * (double)s->not_limited / (double)s->known);
     if (why & LIMITS_UNSETTLED)
         doubt(out,
               "In %.0f %% of the turns in which a task ran the level was still reduced after the pause of %u us, which "
-              "is too short for this processor: the samples that are slowed are those that are lost; --params with an "
-              "export that has this processor's waits (table relaxation) makes it longer.",
+              "is too short for this processor: precisely the slowed samples are lost; --params with an export that "
+              "has this processor's waits (table relaxation) lengthens the pause.",
               100 * (double)s->unsettled / (double)s->busy, t->setup.pause_us);
 }
 

@@ -244,17 +244,17 @@ static void wake_warn(struct wake_series *s, struct wake_stages *out)
         trends += wake_has_trend(s, i);
     if (trends > 0)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
-                 "within %zu of %zu stages first_us goes on changing with idle_us: it changes gradually there, and "
-                 "the boundaries of such stages are no thresholds",
+                 "within %zu of %zu stages first_us keeps changing with idle_us: it changes gradually there, and the "
+                 "boundaries of such stages are not thresholds",
                  trends, s->n_stages);
     if ((double)out->discarded > most * (double)out->points)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
-                 "%zu of %zu points are on no stage's level: first_us is not in stages, or was disturbed",
+                 "%zu of %zu points are on no stage's level: first_us does not change in stages, or was disturbed",
                  out->discarded, out->points);
     if (out->n > 1 && (double)out->mixed > 2 * most * (double)out->points)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
-                 "%zu of %zu points are on the level of the neighbouring stage: the idle times were not kept to, or "
-                 "the boundary moves",
+                 "%zu of %zu points are on the level of the neighbouring stage: the idle times were not exact, or the "
+                 "boundary moves",
                  out->mixed, out->points);
 }
 
@@ -266,7 +266,7 @@ static int wake_analyse(const struct wake_point *p, struct wake_series *s, struc
     s->sigma = wake_noise(s);
     s->n_stages = wake_cut(s);
     if (s->n_stages > WAKE_STAGES_MOST)
-        return error_line(why, size, "first_us changes %zu times over idle_us: these are no stages", s->n_stages - 1);
+        return error_line(why, size, "first_us changes %zu times over idle_us: these are not stages", s->n_stages - 1);
     size_t *begin = s->begin; /* the cuts stand at the end, in order */
     memmove(begin + 1, begin + WAKE_STAGES_MOST - s->n_stages + 1, (s->n_stages - 1) * sizeof *begin);
     begin[0] = 0;

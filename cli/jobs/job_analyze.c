@@ -61,7 +61,7 @@ static int spare_input(const struct options *o, struct outputs *out)
         if (out->path[i] == NULL || is_stdin(input) || !file_is_same(out->path[i], input))
             continue;
         if (i != OUTPUT_CSV || o->csv != NULL)
-            return refuse(BAD_USAGE, "%s is the trace to be analysed and will not be overwritten", input);
+            return refuse(BAD_USAGE, "%s is the trace to be analyzed and will not be overwritten", input);
         free(out->path[i]);
         out->path[i] = NULL;
     }

@@ -28,8 +28,8 @@ static int write_export(const struct options *o, const struct schedule *s)
 static void tell_left_out(const struct schedule *s)
 {
     if (s->n_left_out > 0) {
-        complain("%zu row%s or value%s of the tables cannot be exported, the first from table %s; the list 'missing' "
-                 "of the export has %s",
+        complain("%zu row%s or value%s of the tables cannot be exported, the first from table %s; the export's list "
+                 "'missing' has %s",
                  s->n_left_out, s->n_left_out == 1 ? "" : "s", s->n_left_out == 1 ? "" : "s", s->first_left_out,
                  s->n_left_out == 1 ? "it" : "all of them");
     }

@@ -79,13 +79,13 @@ static int make_setup(struct profile_job *j)
     p->setup.ref_khz = (uint32_t)(p->info.ref_khz + 0.5);
     if (profile_duty_ppm(&p->setup, p->info.cores) > PROFILE_DUTY_PERCENT_MAX * 10000)
         return refuse(BAD_USAGE,
-                      "--rate: %g samples a second would take %.1f %% of the time of %u core%s, and at most %d %% are "
+                      "--rate: %g samples a second would take %.1f %% of the time of %u core%s, but at most %d %% is "
                       "permitted; --rate %g works",
                       1e6 / p->setup.mean_us, profile_duty_ppm(&p->setup, p->info.cores) * 1e-4, p->info.cores,
                       p->info.cores == 1 ? "" : "s", PROFILE_DUTY_PERCENT_MAX, largest_rate(&p->setup, p->info.cores));
     if (!profile_setup_valid(&p->setup, p->info.cores))
         return refuse(BAD_USAGE,
-                      "--params: a pause of %u us or a turbo frequency of %s is beyond what the profiler takes (%d to "
+                      "--params: a pause of %u us or a turbo frequency of %s is beyond the profiler's limits (%d to "
                       "%d us, 1 MHz to 16 GHz)",
                       p->setup.pause_us, o->params != NULL ? o->params : p->info.name, PROFILE_PAUSE_US_MIN,
                       PROFILE_PAUSE_US_MAX);
@@ -117,8 +117,8 @@ static void make_head(struct profile_job *j)
     if (j->o->params != NULL && strcmp(j->params_cpu, j->p.info.cpu) != 0)
         warn(j, "the parameters of %s are those of %s; this is %s", j->o->params, j->params_cpu, j->p.info.cpu);
     if (!j->p.info.modelled && !sees_all_tasks())
-        warn(j, "this PID namespace is not the first: tasks have other numbers here, thus no command lines%s",
-             head->command != NULL ? ", and those of the command are not marked" : "");
+        warn(j, "not in the initial PID namespace: task IDs differ here, so there are no command lines%s",
+             head->command != NULL ? ", and the command's tasks are not marked" : "");
 }
 
 /* Before it begins: whose time it takes, and how late anything may become. */
@@ -217,7 +217,7 @@ static int profile_otherwise(const struct profile_job *j, const struct machine_e
     if (wants_module(j->o) || sharing_possible(&perf) != MACHINE_OK)
         return complain_of_machine("", module);
     complain_with_remedy(module->text, module->remedy);
-    complain("overhead and causes are not told: shares of license levels follow");
+    complain("overhead and causes are not shown: shares of license levels follow");
     return sharing_run(j->o, &j->files);
 }
 

@@ -57,7 +57,7 @@ static int check_machine(const struct options *o)
     if (o->input != NULL && changes)
         return refuse(BAD_USAGE, "%s cannot be combined with --input, which reads tables measured earlier", change);
     if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0])
-        return refuse(BAD_USAGE, "--cpu %u is not the first of --cpus, which is the CPU measured; leave --cpu out",
+        return refuse(BAD_USAGE, "--cpu %u is not the first of --cpus, which is measured; omit --cpu",
                       (unsigned)o->cpu.value);
     return 0;
 }
@@ -98,16 +98,16 @@ static int check_profile(const struct options *o)
         return refuse(BAD_USAGE, "--machine: --profile cannot use '%s'; it works with auto, helper, perf, model:NAME",
                       o->machine);
     if (p->command != NULL && model)
-        return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled ones",
+        return refuse(BAD_USAGE, "the command '%s' cannot be combined with --machine %s, whose tasks are modelled",
                       p->command[0], o->machine);
     if (p->command != NULL && p->command[0][0] == '\0')
         return refuse(BAD_USAGE, "--profile: the name of the command is empty");
     if (p->live && p->no_live)
         return refuse(BAD_USAGE, "--live and --no-live cannot be combined");
     if (p->live && (file_is_stdout(o->csv) || file_is_stdout(o->json) || file_is_stdout(p->folded)))
-        return refuse(BAD_USAGE, "--live cannot be combined with a file on standard output, where the view is");
+        return refuse(BAD_USAGE, "--live cannot be combined with a file on standard output, which the view needs");
     if (p->rehearsal && (model || (o->machine != NULL && strcmp(o->machine, "perf") == 0)))
-        return refuse(BAD_USAGE, "--rehearsal is of the kernel module: it cannot be combined with --machine %s",
+        return refuse(BAD_USAGE, "--rehearsal needs the kernel module: it cannot be combined with --machine %s",
                       o->machine);
     const char *const counted = p->sources          ? "--sources"
                                 : p->folded != NULL ? "--folded"
@@ -117,8 +117,7 @@ static int check_profile(const struct options *o)
         return refuse(BAD_USAGE, "%s cannot be combined with --rehearsal, which counts nothing", counted);
     const char *const sampled = counted != NULL ? counted : o->plot != NULL ? "--plot" : p->live ? "--live" : NULL;
     if (o->machine != NULL && strcmp(o->machine, "perf") == 0 && sampled != NULL)
-        return refuse(BAD_USAGE, "%s cannot be combined with --machine perf, which has shares of levels alone",
-                      sampled);
+        return refuse(BAD_USAGE, "%s cannot be combined with --machine perf, which only has shares of levels", sampled);
     return 0;
 }
 

@@ -207,28 +207,28 @@ static const struct option_row option_table[] = {
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
      WITH_ANY, .take = take_transition, JOB_TRANSITION},
     {"table", "NAME", "Measure a table (--list tables)", WITH_ANY, .take = take_table, JOB_TABLE},
-    {"all", NULL, "Measure every table into a directory, with a report to read (report.html)", WITH_ANY,
-     .take = take_job, JOB_ALL},
+    {"all", NULL, "Measure every table into a directory, with a report (report.html)", WITH_ANY, .take = take_job,
+     JOB_ALL},
     {"validate", "SKU", "Compare the measurement with published figures (--list skus): status 4 if it deviates",
      WITH_ANY, .take = take_job, JOB_VALIDATE},
     {"export", "FORM",
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
      WITH_ANY, .take = take_job, JOB_EXPORT, .names = export_names},
-    {"analyze", "FILE", "Find the phases of a trace, or stages of first uses; - is standard input", WITH_ANY,
-     .take = take_file_job, JOB_ANALYZE},
+    {"analyze", "FILE", "Find the phases of a trace, or the stages in a recording of first uses; - is standard input",
+     WITH_ANY, .take = take_file_job, JOB_ANALYZE},
     {"simulate", "WORKLOAD",
-     "Replay a workload (CSV, text of perf script, - for one of them as standard input, or a drawn one by name) on a "
+     "Replay a workload (a CSV file or perf script text, - for standard input, or a drawn one by name) on a "
      "processor with exported parameters, under several frequency policies and schedulers",
      WITH_ANY, .take = take_file_job, JOB_SIMULATE},
     {"profile", NULL,
-     "Sample how much other code's wide instructions slow each task: all of them, for a while or while COMMAND runs: "
-     "--profile -- COMMAND ARG...",
+     "Sample how much other code's wide instructions slow each task of the system, for --seconds or while a command "
+     "runs: --profile -- COMMAND ARG...",
      WITH_ANY, .take = take_job, JOB_PROFILE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
      WITH_ANY, .take = take_job, JOB_SELF_TEST},
     {"check", "environment",
-     "What of this computer disturbs a measurement, what that costs, and the commands that change it", WITH_ANY,
+     "Show what disturbs measurements on this computer, at what cost, and the commands that change it", WITH_ANY,
      .take = take_job, JOB_CHECK, .names = check_names},
     {"list", "WHAT", "List kernels, machines, skus, tables or workloads", WITH_ANY, .take = take_list, JOB_LIST},
     {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
@@ -264,7 +264,7 @@ static const struct option_row option_table[] = {
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
      .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
-     "Quiet the computer for the run, as far as permitted: of "
+     "Quiet the computer for the run, as far as permitted; PARTS of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
      "(default: all but turbo and smt)",
      WITH_MEASURING | WITH_LIST, .take = option_take_quiet, .optional = true},
@@ -284,7 +284,7 @@ static const struct option_row option_table[] = {
      .take = take_corunner},
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"burst", "N,T",
-     "Of --table burst only this row: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s)",
+     "Only this row of --table burst: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s)",
      WITH_TABLE | WITH_ALL, .take = option_take_burst},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
      AT(tables.brief)},
@@ -295,22 +295,21 @@ static const struct option_row option_table[] = {
     {"policy", "LIST", "Of stock,timeout,oracle,software,learned,never (default: all)", WITH_SIMULATE,
      .take = option_take_policies},
     {"scheduler", "LIST",
-     "Of fair,fair-subtract,fair-attribute,core,specialize: tasks are scheduled anew (default: they run where they "
-     "were "
+     "Of fair,fair-subtract,fair-attribute,core,specialize: tasks are rescheduled (default: they run where they were "
      "recorded)",
      WITH_SIMULATE, .take = option_take_schedulers},
-    {"smt", "on|off", "Whether siblings share a core (default: where they are known)", WITH_SIMULATE,
-     .take = take_on_off, AT(simulate.smt)},
+    {"smt", "on|off", "Whether siblings share a core (default: if they are known)", WITH_SIMULATE, .take = take_on_off,
+     AT(simulate.smt)},
     {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
      .take = take_recorded},
-    {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3; or machine: those of this one, where it was recorded",
+    {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3; or machine: those of this one, if recorded here",
      WITH_SIMULATE, .take = take_file, AT(simulate.siblings)},
     {"wide", "WHO=CLASS",
-     "Tasks of perf script text that run wide code: a name with * and ?, a thread or process number; of class "
+     "Tasks in perf script text that run wide code: a name with * and ?, or a thread or process ID; CLASS is "
      "256light, "
      "256heavy, 512light or 512heavy; may be repeated",
      WITH_SIMULATE, .take = option_take_mark},
-    {"stamps", "FILE[=CLASS]", "Begin and end of the wide phases of each thread of perf script text", WITH_SIMULATE,
+    {"stamps", "FILE[=CLASS]", "Start and end of each thread's wide phases in perf script text", WITH_SIMULATE,
      .take = option_take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
      .take = option_take_number, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
@@ -318,20 +317,19 @@ static const struct option_row option_table[] = {
      .take = take_flag, AT(simulate.what_if)},
     {.about = "What --profile does:"},
     {"seconds", "N",
-     "So long (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: counted for so long, 1)",
+     "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1)",
      WITH_PROFILE | WITH_CHECK, .take = option_take_number, AT(profile.seconds), 0.1, 604800, "0.1 to 604800 seconds"},
-    {"rate", "HZ", "Samples a second, of all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
+    {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
-    {"sources", NULL, "Split overhead into that of the sibling and that of levels that are kept", WITH_PROFILE,
+    {"sources", NULL, "Split overhead into that due to siblings and that due to levels still held", WITH_PROFILE,
      .take = take_flag, AT(profile.sources)},
-    {"folded", "FILE", "Write the stacks of the code that demands levels, folded, for flame graphs", WITH_PROFILE,
+    {"folded", "FILE", "Write folded stacks of the code that demands levels, for flame graphs", WITH_PROFILE,
      .take = take_file, AT(profile.folded)},
-    {"rehearsal", NULL, "Timers and pauses alone: nothing is counted (what does it do to this system?)", WITH_PROFILE,
-     .take = take_flag, AT(profile.rehearsal)},
-    {"live", NULL, "Show what is known by now, as top does (default: where standard output is a terminal)",
-     WITH_PROFILE, .take = take_flag, AT(profile.live)},
-    {"no-live", NULL, "Do not: print the result at the end alone", WITH_PROFILE, .take = take_flag,
-     AT(profile.no_live)},
+    {"rehearsal", NULL, "Timers and pauses only, nothing is counted: to see how profiling affects this system",
+     WITH_PROFILE, .take = take_flag, AT(profile.rehearsal)},
+    {"live", NULL, "Show results while profiling, like top (default: if standard output is a terminal)", WITH_PROFILE,
+     .take = take_flag, AT(profile.live)},
+    {"no-live", NULL, "Only print the result at the end", WITH_PROFILE, .take = take_flag, AT(profile.no_live)},
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace, the table or the profile; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_PROFILE, .take = take_file, AT(csv)},
@@ -349,8 +347,8 @@ static const struct option_row option_table[] = {
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
     {"input", "DIR",
-     "With --validate, --export: use the tables that --all measured into DIR; with --self-test: judge the readings of "
-     "this bundle again",
+     "With --validate, --export: use the tables that --all measured into DIR; with --self-test: re-evaluate the "
+     "readings of this bundle",
      WITH_VALIDATE | WITH_EXPORT | WITH_SELF_TEST, .take = take_file, AT(input)},
     {"bundle", "FILE.tar.gz",
      "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names",
@@ -397,8 +395,8 @@ static int take_argument(const char *text, struct options *o)
     if (o->job == JOB_SIMULATE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; --simulate takes one workload at a time", text);
     if (o->job == JOB_PROFILE)
-        return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile stands behind --: --profile -- %s",
-                      text, text);
+        return refuse(BAD_USAGE, "unexpected argument '%s'; a command to profile follows --: --profile -- %s", text,
+                      text);
     return refuse(BAD_USAGE,
                   "unexpected argument '%s'; use --analyze FILE for a recorded trace, --transition FROM:TO for kernels",
                   text);
@@ -433,7 +431,7 @@ void option_parse_short_usage(void)
 static int take_rest(char **rest, struct options *o)
 {
     if (o->job == JOB_PROFILE && *rest == NULL)
-        return refuse(BAD_USAGE, "--profile: there is no command behind --");
+        return refuse(BAD_USAGE, "--profile: no command after --");
     if (o->job == JOB_PROFILE)
         o->profile.command = rest;
     for (; o->job != JOB_PROFILE && *rest != NULL; rest++)

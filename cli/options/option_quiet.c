@@ -22,7 +22,7 @@ static int refuse_name(const char *option, const char *text, size_t length, cons
     char all[200] = "";
     for (int i = 0; i < n; i++)
         text_list_add(all, sizeof(all), ", ", "%s", names[i]);
-    return refuse(BAD_USAGE, "--%s: unknown '%.*s'; of: %s", option, (int)length, text, all);
+    return refuse(BAD_USAGE, "--%s: unknown '%.*s'; allowed: %s", option, (int)length, text, all);
 }
 
 int option_take_quiet(const struct option_row *p, const char *text, struct options *o)
@@ -66,15 +66,18 @@ int option_quiet_check(const struct options *o)
     if (o->sysroot != NULL && o->job == JOB_LIST && o->list != LIST_MACHINES)
         return refuse(BAD_USAGE, "--sysroot cannot be combined with --list %s", o->job_argument);
     if (o->sysroot != NULL && o->job == JOB_LIST && !o->quiet_given)
-        return refuse(BAD_USAGE, "--sysroot with --list machines shows what --quiet-machine would do: add it");
+        return refuse(BAD_USAGE,
+                      "--sysroot with --list machines shows what --quiet-machine would do: add --quiet-machine");
     if (o->sysroot != NULL && o->job != JOB_CHECK && o->job != JOB_RESTORE && !o->quiet_given)
-        return refuse(BAD_USAGE, "--sysroot: with --%s it is where --quiet-machine changes settings: add that",
+        return refuse(BAD_USAGE,
+                      "--sysroot: with --%s it says where --quiet-machine changes settings: add --quiet-machine",
                       o->job_option);
     if (o->sysroot != NULL && (WITH_MEASURING & 1u << o->job) != 0 && !modelled)
-        return refuse(BAD_USAGE, "--sysroot changes settings of a folder, which no machine measured here has; use it "
-                                 "with --machine model:NAME");
+        return refuse(BAD_USAGE, "--sysroot changes settings in a directory, which have no effect on this machine; use "
+                                 "it with --machine model:NAME");
     if (o->turbo.given && o->turbo.on && (o->quiet_parts & QUIET_TURBO) != 0)
-        return refuse(BAD_USAGE, "--quiet-machine=turbo switches turbo off, and --turbo on does not: leave out one");
+        return refuse(BAD_USAGE,
+                      "--quiet-machine=turbo switches turbo off, which contradicts --turbo on: leave one out");
     if (o->quiet_given && o->job == JOB_LIST && o->list != LIST_MACHINES)
         return refuse(BAD_USAGE, "--quiet-machine cannot be combined with --list %s", o->job_argument);
     return 0;

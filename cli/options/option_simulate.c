@@ -93,8 +93,8 @@ int option_take_stamps(const struct option_row *p, const char *text, struct opti
         return refuse(BAD_USAGE, "--%s: the name is empty", p->name);
     const char *behind = strrchr(text, '=');
     if (equals == NULL && behind != NULL && behind > text && access(text, F_OK) != 0)
-        return refuse(BAD_USAGE, "--%s: '%s' is no class, and there is no file '%s'; classes: %s", p->name, behind + 1,
-                      text, SIM_CLASSES_ALLOWED);
+        return refuse(BAD_USAGE, "--%s: '%s' is not a class, and there is no file '%s'; classes: %s", p->name,
+                      behind + 1, text, SIM_CLASSES_ALLOWED);
     if (equals == NULL)
         out->stamps_class = SIM_NONE;
     out->stamps = equals == NULL ? text : strndup(text, (size_t)(equals - text));

@@ -41,14 +41,13 @@ static bool cpu_known(const struct environment_tree *t, int cpu)
 static int environment_open(const char *root, int cpu, struct environment_tree *t, struct machine_error *err)
 {
     if (environment_tree_open(root, t) != 0)
-        return machine_fail(err, MACHINE_BAD_INPUT, "name a folder that holds sys, proc, dev and run of a machine",
+        return machine_fail(err, MACHINE_BAD_INPUT, "name a directory with a machine's sys, proc, dev and run",
                             "%.300s: cannot be opened: %s", root, strerror(errno));
     if (cpu_known(t, cpu))
         return MACHINE_OK;
     environment_tree_close(t);
     return machine_fail(err, MACHINE_BAD_INPUT, "",
-                        "no CPU %d: neither %.100s/sys/devices/system/cpu nor %.100s/proc tells of it", cpu, root,
-                        root);
+                        "no CPU %d: neither %.100s/sys/devices/system/cpu nor %.100s/proc lists it", cpu, root, root);
 }
 
 void environment_free(struct environment *e)

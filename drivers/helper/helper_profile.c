@@ -89,9 +89,9 @@ static int helper_profile_read(struct profile_source *s, struct profile_record *
     int ready = h->io->wait(h->fd, timeout_ms);
     ssize_t got = ready > 0 ? h->io->read(h->fd, out, max * sizeof *out) : ready;
     if (got < 0 && errno != EINTR && errno != EAGAIN)
-        return machine_fail(err, MACHINE_FAILED, "", "the kernel helper gives no more records: %s", strerror(errno));
+        return machine_fail(err, MACHINE_FAILED, "", "no more records from the kernel helper: %s", strerror(errno));
     if (got > 0 && (size_t)got % sizeof *out != 0)
-        return machine_fail(err, MACHINE_FAILED, "", "the kernel helper gave a part of a record");
+        return machine_fail(err, MACHINE_FAILED, "", "the kernel helper returned an incomplete record");
     *n = got > 0 ? (size_t)got / sizeof *out : 0;
     return MACHINE_OK;
 }
@@ -153,7 +153,7 @@ static int helper_profile_choose(struct helper_profile *h, const struct events_t
             .source = CHARACTERIZE_RAW, .config = t->entries[t->license[EVENTS_LVL1 + i]].code};
         const struct events_entry *e = events_by_name(t, stalls[i], err);
         if (e == NULL)
-            return machine_fail(err, MACHINE_CANNOT, "", "there is no event %s for %s", stalls[i], t->title);
+            return machine_fail(err, MACHINE_CANNOT, "", "no event %s is known for %s", stalls[i], t->title);
         h->counter[PROFILE_STALL_LOADS + i] = (struct characterize_counter){.source = CHARACTERIZE_RAW,
                                                                             .config = e->code};
     }

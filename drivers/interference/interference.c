@@ -200,9 +200,10 @@ static int tell_leader(struct interferer *i, char what)
 
 static int somebody_killed(const struct interferer *i, struct machine_error *err)
 {
-    return machine_fail(err, MACHINE_FAILED, "free some memory, and try again",
-                        "--interference %s ended before what it was to disturb did: somebody, or the kernel, killed it",
-                        interference_names[i->plan.kind]);
+    return machine_fail(
+        err, MACHINE_FAILED, "free some memory, and try again",
+        "--interference %s ended before the measurement that it was to disturb: somebody, or the kernel, killed it",
+        interference_names[i->plan.kind]);
 }
 
 int interference_begin(struct interferer *i, struct machine_error *err)
@@ -213,8 +214,9 @@ int interference_begin(struct interferer *i, struct machine_error *err)
         return MACHINE_OK;
     if (error == KILLED_BEFORE)
         return somebody_killed(i, err);
-    return machine_fail(err, MACHINE_FAILED, "", "--interference %s cannot begin: %s", interference_names[i->plan.kind],
-                        error > 0 ? strerror(error) : "its processes end at once (too little memory, or no /bin/sh)");
+    return machine_fail(err, MACHINE_FAILED, "", "--interference %s cannot start: %s", interference_names[i->plan.kind],
+                        error > 0 ? strerror(error)
+                                  : "its processes end immediately (too little memory, or no /bin/sh)");
 }
 
 int interference_end(struct interferer *i, struct machine_error *err)

@@ -84,8 +84,8 @@ int interference_plan_for(enum interference kind, const struct cpu_view *v, cons
     } else {
         int place = other_cpus(v, sys, cpu, &out->cpus);
         if (place < 0)
-            return machine_fail(err, MACHINE_CANNOT, "use --interference make, or allow this process a second CPU",
-                                "--interference %s needs another CPU than the measured one, CPU %d", name, cpu);
+            return machine_fail(err, MACHINE_CANNOT, "use --interference make, or give this process a second CPU",
+                                "--interference %s needs a CPU besides the measured one, CPU %d", name, cpu);
         if (kind == INTERFERENCE_MEMORY) {
             cpu_mask_clear(&out->cpus);
             cpu_mask_add(&out->cpus, place);
@@ -95,10 +95,10 @@ int interference_plan_for(enum interference kind, const struct cpu_view *v, cons
     }
     double bytes = wanted < may / out->processes ? wanted : may / out->processes;
     if (bytes < (double)mib)
-        return machine_fail(err, MACHINE_CANNOT, "free some memory",
-                            "--interference %s needs at least %u MiB, which must be less than a quarter of what is free"
-                            " (%.0f MiB)",
-                            name, out->processes, 4 * may / (double)mib);
+        return machine_fail(
+            err, MACHINE_CANNOT, "free some memory",
+            "--interference %s needs at least %u MiB, which must be less than a quarter of the free memory (%.0f MiB)",
+            name, out->processes, 4 * may / (double)mib);
     out->bytes = (size_t)bytes / mib * mib;
     return MACHINE_OK;
 }

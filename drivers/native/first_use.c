@@ -34,10 +34,10 @@ static int check_first_use(const struct native *s, const struct first_use_reques
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
     if (r->warm.kernel->width != 256 && r->warm.kernel->width != 512)
-        return machine_fail(err, MACHINE_CANNOT, "", "first uses are measured of 256-bit and 512-bit units");
+        return machine_fail(err, MACHINE_CANNOT, "", "first uses can only be measured for 256-bit and 512-bit units");
     if (!(r->warm_us > 0 && r->warm_us <= 1e6 && r->idle_us >= 0 && r->idle_us <= 1e6 && r->observe_us > 0 &&
           r->observe_us <= 1e4))
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "idle times of up to a second can be measured");
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "idle times of at most a second can be measured");
     return MACHINE_OK;
 }
 

@@ -24,8 +24,7 @@ int trials_check(const struct native *s, const struct trials_request *r, struct 
     }
     if (r->before == TRIALS_IBPB) {
         return machine_fail(err, MACHINE_CANNOT, "load the kernel helper and use --machine helper",
-                            "an indirect branch predictor barrier is a write to register 49H, which only the kernel "
-                            "may do");
+                            "an indirect branch predictor barrier is a write to MSR 49H, which only the kernel may do");
     }
     if (r->trials == 0 || r->trials > TRIALS_MOST || !(r->trial_us > 0 && r->trial_us <= 1e7) ||
         (r->bytes & (r->bytes - 1)) != 0 || (r->workload == WORKLOAD_LOAD && r->bytes < 64)) {
@@ -165,7 +164,7 @@ static int check_trial(const struct trials_clock *clock, const struct trials_too
 {
     if (clock != NULL && (t->begin == COUNTER_MISSING || t->end == COUNTER_MISSING)) {
         return machine_fail(err, MACHINE_FAILED, "stop other users of the counters (perf, a watchdog)",
-                            "the counter of cycles was taken away in trial %u", i + 1);
+                            "the cycle counter was taken away in trial %u", i + 1);
     }
     if (t->end <= t->begin)
         return machine_fail(err, MACHINE_FAILED, "", "the clock went back in trial %u", i + 1);
@@ -187,7 +186,7 @@ static int run_all(const struct native *s, const struct trials_request *r, const
             if (++seen->discarded <= STANDSTILLS_MOST)
                 continue;
             return machine_fail(err, MACHINE_FAILED, "keep it from being suspended or stopped, and repeat",
-                                "the machine stood still for more than a second in %u trials", seen->discarded);
+                                "the machine was stopped for more than a second in %u trials", seen->discarded);
         }
         int status = check_trial(clock, &took, i, err);
         if (status != MACHINE_OK)

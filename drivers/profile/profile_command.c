@@ -80,7 +80,7 @@ static int command_look(const char *name, char *path, size_t size, struct machin
     if (strchr(name, '/') == NULL) {
         return command_find(name, path, size)
                    ? MACHINE_OK
-                   : machine_fail(err, MACHINE_BAD_INPUT, "", "there is no command '%s' in PATH", name);
+                   : machine_fail(err, MACHINE_BAD_INPUT, "", "command '%s' is not in PATH", name);
     }
     if (strlen(name) >= size || access(name, X_OK) != 0)
         return machine_fail(err, MACHINE_BAD_INPUT, "", "the command '%s' cannot be executed: %s", name,
@@ -116,7 +116,7 @@ int profile_command_go(struct profile_command *c, struct machine_error *err)
     if (let && got != (ssize_t)sizeof error)
         return MACHINE_OK;
     return machine_fail(err, MACHINE_FAILED, "", "cannot execute '%s': %s", c->path,
-                        let ? strerror(error) : "it has been ended already");
+                        let ? strerror(error) : "it has already ended");
 }
 
 pid_t profile_command_pid(const struct profile_command *c)

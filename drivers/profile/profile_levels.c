@@ -23,7 +23,7 @@ int profile_levels_find(const char *sys, const char *data_dir, const struct cpu_
                             "AMD processors have no license levels: there is nothing to profile on this %s", id->brand);
     if (cpu_contradicts(leaves, why, sizeof why))
         return machine_fail(err, MACHINE_CANNOT, "measure on the host",
-                            "which license events this CPU has cannot be known: %s", why);
+                            "it is unknown which license events this CPU has: %s", why);
     perf_find_pmu(sys, cpu_default(sys), &pmu);
     int status = events_find(data_dir, id, pmu.name, out, err);
     if (status == MACHINE_OK && (out->license[EVENTS_LVL1] < 0 || out->license[EVENTS_LVL2] < 0))

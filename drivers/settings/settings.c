@@ -52,7 +52,7 @@ static void note_others(const struct undoing *u, struct machine_error *err)
 {
     *err = (struct machine_error){.status = MACHINE_OK};
     if (u->others[0] != '\0')
-        snprintf(err->text, sizeof err->text, "somebody else has set these meanwhile, they are left: %s", u->others);
+        snprintf(err->text, sizeof err->text, "set by somebody else meanwhile and left alone: %s", u->others);
 }
 
 size_t settings_mark(const struct settings *s)
@@ -135,7 +135,7 @@ static int refuse_without_journal(const struct settings *s, struct machine_error
 {
     const char *why = s->journal_error == EBADMSG ? "it contains something else" : strerror(s->journal_error);
     return machine_fail(err, MACHINE_CANNOT, "run as root, or remove it",
-                        "settings were not changed, because the old ones could not be recorded in %s: %s", s->state,
+                        "no settings were changed, because the old ones could not be recorded in %s: %s", s->state,
                         why);
 }
 
@@ -240,7 +240,7 @@ static size_t make_part(struct settings *s, struct quiet_plan *p)
 static int refuse_part(int number, const char *why, struct machine_error *err)
 {
     return machine_fail(err, MACHINE_CANNOT, "leave it out of --quiet-machine=...",
-                        "--quiet-machine=%s: nothing of it can be changed here: %s", settings_part_names[number], why);
+                        "--quiet-machine=%s: nothing in it can be changed here: %s", settings_part_names[number], why);
 }
 
 static int make_quiet(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
@@ -370,20 +370,18 @@ static void tell_recovered(enum state_kind kind, pid_t pid, const struct undoing
 {
     told[0] = '\0';
     if (kind == STATE_REBOOTED) {
-        snprintf(told, size,
-                 "settings that a killed run (process %d) had changed are gone: the machine was started anew since",
+        snprintf(told, size, "settings changed by a killed run (process %d) are gone: the machine was rebooted since",
                  (int)pid);
     }
     if (u->written > 0) {
-        snprintf(told, size, "restored %zu setting%s that a killed run (process %d) had changed", u->written,
+        snprintf(told, size, "restored %zu setting%s changed by a killed run (process %d)", u->written,
                  u->written == 1 ? "" : "s", (int)pid);
     }
     if (u->others[0] != '\0') {
         size_t used = strlen(told);
         snprintf(told + used, size - used,
-                 "%ssomebody else has set these since a run (process %d) was killed, they "
-                 "are left: %s",
-                 used > 0 ? "; " : "", (int)pid, u->others);
+                 "%sset by somebody else since a run (process %d) was killed, and left alone: %s", used > 0 ? "; " : "",
+                 (int)pid, u->others);
     }
 }
 
@@ -403,7 +401,7 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
                                                   "a killed run left this machine's settings changed (%s)", r->state);
     }
     if (error != 0) {
-        return machine_fail(err, MACHINE_CANNOT, "restore by hand what it lists, then remove it",
+        return machine_fail(err, MACHINE_CANNOT, "restore what it lists by hand, then remove it",
                             "%s cannot be understood: %s", r->state,
                             error == EBADMSG ? "it was not written by this program" : strerror(error));
     }

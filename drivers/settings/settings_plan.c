@@ -92,10 +92,9 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
     if (status == MACHINE_CANNOT) {
         char why[250];
         snprintf(why, sizeof why, "%.240s", err->text);
-        machine_fail(
-            err, MACHINE_CANNOT, "load a cpufreq driver, or as root: modprobe msr",
-            "turbo cannot be switched on or off here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s",
-            why);
+        machine_fail(err, MACHINE_CANNOT, "load a cpufreq driver, or as root: modprobe msr",
+                     "turbo cannot be switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost, and %s",
+                     why);
     }
     return status;
 }
@@ -118,10 +117,9 @@ int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes 
     if (status == MACHINE_OK && !found && r->intel) {
         status = plan_turbo_bits(r, no_turbo, out, err);
     } else if (status == MACHINE_OK && !found) {
-        status = machine_fail(
-            err, MACHINE_CANNOT, "",
-            "turbo cannot be switched on or off here: there is neither intel_pstate/no_turbo nor cpufreq/boost "
-            "(a virtual machine has none)");
+        status = machine_fail(err, MACHINE_CANNOT, "",
+                              "turbo cannot be switched here: there is neither intel_pstate/no_turbo nor cpufreq/boost "
+                              "(a virtual machine has none)");
     }
     const char *was = out->n == before ? "as before" : on ? "was off" : "was on";
     text_list_add(text, size, "; ", "turbo %s (%s)", on ? "on" : "off", was);

@@ -77,7 +77,7 @@ int settings_show(const struct settings_roots *r, const struct settings_wish *wi
         }
         settings_quiet_why(&plan, why, sizeof why);
         if (why[0] == '\0' && plan.changes.n == 0)
-            snprintf(why, sizeof why, "%s", "is so already");
+            snprintf(why, sizeof why, "%s", "already so");
         line.name = NULL;
         if (why[0] != '\0')
             take(data, &line);

@@ -66,9 +66,9 @@ void settings_quiet_add(struct quiet_plan *p, enum change_kind kind, const char 
 void settings_quiet_why(const struct quiet_plan *p, char *out, size_t size)
 {
     bool irq = strstr(p->first, "/irq/") != NULL; /* managed ones, of queues for each CPU, refuse */
-    const char *because = p->error == -1                                  ? "takes the write and forgets it"
-                          : p->error == EBADMSG                           ? "what stands there is not understood"
-                          : irq && (p->error == EIO || p->error == EPERM) ? "the kernel alone places it"
+    const char *because = p->error == -1                                  ? "accepts the write but does not keep it"
+                          : p->error == EBADMSG                           ? "its content is not understood"
+                          : irq && (p->error == EIO || p->error == EPERM) ? "only the kernel places it"
                                                                           : strerror(p->error);
 
     out[0] = '\0';
@@ -77,7 +77,7 @@ void settings_quiet_why(const struct quiet_plan *p, char *out, size_t size)
     else if (p->kept == 1)
         snprintf(out, size, "%s: %s", p->first, because);
     else if (p->kept > 1 && p->kept >= p->all)
-        snprintf(out, size, "%s, for one: %s", p->first, because);
+        snprintf(out, size, "e.g. %s: %s", p->first, because);
     else if (p->kept > 1)
-        snprintf(out, size, "%zu of %zu cannot be changed, %s for one: %s", p->kept, p->all, p->first, because);
+        snprintf(out, size, "%zu of %zu cannot be changed, e.g. %s: %s", p->kept, p->all, p->first, because);
 }

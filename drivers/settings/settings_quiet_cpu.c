@@ -31,7 +31,7 @@ static void add_of_policy(struct quiet_plan *p, const char *name, const char *af
     int policy = settings_quiet_policy(p->roots, p->cpu);
 
     if (policy < 0) {
-        snprintf(p->why, sizeof p->why, "there is no cpufreq here (where this is a virtual machine, the host decides)");
+        snprintf(p->why, sizeof p->why, "there is no cpufreq here (in a virtual machine, the host decides)");
         return;
     }
     snprintf(path, sizeof path, SETTINGS_CPUS "cpufreq/policy%d/%s", policy, name);
@@ -126,11 +126,11 @@ void settings_quiet_smt(struct quiet_plan *p)
         return;
     }
     if (has_cpusets(p->roots)) {
-        snprintf(p->why, sizeof p->why, "cpusets (cgroup version 1) would lose the sibling for good");
+        snprintf(p->why, sizeof p->why, "cpusets (cgroup version 1) would lose the sibling permanently");
         return;
     }
     if ((bound = settings_task_find(p->roots, cpus_within, &siblings)) != 0) {
-        snprintf(p->why, sizeof p->why, "process %d is bound to the sibling and would lose that", bound);
+        snprintf(p->why, sizeof p->why, "process %d is bound to the sibling and would lose its affinity", bound);
         return;
     }
     settings_quiet_irqs_away(p, &siblings); /* one that may go nowhere else would be set free for good */

@@ -43,12 +43,13 @@ static bool would_forget(struct quiet_plan *p)
         !cpu_read_list(p->roots->sys, &online, "devices/system/cpu/online"))
         return false;
     if (CPU_EQUAL_S(sizeof all, all.set, online.set) == 0) {
-        snprintf(p->why, sizeof p->why, "a CPU is offline, and this kernel (before 6.3) would take it from all tasks");
+        snprintf(p->why, sizeof p->why,
+                 "a CPU is offline, and this kernel (before 6.3) would remove it from all tasks' affinity");
         return true;
     }
     if ((bound = settings_task_find(p->roots, is_bound, &all)) != 0) {
         snprintf(p->why, sizeof p->why,
-                 "process %d has chosen its CPUs, which this kernel (before 6.3) forgets when cpusets change", bound);
+                 "process %d has set its affinity, which this kernel (before 6.3) forgets when cpusets change", bound);
     }
     return bound != 0;
 }
@@ -60,7 +61,7 @@ static void isolate_add(struct quiet_plan *p, enum change_kind kind, const char 
     snprintf(one.path, sizeof one.path, "%s", path);
     p->all++;
     if (!settings_change_allowed(&one))
-        snprintf(p->why, sizeof p->why, "this process is in a cgroup with a strange name");
+        snprintf(p->why, sizeof p->why, "this process is in a cgroup with an unusable name");
     else if (settings_changes_add(&p->changes, &one) != 0)
         p->out_of_memory = true;
 }
@@ -70,9 +71,9 @@ static void plan_partition(struct quiet_plan *p, const char *base)
     char path[CHANGE_PATH_MAX], own[CHANGE_PATH_MAX], cpu[16];
 
     if (p->spread) {
-        snprintf(p->why, sizeof p->why, "it leaves one CPU to this program, and others are to be busy as well");
+        snprintf(p->why, sizeof p->why, "it leaves this program a single CPU, but others are to be kept busy");
     } else if (!own_cgroup(p->roots, "", own, sizeof own)) {
-        snprintf(p->why, sizeof p->why, "the cgroup of this process cannot be told");
+        snprintf(p->why, sizeof p->why, "the cgroup of this process is unknown");
     } else if (!would_forget(p)) {
         snprintf(path, sizeof path, "%s/cgroup.subtree_control", base);
         settings_quiet_add(p, CHANGE_CONTROLLER, path, "1");
@@ -89,7 +90,7 @@ static void plan_shield(struct quiet_plan *p)
 
     cpu_mask_format(&p->others, list, sizeof list);
     if (!own_cgroup(p->roots, "cpuset", own, sizeof own) || strcmp(own, "/") != 0)
-        snprintf(p->why, sizeof p->why, "this process is in a cpuset of its own already");
+        snprintf(p->why, sizeof p->why, "this process already has its own cpuset");
     else
         isolate_add(p, CHANGE_SHIELD, SETTINGS_CPUSET "/characterize-others", before, list);
 }

@@ -76,8 +76,8 @@ struct characterize_machine_info {
     const char *name;   /* "timing", "model:xeon-gold-6130" */
     const char *cpu;    /* brand, family and model */
     const char *source; /* where the numbers come from, one line */
-    const char *chosen; /* for "auto": which machine was chosen, and why none better; else "" */
-    const char *notes;  /* what limits the results, one line; "" where nothing does */
+    const char *chosen; /* for "auto": which machine was chosen, and why not a better one; else "" */
+    const char *notes;  /* what limits the results, one line; "" if nothing does */
     int modelled;       /* not 0: computed from a model, not measured */
     unsigned cores;     /* physical cores */
 };
@@ -92,7 +92,7 @@ CHARACTERIZE_PUBLIC int characterize_can_run(const characterize_machine *machine
 
 /* ---- options ---- */
 
-/* All 0, or a NULL pointer instead: the defaults. */
+/* All 0, or a NULL pointer: the defaults. */
 struct characterize_options {
     unsigned runs;         /* repetitions, 1 to 100000; 0: 100, and each table's own */
     double period_us;      /* between two samples, 0.1 to 1000; 0: 1 */
@@ -102,7 +102,7 @@ struct characterize_options {
     const char *kernels;   /* tables: only these, as in "128fma,512fma"; NULL: each table's own */
     int brief;             /* tables, if not 0: fewer kernels, core counts and repetitions */
     uint64_t seed;         /* of models: same seed, same result */
-    /* called now and then with `data` and the fraction done, 0..1; a result other than 0 stops: CHARACTERIZE_FAILED */
+    /* called periodically with `data` and the fraction done, 0..1; a result other than 0 stops: CHARACTERIZE_FAILED */
     int (*progress)(void *data, double done);
     void *data;
 };
@@ -175,7 +175,7 @@ typedef struct characterize_table characterize_table;
 CHARACTERIZE_PUBLIC const char *characterize_table_name(size_t i);
 /*
  * Measures a table: seconds on a model, minutes on a processor. For columns and units see doc/formats.md, Tables. If
- * nothing of it can be measured, the table has no rows but reasons (characterize_table_missing()); that is no error.
+ * nothing of it can be measured, it has reasons instead of rows (characterize_table_missing()); that is not an error.
  * Free *table with characterize_table_free().
  */
 CHARACTERIZE_PUBLIC enum characterize_status characterize_table_measure(characterize_machine *machine, const char *name,

@@ -91,16 +91,16 @@ static void print_end(FILE *out, const struct environment *e, const struct findi
         if (f->list[i].kind == FINDING_QUIET)
             text_list_add(quiet, sizeof quiet, ", ", "%s", f->list[i].id);
     }
-    snprintf(line, sizeof line, "%zu %s, %zu %s what can be measured, %zu could not be told; quiet: %s.",
+    snprintf(line, sizeof line, "%zu %s, %zu %s what can be measured, %zu could not be determined; quiet: %s.",
              kind[FINDING_DISTURBS], kind[FINDING_DISTURBS] == 1 ? "finding disturbs" : "findings disturb",
              kind[FINDING_LIMITS], kind[FINDING_LIMITS] == 1 ? "limits" : "limit", kind[FINDING_UNKNOWN],
              quiet[0] ? quiet : "nothing");
     findings_wrap(out, line, 0, 0, width);
     if (changed > 0) {
         snprintf(line, sizeof line,
-                 e->root ? "--quiet-machine, with a measurement, changes %zu of them for its run, as far as it may."
-                         : "root's --quiet-machine, with a measurement, would change %zu of them for its run; a plain "
-                           "user's changes none.",
+                 e->root ? "With a measurement, --quiet-machine changes %zu of them for the run, as far as permitted."
+                         : "Run as root, --quiet-machine with a measurement would change %zu of them for the run; "
+                           "without root, none.",
                  changed);
         findings_wrap(out, line, 0, 0, width);
     }
@@ -111,12 +111,11 @@ void environment_print(FILE *out, const struct environment *e, const struct find
     fprintf(out, "Environment of CPU %d", e->cpu);
     if (e->seconds > 0)
         fprintf(out, ", counted for %.3g s", e->seconds);
-    fprintf(out, "%s\n", e->root ? "" : ", as a plain user");
+    fprintf(out, "%s\n", e->root ? "" : ", as an unprivileged user");
     if (f->n > 0 && f->list[0].kind == FINDING_DISTURBS)
-        findings_wrap(out,
-                      "(first the part of the time, or of the result, that it may disturb; ~ estimated, ? cannot be "
-                      "told)",
-                      0, 0, width);
+        findings_wrap(
+            out, "(first column: the share of the time, or of the result, that it may disturb; ~ estimated, ? unknown)",
+            0, 0, width);
     for (size_t i = 0; i < f->n && f->list[i].kind != FINDING_QUIET; i++)
         print_finding(out, &f->list[i], width);
     print_end(out, e, f, width);

@@ -8,7 +8,7 @@
 void findings_pmu(const struct environment *e, struct finding *f)
 {
     if (findings_has(e, f, ENV_PMU_TYPE)) {
-        findings_see(f, "/sys/bus/event_source/devices: there is a cpu");
+        findings_see(f, "/sys/bus/event_source/devices: cpu is there");
     } else if (f->kind == FINDING_QUIET) {
         findings_see(f, "no cpu in /sys/bus/event_source/devices");
         findings_limits(f,
@@ -27,7 +27,7 @@ void findings_perf_paranoid(const struct environment *e, struct finding *f)
         return;
     if (e->root || !(findings_number(e, ENV_PERF_PARANOID) > 2))
         return;
-    findings_limits(f, "plain users may not count anything: --machine perf does not work");
+    findings_limits(f, "unprivileged users may not count anything: --machine perf does not work");
     findings_write_fact(e, f, ENV_PERF_PARANOID, "2");
 }
 
@@ -36,8 +36,8 @@ void findings_rdpmc(const struct environment *e, struct finding *f)
 {
     if (e->fact[ENV_PMU_TYPE].error == ENOENT || !findings_shows(e, f, ENV_RDPMC) || !findings_is(e, ENV_RDPMC, "0"))
         return;
-    findings_limits(f, "the instruction RDPMC is forbidden to programs, and a counter read by a system call takes "
-                       "a microsecond instead of some nanoseconds");
+    findings_limits(f, "programs may not use RDPMC, and reading a counter by a system call takes a microsecond instead "
+                       "of a few nanoseconds");
     findings_write_fact(e, f, ENV_RDPMC, "1");
 }
 
@@ -56,9 +56,8 @@ void findings_lockdown(const struct environment *e, struct finding *f)
         return;
     if (chosen_word(e->fact[ENV_LOCKDOWN].text, "integrity") ||
         chosen_word(e->fact[ENV_LOCKDOWN].text, "confidentiality"))
-        findings_limits(f,
-                        "registers (MSRs) cannot be written, and only signed modules are loaded; it ends with a boot "
-                        "without lockdown= and, mostly, with Secure Boot off in the firmware");
+        findings_limits(f, "registers (MSRs) cannot be written, and only signed modules are loaded; to end it, boot "
+                           "without lockdown= and, usually, with Secure Boot off in the firmware");
 }
 
 void findings_secure_boot(const struct environment *e, struct finding *f)
@@ -68,7 +67,7 @@ void findings_secure_boot(const struct environment *e, struct finding *f)
     findings_see(f, "/sys/firmware/efi/efivars/SecureBoot-*: %s", e->secure_boot ? "on" : "off");
     if (e->secure_boot)
         findings_limits(f, "only signed modules are loaded: the helper must be signed with a key that the firmware "
-                           "knows (mokutil --import, doc/kernel-helper.md), or Secure Boot be off in the firmware");
+                           "knows (mokutil --import, doc/kernel-helper.md), or Secure Boot turned off in the firmware");
 }
 
 /* msr(4). */
@@ -84,14 +83,14 @@ void findings_msr_module(const struct environment *e, struct finding *f)
     findings_see(f, "/dev/cpu/%d/msr: %s", e->cpu,
                  e->msr_error == ENOENT || e->msr_error == ENOTDIR ? "not there" : strerror(e->msr_error));
     if (e->msr_error == EACCES || e->msr_error == EPERM) {
-        findings_limits(f, "voltage, turbo limits and throttling reasons are told by registers, which root alone may "
-                           "read: run as root, or give CAP_SYS_RAWIO and the right to read the file");
+        findings_limits(f, "voltage, turbo limits and throttling reasons are in registers, which only root may read: "
+                           "run as root, or grant CAP_SYS_RAWIO and read access to the file");
         return;
     }
-    findings_limits(f,
-                    "voltage, turbo limits and throttling reasons are told by registers, which the kernel module msr "
-                    "gives%s",
-                    modules ? "" : "; this kernel was booted without modules (nomodule)");
+    findings_limits(
+        f,
+        "voltage, turbo limits and throttling reasons are in registers, which the kernel module msr makes readable%s",
+        modules ? "" : "; this kernel was booted without modules (nomodule)");
     if (!modules || (e->msr_error != ENOENT && e->msr_error != ENOTDIR))
         return;
     snprintf(change, sizeof change, "%smodprobe msr", findings_sudo(e));

@@ -22,16 +22,15 @@ void findings_cstates(const struct environment *e, struct finding *f)
         slowest = s->exit_us > slowest ? s->exit_us : slowest;
     }
     if (e->n_states > 0 && slowest == 0)
-        findings_see(f, "/sys/devices/system/cpu/cpu%d/cpuidle: none that takes more than %d us to leave", e->cpu,
-                     EXIT_US);
+        findings_see(f, "/sys/devices/system/cpu/cpu%d/cpuidle: none takes more than %d us to leave", e->cpu, EXIT_US);
     if (e->n_states > 0 && slowest == 0 && e->fact[ENV_HALT_POLL_NS].error == 0)
         findings_see(f, "guest_halt_poll_ns %s", e->fact[ENV_HALT_POLL_NS].text);
     if (slowest == 0)
         return;
     findings_see(f, "/sys/devices/system/cpu/cpu%d/cpuidle: may enter %s", e->cpu, names);
     findings_disturbs(f,
-                      "between repetitions the core sleeps: it wakes up to %ld us late, with cold caches and at "
-                      "another frequency and voltage than it had",
+                      "between repetitions the core sleeps: it wakes up to %ld us late, with cold caches and at a "
+                      "different frequency and voltage",
                       slowest);
     snprintf(change, sizeof change,
              "for s in %s; do echo 1 | %stee /sys/devices/system/cpu/cpu%d/cpuidle/state$s/disable; done", numbers,
@@ -93,8 +92,8 @@ void findings_smt(const struct environment *e, struct finding *f)
     }
     if (!(e->busy_sibling > 0))
         return;
-    findings_disturbs(f, "what runs there takes its share of this core's units and caches; its wide code is executed "
-                         "by this core, and sets its license level as well");
+    findings_disturbs(f, "whatever runs there takes a share of this core's units and caches, and its wide code sets "
+                         "this core's license level as well");
     findings_counted(f, 0.25 * e->busy_sibling);
     if (n == 1 && findings_first_cpu(&others) > 0) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", findings_first_cpu(&others));
@@ -115,11 +114,11 @@ void findings_isolation(const struct environment *e, struct finding *f)
     findings_see(f, "CPU %d is not in /sys/devices/system/cpu/isolated (%s)", e->cpu,
                  e->fact[ENV_ISOLATED].text[0] ? e->fact[ENV_ISOLATED].text : "none is");
     if (!findings_others(e, &e->online, &others)) {
-        findings_disturbs(f, "any program may be given this CPU at any time, and there is no other to isolate it from");
+        findings_disturbs(f, "any program may run on this CPU at any time, and there is no other CPU for them");
         return;
     }
-    findings_disturbs(f, "the kernel may run any program on this CPU at any time, which takes its time and evicts its "
-                         "caches; without a reboot, --quiet-machine=isolate keeps them away for a run");
+    findings_disturbs(f, "the kernel may run any program on this CPU at any time, taking its time and evicting its "
+                         "caches; without a reboot, --quiet-machine=isolate keeps other programs away for a run");
     findings_boot_cpus(e, f, "isolcpus=domain,managed_irq,", &e->isolated);
 }
 
@@ -134,8 +133,8 @@ void findings_load(const struct environment *e, struct finding *f)
     findings_see(f, "/proc/stat: the other CPUs were %.1f %% busy", 100 * e->busy_others);
     if (e->busy_others < 0.01)
         return;
-    findings_disturbs(f, "they share the last cache, the memory, the power and the turbo limit with this CPU: end what "
-                         "runs there (top shows it)");
+    findings_disturbs(f, "they share the last-level cache, memory, power and turbo limit with this CPU: end what runs "
+                         "there (top shows it)");
     findings_estimated(f, 0.013 * e->busy_others);
 }
 
@@ -146,22 +145,22 @@ void findings_hypervisor(const struct environment *e, struct finding *f)
     findings_see(f, "/proc/cpuinfo: the flag hypervisor%s%s", e->hypervisor_name[0] ? "; CPUID: " : "",
                  e->hypervisor_name);
     findings_limits(f, "this is a guest: counters and registers are virtual or missing, the host may stop a CPU at any "
-                       "time and move it to another core, and what else runs on the processor cannot be seen; on bare "
-                       "metal there is none of this");
+                       "time and move it to another core, and what else runs on the processor is invisible; bare metal "
+                       "has none of these problems");
 }
 
 /* Linux, Documentation/filesystems/proc.rst, 1.7 "Miscellaneous kernel statistics in /proc/stat": steal. */
 void findings_steal(const struct environment *e, struct finding *f)
 {
     if (isnan(e->steal) && e->hypervisor)
-        findings_not_counted(e, f, "the time that the host took");
+        findings_not_counted(e, f, "the time taken by the host");
     if (isnan(e->steal) || (!e->hypervisor && !(e->steal > 0)))
         return;
     findings_see(f, "/proc/stat: the host took %.2f %% of the time of CPU %d", 100 * e->steal, e->cpu);
     if (!(e->steal > 0))
         return;
-    findings_disturbs(f, "the host ran something else on it meanwhile, for milliseconds each time; a quieter host, a "
-                         "larger or a dedicated instance helps");
+    findings_disturbs(f, "the host ran something else on it meanwhile, for milliseconds each time; a quieter host or a "
+                         "larger or dedicated instance helps");
     findings_counted(f, e->steal);
 }
 
@@ -173,8 +172,8 @@ void findings_container(const struct environment *e, struct finding *f)
     if (inside)
         findings_see(f, "this is a container%s%s", kind[0] ? ": " : "", kind);
     if (isfinite(e->cgroup_quota)) {
-        findings_see(f, "its cgroup may use the time of %.3g CPUs", e->cgroup_quota);
-        findings_disturbs(f, "once the quota of a period is used up, all its threads are stopped until the next, for "
+        findings_see(f, "its cgroup is limited to the time of %.3g CPUs", e->cgroup_quota);
+        findings_disturbs(f, "once a period's quota is used up, all its threads are stopped until the next period, for "
                              "tens of milliseconds; start it without a CPU quota (docker: without --cpus)");
         if (e->cgroup_quota < 1)
             findings_counted(f, 1 - e->cgroup_quota);

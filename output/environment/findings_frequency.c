@@ -21,8 +21,8 @@ void findings_governor(const struct environment *e, struct finding *f)
         findings_see(f, "it may choose %.2f to %.2f GHz", lowest * 1e-6, findings_number(e, ENV_HIGHEST_KHZ) * 1e-6);
         findings_estimated(f, lost_below(e, lowest));
     }
-    findings_disturbs(f, "the kernel moves the frequency with the load: a core climbs step by step while it is "
-                         "measured, and its steps look like those of the processor");
+    findings_disturbs(f, "the kernel adapts the frequency to the load: a core speeds up step by step while it is "
+                         "measured, and these steps look like the processor's own");
     findings_write_fact(e, f, ENV_GOVERNOR, "performance");
 }
 
@@ -32,10 +32,11 @@ void findings_driver(const struct environment *e, struct finding *f)
         findings_see_fact(e, f, ENV_DRIVER);
     } else if (f->kind == FINDING_QUIET) {
         findings_see(f, "no /sys/devices/system/cpu/cpu%d/cpufreq", e->cpu);
-        findings_limits(f, e->hypervisor ? "the host of this guest chooses the frequency: neither governor nor limits "
-                                           "can be read or set here, and both may change meanwhile"
-                                         : "no driver of cpufreq: the firmware chooses the frequency, and nobody here "
-                                           "can tell or change how (BIOS: let the operating system control it)");
+        findings_limits(f, e->hypervisor
+                               ? "the host of this guest chooses the frequency: neither governor nor limits "
+                                 "can be read or set here, and both may change meanwhile"
+                               : "no cpufreq driver: the firmware chooses the frequency, and how it does can be "
+                                 "neither seen nor changed here (BIOS: let the operating system control it)");
     }
 }
 
@@ -54,11 +55,11 @@ void findings_turbo(const struct environment *e, struct finding *f)
     bool on = findings_is(e, which, "0") == (which == ENV_NO_TURBO);
     findings_see_fact(e, f, which);
     if (!on) {
-        findings_limits(f, "turbo is off: license levels differ above the base frequency, so that none may be seen");
+        findings_limits(f, "turbo is off: license levels differ above the base frequency only, so none may be visible");
     } else if (e->busy_others > 0.05) { /* NaN: not known */
         findings_see(f, "turbo is on, and the other CPUs were %.0f %% busy", 100 * e->busy_others);
-        findings_disturbs(f, "the turbo frequency depends on how many cores are active, and how warm they are: other "
-                             "programs move it (without turbo there are no license levels to be seen)");
+        findings_disturbs(f, "the turbo frequency depends on how many cores are active and how warm they are: other "
+                             "programs change it (without turbo, no license levels are visible)");
     } else {
         findings_see(f, "turbo is on, as license levels need it");
         return;
@@ -75,8 +76,8 @@ void findings_epp(const struct environment *e, struct finding *f)
         findings_see(f, "HWP: the processor chooses");
     if (findings_is(e, ENV_EPP, "performance") || findings_is(e, ENV_EPP, "0"))
         return;
-    findings_disturbs(f, "the processor itself weighs energy against speed: it raises the frequency late, and lowers "
-                         "it where code waits");
+    findings_disturbs(
+        f, "the processor itself trades speed for energy: it raises the frequency late and lowers it while code waits");
     findings_write_fact(e, f, ENV_EPP, "performance");
 }
 
@@ -89,8 +90,8 @@ void findings_frequency_limits(const struct environment *e, struct finding *f)
     if (!(most < highest))
         return;
     findings_see(f, "the processor goes up to %.2f GHz", highest * 1e-6);
-    findings_disturbs(f, "somebody keeps the CPU below its highest frequency, and license levels above that limit are "
-                         "not seen");
+    findings_disturbs(f,
+                      "the CPU is kept below its highest frequency, and license levels above that limit are invisible");
     findings_counted(f, lost_below(e, most));
     findings_write_fact(e, f, ENV_MAX_KHZ, e->fact[ENV_HIGHEST_KHZ].text);
 }
@@ -108,8 +109,8 @@ void findings_uncore(const struct environment *e, struct finding *f)
     findings_see(f, "max_freq_khz: %s", most);
     if (!(findings_number(e, ENV_UNCORE_MIN_KHZ) < findings_number(e, ENV_UNCORE_MAX_KHZ)))
         return;
-    findings_disturbs(f, "the clock of the mesh and the last cache moves with what all cores do: accesses beyond L2 "
-                         "take longer or shorter, and its power is that of the cores");
+    findings_disturbs(f, "the clock of the mesh and the last-level cache varies with the load of all cores: accesses "
+                         "beyond L2 take more or less time, and its power is taken from the cores' budget");
     if (!findings_harmless(most))
         return;
     snprintf(change, sizeof change, "%sgrep . %s >~/uncore.before; echo %s | %stee %s", sudo, all, most, sudo, all);
@@ -126,9 +127,9 @@ void findings_power_cap(const struct environment *e, struct finding *f)
     findings_see_fact(e, f, ENV_CAP_UW);
     if (!(cap < most) || findings_is(e, ENV_CAP_ENABLED, "0"))
         return;
-    findings_see(f, "the package may take %.0f W, and is held at %.0f W", most * 1e-6, cap * 1e-6);
+    findings_see(f, "the package allows %.0f W and is limited to %.0f W", most * 1e-6, cap * 1e-6);
     findings_disturbs(f, "a power limit below the processor's own lowers the frequency of heavy code on many cores, "
-                         "which is then taken for its license");
+                         "which looks like a license level");
     findings_write_fact(e, f, ENV_CAP_UW, e->fact[ENV_CAP_MAX_UW].text);
 }
 
@@ -145,6 +146,6 @@ void findings_thermal(const struct environment *e, struct finding *f)
     if (e->thermal_now > 0)
         findings_see(f, "%.0f of them while counting", e->thermal_now);
     if (e->thermal_boot > 0)
-        findings_disturbs(f, "the processor was too hot and slowed down: frequencies of that time are those of the "
-                             "cooling; better fans, or fewer --runs, help");
+        findings_disturbs(f, "the processor was too hot and slowed down: frequencies of that time reflect the cooling; "
+                             "better fans or fewer --runs help");
 }

@@ -31,19 +31,19 @@ void findings_nohz_full(const struct environment *e, struct finding *f)
             return;
         findings_see(f, "no /sys/devices/system/cpu/nohz_full");
         findings_limits(f,
-                        "this kernel cannot do without ticks on a busy CPU: one with CONFIG_NO_HZ_FULL=y can, with "
+                        "this kernel cannot stop the tick on a busy CPU; one with CONFIG_NO_HZ_FULL=y can, with "
                         "nohz_full=%d on its command line",
                         e->cpu);
         return;
     }
     findings_see_fact(e, f, ENV_NOHZ_FULL);
     if (!is_tickless(e)) {
-        findings_limits(f, "CPU %d has ticks while it is busy, although this kernel could do without", e->cpu);
+        findings_limits(f, "CPU %d has ticks while it is busy, although this kernel could stop them", e->cpu);
         boot_tickless(e, f);
     } else if (e->timer_hz > TICKS_LEFT) {
-        findings_see(f, "all the same %.1f timer interrupts a second", e->timer_hz);
-        findings_disturbs(f, "the tick is left out only while there is one task to run: something else runs on the CPU "
-                             "(processes, kernel-threads), or uses timers there");
+        findings_see(f, "yet %.1f timer interrupts a second", e->timer_hz);
+        findings_disturbs(f, "the tick stops only while a single task is runnable: something else runs on the CPU "
+                             "(processes, kernel-threads) or uses timers there");
         findings_counted(f, e->timer_hz * findings_interrupt_seconds(e));
     }
 }
@@ -70,8 +70,8 @@ void findings_tick(const struct environment *e, struct finding *f)
         return;
     }
     findings_disturbs(f,
-                      "the timer interrupts a busy CPU %.0f times a second, about %.0f us each time: repetitions "
-                      "that it hits are lost, longer ones cannot be had",
+                      "the timer interrupts a busy CPU %.0f times a second, about %.0f us each time: repetitions that "
+                      "it hits are lost, and longer ones are impossible",
                       rate, 1e6 * findings_interrupt_seconds(e));
     if (counted && e->timer_hz >= (double)e->config_hz)
         findings_counted(f, rate * findings_interrupt_seconds(e));
@@ -168,8 +168,8 @@ static void tell_placed(const struct environment *e, bool counted, struct findin
             text_list_add(list, sizeof list, " ", "%s", irq->name);
     }
     if (placed > 0)
-        snprintf(f->why + length, sizeof f->why - length, ". The kernel alone places IRQ %s%s: %s", list,
-                 placed > 8 ? " ..." : "", moved > 0 ? "it stays" : "none can be sent elsewhere");
+        snprintf(f->why + length, sizeof f->why - length, ". Only the kernel places IRQ %s%s: %s", list,
+                 placed > 8 ? " ..." : "", moved > 0 ? "it stays" : "none can be moved");
     f->fixed = moved == 0;
 }
 
@@ -194,7 +194,7 @@ void findings_irqs(const struct environment *e, struct finding *f)
     if (!findings_readable(e, f, e->irqs_error, "/proc/interrupts"))
         return;
     if (!(e->seconds > 0)) {
-        findings_not_counted(e, f, "/proc/interrupts: what hits the CPU");
+        findings_not_counted(e, f, "/proc/interrupts: which interrupts hit the CPU");
         return;
     }
     for (size_t i = 0; i < e->n_irqs; i++) {
@@ -204,7 +204,7 @@ void findings_irqs(const struct environment *e, struct finding *f)
         }
     }
     if (sum == 0 && stands_still(e)) {
-        findings_not_counted(e, f, "/proc/interrupts: what hits the CPU");
+        findings_not_counted(e, f, "/proc/interrupts: which interrupts hit the CPU");
         return;
     }
     if (sum == 0) {
@@ -216,8 +216,8 @@ void findings_irqs(const struct environment *e, struct finding *f)
         add_irq(e, irq, list, sizeof list);
     findings_see(f, "/proc/interrupts, CPU %d: %s%s", e->cpu, list, kinds > TOLD ? ", ..." : "");
     findings_disturbs(f,
-                      "each takes about %.0f us from the measured code, and evicts its caches; those with a number "
-                      "can be sent to other CPUs, the rest is sent by what other CPUs do",
+                      "each takes about %.0f us from the measured code, and evicts its caches; numbered ones can be "
+                      "moved to other CPUs, the rest are caused by the activity of other CPUs",
                       1e6 * findings_interrupt_seconds(e));
     findings_counted(f, (double)sum / e->seconds * findings_interrupt_seconds(e));
     tell_placed(e, true, f);
@@ -260,9 +260,8 @@ void findings_irq_affinity(const struct environment *e, struct finding *f)
         return;
     } else {
         findings_see(f, "/proc/irq: %zu IRQs may go to CPU %d: %s", n, e->cpu, list);
-        findings_disturbs(f,
-                          "a device may interrupt the measured code at any time; --quiet-machine=irq keeps those away "
-                          "for a run that can be moved");
+        findings_disturbs(f, "a device may interrupt the measured code at any time; --quiet-machine=irq moves those "
+                             "that can be moved away for a run");
         tell_placed(e, false, f);
         move_away(e, false, f);
     }
@@ -278,7 +277,7 @@ void findings_irqbalance(const struct environment *e, struct finding *f)
         return;
     }
     findings_see(f, "the process irqbalance runs");
-    findings_disturbs(f, "it moves IRQs from CPU to CPU, every ten seconds, and undoes where they were sent");
+    findings_disturbs(f, "it moves IRQs from CPU to CPU every ten seconds, overriding where they were sent");
     snprintf(change, sizeof change, "%ssystemctl stop irqbalance", findings_sudo(e));
     snprintf(undo, sizeof undo, "%ssystemctl start irqbalance", findings_sudo(e));
     findings_commands(f, change, undo);
@@ -292,8 +291,8 @@ void findings_nmi_watchdog(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_NMI_WATCHDOG) || findings_is(e, ENV_NMI_WATCHDOG, "0"))
         return;
-    findings_disturbs(f, "it takes a hardware counter of each CPU, which measurements then lack, and interrupts even "
-                         "where interrupts are masked, every few seconds");
+    findings_disturbs(f, "it takes a hardware counter of each CPU away from measurements, and its NMI interrupts even "
+                         "masked code every few seconds");
     findings_estimated(f, (1 / 10.0 + 1 / 4.0) * findings_interrupt_seconds(e));
     findings_write_fact(e, f, ENV_NMI_WATCHDOG, "0");
 }

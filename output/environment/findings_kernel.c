@@ -10,12 +10,12 @@ void findings_microcode(const struct environment *e, struct finding *f)
 {
     if (e->microcodes > 1) {
         findings_see(f, "/proc/cpuinfo: %u revisions among the CPUs", e->microcodes);
-        findings_disturbs(f, "CPUs with different microcode may differ in their license levels: an interrupted update? "
-                             "A reboot loads one for all");
+        findings_disturbs(f, "CPUs with different microcode may have different license levels: an interrupted update? "
+                             "A reboot loads the same for all");
         return;
     }
     if (e->microcode[0])
-        findings_see(f, "revision %s%s", e->microcode, e->hypervisor ? ", as the hypervisor tells it" : "");
+        findings_see(f, "revision %s%s", e->microcode, e->hypervisor ? ", as reported by the hypervisor" : "");
 }
 
 /* Words of Linux, arch/x86/kernel/cpu/bugs.c, for what is done at each entry to the kernel or at each switch. */
@@ -43,20 +43,20 @@ void findings_mitigations(const struct environment *e, struct finding *f)
     if (e->n_weaknesses == 0)
         return;
     if (!list[0]) {
-        findings_see(f, "/sys/devices/system/cpu/vulnerabilities: none that costs at each entry to the kernel");
+        findings_see(f, "/sys/devices/system/cpu/vulnerabilities: none has a cost at each kernel entry");
         return;
     }
-    findings_see(f, "/sys/devices/system/cpu/vulnerabilities: mitigated at each entry to the kernel, or switch: %s",
+    findings_see(f, "/sys/devices/system/cpu/vulnerabilities: mitigated at each kernel entry or context switch: %s",
                  list);
-    findings_disturbs(f, "every interrupt and system call takes up to a microsecond longer, and leaves colder buffers. "
-                         "Only where nothing runs that is not trusted can they be left out");
+    findings_disturbs(f, "every interrupt and system call takes up to a microsecond longer and leaves colder buffers. "
+                         "Turn them off only where all code that runs is trusted");
     if (strcmp(e->mitigations, "default") == 0) {
         findings_boot(f, "mitigations=off");
     } else if (findings_harmless(e->mitigations) && strcmp(e->mitigations, "off") != 0) {
         static const char line[] = "on the kernel command line and reboot";
         f->boot = true;
-        snprintf(f->change, sizeof f->change, "write mitigations=off for mitigations=%s %s", e->mitigations, line);
-        snprintf(f->undo, sizeof f->undo, "write mitigations=%s for mitigations=off %s", e->mitigations, line);
+        snprintf(f->change, sizeof f->change, "replace mitigations=%s with mitigations=off %s", e->mitigations, line);
+        snprintf(f->undo, sizeof f->undo, "replace mitigations=off with mitigations=%s %s", e->mitigations, line);
     }
 }
 
@@ -65,9 +65,8 @@ void findings_aslr(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_ASLR) || findings_is(e, ENV_ASLR, "0"))
         return;
-    findings_disturbs(f,
-                      "code and data lie elsewhere in each run, so runs with memory accesses differ; for one command "
-                      "alone, and without root: setarch -R ./characterize ...");
+    findings_disturbs(f, "code and data are at different addresses in each run, so runs with memory accesses differ; "
+                         "for a single command, and without root: setarch -R ./characterize ...");
     findings_write_fact(e, f, ENV_ASLR, "0");
 }
 
@@ -76,7 +75,7 @@ void findings_huge_pages(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_HUGE_PAGES) || !strstr(e->fact[ENV_HUGE_PAGES].text, "[always]"))
         return;
-    findings_disturbs(f, "whether a buffer gets huge pages is decided anew in each run, and khugepaged joins pages "
+    findings_disturbs(f, "whether a buffer gets huge pages varies from run to run, and khugepaged merges pages "
                          "meanwhile: tables with memory accesses differ from run to run");
     char path[200];
     environment_path(ENV_HUGE_PAGES, e->cpu, path, sizeof path);
@@ -92,6 +91,6 @@ void findings_clocksource(const struct environment *e, struct finding *f)
     for (size_t i = 0; i < sizeof of_tsc / sizeof *of_tsc; i++)
         if (strcmp(e->fact[ENV_CLOCKSOURCE].text, of_tsc[i]) == 0)
             return;
-    findings_disturbs(f, "the kernel does not trust the time stamp counter, by which everything here is timed: dmesg "
-                         "says why (unstable? not the same on all CPUs?)");
+    findings_disturbs(f, "the kernel does not trust the time stamp counter, which times everything here: dmesg says "
+                         "why (unstable? different between CPUs?)");
 }

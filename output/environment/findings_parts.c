@@ -19,9 +19,8 @@ bool findings_readable(const struct environment *e, struct finding *f, int error
     if (error == 0 || error == ENOENT || error == ENOTDIR)
         return error == 0;
     f->kind = FINDING_UNKNOWN;
-    snprintf(f->seen, sizeof f->seen, "%s cannot be read: %s", place,
-             error == EBADMSG ? "it is no text" : strerror(error));
-    snprintf(f->why, sizeof f->why, denied && !e->root ? "this user may not look; root may" : "nothing can be told");
+    snprintf(f->seen, sizeof f->seen, "%s cannot be read: %s", place, error == EBADMSG ? "not text" : strerror(error));
+    snprintf(f->why, sizeof f->why, denied && !e->root ? "this user may not read it; root may" : "unknown without it");
     if (denied && !e->root)
         snprintf(f->change, sizeof f->change, "sudo ./characterize --check environment --cpu %d", e->cpu);
     return false;
@@ -52,10 +51,10 @@ void findings_not_counted(const struct environment *e, struct finding *f, const 
     f->kind = FINDING_UNKNOWN;
     if (e->seconds > 0) {
         findings_see(f, "%s could not be counted", what);
-        snprintf(f->why, sizeof f->why, "/proc does not tell it here");
+        snprintf(f->why, sizeof f->why, "/proc does not show it here");
     } else {
         findings_see(f, "%s was not counted", what);
-        snprintf(f->why, sizeof f->why, "counting was ended, or takes 0 s");
+        snprintf(f->why, sizeof f->why, "counting was interrupted, or lasts 0 s");
     }
 }
 
@@ -174,9 +173,9 @@ void findings_boot_cpus(const struct environment *e, struct finding *f, const ch
         return;
     }
     f->boot = true;
-    snprintf(f->change, sizeof f->change, "write %s%s for the %s= on the kernel command line and reboot", option, list,
-             name);
-    snprintf(f->undo, sizeof f->undo, "write the %s= that was there again and reboot", name);
+    snprintf(f->change, sizeof f->change, "replace the %s= on the kernel command line with %s%s and reboot", name,
+             option, list);
+    snprintf(f->undo, sizeof f->undo, "restore the previous %s= and reboot", name);
 }
 
 /* ---- numbers and masks ---- */

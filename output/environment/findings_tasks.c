@@ -34,9 +34,8 @@ void findings_workqueues(const struct environment *e, struct finding *f)
     bool unbound = add_workqueue(e, f, ENV_WORKQUEUE_MASK, &e->workqueue);
     bool writeback = add_workqueue(e, f, ENV_WRITEBACK_MASK, &e->writeback);
     if (unbound || writeback)
-        findings_disturbs(f,
-                          "the kernel may do deferred work of other CPUs here, in a kworker; that of workqueues bound "
-                          "to a CPU cannot be moved");
+        findings_disturbs(f, "the kernel may run other CPUs' deferred work here, in a kworker; work of bound "
+                             "workqueues cannot be moved");
     else
         findings_see_fact(e, f, ENV_WORKQUEUE_MASK);
 }
@@ -84,7 +83,7 @@ static void look_at_tasks(const struct environment *e, struct finding *f, bool k
     }
     double untold = kernel || e->tasks_hidden ? 0 : untold_ms(e);
     if (untold > 0)
-        text_list_add(list, sizeof list, ", ", "%.3g ms by programs that ended or moved meanwhile", untold);
+        text_list_add(list, sizeof list, ", ", "%.3g ms by programs that ended or migrated meanwhile", untold);
     if (untold > 0 && e->begun >= 0)
         text_list_add(list, sizeof list, " ", "(%.0f threads began)", e->begun);
     double ms = add_tasks(e, kernel, list, sizeof list) + untold;
@@ -94,10 +93,9 @@ static void look_at_tasks(const struct environment *e, struct finding *f, bool k
         findings_counted(f, ms / (1e3 * e->seconds));
     } else if (e->tasks_hidden) {
         f->kind = FINDING_UNKNOWN;
-        findings_see(f, "/proc shows no tasks of others");
+        findings_see(f, "/proc does not show others' tasks");
         snprintf(f->why, sizeof f->why,
-                 "%s cannot be told: this is a container, or /proc is mounted with hidepid; look "
-                 "from the host, as root",
+                 "%s is unknown: this is a container, or /proc is mounted with hidepid; check from the host, as root",
                  what);
     } else {
         findings_see(f, "none ran on CPU %d in %.3g s", e->cpu, e->seconds);
@@ -106,16 +104,15 @@ static void look_at_tasks(const struct environment *e, struct finding *f, bool k
 
 void findings_kernel_threads(const struct environment *e, struct finding *f)
 {
-    look_at_tasks(
-        e, f, true, "what kernel threads run on the CPU",
-        "they take the CPU for as long; those bound to it (kworker/N:, ksoftirqd, migration) go with the work "
-        "that causes them: fewer interrupts and workqueues there, fewer ticks");
+    look_at_tasks(e, f, true, "which kernel threads run on the CPU",
+                  "they take the CPU for that time; those bound to it (kworker/N:, ksoftirqd, migration) go away with "
+                  "the work that causes them: fewer interrupts and workqueues there, fewer ticks");
 }
 
 void findings_processes(const struct environment *e, struct finding *f)
 {
     look_at_tasks(e, f, false, "which processes run on the CPU",
-                  "they take the CPU for as long, and leave their own data in its caches; end them, or let "
+                  "they take the CPU for that time and leave their own data in its caches; end them, or let "
                   "--quiet-machine=isolate keep them away for a run");
 }
 
@@ -124,8 +121,7 @@ void findings_rt_throttling(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_RT_RUNTIME) || e->fact[ENV_RT_RUNTIME].text[0] == '-')
         return;
-    findings_limits(f,
-                    "a real-time thread is stopped when it has run so many microseconds of a second: longer stretches "
-                    "are measured at ordinary priority, where others interrupt them");
+    findings_limits(f, "a real-time thread is stopped after that many microseconds of each second: longer stretches "
+                       "are measured at normal priority, where others interrupt them");
     findings_write_fact(e, f, ENV_RT_RUNTIME, "-1");
 }

@@ -31,9 +31,10 @@ void wake_text_print(FILE *out, const struct wake_stages *s, const struct wake_s
         wake_text_value(out, &s->stage[i].idle_to_us);
         fprintf(out, "  %6zu\n", s->stage[i].n);
     }
-    fprintf(out, "\n%zu points: %zu discarded (on no stage's level), %zu on the neighbour's level at a boundary.\n",
+    fprintf(out,
+            "\n%zu points: %zu discarded (on no stage's level), %zu on the neighbouring stage's level at a boundary.\n",
             s->points, s->discarded, s->mixed);
-    fprintf(out, "Not seen: stages of fewer than %d points, or less than %.0f %% apart.\n", WAKE_STAGE_LEAST,
+    fprintf(out, "Not detectable: stages of fewer than %d points, or less than %.0f %% apart.\n", WAKE_STAGE_LEAST,
             100 * (s->detectable_ratio - 1));
     for (size_t i = 0; i < s->n_warnings; i++)
         fprintf(out, "warning: %s\n", s->warning[i]);

@@ -131,13 +131,13 @@ static int find_terminal(char *restore, size_t size, char *why, size_t why_size)
     const char *name = getenv("TERM");
     int found;
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-        return error_line(why, why_size, "standard %s is no terminal", isatty(STDOUT_FILENO) ? "input" : "output");
+        return error_line(why, why_size, "standard %s is not a terminal", isatty(STDOUT_FILENO) ? "input" : "output");
     if (tcgetpgrp(STDOUT_FILENO) != getpgrp())
         return error_line(why, why_size, "it runs in the background");
     if (name == NULL || name[0] == '\0')
         return error_line(why, why_size, "TERM is not set");
     if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
-        return error_line(why, why_size, "TERM names a terminal that is not known here: %s", name);
+        return error_line(why, why_size, "TERM names an unknown terminal: %s", name);
     const char *move_cursor = tigetstr("cup");
     bool can = move_cursor != NULL && move_cursor != (const char *)-1;
     for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)

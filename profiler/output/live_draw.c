@@ -125,7 +125,7 @@ static void draw_head(const struct profile_result *r)
     if (r->totals.lost > 0)
         text_list_add(text, sizeof(text), "; ", "%" PRIu64 " records lost", r->totals.lost);
     if (r->setup.n_bins == 0)
-        text_list_add(text, sizeof(text), "; ", "no table of frequencies");
+        text_list_add(text, sizeof(text), "; ", "no frequency table");
     put_line(2, A_NORMAL, text);
 }
 
@@ -206,7 +206,7 @@ static void draw_detail(int line, const struct profile_row *row, const struct pr
                           profile_short_name(name, PROFILE_NAME_SAID, plain), 100 * row->culprits[i].overhead);
     }
     if (row->unattributed >= 0.0005)
-        text_list_add(text, sizeof(text), ", ", "by nobody known %.1f %%", 100 * row->unattributed);
+        text_list_add(text, sizeof(text), ", ", "unattributed %.1f %%", 100 * row->unattributed);
     put_line(line + 1, A_NORMAL, text);
     (void)plain_text(row->advice, plain, sizeof(plain));
     char *rest = break_line(plain);
@@ -217,23 +217,23 @@ static void draw_detail(int line, const struct profile_row *row, const struct pr
 static void draw_help(void)
 {
     static const char *const lines[] = {
-        "t c o  Tab    tasks, containers, cores; the next of them",
+        "t c o  Tab    show tasks, containers, cores; the next of these",
         "I             sort by impact: overhead x share, what it costs the machine",
         "O S N C A     sort by overhead, share, samples, causes, name",
-        "< >  r        sort by the column before, the next; the other way round",
-        "up down  j k  select a row: below is who slows it, and what would help",
-        "PgUp PgDn     a screen up, down;  g G  Home End  the first, the last",
-        "p  Space      pause what is shown; the profile goes on",
+        "< >  r        sort by the previous, the next column; in reverse order",
+        "up down  j k  select a row to see who slows it and what would help",
+        "PgUp PgDn     one screen up, down;  g G  Home End  first, last row",
+        "p  Space      freeze the display; profiling goes on",
         "h ?           this help;  q  end the profile and print it",
         "",
         "OVERHEAD      actual over ideal time, less 1, and its limits at 95 %",
         "SIBLING       the part that the other hyper-thread adds now",
-        "DELAY         the part of levels that are kept after the code that needed them",
+        "DELAY         the part due to levels held after the code that needed them",
         "WIDE1 WIDE2   share of its samples in which its own code demands level 1, 2",
-        "CAUSES        what it costs others, a share of all overhead in the profile",
-        "SHARE         of the turns in which anything ran;  -  not known (SIBLING, DELAY: --sources)",
+        "CAUSES        what it costs others, as a share of all overhead in the profile",
+        "SHARE         of the turns in which anything ran;  -  unknown (SIBLING, DELAY: --sources)",
     };
-    put_line(0, A_BOLD, "Help: any key goes back");
+    put_line(0, A_BOLD, "Help: any key returns");
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         put_line((int)i + 1 + (LINES > 17), A_NORMAL, lines[i]);
 }

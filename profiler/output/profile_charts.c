@@ -85,10 +85,10 @@ static void add_overheads(const struct profile_result *r, enum profile_kind kind
     }
     if (n_shown < n)
         text_list_add(p->note, sizeof p->note, " ", "%zu of %zu.", n_shown, n);
-    text_list_add(p->note, sizeof p->note, " ", "In the order of the time that they lose: overhead times share.");
+    text_list_add(p->note, sizeof p->note, " ", "Ordered by the time lost: overhead times share.");
     if (!levels && profile_knows_parts(rows, n)) {
-        chart_add_legend(c, p, "because of the hyper-thread beside", COLOUR_SIBLING);
-        chart_add_legend(c, p, "because a level outlasts its code", COLOUR_DELAY);
+        chart_add_legend(c, p, "due to the sibling hyper-thread", COLOUR_SIBLING);
+        chart_add_legend(c, p, "due to levels that outlast their code", COLOUR_DELAY);
     } else if (!levels) {
         chart_add_legend(c, p, "siblings and delays, not told apart (--sources)", COLOUR_TOGETHER);
     }
@@ -214,12 +214,12 @@ int profile_chart_culprits(const struct profile_result *r, enum profile_kind kin
             chart_add_name(c, &p->columns,
                            profile_short_name(r->rows[culprits[column[k]].index].name, COLUMN_LABEL, name));
         else
-            chart_add_name(c, &p->columns, column[k] == n_culprits ? "others" : "nobody known");
+            chart_add_name(c, &p->columns, column[k] == n_culprits ? "others" : "unattributed");
     chart_make_cells(c, p);
     for (size_t i = 0; i < n_victims && !c->failed; i++)
         for (size_t k = 0; k < n_columns; k++)
             put_cell(chart_cell(p, i, k), part[i][column[k]]);
     snprintf(p->y_label, sizeof p->y_label, "slowed \xE2\x86\x93   by \xE2\x86\x92");
     snprintf(p->scale_label, sizeof p->scale_label, "overhead, %%");
-    return plot_worth(c, "nobody is known to slow anybody", why, why_size);
+    return plot_worth(c, "no overhead could be attributed to a task", why, why_size);
 }

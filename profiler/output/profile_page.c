@@ -47,7 +47,7 @@ static void put_facts(FILE *out, const struct profile_result *r)
     html_fact(out, "processor", r->info.cpu);
     html_fact(out, "cores", cores);
     html_fact(out, "machine", r->info.name);
-    html_fact(out, "command", r->head.command ? r->head.command : "none: all that ran");
+    html_fact(out, "command", r->head.command ? r->head.command : "none: everything that ran");
     put_said(out, r, "<dt>sampling</dt><dd>", "</dd>\n", profile_say_sampling);
     put_said(out, r, "<dt>turns</dt><dd>", "</dd>\n", profile_say_turns);
     put_said(out, r, "<dt>cost</dt><dd>", "</dd>\n", profile_say_cost);
@@ -85,7 +85,7 @@ static void put_page_tables(struct report_page *p, const struct profile_result *
     put_table(p, r, &t, "Command lines", "caption-commands");
     template_value(&p->values, "CULPRIT_ROWS");
     profile_table_culprits(r, &t);
-    put_table(p, r, &t, "What of a task's overhead is whose doing", "caption-culprits");
+    put_table(p, r, &t, "Who causes how much of each task's overhead", "caption-culprits");
     template_value(&p->values, "CONTAINERS");
     profile_table_kind(r, PROFILE_CONTAINER, &t);
     put_table(p, r, &t, "Remote overhead of containers", "caption-containers");

@@ -283,7 +283,7 @@ void profile_table_culprits(const struct profile_result *r, struct table *t)
                 put_culprit(t, &rows[i], by, rows[i].culprits[k].overhead);
         }
         if (rows[i].unattributed > PROFILE_PART_LEAST)
-            put_culprit(t, &rows[i], "nobody known", rows[i].unattributed);
+            put_culprit(t, &rows[i], "unattributed", rows[i].unattributed);
     }
 }
 

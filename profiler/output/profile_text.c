@@ -134,7 +134,7 @@ static void put_culprits(struct pivot *p, const struct profile_result *r, const 
         between = ", ";
     }
     if (row->unattributed > PROFILE_PART_LEAST)
-        pivot_more(p, "%snobody known %s", between, profile_percent_alone(row->unattributed, percent));
+        pivot_more(p, "%sunattributed %s", between, profile_percent_alone(row->unattributed, percent));
 }
 
 static void print_culprits(FILE *out, bool colour, const struct profile_result *r, size_t most)
@@ -142,7 +142,7 @@ static void print_culprits(FILE *out, bool colour, const struct profile_result *
     struct pivot p;
     size_t n, told = 0;
     const struct profile_row *rows = profile_rows_of(r, PROFILE_TASK, &n);
-    pivot_init(&p, 1, "Who slows them, %% of their ideal time");
+    pivot_init(&p, 1, "Who slows them, in %% of their ideal time");
     pivot_line(&p, PIVOT_HEADING);
     pivot_text(&p, "%s", "");
     pivot_text(&p, "slowed by");
@@ -167,7 +167,7 @@ void profile_print(FILE *out, bool colour, const struct profile_result *r, size_
         putc('\n', out);
         pivot_note(out, 2,
                    "L1, L2: overhead by the license level before the pause; wide: samples whose own code demands a "
-                   "level; causes: what it costs others, of all overhead in this profile.");
+                   "level; causes: what it costs others, as a share of all overhead in this profile.");
     }
     print_culprits(out, colour, r, most_rows);
     print_said(out, colour, r, "What would help", most_rows < ADVICE_MOST ? most_rows : ADVICE_MOST,

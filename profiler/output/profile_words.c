@@ -189,7 +189,7 @@ void profile_say_sampling(const struct profile_result *r, FILE *out)
         fprintf(out, "a turn every %g ms on average (%.3g Hz), ", 1e-3 * s->mean_us, 1e6 / s->mean_us);
     fprintf(out, "pauses of %u us, windows of %u us, seed %llu; ", s->pause_us, s->window_us,
             (unsigned long long)s->seed);
-    fputs(s->n_bins ? "frequencies of " : "no table of frequencies", out);
+    fputs(s->n_bins ? "frequencies from " : "no frequency table", out);
     if (s->n_bins)
         say_plain(out, r->head.params ? r->head.params : "an export");
     if (s->n_bins && r->head.params_cpu && (!r->info.cpu || strcmp(r->head.params_cpu, r->info.cpu) != 0)) {
@@ -230,7 +230,7 @@ static void say_parts(const struct profile_row *row, FILE *out)
 {
     char sibling[PROFILE_PERCENT_MAX], delay[PROFILE_PERCENT_MAX];
     if (profile_knows_parts(row, 1))
-        fprintf(out, ", %s %% because of siblings and %s %% because of delays",
+        fprintf(out, ", %s %% due to siblings and %s %% due to delays",
                 profile_percent_alone(row->sibling.value, sibling), profile_percent_alone(row->delay.value, delay));
 }
 
@@ -240,9 +240,7 @@ static void say_all(const struct profile_row *all, FILE *out)
     if (!isfinite(all->overhead.value))
         return;
     if (!(all->overhead.lo > 0) && isfinite(all->overhead.lo) && all->open) {
-        fputs("No remote overhead was found, which does not mean that there is none: too many samples say nothing of "
-              "it.\n",
-              out);
+        fputs("No remote overhead was found, but there may be some: too many samples are inconclusive.\n", out);
         return;
     }
     if (!(all->overhead.lo > 0) && isfinite(all->overhead.lo)) {
@@ -250,7 +248,7 @@ static void say_all(const struct profile_row *all, FILE *out)
                 profile_percent_alone(all->overhead.hi, text));
         return;
     }
-    fprintf(out, "All that ran took %s longer than its own instructions demand",
+    fprintf(out, "Everything that ran took %s longer than its own instructions demand",
             profile_percent_said(&all->overhead, text));
     say_parts(all, out);
     fputs(".\n", out);
@@ -289,9 +287,9 @@ static void say_nothing_taken(const struct profile_result *r, FILE *out)
     for (enum profile_outcome o = PROFILE_IDLE; o < PROFILE_OUTCOMES; o++)
         most = r->turns[o] > r->turns[most] ? o : most;
     if (all_turns(r) == 0)
-        fputs("There was no turn: nothing is known.\n", out);
+        fputs("There was no turn: there are no results.\n", out);
     else
-        fprintf(out, "No turn was taken, most were %s: nothing is known.\n", profile_outcome_names[most]);
+        fprintf(out, "No turn was taken, most were %s: there are no results.\n", profile_outcome_names[most]);
 }
 
 void profile_say_findings(const struct profile_result *r, FILE *out)
@@ -339,7 +337,7 @@ static void say_outcomes(const struct profile_result *r, FILE *out)
         {PROFILE_UNCOUNTED, "others use the counters (perf, the NMI watchdog)"},
         {PROFILE_NOT_HELD, "hyper-threads did not answer an interrupt in time"},
         {PROFILE_LATE, "a hypervisor or firmware held CPUs during the pause, or timers were late"},
-        {PROFILE_OFF_TABLE, "the clock was faster than the table has it, which may be of another processor"},
+        {PROFILE_OFF_TABLE, "the clock was faster than in the table, which may be that of another processor"},
     };
     uint64_t ran = all_turns(r) - r->turns[PROFILE_IDLE];
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
@@ -356,10 +354,10 @@ void profile_say_unknown(const struct profile_result *r, FILE *out)
     bool rehearsal = r->setup.flags & PROFILE_REHEARSAL;
     char text[PROFILE_PERCENT_MAX];
     if (!rehearsal && !(r->setup.flags & PROFILE_SOURCES) && r->info.cpus != r->info.cores)
-        fputs("Not measured: how much of it siblings cost and how much delays; --sources tells them apart.\n", out);
+        fputs("Not measured: how much is due to siblings and how much to delays; --sources tells them apart.\n", out);
     if (!rehearsal && r->setup.n_bins == 0)
-        fputs("There is no table of frequencies: the clock after the pause counts as ideal, whatever else changed it "
-              "meanwhile (active cores, power); --params EXPORT.json has one.\n",
+        fputs("There is no frequency table: the clock after the pause counts as ideal, whatever else changed it "
+              "meanwhile (active cores, power); --params EXPORT.json provides one.\n",
               out);
     if (all && all->not_limited > 0.005 && !(all->open && all->not_limited > 0.1))
         fprintf(out,

@@ -10,9 +10,8 @@
 
 enum { NAME_COLUMNS = 44 };
 
-static const char caution[] =
-    "Shares of cycles at a level, not overhead: whose code demanded it is not known, and what the other hyper-thread "
-    "of the core demands counts alike.";
+static const char caution[] = "Shares of cycles at a level, not overhead: it is unknown whose code demanded it, and "
+                              "the demands of the core's other hyper-thread count alike.";
 
 /* ---- for a person ---- */
 
@@ -69,10 +68,10 @@ void shares_print(FILE *out, bool colour, const struct shares_result *r, size_t 
     plain_text(r->cpu, cpu, sizeof(cpu));
     fprintf(out, "%sLicense levels while tasks ran%s, counted by perf\n%s\n%u CPU%s, %.1f s\n", colour ? "\033[1m" : "",
             colour ? "\033[0m" : "", cpu, r->cpus, r->cpus == 1 ? "" : "s", r->seconds);
-    fprintf(out, "Shares of cycles, not overhead: whose code demanded a level is not known, and what the other\n"
-                 "hyper-thread of the core demands counts alike. The kernel module tells overhead and causes.\n");
+    fprintf(out, "Shares of cycles, not overhead: it is unknown whose code demanded a level, and the demands of "
+                 "the\ncore's other hyper-thread count alike. The kernel module shows overhead and causes.\n");
     if (r->unknown > 0)
-        fprintf(out, "%.1f %% of the cycles are nobody's: readings were lost (%" PRIu64 ").\n", 100 * r->unknown,
+        fprintf(out, "%.1f %% of the cycles are unattributed: readings were lost (%" PRIu64 ").\n", 100 * r->unknown,
                 r->lost);
     if (r->n_rows == 0 || r->rows[0].cycles <= 0) {
         fputs("Nothing ran.\n", out);

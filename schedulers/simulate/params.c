@@ -243,7 +243,7 @@ const struct sim_change *sim_params_down(struct sim_params *p, unsigned from, un
     double down = down_cost(p, from, to, c, n);
     struct sim_change *change = down != SIM_ABSENT ? calloc(1, sizeof(*change)) : NULL;
     if (change == NULL) {
-        lacking(p, why, "the export has no cost of a change from level %u to level %u (level_costs)", from, to);
+        lacking(p, why, "the export has no cost for a change from level %u to level %u (level_costs)", from, to);
         return NULL;
     }
     compose_change(p, from, to, c, n == 0 ? 1 : n, down, change);
@@ -271,12 +271,12 @@ int64_t sim_params_up(struct sim_params *p, unsigned from, unsigned to, unsigned
         up = up == SIM_ABSENT ? largest_up(p, true, from) : up;
         struct sim_bound bound = {.value = up / SIM_PS_PER_US, .hi = up / SIM_PS_PER_US, .unit = "us"};
         snprintf(bound.what, sizeof(bound.what), "cost of a change up from level %u to %u", from, to);
-        snprintf(bound.why, sizeof(bound.why), "not measured; the largest that was is taken");
+        snprintf(bound.why, sizeof(bound.why), "not measured; the largest measured one is used");
         if (up != SIM_ABSENT)
             add_bound(p, &bound);
     }
     if (up == SIM_ABSENT) {
-        lacking(p, why, "the export has no cost of a change up (level_costs, up_ns)");
+        lacking(p, why, "the export has no cost for a change up (level_costs, up_ns)");
         return -1;
     }
     return llround(up * p->factors.cost);
@@ -313,7 +313,7 @@ static void bound_wait(struct sim_params *p, unsigned from, unsigned to, const s
                               .hi = longest / SIM_PS_PER_US,
                               .unit = "us"};
     snprintf(bound.what, sizeof(bound.what), "wait from level %u to %u", from, to);
-    snprintf(bound.why, sizeof(bound.why), "not measured; that from level %u to %u is taken", used->from, used->to);
+    snprintf(bound.why, sizeof(bound.why), "not measured; that from level %u to %u is used", used->from, used->to);
     add_bound(p, &bound);
 }
 

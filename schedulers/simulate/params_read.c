@@ -52,7 +52,7 @@ static int row_limited(const struct params_row *r, const char *key, bool require
     if (status != MACHINE_OK)
         return status;
     if (isnan(limits[0]) != isnan(limits[1]) || (!isnan(limits[0]) && json_object_get(r->json, key) == NULL))
-        return row_wrong(r, key, "has one of its limits, or limits alone");
+        return row_wrong(r, key, "has only one limit, or limits but no value");
     return limits[0] > *out || limits[1] < *out ? row_wrong(r, key, "lies outside its limits") : MACHINE_OK;
 }
 
@@ -223,9 +223,9 @@ static int check_order(const struct params_row *r, const struct export_list *lis
         json_int_t was = json_integer_value(json_object_get(json_array_get(r->all, r->index - 1), list->keys[i]));
         json_int_t is = json_integer_value(json_object_get(r->json, list->keys[i]));
         if (is != was)
-            return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "does not ascend");
+            return is > was ? MACHINE_OK : row_wrong(r, list->keys[i], "is not in ascending order");
     }
-    return row_wrong(r, list->keys[0], "and the other keys are those of the row before");
+    return row_wrong(r, list->keys[0], "and the other keys equal those of the previous row");
 }
 
 static int read_lists(struct params_row *r, struct sim_params *p)
@@ -234,7 +234,7 @@ static int read_lists(struct params_row *r, struct sim_params *p)
         r->list = l->name;
         r->all = json_object_get(r->root, l->name);
         if (r->all != NULL && !json_is_array(r->all)) /* NULL: nothing of it was measured; who needs it says so */
-            return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: '%s' is no list", r->path, l->name);
+            return machine_fail(r->err, MACHINE_BAD_INPUT, "", "%s: '%s' is not a list", r->path, l->name);
         for (r->index = 0; r->index < json_array_size(r->all); r->index++) {
             r->json = json_array_get(r->all, r->index);
             int status = l->read(r, p);

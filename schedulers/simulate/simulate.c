@@ -50,14 +50,14 @@ static int check_changes(struct sim_params *p, const struct sim_options *o, unsi
 static int check_scheduler(const struct sim_workload *w, enum sim_scheduler scheduler, char *why, size_t size)
 {
     if (scheduler != SIM_RECORDED && w->works.read == NULL)
-        return error_line(why, size, "scheduler %s needs to know what each task does, which %s does not tell",
+        return error_line(why, size, "scheduler %s needs to know what each task does, which %s does not contain",
                           sim_scheduler_names[scheduler], w->name);
     if (scheduler == SIM_CORE && !w->has_cookie)
         return error_line(why, size, "scheduler core needs the column cookie, which %s does not have", w->name);
     if (scheduler == SIM_SPECIALIZE && !w->has_syscall)
         return error_line(why, size, "scheduler specialize needs the column syscall, which %s does not have", w->name);
     if (scheduler == SIM_SPECIALIZE && w->n_cores < 2)
-        return error_line(why, size, "scheduler specialize needs two cores or more; %s has one", w->name);
+        return error_line(why, size, "scheduler specialize needs at least two cores; %s has one", w->name);
     return 0;
 }
 
@@ -73,7 +73,7 @@ int sim_check(struct sim_params *p, const struct sim_workload *w, const struct s
         return error_line(why, why_size, "policy software needs the column ipc, which %s does not have", w->name);
     if (o->policy == SIM_ORACLE && o->scheduler != SIM_RECORDED)
         return error_line(why, why_size,
-                          "policy oracle needs to know what each CPU will run, which a scheduler has not decided yet");
+                          "policy oracle needs to know what each CPU will run, which a scheduler has not yet decided");
     for (int c = 0; c < SIM_CLASSES; c++)
         if (w->class_used[c])
             demanded[sim_params_demand(p, (enum sim_class)c)] = true;

@@ -137,8 +137,8 @@ static int burst_plan(const struct tables_context *x, struct cells *out, struct 
     n = tables_each_once(kernels, n);
     for (size_t i = 0; i < n; i++) {
         if (!kernel_shot(&kernels[i]) || kernels[i].kernel->width < 256) {
-            table_add_missing(t, "bursts need one of the kernels of 256 and 512 bits whose instructions can be run in "
-                                 "exact numbers: fma, or, add, mul");
+            table_add_missing(t, "bursts need a 256-bit or 512-bit kernel whose instructions can be run in exact "
+                                 "numbers: fma, or, add, mul");
             table_put_text(t, "kernel", kernels[i].name);
             continue;
         }
@@ -215,14 +215,13 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
 const struct table_kind table_burst = {
     .name = "burst",
     .title = "What bursts of wide code cost",
-    .about = "wide instructions now and then: what other code loses, what they take, from which length on they pay",
-    .method =
-        "Bursts of an exact number of wide instructions run again and again inside scalar work (64add), as do, in "
-        "turn, bursts of no instruction and the same work in narrower code. The scalar work done outside of the "
-        "bursts, per time between two time stamps, is compared within each round.",
+    .about = "short bursts of wide code: what other code loses, how long they take, from which length they pay off",
+    .method = "Bursts of an exact number of wide instructions run repeatedly within scalar work (64add), in turn with "
+              "empty bursts and the same work in narrower code. The rate of scalar work outside the bursts, between "
+              "two time stamps, is compared within each round.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "count", "every_us", "loss", "cold_us", "warm_us", "breakeven"},
-    .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time that is looked at"},
+    .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time observed"},
     .takes_burst = true,
     .plan = burst_plan,
     .measure = burst_measure,

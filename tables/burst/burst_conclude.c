@@ -115,11 +115,11 @@ static void tell_typical(FILE *out, const struct table *t, size_t row)
     }
     const struct estimate more = {-saves.value, -saves.hi, -saves.lo};
     if (saves.lo > 0)
-        fprintf(out, ", all in all %s us less than as %s.\n", estimates_text(&saves, 3, saved), narrower);
+        fprintf(out, ", in total %s us less than as %s.\n", estimates_text(&saves, 3, saved), narrower);
     else if (saves.hi < 0)
-        fprintf(out, ", all in all %s us more than as %s.\n", estimates_text(&more, 3, saved), narrower);
+        fprintf(out, ", in total %s us more than as %s.\n", estimates_text(&more, 3, saved), narrower);
     else
-        fprintf(out, "; whether that is all in all less than as %s is left open.\n", narrower);
+        fprintf(out, "; whether that is less in total than as %s is undecided.\n", narrower);
 }
 
 static void tell_most(FILE *out, const struct table *t, size_t typical)
@@ -135,7 +135,7 @@ static void tell_most(FILE *out, const struct table *t, size_t typical)
     if (most == t->n_rows || most == typical)
         return;
     loss_text(t, most, cost, sizeof cost);
-    fprintf(out, "Most of all, %s %s every %s %s.\n", burst_count_text(table_number(t, most, "count"), count),
+    fprintf(out, "The costliest: %s %s every %s %s.\n", burst_count_text(table_number(t, most, "count"), count),
             table_text(t, most, "kernel"), burst_time_text(table_number(t, most, "every_us"), every), cost);
 }
 
@@ -151,7 +151,7 @@ static void tell_burst_breakeven(FILE *out, const struct table *t)
                       burst_time_text(table_number(t, row, "every_us"), every));
     }
     if (text[0])
-        fprintf(out, "It costs less than the same work as %s from so many instructions on: %s.\n",
+        fprintf(out, "It costs less than the same work as %s from this many instructions: %s.\n",
                 burst_narrower_name(table_text(t, typical, "kernel"), BURST_HALF, narrower), text);
 }
 

@@ -50,7 +50,7 @@ void burst_plot(const struct table *t, struct chart *c)
         if (!p)
             break;
         add_line_names(t, kernels.name[i], c, p);
-        snprintf(p->scale_label, sizeof p->scale_label, "loss of other work, %%");
+        snprintf(p->scale_label, sizeof p->scale_label, "loss of other code, %%");
         p->scale_hi = most;
         chart_make_cells(c, p);
         if (!c->failed)

@@ -102,7 +102,8 @@ static void print_breakeven(FILE *out, bool colour, const struct table *t, const
 {
     char text[ESTIMATE_TEXT_MAX], name[32];
     struct pivot p;
-    pivot_init(&p, 1, "%s: cheaper than the same work in narrower code, from so many instructions on", kernel);
+    pivot_init(&p, 1, "%s: number of instructions from which a burst is cheaper than the same work in narrower code",
+               kernel);
     pivot_line(&p, PIVOT_HEADING);
     pivot_word(&p, "a burst every");
     for (enum burst_narrower n = 0; n < BURST_NARROWER; n++)
@@ -129,8 +130,8 @@ void burst_print(FILE *out, bool colour, const struct table *t)
         const char *kernel = table_text(t, row, "kernel");
         if (!kernel || table_find(t, "kernel", kernel) != row)
             continue;
-        print_values(out, colour, t, kernel, "loss", 100, "what other code loses, % of its work");
-        print_values(out, colour, t, kernel, "cold_us", 1, "what a burst takes, us");
+        print_values(out, colour, t, kernel, "loss", 100, "loss of other code, % of its work");
+        print_values(out, colour, t, kernel, "cold_us", 1, "duration of a burst, us");
         if (burst_counts(t, kernel).n > 1)
             print_breakeven(out, colour, t, kernel);
     }

@@ -109,7 +109,7 @@ static int cores_plan(const struct tables_context *x, struct cells *out, struct 
                 if (cores_add(x, &list[i], &kernels[k], pass, out, t))
                     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (n == 0) {
-        table_add_missing(t, "this machine does not tell which cores it has; name them with --cpus");
+        table_add_missing(t, "this machine does not report its cores; name them with --cpus");
         return MACHINE_OK;
     }
     table_set_setting_number(t, "cores", (double)all);
@@ -251,8 +251,8 @@ const struct table_kind table_cores = {
     .about = "each core: frequency of each class of code alone and with all cores, throttling, groups of cores",
     .method = "On each core in turn, each kernel runs alone, then on all cores at once, until it has settled. The rate "
               "of its first 60 us after scalar code, relative to the settled rate, tells whether the core throttles. "
-              "Cores of one frequency form a group; 1 is the fastest. All is measured again after everything "
-              "else, and the limits hold what measurements of one core differ by.",
+              "Cores of one frequency form a group; 1 is the fastest. Everything is measured in several passes, and "
+              "the limits include the differences between measurements of one core.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "freq_ghz", "throttle", "group"},
     .excluded = {[CHOICE_CORUNNER] = CORES_ALL, [CHOICE_CORUNNER_SAME] = CORES_ALL, [CHOICE_CORES] = CORES_ALL},

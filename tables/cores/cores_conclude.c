@@ -212,10 +212,10 @@ static void tell_throttled(FILE *out, const struct table *t)
             of += table_text(t, i, "throttle") != NULL;
         }
         if (n)
-            text_list_add(kernels, sizeof kernels, ", ", "%s on %zu of %zu cores that tell", kernel, n, of);
+            text_list_add(kernels, sizeof kernels, ", ", "%s on %zu of %zu cores", kernel, n, of);
     }
     if (kernels[0])
-        fprintf(out, "Throttled at first: %s.\n", kernels);
+        fprintf(out, "Throttled at first, of the cores for which this is known: %s.\n", kernels);
 }
 
 void cores_findings(FILE *out, const struct table *t)
@@ -232,6 +232,6 @@ void cores_findings(FILE *out, const struct table *t)
         }
     }
     if (!told && compared > 1)
-        fprintf(out, "No core runs faster than another, by the 95 %% limits of each.\n");
+        fprintf(out, "No core is faster than another beyond their 95 %% limits.\n");
     tell_throttled(out, t);
 }

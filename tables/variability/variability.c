@@ -73,7 +73,7 @@ static void plan_nothing(const struct tables_context *x, unsigned r, struct tabl
 {
     if (x->info.modelled) /* it has no environment to refine */
         return;
-    table_add_missing(t, r == REFINED_BUSY ? "nothing else is run: use --interference make, memory or script"
+    table_add_missing(t, r == REFINED_BUSY ? "no interference was requested: use --interference make, memory or script"
                                            : "no setting is changed without --quiet-machine");
     table_put_text(t, "refinement", refinement_names[r]);
 }
@@ -84,9 +84,9 @@ static void variability_note(const struct tables_context *x, struct table *t)
     table_set_setting_number(t, "observe_us", trial_us(x->options));
     table_set_setting(t, "spread", "(slowest - fastest) / fastest of the trials");
     table_set_setting(t, "distance",
-                      "p50 to max: how far from the mode, on either side, so many of the trials are at "
-                      "most, as a fraction of it");
-    table_set_setting(t, "priority", "trials run as ordinary programs do, not in real time");
+                      "p50 to max: distance from the mode, on either side, within which this share of the trials lies, "
+                      "as a fraction of it");
+    table_set_setting(t, "priority", "trials run at normal priority, not in real time");
 }
 
 static int variability_plan(const struct tables_context *x, struct cells *out, struct table *t,
@@ -195,11 +195,11 @@ static int variability_measure(const struct tables_context *x, const struct cell
 
 const struct table_kind table_variability = {
     .name = "variability",
-    .title = "Repeatability of the core, by refinements of the environment",
-    .about = "how alike the durations of one piece of code are, on this machine as it is and made quieter",
+    .title = "Repeatability of the core, by refinement of the environment",
+    .about = "how repeatable the duration of one piece of code is, on this machine as it is and made quieter",
     .method = "Each workload runs again and again, a fixed number of rounds between two readings of the clock, while "
-              "the environment is refined step by step (Z 3.2 to 3.10, 4.2). Where the clock counts no cycles, the "
-              "movement of the frequency is in the durations.",
+              "the environment is refined step by step (Kozak 2020, 3.2 to 3.10, 4.2). If the clock does not count "
+              "cycles, durations include changes of the frequency.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"workload", "refinement", "trials", "mode", "spread", "p50", "p90", "p99", "max"},
     .refines = true,

@@ -91,7 +91,7 @@ static void print_between(FILE *out, bool colour, const struct table *t)
     static const char *const counted[] = {"interrupts", "faults", "switches", "steal_ms", "smis", "discarded"};
     static const char *const headings[] = {"interrupts", "page faults", "switches", "steal ms", "SMIs", "discarded"};
     struct pivot p;
-    pivot_init(&p, 1, "What came between, in all trials of all workloads");
+    pivot_init(&p, 1, "Disturbances, in all trials of all workloads");
     pivot_line(&p, PIVOT_HEADING);
     pivot_word(&p, "refinement");
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
@@ -184,5 +184,6 @@ void variability_findings(FILE *out, const struct table *t)
     tell_workload(out, t, "register");
     tell_workload(out, t, "memory@mem");
     if (table_find(t, "unit", "ns") < t->n_rows)
-        fprintf(out, "Durations are by time stamps: what the core\xE2\x80\x99s frequency does is in them.\n");
+        fprintf(out,
+                "Durations are measured by time stamps, so they include changes of the core\xE2\x80\x99s frequency.\n");
 }

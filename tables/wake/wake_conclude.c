@@ -79,7 +79,8 @@ static void tell_stages(FILE *out, const char *unit, const char *what, const str
         fprintf(out, "%s-bit units: %s a time that changes gradually, or was disturbed: no stages (see the plot).\n",
                 unit, what);
     else if (s->n == 1)
-        fprintf(out, "%s-bit units: %s %s us, however long they were idle; a factor of %.2g would have been seen.\n",
+        fprintf(out,
+                "%s-bit units: %s %s us, however long they were idle; a factor of %.2g would have been detected.\n",
                 unit, what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->detectable_ratio);
     else
         fprintf(out, "%s-bit units, idle for less than %s us: %s %s us.\n", unit,

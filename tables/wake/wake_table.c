@@ -70,7 +70,7 @@ static int wake_table_plan(const struct tables_context *x, struct cells *out, st
         c->seconds = seconds;
     }
     table_add_missing(
-        t, "the first use of tiles is not measured; --analyze FILE takes recordings of it (idle_us,first_us)");
+        t, "the first use of tiles is not measured; --analyze FILE reads recordings of it (idle_us,first_us)");
     table_put_text(t, "unit", "amx");
     table_set_setting_number(t, "runs", p.runs);
     table_set_setting_number(t, "warmup_us", p.warm_us);
@@ -195,7 +195,7 @@ static int wake_measure(const struct tables_context *x, const struct cell *c, st
 {
     if (!x->machine->ops->first_use)
         return machine_fail(err, MACHINE_CANNOT, "use --machine timing or perf, or model:NAME",
-                            "this machine measures no first uses");
+                            "this machine cannot measure first uses");
     struct wake_seen s = {.plan = wake_plan_of(x->options)};
     size_t n = (size_t)s.plan.rows * s.plan.runs;
     s.first = calloc(3 * n, sizeof *s.first);
@@ -213,11 +213,10 @@ const struct table_kind table_wake = {
     .name = "wake",
     .title = "First use after idle",
     .about = "the first use of 256-bit and 512-bit units after idle times: first instruction, time until full rate",
-    .method =
-        "A unit is used for 200 us, then left alone while the core spins on scalar code, for 1 us to 100 ms; then "
-        "one FMA is timed between two reads of the TSC that nothing passes, and blocks of FMAs after it until they "
-        "keep their rate. Stages are cut where the time of the first instruction changes with the idle time or, where "
-        "that does not, the time until full rate.",
+    .method = "A unit is used for 200 us, then left idle while the core spins on scalar code for 1 us to 100 ms; then "
+              "one FMA is timed between two fenced reads of the TSC, followed by blocks of FMAs until their rate is "
+              "steady. Stages are separated where the time of the first instruction changes with the idle time or, if "
+              "that does not, the time until full rate.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"unit", "idle_us", "first_us", "full_rate_us", "stage"},
     .excluded = {[CHOICE_CORUNNER] = WAKE_ONE_CORE,

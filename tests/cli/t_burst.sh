@@ -32,6 +32,6 @@ refuses "--burst for a transition" 2 "--burst cannot be combined with --transiti
     --transition 128fma:512fma --burst 1,10
 refuses "--period" 2 "--period cannot be combined with --table burst" --table burst --period 2
 run --table burst --machine model:xeon-gold-6130 --kernels amx,128fma --brief --output o
-verdict "what has no bursts is missing, with the reason" grep -q '128fma: bursts need one' "$out"
+verdict "what has no bursts is missing, with the reason" grep -q '128fma: bursts need a 256-bit' "$out"
 verdict "nothing measured: status 3" test "$status" -eq 3
 finish

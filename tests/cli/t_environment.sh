@@ -114,7 +114,7 @@ if grep -q '"environment"' "$tmp/run/run.json" 2>/dev/null; then
     sed -i 's/"environment": "kernel [^;"]*/"environment": "kernel 0.1/' "$tmp/run/run.json"
     run --all --machine timing --output "$tmp/run" --resume
     verdict "a run is not continued under other settings" \
-        test "$status" -eq 2 -a "$(grep -c 'settings of this computer are others: kernel .*there 0.1' "$err")" -eq 1
+        test "$status" -eq 2 -a "$(grep -c 'settings of this computer differ: kernel .*there 0.1' "$err")" -eq 1
 else
     skip "a run is not continued under other settings" "$(cat "$tmp/first")"
 fi

@@ -40,8 +40,8 @@ first=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/s
 clean
 taskset -c "$first" "$CHARACTERIZE" --transition 64add:64mul --machine timing --interference memory >"$out" 2>"$err"
 status=$?
-verdict "memory with one CPU: status 3" one_line 3 "needs another CPU than the measured one, CPU $first; use"
-refuses "an unknown one" 2 "unknown 'noise'; of: make, memory, script" --table frequency --interference noise
+verdict "memory with one CPU: status 3" one_line 3 "needs a CPU besides the measured one, CPU $first; use"
+refuses "an unknown one" 2 "unknown 'noise'; allowed: make, memory, script" --table frequency --interference noise
 refuses "... for a model" 2 'would load this machine' --table frequency --interference make \
     --machine model:xeon-gold-6130
 
@@ -79,7 +79,7 @@ done
 wait "$program"
 status=$?
 verdict "one that is killed: status 1, and no result" test "$status" -eq 1 -a -z "$(left)"
-verdict "... which says why" grep -q 'interference make ended before what it was to disturb did' "$err"
+verdict "... which says why" grep -q 'interference make ended before the measurement that it was to disturb' "$err"
 
 # ---- step by step
 few="--table variability --machine timing --brief --runs 5 --observe 50"

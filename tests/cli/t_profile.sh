@@ -76,10 +76,10 @@ p="--profile $m"
         grep -q 'warning: the parameters of .* are those of Intel Xeon Gold 6131.*; this is Intel Xeon Gold 6130' "$err"
     verdict "... in the JSON, too" grep -q 'Gold 6131' other.json
     sed 's/"wait_ns\([a-z_]*\)": [0-9]*/"wait_ns\1": 2000000/g' "$params" >"$tmp/long.json"
-    refuses "waits that no pause outlasts" 2 'kept for up to 2000 us, .*at most 1500 us are permitted' \
+    refuses "waits that no pause outlasts" 2 'held for up to 2000 us, .*at most 1500 us are permitted' \
         $p --params "$tmp/long.json"
     sed 's/"wait_ns\([a-z_]*\)": [0-9]*/"wait_ns\1": 0/g' "$params" >"$tmp/zero.json"
-    refuses "waits of nothing" 2 'kept for 0 us' $p --params "$tmp/zero.json"
+    refuses "waits of nothing" 2 'held for 0 us' $p --params "$tmp/zero.json"
     sed 's/"wait_ns\([a-z_]*\)": [0-9]*/"wait_ns\1": 100000/g' "$params" >"$tmp/short.json"
     run $p --seconds 20 --params "$tmp/short.json" --json short.json
     verdict "waits that are too short: why samples are lost" \
@@ -93,7 +93,7 @@ p="--profile $m"
         { print }' "$params" >"$tmp/one.json"
     run $p --seconds 5 --params "$tmp/one.json" --json one.json
     verdict "a table for fewer cores than are active: a warning" \
-        grep -q 'cores were active, and the table has frequencies of no more than 1' one.json
+        grep -q 'cores were active, but the table has frequencies for no more than 1' one.json
     verdict "... and no bound" test "$(grep -c 'at most' "$out")" -eq 0
     run $p --seconds 2 --rate 250
     verdict "the largest rate" test "$status" -eq 0
@@ -123,7 +123,7 @@ p="--profile $m"
     # more than 5 % of the time of four cores
     w='--profile --machine model:xeon-w-2104 --seconds 2'
     refuses "a duty that is not permitted, with the rate that works" 2 \
-        '250 samples a second would take 8.6 % of the time of 4 cores, .* 5 % are permitted; --rate 145.87 works' \
+        '250 samples a second would take 8.6 % of the time of 4 cores, .* 5 % is permitted; --rate 145.87 works' \
         $w --params "$params" --rate 250
     run $w --params "$params" --rate 145.87
     verdict "... which does" test "$status" -eq 0
@@ -147,7 +147,7 @@ done
     refuses "parameters that are no JSON" 2 't_profile.sh:1' $p --params "$root/tests/cli/t_profile.sh"
     refuses "a plot of another form" 2 'neither .svg nor .png' $p --plot x.pdf
     refuses "a command in a model" 2 "'ls' cannot be combined with --machine model:" $p -- ls
-    refuses "a rehearsal in a model" 2 '--rehearsal is of the kernel module' $p --rehearsal
+    refuses "a rehearsal in a model" 2 '--rehearsal needs the kernel module' $p --rehearsal
     refuses "--live and --no-live" 2 '--live and --no-live' $p --live --no-live
     refuses "--live beside a file on standard output" 2 '--live cannot be combined with a file' $p --live --json -
     refuses "no such model" 2 "no model 'xeon-gold-6131'" --profile --machine model:xeon-gold-6131
@@ -157,8 +157,8 @@ done
 refuses "a machine that knows no levels" 2 "cannot use 'timing'; it works with auto, helper, perf" \
     --profile --machine timing
 refuses "a mistyped machine" 2 "cannot use 'helpr'" --profile --machine helpr
-refuses "a command without --" 2 "behind|stands behind --: --profile -- sleep" --profile sleep
-refuses "nothing behind --" 2 'no command behind --' --profile --
+refuses "a command without --" 2 "behind|follows --: --profile -- sleep" --profile sleep
+refuses "nothing behind --" 2 'no command after --' --profile --
 refuses "an empty command" 2 'name of the command is empty' --profile -- ''
 refuses "a mistyped option" 2 "unknown option '--source', perhaps|is ambiguous|needs|--source" --profile --sourcse
 refuses "--sources in a rehearsal" 2 '--sources cannot be combined with --rehearsal' --profile --rehearsal --sources
@@ -241,7 +241,7 @@ if [ ! -e /dev/characterize ]; then
         verdict "... the reason in one line" test "$(wc -l <"$err")" -eq 1
         if grep -q 'Frequency now' "$out"; then
             verdict "the frequency is measured, and what that leaves open is said" \
-                grep -q '^Not told by it: at which license level' "$out"
+                grep -q '^This does not show at which license level' "$out"
             run --profile --json -
             verdict "... on standard error where JSON was to come" test "$status" -eq 3 -a ! -s "$out"
             run --profile

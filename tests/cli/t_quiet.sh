@@ -61,10 +61,10 @@ verdict "... with everything as it was" same
 # shellcheck disable=SC2086
 refuses "models have no settings" 2 "cannot be combined with --machine model:" $short --quiet-machine
 # shellcheck disable=SC2086
-refuses "--sysroot is for settings alone" 2 "it is where --quiet-machine changes settings" $short --sysroot "$tree"
+refuses "--sysroot is for settings alone" 2 "says where --quiet-machine changes settings" $short --sysroot "$tree"
 refuses "... of no machine that is measured" 2 'use it with --machine model:NAME' --table variability --brief \
     --machine timing --quiet-machine=tick --sysroot "$tree"
-refuses "--turbo on contradicts turbo" 2 "leave out one" --transition 128fma:512fma --turbo on --quiet-machine=turbo
+refuses "--turbo on contradicts turbo" 2 "leave one out" --transition 128fma:512fma --turbo on --quiet-machine=turbo
 refuses "an unknown part" 2 "unknown 'noise'" --transition 128fma:512fma --quiet-machine=irq,noise
 
 # ---- after a run that was killed
@@ -73,10 +73,10 @@ grow
 echo 120 >"$tree/proc/sys/vm/stat_interval"
 journal "$interval"
 run --restore --sysroot "$tree"
-verdict "--restore puts back" grep -q "restored 1 setting that a killed run (process 4711) had changed" "$err"
+verdict "--restore puts back" grep -q "restored 1 setting changed by a killed run (process 4711)" "$err"
 verdict "... what was there" same
 run --restore --sysroot "$tree"
-verdict "... once" grep -q "no run left settings" "$out"
+verdict "... once" grep -q "no run left this machine's settings" "$out"
 journal "$interval"
 echo 7 >"$tree/proc/sys/vm/stat_interval"
 run --restore --sysroot "$tree"
@@ -86,7 +86,7 @@ journal "$interval"
 echo 120 >"$tree/proc/sys/vm/stat_interval"
 echo 00000000-7ff1-50ab-95fa-64225559df55 >"$tree/proc/sys/kernel/random/boot_id"
 run --restore --sysroot "$tree"
-verdict "after a reboot nothing is to be undone" grep -q "the machine was started anew since" "$err"
+verdict "after a reboot nothing is to be undone" grep -q "the machine was rebooted since" "$err"
 verdict "... and nothing is" interval_is 120
 
 # a run that lives: its lock
@@ -111,7 +111,7 @@ grow
 rm -r "$tree/proc"
 ln -s /proc "$tree/proc"
 run --restore --sysroot "$tree"
-verdict "a folder with a link to the machine's own is refused" one_line 2 "--sysroot .*: .*/proc is no folder"
+verdict "a folder with a link to the machine's own is refused" one_line 2 "--sysroot .*: .*/proc is not a directory"
 
 # ---- where the journal cannot be written
 

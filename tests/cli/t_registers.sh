@@ -238,10 +238,10 @@ if as_nobody --version >/dev/null 2>&1; then
 fi
 run --restore
 verdict "... --restore puts them back and says so" \
-    grep -q "^restored 3 settings that a killed run (process $program) had changed" "$err"
+    grep -q "^restored 3 settings changed by a killed run (process $program)" "$err"
 verdict "... all of them" as_before
 run --restore
-verdict "... once" grep -q '^no run left settings of this machine changed' "$out"
+verdict "... once" grep -q "^no run left this machine's settings changed" "$out"
 fresh
 start
 kill -s KILL "$program"

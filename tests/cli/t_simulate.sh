@@ -111,7 +111,7 @@ refused "no costs at all" 'no cost'
 run --simulate "$tmp/one.csv" "$tmp/two.csv" --params "$params"
 refused "two workloads" 'one workload at a time'
 run --simulate "$tmp/one.csv" --params "$params" --stamps "$tmp/st.txt=avx"
-refused "stamps of an unknown class" "'avx' is no class"
+refused "stamps of an unknown class" "'avx' is not a class"
 run --simulate "$tmp/one.csv" --params "$params" --stamps =512heavy
 refused "stamps without a file" 'stamps'
 sed '/active_cores/s/16/1/' "$tmp/one.csv" >"$tmp/few.csv"
@@ -146,7 +146,7 @@ run --simulate neural-network --params "$params" --runs 1 --policy stock --sched
 verdict "schedulers: status 0" test "$status" -eq 0
 verdict "... when they end" grep -q 'the last work ends: fair first, after .* s, specialize .* % later' "$out"
 verdict "... and idle time" grep -q 'all work  *end s  *idle' "$out"
-verdict "no curve, in words" grep -q 'No plot: there is no curve' both/simulation.html
+verdict "no curve, in words" grep -q 'No plot: no curve' both/simulation.html
 verdict "no picture of a curve" test "$(grep -c 'break-even time: ' both/simulation.html)" -eq 0
 verdict "no figures in powers of ten" test "$(grep -c '[0-9]e+[0-9]' both/simulation.html)" -eq 0
 finish

@@ -160,7 +160,7 @@ trace_switches 0
 says "a profile needs events" 3 'no event tables' characterize --profile --seconds 1 --machine helper
 says "a rehearsal needs none" 0 'rehearsal' characterize --profile --rehearsal --seconds 2
 trace_switches 1
-says "a duty that is too high, with the rate that is not" 2 '5 % are permitted; --rate 142.85 works' \
+says "a duty that is too high, with the rate that is not" 2 '5 % is permitted; --rate 142.85 works' \
     characterize --profile --rehearsal --rate 250
 says "the command's end is that of the profile" 0 'the command ended with status 3' \
     characterize --profile --rehearsal --json /tmp/r.json -- \

@@ -51,12 +51,12 @@ static void add_smt_part(struct chart *c, struct chart_panel *p, size_t category
                                      .hi = NAN,
                                      .colour = 4},
                   "");
-    chart_add_legend(c, p, "... of it lost to the hyper-thread beside", 4);
+    chart_add_legend(c, p, "... of which lost to the sibling hyper-thread", 4);
 }
 
 int sim_report_chart(const struct sim_report *r, struct chart *c, char *why, size_t why_size)
 {
-    charts_begin(r, "what changes of frequency cost", c);
+    charts_begin(r, "cost of frequency changes", c);
     struct chart_panel *p = chart_add_panel(c, CHART_BARS, "", "overhead, %", "");
     bool schedulers = sim_figure_schedulers(r);
     chart_add_legend(c, p, "all work", 0);
@@ -75,7 +75,7 @@ int sim_report_chart(const struct sim_report *r, struct chart *c, char *why, siz
         text_list_add(p->note, sizeof p->note, " ", "Means of %u runs of different seeds, with 95 %% limits.",
                       r->head.runs);
     if (schedulers)
-        text_list_add(p->note, sizeof p->note, " ", "Idle time does not count: the table says when the work ends.");
+        text_list_add(p->note, sizeof p->note, " ", "Idle time is not included: the table shows when the work ends.");
     return plot_worth(c, "there are no results", why, why_size);
 }
 
@@ -159,8 +159,8 @@ int sim_chart_time_line(const struct sim_report *r, struct chart *c, char *why, 
     if (t->n_cores < r->head.cores)
         text_list_add(c->note, sizeof c->note, "; ", "the %zu of %u cores that change most", t->n_cores, r->head.cores);
     if (cut)
-        text_list_add(c->note, sizeof c->note, "; ", "more pieces than can be drawn");
-    return plot_worth(c, "there is no time line; with --scheduler there is none", why, why_size);
+        text_list_add(c->note, sizeof c->note, "; ", "more segments than can be drawn");
+    return plot_worth(c, "no time line with --scheduler", why, why_size);
 }
 
 /* ---- overhead by timeout ---- */
@@ -229,7 +229,7 @@ int sim_chart_curve(const struct sim_report *r, struct chart *c, char *why, size
             p->y_hi = fmax(p->y_hi, 1.08 * p->series[i].points[k].y);
         }
     add_levels_of_others(r, c, p);
-    snprintf(p->note, sizeof p->note, "Across: all work under other policies%s.",
-             r->head.runs > 1 ? ", means of all runs; the curve is of one" : "");
-    return plot_worth(c, "there is no curve; with --scheduler there is none", why, why_size);
+    snprintf(p->note, sizeof p->note, "Horizontal: all work under other policies%s.",
+             r->head.runs > 1 ? ", means of all runs; the curve is of one run" : "");
+    return plot_worth(c, "no curve with --scheduler", why, why_size);
 }

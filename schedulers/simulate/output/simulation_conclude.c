@@ -141,8 +141,8 @@ static void against_oracle(FILE *out, const struct standing *s)
 
 static void for_software(FILE *out, const struct standing *s)
 {
-    fprintf(out, "software, %.2f %%, changes which level code demands, so it is no like-for-like comparison%s.\n",
-            conclude_percent(s->software, SIM_OVERHEAD), s->oracle ? ", and the oracle is no bound for it" : "");
+    fprintf(out, "software, %.2f %%, changes which level code demands, so it is not a like-for-like comparison%s.\n",
+            conclude_percent(s->software, SIM_OVERHEAD), s->oracle ? ", and the oracle is not a bound for it" : "");
 }
 
 static void for_others(const struct sim_report *r, FILE *out, const char *scheduler)
@@ -171,7 +171,7 @@ static void for_victims(const struct sim_report *r, FILE *out)
         if (any)
             fputs(", ", out);
         else
-            fprintf(out, "policy %s, wide code lets tasks that run none end later by: ", conclude_policy(result));
+            fprintf(out, "policy %s, wide code delays the end of tasks without any by: ", conclude_policy(result));
         fprintf(out, "%s %.2f %%", result->runs->scheduler, slowdown);
         any = true;
     }
@@ -209,7 +209,7 @@ static void for_ends(const struct sim_report *r, FILE *out)
             fprintf(out, " [%.2f, %.2f]", plain_number(later.lo / first, 2), plain_number(later.hi / first, 2));
         fputs(" later", out);
     }
-    fputs(". Overhead does not count idle time.\n", out);
+    fputs(". Overhead does not include idle time.\n", out);
 }
 
 static void conclude_scheduler_of(const struct sim_report *r, FILE *out, const char *scheduler)
@@ -276,7 +276,7 @@ void sim_conclude_what_if(const struct sim_report *r, FILE *out)
         fprintf(out, "What would help most: %s times %g, overhead %.2f %% instead of %.2f %%, %.2f points less.\n",
                 best->parameter, best->factor, plain_number(100 * best->overhead, 2), 100 * w->now.overhead, points);
     if (remote && remote != best && 100 * (w->now.remote - remote->remote) >= NO_POINTS)
-        fprintf(out, "What would help work that is not wide most: %s times %g, %.2f %% instead of %.2f %%.\n",
+        fprintf(out, "What would most help work that is not wide: %s times %g, %.2f %% instead of %.2f %%.\n",
                 remote->parameter, remote->factor, plain_number(100 * remote->remote, 2), 100 * w->now.remote);
 }
 

@@ -137,7 +137,7 @@ static void text_tasks(FILE *out, bool colour, const struct sim_report *r)
         fields[1 + i].heading = headings[i];
     }
     if (t.n_columns > 3)
-        snprintf(title, sizeof title, "Tasks that lost most under %s%s%s, and their overhead %% by policy",
+        snprintf(title, sizeof title, "Tasks that lost most under %s%s%s, and their overhead by policy, %%",
                  first->policy, sim_figure_schedulers(r) ? ", scheduler " : "",
                  sim_figure_schedulers(r) ? first->scheduler : "");
     if (t.failed)
@@ -158,7 +158,7 @@ static void text_what_if(FILE *out, bool colour, const struct sim_report *r)
     sim_table_what_if(r, &t);
     if (!t.failed)
         pivot_list(out, colour, &t,
-                   &(struct pivot_list){.title = "If the processor were another one, policy stock",
+                   &(struct pivot_list){.title = "With other processor parameters, policy stock",
                                         .n_names = 2,
                                         .fields = fields,
                                         .n_fields = sizeof fields / sizeof *fields});
@@ -187,7 +187,7 @@ void sim_report_print(FILE *out, bool colour, const struct sim_report *r)
     text_tasks(out, colour, r);
     text_what_if(out, colour, r);
     text_sentences(out, colour, r, NULL, SIZE_MAX, sim_conclude_what_if);
-    text_sentences(out, colour, r, "Not in the export as it is needed, and bounded", BOUNDS_SHOWN, sim_conclude_bounds);
+    text_sentences(out, colour, r, "Not in the export as needed, but bounded", BOUNDS_SHOWN, sim_conclude_bounds);
     text_sentences(out, colour, r, "Not simulated", SIZE_MAX, sim_conclude_refused);
     putc('\n', out);
     for (size_t i = 0; i < r->n_warnings; i++)

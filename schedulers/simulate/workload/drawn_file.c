@@ -318,7 +318,7 @@ static int enter_drawn_section(struct drawn_parser *p)
     if (s == drawn_sections + COUNT(drawn_sections))
         return drawn_wrong(p, words[0], "no such section; [machine], [task NAME] and [phase TASK NAME] are known");
     if (n != s->words)
-        return drawn_wrong(p, ini->header, "this header is written %s", s->usage);
+        return drawn_wrong(p, ini->header, "this header has the form %s", s->usage);
     if (ini->header_before)
         return sourced_ini_twice(ini, ini->header, ini->header_before);
     p->section = s;
@@ -364,9 +364,10 @@ static int check_phase(struct drawn_parser *p, struct drawn_task *t, struct draw
     bool blocked = phase->row.task == SIM_IDLE;
     const char *of_work = phase->has_ipc ? "ipc" : phase->has_stall ? "stall" : phase->has_syscall ? "syscall" : NULL;
     if (blocked && of_work)
-        return sourced_ini_fail(&p->ini, phase->line, of_work, "a blocked phase has none; remove it");
+        return sourced_ini_fail(&p->ini, phase->line, of_work, "not allowed in a blocked phase; remove it");
     if (!blocked && p->file->has_ipc && !phase->has_ipc)
-        return sourced_ini_fail(&p->ini, phase->line, "ipc", "missing, as other phases have it; give all of them one");
+        return sourced_ini_fail(&p->ini, phase->line, "ipc",
+                                "missing, but other phases have it; give it to all or none");
     return find_next(p, t, phase);
 }
 
@@ -374,7 +375,7 @@ static int check_task(struct drawn_parser *p, struct drawn_task *t)
 {
     bool works = false;
     if (p->file->has_cookie && !t->cookie[0])
-        return sourced_ini_fail(&p->ini, t->line, "cookie", "missing, as other tasks have it; give all of them one");
+        return sourced_ini_fail(&p->ini, t->line, "cookie", "missing, but other tasks have it; give it to all or none");
     for (unsigned i = 0; i < t->n_phases; i++) {
         if (check_phase(p, t, &t->phases[i]) != 0)
             return -1;
@@ -384,7 +385,7 @@ static int check_task(struct drawn_parser *p, struct drawn_task *t)
         return 0;
     if (t->n_phases)
         return sourced_ini_fail(&p->ini, t->line, "task",
-                                "it does no work: all its phases are blocked; one needs a class of work");
+                                "it does no work: all its phases are blocked; at least one needs a class of work");
     return sourced_ini_fail(&p->ini, t->line, "task", "it does no work; add a section [phase %s NAME]", t->name);
 }
 

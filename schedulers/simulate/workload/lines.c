@@ -96,10 +96,10 @@ int sim_lines_next(struct sim_lines *l)
     l->length = (size_t)(end - l->at);
     l->at = last ? end : end + 1;
     if (l->length > SIM_LINE_MAX)
-        return sim_lines_fail(l, l->number, "the line is longer than %d bytes: no workload", SIM_LINE_MAX);
+        return sim_lines_fail(l, l->number, "the line is longer than %d bytes: not a workload", SIM_LINE_MAX);
     if (memchr(l->line, '\0', l->length))
         return sim_lines_fail(l, l->number, "NUL byte: not a text file%s",
-                              strncmp(l->line, "PERFILE2", 8) ? "" : "; perf script -i FILE prints it as one");
+                              strncmp(l->line, "PERFILE2", 8) ? "" : "; perf script -i FILE converts it to text");
     while (l->length && l->line[l->length - 1] == '\r')
         l->length--;
     l->line[l->length] = '\0'; /* in place of the line end; there is room for one behind the last line */

@@ -68,11 +68,11 @@ static int read_siblings(struct sim_recording *r, const char *text)
             memcpy(digits, p, n);
         if (!sim_value_number(digits, SIM_CPU_NUMBERS - 1, &cpu) || (p[n] && !strchr("-, \t", p[n])))
             return sim_lines_fail(&r->in, r->siblings_line,
-                                  "%s: '%s' is no map of siblings; allowed: CPUs (0 to %d) joined by '-', cores "
+                                  "%s: '%s' is not a siblings map; allowed: CPUs (0 to %d) joined by '-', cores "
                                   "separated by ',', as in 0-1,2-3",
                                   what, sim_lines_shown(text, shown), SIM_CPU_NUMBERS - 1);
         if (r->group[cpu])
-            return sim_lines_fail(&r->in, r->siblings_line, "%s: CPU %u is there twice", what, cpu);
+            return sim_lines_fail(&r->in, r->siblings_line, "%s: CPU %u is listed twice", what, cpu);
         if (++in_group > SIM_CORE_CPUS_MAX)
             return sim_lines_fail(&r->in, r->siblings_line, "%s: the core of CPU %u has more than %d CPUs", what, cpu,
                                   SIM_CORE_CPUS_MAX);
@@ -156,14 +156,14 @@ int sim_recording_settle(struct sim_recording *r)
         w->active_cores = o->active_cores;
     if (!w->recorded)
         return sim_lines_fail(&r->in, 0,
-                              "does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of "
-                              "the rows, or --recorded-ghz GHZ%s%s",
+                              "does not say at which frequency it was recorded: put '# recorded_ghz: GHZ' before the "
+                              "rows, or --recorded-ghz GHZ%s%s",
                               *r->misspelt ? "; " : "", r->misspelt);
     if (o->siblings && read_siblings(r, o->siblings))
         return -1;
     if (o->smt_given && o->smt && !r->have_siblings)
         return sim_lines_fail(&r->in, 0,
-                              "does not say which CPUs share a core: for --smt on, give '# siblings: 0-1,2-3' ahead of "
+                              "does not say which CPUs share a core: for --smt on, put '# siblings: 0-1,2-3' before "
                               "the rows, or --siblings-map 0-1,2-3%s%s",
                               *r->misspelt ? "; " : "", r->misspelt);
     text_list_add(w->warning, sizeof w->warning, "; ", "%s", r->misspelt);
@@ -216,8 +216,7 @@ static int add_idle_siblings(struct sim_recording *r)
     free(met);
     if (idle || left_out)
         text_list_add(r->w->warning, sizeof r->w->warning, "; ",
-                      "CPUs of the map that are not in the recording: %u taken to idle, %u of cores without any left "
-                      "out",
+                      "CPUs of the map that are not in the recording: %u assumed idle, %u omitted with their cores",
                       idle, left_out);
     return 0;
 }
@@ -271,7 +270,7 @@ int sim_recording_end(struct sim_recording *r)
     for (int c = 0; c < SIM_CLASSES; c++)
         works |= w->class_used[c];
     if (!works)
-        return sim_lines_fail(&r->in, 0, "holds no work: all CPUs are idle all the time");
+        return sim_lines_fail(&r->in, 0, "contains no work: all CPUs are idle all the time");
     int bad = add_idle_siblings(r) || order_cpus(r, &order) || settle_cores(r) ||
               sim_spool_done(r->rows, order, w->n_cpus, &w->cpus, &w->n_rows, r->in.err);
     free(order);

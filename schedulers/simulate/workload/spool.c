@@ -80,10 +80,10 @@ static int spool_no_room(const struct sim_spool *s, struct machine_error *err)
     int why = errno;
     const char *folder = getenv("TMPDIR");
     if (s->fd < 0)
-        return machine_fail(err, MACHINE_FAILED, "set TMPDIR to a folder that can be written",
-                            "cannot write the rows of the workload into the folder %.200s (TMPDIR): %s",
+        return machine_fail(err, MACHINE_FAILED, "set TMPDIR to a writable directory",
+                            "cannot write the rows of the workload into the directory %.200s (TMPDIR): %s",
                             folder && *folder ? folder : "/tmp", strerror(why));
-    return machine_fail(err, MACHINE_FAILED, "set TMPDIR to a folder that has room for it",
+    return machine_fail(err, MACHINE_FAILED, "set TMPDIR to a directory with enough space",
                         "cannot keep the rows of the workload, more than %" PRIu64 " MB, in %.200s (TMPDIR): %s",
                         (s->rows * sizeof *s->room) >> 20, folder && *folder ? folder : "/tmp", strerror(why));
 }
@@ -236,7 +236,7 @@ static size_t spool_read(void *self, unsigned stream, struct sim_row *out, size_
                 continue;
             if (more <= 0) {
                 snprintf(s->why, sizeof s->why, "cannot read the workload's rows again (TMPDIR): %s",
-                         more ? strerror(errno) : "the file has become shorter");
+                         more ? strerror(errno) : "the file has been truncated");
                 return 0;
             }
             got += (size_t)more;

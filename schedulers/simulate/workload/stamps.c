@@ -62,7 +62,7 @@ static int stamps_header(struct sim_stamps *s)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             if (!strcmp(s->field[f], names[i])) {
                 if (s->place[column[i]] >= 0)
-                    return sim_lines_fail(&s->in, s->in.number, "column %s is there twice", names[i]);
+                    return sim_lines_fail(&s->in, s->in.number, "column %s is given twice", names[i]);
                 s->place[column[i]] = (int)f;
                 micro += i >= 4;
                 seconds += i == STAMPS_BEGIN || i == STAMPS_END;
@@ -83,7 +83,7 @@ static int stamps_time(struct sim_stamps *s, enum stamps_column column, int64_t 
     if (!sim_value_decimal(text, s->decimals, &ns) || ns - s->origin > SIM_VALUE_MOST / 1000)
         return sim_lines_fail(
             &s->in, s->in.number,
-            "column %s_%s: '%s' is no time; allowed: from 0 to 106 days after the first event, with at "
+            "column %s_%s: '%s' is not a time; allowed: from 0 to 106 days after the first event, with at "
             "most %u decimals",
             column == STAMPS_BEGIN ? "begin" : "end", s->decimals == 3 ? "us" : "s", sim_lines_shown(text, shown),
             s->decimals);
@@ -112,13 +112,13 @@ static int stamps_line(struct sim_stamps *s)
                               n == 1 ? "" : "s");
     const char *number = s->field[s->place[STAMPS_TID]];
     if (!sim_value_number(number, INT32_MAX, &tid))
-        return sim_lines_fail(in, in->number, "column tid: '%s' is no thread; allowed: 0 to 2147483647",
+        return sim_lines_fail(in, in->number, "column tid: '%s' is not a thread; allowed: 0 to 2147483647",
                               sim_lines_shown(number, shown));
     if (stamps_time(s, STAMPS_BEGIN, &begin) || stamps_time(s, STAMPS_END, &end))
         return -1;
     const char *text = s->place[STAMPS_CLASS] >= 0 ? s->field[s->place[STAMPS_CLASS]] : "";
     if ((*text || class == SIM_NONE) && !sim_parse_class(text, &class))
-        return sim_lines_fail(in, in->number, "column class: '%s' is no class; allowed: " SIM_CLASSES_ALLOWED,
+        return sim_lines_fail(in, in->number, "column class: '%s' is not a class; allowed: " SIM_CLASSES_ALLOWED,
                               sim_lines_shown(text, shown));
     size_t before = s->threads.n;
     uint32_t i = sim_names_number(&s->threads, &tid, sizeof tid);
@@ -128,7 +128,7 @@ static int stamps_line(struct sim_stamps *s)
         s->thread[i] = (struct stamps_thread){0};
     if (end < begin || begin < s->thread[i].at)
         return sim_lines_fail(in, in->number, "thread %u: the phase %s", tid,
-                              end < begin ? "ends before it begins" : "begins before the one before it ends");
+                              end < begin ? "ends before it begins" : "begins before the previous one ends");
     struct sim_row gap = {.ps = begin - s->thread[i].at, .task = SIM_IDLE}, phase = {.ps = end - begin, .class = class};
     s->thread[i].at = end;
     return sim_spool_push(s->spool, i, gap, in->err) || sim_spool_push(s->spool, i, phase, in->err) ? -1 : 0;
@@ -144,7 +144,7 @@ static int stamps_lines(struct sim_stamps *s)
     if (got < 0)
         return -1;
     if (!s->threads.n)
-        return sim_lines_fail(&s->in, 0, "holds no phases: lines of tid, begin, end");
+        return sim_lines_fail(&s->in, 0, "contains no phases: lines of tid, begin, end");
     if (sim_spool_done(s->spool, NULL, (unsigned)s->threads.n, &s->rows, &rows, s->in.err))
         return -1;
     s->spool = NULL;

@@ -93,12 +93,12 @@ static int csv_read_header(struct csv *c)
         for (int i = 0; i < CSV_COLUMNS; i++)
             if (!strcmp(c->field[f], csv_names[i])) {
                 if (c->place[i] >= 0)
-                    return sim_lines_fail(in, in->number, "column %s is there twice", csv_names[i]);
+                    return sim_lines_fail(in, in->number, "column %s is given twice", csv_names[i]);
                 c->place[i] = (int)f;
             }
     for (int i = 0; i < CSV_NEEDED; i++)
         if (c->place[i] < 0)
-            return sim_lines_fail(in, in->number, "the header names no column %s; needed: cpu, time_us, task, class",
+            return sim_lines_fail(in, in->number, "the header lacks column %s; needed: cpu, time_us, task, class",
                                   csv_names[i]);
     struct sim_workload *w = c->r->w;
     w->has_ipc = c->place[CSV_IPC] >= 0;
@@ -126,7 +126,7 @@ static int check_cookie(struct csv *c, uint32_t task, bool new_task)
         char before[SIM_SHOWN_SIZE], allowed[80];
         snprintf(allowed, sizeof allowed, "'%s', as in the task's first row",
                  sim_lines_shown(c->cookies.entry[c->cookie[task]].key, before));
-        return csv_wrong(c, CSV_COOKIE, "another cookie", allowed);
+        return csv_wrong(c, CSV_COOKIE, "a different cookie", allowed);
     }
     return 0;
 }
@@ -141,22 +141,22 @@ static int read_work(struct csv *c, struct sim_row *row)
     if (!*task)
         return csv_wrong(c, CSV_TASK, "empty", "a name, or - for idle time");
     if (!sim_parse_class(csv_text(c, CSV_CLASS), &class))
-        return csv_wrong(c, CSV_CLASS, "no class", SIM_CLASSES_ALLOWED);
+        return csv_wrong(c, CSV_CLASS, "not a class", SIM_CLASSES_ALLOWED);
     row->class = class;
     if (w->has_ipc) {
         if (!sim_value_rounded(csv_text(c, CSV_IPC), 3, &value) || value < 1 || value > 16000)
-            return csv_wrong(c, CSV_IPC, "no number of instructions per cycle", "0.001 to 16");
+            return csv_wrong(c, CSV_IPC, "not a number of instructions per cycle", "0.001 to 16");
         row->ipc = (uint16_t)value;
     }
     if (w->has_stall) {
         if (!sim_value_rounded(csv_text(c, CSV_STALL), 3, &value) || value > 1000)
-            return csv_wrong(c, CSV_STALL, "no share", "0 to 1");
+            return csv_wrong(c, CSV_STALL, "not a share", "0 to 1");
         row->stall = (uint16_t)value & 0x3ff;
     }
     if (w->has_syscall) {
         const char *text = csv_text(c, CSV_SYSCALL);
         if ((*text != '0' && *text != '1') || text[1])
-            return csv_wrong(c, CSV_SYSCALL, "neither 0 nor 1", "1 where the row begins with a system call, else 0");
+            return csv_wrong(c, CSV_SYSCALL, "neither 0 nor 1", "1 if the row begins with a system call, else 0");
         row->syscall = *text == '1';
     }
     size_t before = c->tasks.n;
@@ -186,14 +186,14 @@ static int read_row(struct csv *c)
     const char *quote = memchr(in->line, '"', in->length);
     size_t n = quote ? 0 : cut_fields(c);
     if (quote)
-        return sim_lines_fail(in, in->number, "a quote (\"): allowed are fields without commas and quotes");
+        return sim_lines_fail(in, in->number, "a quote (\"); allowed: fields without commas and quotes");
     if (n != c->n_fields)
         return sim_lines_fail(in, in->number, "%zu field%s%s; allowed: the %zu of the header", n, n == 1 ? "" : "s",
                               n > CSV_FIELDS_MAX ? " or more" : "", c->n_fields);
     if (!sim_value_number(csv_text(c, CSV_CPU), SIM_CPU_NUMBERS - 1, &cpu))
-        return csv_wrong(c, CSV_CPU, "no CPU number", "0 to 8191");
+        return csv_wrong(c, CSV_CPU, "not a CPU number", "0 to 8191");
     if (!sim_value_rounded(csv_text(c, CSV_TIME), 6, &at))
-        return csv_wrong(c, CSV_TIME, "no time", "0 to 9200000000000");
+        return csv_wrong(c, CSV_TIME, "not a time", "0 to 9200000000000");
     struct sim_row row = {.task = SIM_IDLE};
     if (strcmp(csv_text(c, CSV_TASK), "-") && read_work(c, &row))
         return -1;
@@ -206,7 +206,7 @@ static int read_row(struct csv *c)
         *s = (struct csv_cpu){.first = at, .at = at, .row = {.task = SIM_IDLE}};
     if (at < s->at) {
         char allowed[80];
-        snprintf(allowed, sizeof allowed, "%" PRId64 ".%06" PRId64 " or later, as the row of CPU %u before",
+        snprintf(allowed, sizeof allowed, "%" PRId64 ".%06" PRId64 " or later, like the previous row of CPU %u",
                  s->at / SIM_PS_PER_US, s->at % SIM_PS_PER_US, cpu);
         return csv_wrong(c, CSV_TIME, "back in time", allowed);
     }
@@ -230,7 +230,7 @@ static int end_rows(struct csv *c)
                               c->n_fields ? "has a header but no rows"
                                           : "has no header, which names the columns cpu, time_us, task, class");
     if (c->first == c->last)
-        return sim_lines_fail(&r->in, 0, "all rows are of the same time: the recording has no length");
+        return sim_lines_fail(&r->in, 0, "all rows have the same time: the recording has no duration");
     for (unsigned i = 0; i < w->n_cpus; i++) {
         struct csv_cpu *s = &c->cpu[i];
         if (end_row(c, i, c->last) || sim_spool_lead(r->rows, i, s->first - c->first, r->in.err))
@@ -278,9 +278,8 @@ int sim_csv_read(struct sim_recording *r)
     if (bad)
         return -1;
     if (r->options->n_marks || r->options->stamps)
-        return sim_lines_fail(&r->in, 0,
-                              "is CSV, whose column class says what is wide: marks and time stamps are for "
-                              "the text of perf script");
+        return sim_lines_fail(
+            &r->in, 0, "is CSV, whose column class says what is wide: --wide and --stamps are for perf script text");
     return 0;
 }
 

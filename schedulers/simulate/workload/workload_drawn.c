@@ -90,7 +90,7 @@ int sim_drawn_read(const char *text, size_t length, const char *file, const char
 {
     *out = NULL;
     if (o->siblings || o->n_marks || o->stamps)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: a drawn workload says itself %s", file,
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: a drawn workload itself says %s", file,
                             o->siblings ? "which CPUs are siblings" : "which code is wide");
     struct drawn_file *f = calloc(1, sizeof *f);
     struct sim_workload *w = calloc(1, sizeof *w);

@@ -55,7 +55,7 @@ static int read_as_recorded(struct sim_recording *r, const char *line, size_t le
     if (got < 0)
         return -1;
     return sim_lines_fail(&r->in, 0,
-                          "is no workload: neither CSV with a header of cpu,time_us,task,class nor text of perf script "
+                          "is not a workload: neither CSV with a header of cpu,time_us,task,class nor perf script text "
                           "nor a description that begins with format = characterize-workload/1");
 }
 
@@ -65,7 +65,7 @@ static int read_workload(struct sim_recording *r, struct sim_workload **out)
     const char *line = sim_lines_peek(&r->in, NULL, &length);
     if (line && sim_drawn_is_line(line, length)) {
         if (path_descriptor(r->in.file) == STDIN_FILENO)
-            return sim_lines_fail(&r->in, 0, "a description is read again for each seed: it must be a file"),
+            return sim_lines_fail(&r->in, 0, "a description is re-read for each seed: it must be a file"),
                    r->in.err->status;
         return read_description(r, out);
     }

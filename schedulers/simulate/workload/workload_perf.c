@@ -325,26 +325,27 @@ static void perf_warn(struct perf *p)
     if (p->lost)
         text_list_add(text, size, "; ", "lost events: %" PRIu64, p->lost);
     if (p->strangers)
-        text_list_add(text, size, "; ", "switches from threads that had not been switched to: %" PRIu64, p->strangers);
+        text_list_add(text, size, "; ", "switches from threads that were not switched to before: %" PRIu64,
+                      p->strangers);
     if (p->from_idle)
         text_list_add(text, size, "; ",
                       "switches from idle that were not recorded: %" PRIu64
-                      ", taken to be when its runtime or its wake-up says (%" PRIu64 " have neither: no time)",
+                      ", inferred from runtime or wake-up (%" PRIu64 " have neither: assumed not to have run)",
                       p->from_idle, p->never_woken);
     if (p->backward)
-        text_list_add(text, size, "; ", "events with times that go back: %" PRIu64, p->backward);
+        text_list_add(text, size, "; ", "events whose times go back: %" PRIu64, p->backward);
     if (p->leaps)
-        text_list_add(text, size, "; ", "events with times that are more than 106 days from others: %" PRIu64,
+        text_list_add(text, size, "; ", "events whose times are more than 106 days from the others: %" PRIu64,
                       p->leaps);
     if (p->unreadable)
         text_list_add(text, size, "; ",
-                      "lines of sched_switch that cannot be read: %" PRIu64 ", the first is line %" PRIu64,
+                      "lines of sched_switch that cannot be read: %" PRIu64 ", the first in line %" PRIu64,
                       p->unreadable, p->first_unreadable);
     if (p->stamps && !sim_stamps_met(p->stamps))
-        text_list_add(text, size, "; ", "no thread ran in a phase of %.80s: is it the same clock?", o->stamps);
+        text_list_add(text, size, "; ", "no thread ran during a phase of %.80s: is it the same clock?", o->stamps);
     for (size_t i = 0; i < o->n_marks && i < 64; i++)
         if (!(p->mark_used >> i & 1))
-            text_list_add(text, size, "; ", "no thread is '%s'", sim_lines_shown(o->marks[i].who, shown));
+            text_list_add(text, size, "; ", "no thread matches '%s'", sim_lines_shown(o->marks[i].who, shown));
 }
 
 static int end_events(struct perf *p)
@@ -353,10 +354,10 @@ static int end_events(struct perf *p)
     struct sim_workload *w = r->w;
     if (!p->switches && p->unreadable)
         return sim_lines_fail(&r->in, p->first_unreadable,
-                              "sched_switch without %s: print it by perf script -F comm,tid,cpu,time,event,trace",
+                              "sched_switch without %s: print it with perf script -F comm,tid,cpu,time,event,trace",
                               p->missing);
     if (!p->switches)
-        return sim_lines_fail(&r->in, 0, "holds no event sched:sched_switch: record it by perf sched record");
+        return sim_lines_fail(&r->in, 0, "contains no event sched:sched_switch: record it with perf sched record");
     r->length = p->at;
     for (unsigned i = 0; i < w->n_cpus; i++)
         if (cpu_did(p, i, p->cpu[i].thread, p->at))

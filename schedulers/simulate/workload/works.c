@@ -57,7 +57,7 @@ static int add_work(const struct sim_workload *w, struct sim_spool *works, struc
     if (c->at < t->until)
         return machine_fail(err, MACHINE_BAD_INPUT, "",
                             "%.200s: task '%s' runs on CPUs %u and %u at once, %.6f us after the first row: for a "
-                            "scheduler, each thread needs a name of its own",
+                            "scheduler, each thread needs its own name",
                             w->name, sim_lines_shown(w->tasks[row->task].name, shown), w->cpu[t->cpu], w->cpu[c->cpu],
                             (double)c->at / (double)SIM_PS_PER_US);
     struct sim_row away = {.ps = c->at - t->until, .task = SIM_IDLE};

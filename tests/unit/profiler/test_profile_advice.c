@@ -88,7 +88,7 @@ static void test_sibling(void **state)
     says_cost(row, 1);
     /* its tasks' rows tell more */
     assert_string_equal(profile_row_named(&t.result, PROFILE_CORE, "core 0")->advice, "");
-    says(profile_row_named(&t.result, PROFILE_ALL, "all"), "Part t2-2 from the rest");
+    says(profile_row_named(&t.result, PROFILE_ALL, "all"), "Separate t2-2 from the rest");
     says(profile_row_named(&t.result, PROFILE_TASK, "t2-2"), "It causes about 100 % of all overhead");
     told_end(&t);
 }
@@ -101,7 +101,7 @@ static void test_delay_by_others(void **state)
     told_add(&t, 40, by_delay);
     const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
     says(row, "Give t2-2 cores of its own");
-    says(row, "outlasts its turn");
+    says(row, "outlasts its time slice");
     says_cost(row, 1);
     told_end(&t);
 }
@@ -132,8 +132,8 @@ static void test_own_delay(void **state)
     struct told t = told_start(PROFILE_SOURCES, true);
     own_delay(&t);
     const struct profile_row *row = told_row(&t, PROFILE_TASK, "t1-1");
-    says(row, "Its own wide code slows what comes after it");
-    says(row, "from level 2 in between pays from 300 us on.");
+    says(row, "Its own wide code slows what follows it");
+    says(row, "leaving level 2 in between pays off only in gaps of at least 300 us.");
     /* parting it from the rest would mend nothing */
     assert_string_equal(profile_row_named(&t.result, PROFILE_ALL, "all")->advice, "");
     told_end(&t);
@@ -240,7 +240,7 @@ static void test_no_siblings(void **state)
         }
         says(told_row(&t, PROFILE_TASK, "t1-1"), "Give t2-2 cores of its own (cpusets)");
         assert_false(t.result.siblings);
-        says(profile_row_named(&t.result, PROFILE_ALL, "all"), "Part t2-2 from the rest (cpusets)");
+        says(profile_row_named(&t.result, PROFILE_ALL, "all"), "Separate t2-2 from the rest (cpusets)");
         for (size_t i = 0; i < t.result.n_rows; i++)
             assert_true(strstr(t.result.rows[i].advice, "sibling") == NULL &&
                         strstr(t.result.rows[i].advice, "core scheduling") == NULL);

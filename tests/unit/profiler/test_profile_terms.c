@@ -120,10 +120,10 @@ static void test_waits_that_no_pause_outlasts(void **state)
     static const struct {
         double wait_us;
         const char *says;
-    } cases[] = {{0, "kept for 0 us"},
+    } cases[] = {{0, "held for 0 us"},
                  {1470.1, "at most 1500 us are permitted"},
-                 {2000, "kept for up to 2000 us"},
-                 {1e6, "kept for up to 1000000 us"}};
+                 {2000, "held for up to 2000 us"},
+                 {1e6, "held for up to 1000000 us"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[1000], folder[FOLDER_PATH_MAX], path[FOLDER_PATH_MAX + 20];
         struct terms_of t = {.setup = {.seed = 9}};

@@ -165,7 +165,7 @@ static void test_for_a_person(void **state)
     char *text = printed(false, 15);
     assert_non_null(strstr(text, "not overhead"));
     assert_non_null(strstr(text, "hyper-thread"));
-    assert_non_null(strstr(text, "9.1 % of the cycles are nobody's"));
+    assert_non_null(strstr(text, "9.1 % of the cycles are unattributed"));
     assert_non_null(strstr(text, "\n* x265-600 "));
     assert_non_null(strstr(text, "    36.4      0.0     25.0     75.0\n"));
     assert_non_null(strstr(text, "* belongs to the command"));

@@ -128,7 +128,7 @@ static void gradual_changes_are_told(void **state)
         if (wake_find(p, POINTS, &s, why, sizeof why) == 0)
             assert_true(told_gradual(&s));
         else
-            assert_non_null(strstr(why, "no stages"));
+            assert_non_null(strstr(why, "not stages"));
     }
 }
 

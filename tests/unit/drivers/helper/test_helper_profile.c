@@ -139,7 +139,7 @@ static void test_signals_and_failures_while_reading(void **state)
     fake_helper.read_errno = EIO;
     assert_int_equal(source.ops->read(&source, got, 1, 10, &n, &error), MACHINE_FAILED);
     assert_int_equal(n, 0);
-    refused(MACHINE_FAILED, "no more records: Input/output error", "");
+    refused(MACHINE_FAILED, "no more records from the kernel helper: Input/output error", "");
     source.ops->close(&source);
 }
 

@@ -190,7 +190,7 @@ static void test_not_masked(void **state)
     assert_int_equal(fake_helper.trials_calls, 0);
     assert_true(seen.rounds > 0 && duration[0] > 0 && duration[2] > 0 && duration[3] == -1);
     r.before = TRIALS_IBPB;
-    refused(&r, MACHINE_CANNOT, "register 49H");
+    refused(&r, MACHINE_CANNOT, "MSR 49H");
 }
 
 int main(void)

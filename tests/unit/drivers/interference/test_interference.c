@@ -196,7 +196,7 @@ static void what_cannot_begin_is_told(void **state)
     plan.bytes = SIZE_MAX / 2;
     struct interferer *i = ready(&plan);
     assert_int_equal(interference_begin(i, &err), MACHINE_FAILED);
-    assert_non_null(strstr(err.text, "cannot begin"));
+    assert_non_null(strstr(err.text, "cannot start"));
     assert_false(interference_runs(i));
     assert_int_equal(interference_end(i, &err), MACHINE_OK);
     interference_close(i);
@@ -237,7 +237,8 @@ static void killed_while_it_begins(void **state)
     rest_ms(20);
     if (begun) /* the killer was that late */
         assert_int_equal(interference_end(i, &err), MACHINE_FAILED);
-    assert_non_null(strstr(err.text, "ended before what it was to disturb did: somebody, or the kernel, killed it"));
+    assert_non_null(
+        strstr(err.text, "ended before the measurement that it was to disturb: somebody, or the kernel, killed it"));
     interference_close(i);
 }
 
@@ -383,12 +384,12 @@ static void plans_that_cannot_be(void **state)
     make_tree(root, &v);
     assert_int_equal(cpu_mask_parse("2", &v.allowed), 0);
     assert_int_equal(plan_in(root, &v, INTERFERENCE_MEMORY, 2, &p, &err), MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "needs another CPU than the measured one, CPU 2"));
+    assert_non_null(strstr(err.text, "needs a CPU besides the measured one, CPU 2"));
     assert_int_equal(plan_in(root, &v, INTERFERENCE_SCRIPT, 2, &p, &err), MACHINE_CANNOT);
     expect_plan(root, &v, INTERFERENCE_MAKE, 2, "make: 2 processes|2|2 x 64");
     folder_put(root, "proc/meminfo", "MemAvailable: 2048 kB\n");
     assert_int_equal(plan_in(root, &v, INTERFERENCE_MAKE, 2, &p, &err), MACHINE_CANNOT);
-    assert_non_null(strstr(err.text, "what is free (2 MiB)"));
+    assert_non_null(strstr(err.text, "the free memory (2 MiB)"));
     folder_put(root, "proc/meminfo", "garbage\n");
     assert_int_equal(plan_in(root, &v, INTERFERENCE_MAKE, 2, &p, &err), MACHINE_CANNOT);
     folder_remove(root);

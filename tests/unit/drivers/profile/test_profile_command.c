@@ -128,8 +128,8 @@ static void test_what_cannot_be_executed(void **state)
     char *argv[] = {path, NULL};
     struct profile_command *command;
     (void)state;
-    cannot_start("no-such-command-at-all", "no command 'no-such-command-at-all' in PATH");
-    cannot_start("", "no command ''");
+    cannot_start("no-such-command-at-all", "command 'no-such-command-at-all' is not in PATH");
+    cannot_start("", "command ''");
     cannot_start("/no/such/command", "'/no/such/command' cannot be executed: No such file");
     snprintf(path, sizeof path, "%s/text", folder);
     folder_put_line(folder, "text", "not a program");

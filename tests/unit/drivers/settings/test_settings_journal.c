@@ -36,7 +36,7 @@ static void test_after_a_reboot_nothing_is_undone(void **state)
     struct quiet_tree *t = *state;
     kill_run(t, KILLED);
     quiet_put(t, "proc/sys/kernel/random/boot_id", "00000000-7ff1-50ab-95fa-64225559df55");
-    quiet_recovers(t, MACHINE_OK, "are gone: the machine was started anew since");
+    quiet_recovers(t, MACHINE_OK, "are gone: the machine was rebooted since");
     quiet_all_are(t, KILLED);
     quiet_is(t, "state", "(not there)");
     quiet_recovers(t, MACHINE_OK, "");
@@ -171,7 +171,7 @@ static void test_a_journal_of_other_files_is_refused(void **state)
     quiet_recovers(t, MACHINE_CANNOT, "not written by this program");
     quiet_is(t, "proc/sys/vm/stat_interval", "120");
     chmod(t->state, 0644);
-    quiet_recovers(t, MACHINE_OK, "restored 1 setting that");
+    quiet_recovers(t, MACHINE_OK, "restored 1 setting changed");
     quiet_is(t, "proc/sys/vm/stat_interval", "1");
 }
 

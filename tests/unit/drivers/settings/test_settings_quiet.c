@@ -61,7 +61,7 @@ static void test_an_irq_that_the_kernel_places_stays(void **state)
     struct settings *s = quiet_applied(t, QUIET_IRQ);
     quiet_is(t, "proc/irq/24/smp_affinity_list", "0-2");
     quiet_is(t, "proc/irq/25/smp_affinity_list", "3");
-    assert_non_null(strstr(settings_left(s), "irq/25/smp_affinity_list: the kernel alone places it"));
+    assert_non_null(strstr(settings_left(s), "irq/25/smp_affinity_list: only the kernel places it"));
     assert_non_null(strstr(settings_text(s), "irq: 2 interrupts moved away"));
     quiet_restore(s, NULL);
     quiet_all_are(t, 0);
@@ -94,7 +94,7 @@ static void test_siblings_stay_where_that_would_lose_something(void **state)
     quiet_put(t, "proc/77/task/78/x", "");
     quiet_put(t, "proc/78/status", "Name:\tx\nTgid:\t77\nVmSize:\t1 kB\nCpus_allowed_list:\t1");
     s = quiet_applied(t, QUIET_SMT);
-    assert_string_equal(settings_left(s), "smt: process 77 is bound to the sibling and would lose that\n");
+    assert_string_equal(settings_left(s), "smt: process 77 is bound to the sibling and would lose its affinity\n");
     quiet_restore(s, NULL);
     quiet_put(t, "proc/78/status", "Name:\tkworker/1:0\nTgid:\t77\nCpus_allowed_list:\t1"); /* of the kernel */
     quiet_restore(quiet_applied(t, QUIET_SMT), NULL);
@@ -129,13 +129,13 @@ static void test_a_part_that_was_named_must_be_possible(void **state)
     snprintf(command, sizeof command, "rm -r '%s/" QUIET_CPUS "cpufreq'", t->root);
     assert_int_equal(system(command), 0);
     assert_int_equal(quiet_apply(t, QUIET_TICK | QUIET_GOVERNOR, QUIET_GOVERNOR, &s, &err), MACHINE_CANNOT);
-    assert_string_equal(err.text, "--quiet-machine=governor: nothing of it can be changed here: there is no cpufreq "
-                                  "here (where this is a virtual machine, the host decides)");
+    assert_string_equal(err.text, "--quiet-machine=governor: nothing in it can be changed here: there is no cpufreq "
+                                  "here (in a virtual machine, the host decides)");
     quiet_is(t, "proc/sys/vm/stat_interval", "1");
     quiet_is(t, "state", "(not there)");
     s = quiet_applied(t, QUIET_TICK | QUIET_GOVERNOR | QUIET_EPP);
-    assert_string_equal(settings_left(s), "governor, epp: there is no cpufreq here (where this is a virtual machine, "
-                                          "the host decides)\n");
+    assert_string_equal(settings_left(s),
+                        "governor, epp: there is no cpufreq here (in a virtual machine, the host decides)\n");
     quiet_restore(s, NULL);
 }
 
@@ -157,7 +157,7 @@ static void test_garbage_is_left(void **state)
     quiet_put(t, QUIET_WORKQUEUES "cpumask", "123456789");
     quiet_put(t, "proc/sys/vm/stat_interval", "");
     struct settings *s = quiet_applied(t, QUIET_DEFAULT & ~QUIET_ISOLATE);
-    assert_non_null(strstr(settings_left(s), "scaling_governor: what stands there is not understood\n"));
+    assert_non_null(strstr(settings_left(s), "scaling_governor: its content is not understood\n"));
     quiet_is(t, "proc/irq/24/smp_affinity_list", "three");
     quiet_is(t, "proc/irq/25/smp_affinity_list", "0-2");
     quiet_restore(s, NULL);
@@ -246,8 +246,8 @@ static void test_a_partition(void **state)
     quiet_put(t, "sys/fs/cgroup/cgroup.subtree_control", "cpu cpuset");
     quiet_put(t, "proc/self/cgroup", "1:name=systemd:/\n0::/user.slice/a");
     assert_int_equal(settings_apply(&t->roots, &wish, &s, &err), MACHINE_OK);
-    assert_string_equal(settings_left(s), "isolate: it leaves one CPU to this program, and others are to be busy as "
-                                          "well\n");
+    assert_string_equal(settings_left(s),
+                        "isolate: it leaves this program a single CPU, but others are to be kept busy\n");
     quiet_restore(s, NULL);
     /* a folder is no cgroup: its files must be there, and it cannot be removed with them */
     quiet_put(t, "sys/fs/cgroup/characterize/cpuset.cpus", "");
@@ -267,7 +267,7 @@ static void test_a_partition(void **state)
     char command[200];
     snprintf(command, sizeof command, "rm '%s/sys/fs/cgroup/characterize/'*", t->root);
     assert_int_equal(system(command), 0);
-    quiet_recovers(t, MACHINE_OK, "restored 1 setting that");
+    quiet_recovers(t, MACHINE_OK, "restored 1 setting changed");
     quiet_is(t, "sys/fs/cgroup/characterize/cgroup.procs", "(not there)");
     quiet_is(t, "state", "(not there)");
     /* before Linux 6.2 nobody may have chosen CPUs */
@@ -275,7 +275,7 @@ static void test_a_partition(void **state)
     quiet_put(t, "proc/77/task/78/x", "");
     quiet_put(t, "proc/78/status", "Name:\tx\nTgid:\t77\nVmSize:\t1 kB\nCpus_allowed_list:\t0-2");
     s = quiet_applied(t, QUIET_ISOLATE);
-    assert_non_null(strstr(settings_left(s), "isolate: process 77 has chosen its CPUs"));
+    assert_non_null(strstr(settings_left(s), "isolate: process 77 has set its affinity"));
     quiet_restore(s, NULL);
 }
 

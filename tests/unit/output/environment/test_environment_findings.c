@@ -192,7 +192,7 @@ static void test_counted(void **state)
     /* a compiler's processes end before anybody looks: their time is the CPU's */
     c.e.busy_here = 0.9;
     c.e.begun = 70;
-    expect(&c, "processes", FINDING_DISTURBS, "860 ms by programs that ended or moved meanwhile (70 threads began)",
+    expect(&c, "processes", FINDING_DISTURBS, "860 ms by programs that ended or migrated meanwhile (70 threads began)",
            0.88);
     c.e.busy_here = c.e.begun = NAN;
     c.tasks[0].kernel = true;
@@ -267,14 +267,14 @@ static void test_commands(void **state)
     computer_mask(&c.e.isolated, "0");
     computer_boot_line(&c, "quiet isolcpus=0");
     expect_commands(&c, "isolation",
-                    "write isolcpus=domain,managed_irq,0,3 for the isolcpus= on the kernel command line and reboot",
-                    "write the isolcpus= that was there again and reboot");
+                    "replace the isolcpus= on the kernel command line with isolcpus=domain,managed_irq,0,3 and reboot",
+                    "restore the previous isolcpus= and reboot");
     computer_quiet(&c);
     snprintf(c.weaknesses[0].text, sizeof c.weaknesses[0].text, "Mitigation: PTI");
     snprintf(c.e.mitigations, sizeof c.e.mitigations, "auto,nosmt");
     expect_commands(&c, "mitigations",
-                    "write mitigations=off for mitigations=auto,nosmt on the kernel command line and reboot",
-                    "write mitigations=auto,nosmt for mitigations=off on the kernel command line and reboot");
+                    "replace mitigations=auto,nosmt with mitigations=off on the kernel command line and reboot",
+                    "replace mitigations=off with mitigations=auto,nosmt on the kernel command line and reboot");
 }
 
 /* Those alike are moved together, to where each may go without the CPU, and back to where they might go. */
@@ -334,7 +334,7 @@ static void test_irqs_that_nobody_moves(void **state)
     const struct finding *irqs = must_find(&f, "irqs"), *affinity = must_find(&f, "irq-affinity");
     assert_non_null(strstr(irqs->change, "for i in 24; do"));
     assert_non_null(strstr(affinity->undo, "for i in 24; do"));
-    assert_non_null(strstr(irqs->why, "The kernel alone places IRQ 36: it stays"));
+    assert_non_null(strstr(irqs->why, "Only the kernel places IRQ 36: it stays"));
     assert_false(irqs->fixed || affinity->fixed);
     findings_free(&f);
     c.irqs[0].movable = false;
@@ -344,7 +344,7 @@ static void test_irqs_that_nobody_moves(void **state)
     assert_string_equal(irqs->change, "");
     assert_string_equal(irqs->undo, "");
     assert_string_equal(affinity->change, "");
-    assert_non_null(strstr(affinity->why, "The kernel alone places IRQ 24 36: none can be sent elsewhere"));
+    assert_non_null(strstr(affinity->why, "Only the kernel places IRQ 24 36: none can be moved"));
     assert_true(irqs->fixed && affinity->fixed);
     findings_free(&f);
 }

@@ -42,19 +42,20 @@ static void test_order(void **state)
 
 static void test_text(void **state)
 {
-    static const char want[] = "Environment of CPU 3, counted for 1 s, as a plain user\n"
-                               "(first the part of the time, or of the result, that it may disturb; ~ estimated,\n"
-                               "? cannot be told)\n"
+    static const char want[] = "Environment of CPU 3, counted for 1 s, as an unprivileged user\n"
+                               "(first column: the share of the time, or of the result, that it may disturb; ~\n"
+                               "estimated, ? unknown)\n"
                                "  2.00 % steal            /proc/stat: the host took 2.00 % of the time of CPU 3\n"
                                "    why     the host ran something else on it meanwhile, for milliseconds each\n"
-                               "            time; a quieter host, a larger or a dedicated instance helps\n"
+                               "            time; a quieter host or a larger or dedicated instance helps\n"
                                "       ? aslr             /proc/sys/kernel/randomize_va_space: 2\n"
-                               "    why     code and data lie elsewhere in each run, so runs with memory\n"
-                               "            accesses differ; for one command alone, and without root: setarch -R\n"
-                               "            ./characterize ...\n"
+                               "    why     code and data are at different addresses in each run, so runs with\n"
+                               "            memory accesses differ; for a single command, and without root:\n"
+                               "            setarch -R ./characterize ...\n"
                                "    change  echo 0 | sudo tee /proc/sys/kernel/randomize_va_space\n"
                                "    undo    echo 2 | sudo tee /proc/sys/kernel/randomize_va_space\n"
-                               "2 findings disturb, 0 limit what can be measured, 0 could not be told; quiet:\n";
+                               "2 findings disturb, 0 limit what can be measured, 0 could not be determined;\n"
+                               "quiet: ";
     struct computer c;
     struct findings f;
     char *text = NULL;
@@ -76,8 +77,8 @@ static void test_text(void **state)
 /* A plain user can change nothing; and what nobody can change is not among what root would. */
 static void test_whose_quiet_machine(void **state)
 {
-    static const char *const wanted[] = {"root's --quiet-machine, with a measurement, would change 2 of them",
-                                         "--quiet-machine, with a measurement, changes 2 of them", "changes 1 of them"};
+    static const char *const wanted[] = {"Run as root, --quiet-machine with a measurement would change 2 of them",
+                                         "With a measurement, --quiet-machine changes 2 of them", "changes 1 of them"};
     struct computer c;
     (void)state;
     computer_quiet(&c);
@@ -94,7 +95,7 @@ static void test_whose_quiet_machine(void **state)
         environment_print(out, &c.e, &f, 200);
         assert_int_equal(fclose(out), 0);
         assert_non_null(strstr(text, wanted[i]));
-        assert_true(i > 0 || strstr(text, "a plain user's changes none") != NULL);
+        assert_true(i > 0 || strstr(text, "without root, none") != NULL);
         free(text);
         findings_free(&f);
     }

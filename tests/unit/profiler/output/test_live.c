@@ -307,7 +307,7 @@ static void keys_do_what_the_help_says(void **state)
     int first = wait_for(&t, "task-1000 ");
     assert_int_equal(wait_for(&t, "by overhead, 1 to 13"), first - 2);
     (void)wait_for(&t, "/usr/sbin/task --first");
-    (void)wait_for(&t, "slowed by task-1039 30.0 %, by nobody known 10.0 %");
+    (void)wait_for(&t, "slowed by task-1039 30.0 %, unattributed 10.0 %");
     int advice = wait_for(&t, "Keep the last one off");
     assert_int_equal(wait_for(&t, "scheduling."), advice + 1);
     type(&t, "\033[B\033OB"); /* down, as cursor and as application key */
@@ -329,7 +329,7 @@ static void keys_do_what_the_help_says(void **state)
     type(&t, "tA");
     (void)wait_for(&t, "Tasks by name");
     type(&t, "h");
-    (void)wait_for(&t, "Help: any key goes back");
+    (void)wait_for(&t, "Help: any key returns");
     (void)wait_for(&t, "(SIBLING, DELAY: --sources)");
     type(&t, "z");
     wait_until_gone(&t, "Help: any key");
@@ -434,7 +434,7 @@ static void without_a_terminal_it_says_why(void **state)
         {"dumb", "no view: the terminal cannot move its cursor (TERM is dumb)."},
         {"", "no view: TERM is not set."},
         {NULL, "no view: TERM is not set."},
-        {"no-such-thing", "no view: TERM names a terminal that is not known here: no-such-thing."}};
+        {"no-such-thing", "no view: TERM names an unknown terminal: no-such-thing."}};
     struct profile_live *view;
     char why[200];
     (void)state;
@@ -453,7 +453,7 @@ static void without_a_terminal_it_says_why(void **state)
     (void)close(out);
     (void)close(null);
     assert_int_equal(got, -1);
-    assert_string_equal(why, "standard output is no terminal");
+    assert_string_equal(why, "standard output is not a terminal");
     profile_live_end(NULL);
 }
 

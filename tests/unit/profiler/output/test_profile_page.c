@@ -76,7 +76,7 @@ static void matrix_has_victims_and_culprits(void **state)
     has_not(script, "sshd");
     has(script, "'6.8' at first 0, first 0 ");
     has(script, "'0.3' at first 1, first 0 ");
-    has(script, "'nobody known'");
+    has(script, "'unattributed'");
     has(script, "'0.2' at first 2, first 0 ");
     has(script, "'0.4' at first 0, first 1 ");
     has_not(script, "'others'");
@@ -96,7 +96,7 @@ static void names_above_a_matrix_keep_apart(void **state)
     struct profile_result r;
     sample_profile(&r);
     for (size_t i = 0; i < r.n_rows; i++)
-        r.rows[i].unattributed = 0; /* else "nobody known" is the longest */
+        r.rows[i].unattributed = 0; /* else "unattributed" is the longest */
     char *script = script_of(&r, PROFILE_TASK, profile_chart_culprits);
     has_not(script, "rotate by 45");
     free(script);

@@ -199,7 +199,7 @@ static void what_studies_found_is_in_json(void **state)
     assert_true(isnan(number(json_array_get(what_if, 1), "remote_change")));
     json_decref(root);
     char *text = small_report_text(&r);
-    has(text, "\nIf the processor were another one, policy stock\n"
+    has(text, "\nWith other processor parameters, policy stock\n"
               "parameter         times  overhead %  points  remote %  points\n"
               "as it is              -       10.00       -      9.00       -\n"
               "wait               0.50        6.00   -4.00      8.00   -1.00\n"
@@ -232,12 +232,12 @@ static void text_is_exact(void **state)
                               "stock      48.5     51.5    1.55       9091\n"
                               "oracle     51.4     48.6    1.46       9950\n"
                               "\n"
-                              "Tasks that lost most under stock, and their overhead % by policy\n"
+                              "Tasks that lost most under stock, and their overhead by policy, %\n"
                               "task   time ms  lost us  stock  oracle\n"
                               "plain    1.100  100.000  10.00    0.50\n"
                               "wide     0.550   50.000  10.00   10.00\n"
                               "\n"
-                              "Not in the export as it is needed, and bounded\n"
+                              "Not in the export as needed, but bounded\n"
                               "  wait from level 1 to 0: 600 us, between 500 and inf: not measured\n"
                               "\n"
                               "Not simulated\n"
@@ -268,9 +268,9 @@ static void text_tells_schedulers_apart(void **state)
     has(text, "\nTasks that run no wide code, and what the scheduler did\n"
               "policy   scheduler  slowdown %  of CPU time %  mean GHz  switches  migrations  wide cores changed\n"
               "stock    fair            10.00           5.00     2.500         7           3                   0\n");
-    has(text, "Policy stock, wide code lets tasks that run none end later by: fair 10.00 %, core 7.00 %.\n");
+    has(text, "Policy stock, wide code delays the end of tasks without any by: fair 10.00 %, core 7.00 %.\n");
     has(text, "Policy stock, the last work ends: core first, after 1.070 ms, fair 2.80 % later. Overhead does not\n"
-              "  count idle time.\n");
+              "  include idle time.\n");
     has(text, "Scheduler fair: timeout costs least, 6.67 %: 3.33 points less than stock (10.00 %).\n"
               "Above the oracle (4.67 %), which knows the rows to come: timeout by 2.00 points, stock by 5.33\n"
               "  points.\n");
@@ -362,20 +362,22 @@ static void findings_follow(void **state)
          {1250, 1085, 1025, 1100},
          "Timeout costs least, 10.00 %: 10.00 points less than stock (20.00 %).\n"
          "Above the oracle (9.00 %), which knows the rows to come: timeout by 1.00 points, stock by 11.00 points.\n"
-         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison, and the oracle is "
-         "no bound for it.\n"
+         "Software, 5.00 %, changes which level code demands, so it is not a like-for-like comparison, and the oracle "
+         "is "
+         "not a bound for it.\n"
          "Work that is not wide loses: stock 25.00 %, oracle 8.50 %, software 2.50 %, timeout 10.00 %.\n"},
         {3,
          {"timeout", "software", "learned"},
          {1100, 1025, 1085},
          "Learned costs least, 9.00 %.\n"
-         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison.\n"
+         "Software, 5.00 %, changes which level code demands, so it is not a like-for-like comparison.\n"
          "Work that is not wide loses: timeout 10.00 %, software 2.50 %, learned 8.50 %.\n"},
         {2,
          {"software", "oracle"},
          {1025, 1085},
-         "Software, 5.00 %, changes which level code demands, so it is no like-for-like comparison, and the oracle is "
-         "no bound for it.\n"
+         "Software, 5.00 %, changes which level code demands, so it is not a like-for-like comparison, and the oracle "
+         "is "
+         "not a bound for it.\n"
          "Work that is not wide loses: software 2.50 %, oracle 8.50 %.\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -405,7 +407,7 @@ static void ends_of_schedulers_are_compared(void **state)
         }
     char *text = small_report_text(&r);
     has(text, "Policy stock, the last work ends: fair and core first, after 41.000 s, specialize 21.00 % [8.29,\n"
-              "  33.71] later. Overhead does not count idle time.\n");
+              "  33.71] later. Overhead does not include idle time.\n");
     has(text, "all work   end s   idle ");
     has(text, "  49.610  67.30 "); /* of two CPUs */
     has(text, "\nWhat the scheduler did\npolicy  scheduler   mean GHz  switches");
@@ -415,7 +417,7 @@ static void ends_of_schedulers_are_compared(void **state)
     has(page, "<span class=\"unit\">s</span>");
     has(page, ">What the scheduler did</caption>");
     has(page, ">67.30</td>");
-    has(page, "No plot: there is no curve; with --scheduler there is none.");
+    has(page, "No plot: no curve with --scheduler.");
     has_not(page, "break-even time: 0");
     has_not(page, "e+0");
     free(page);
@@ -435,7 +437,7 @@ static void text_says_what_there_is(void **state)
                                      .row = {{"distance of the levels", 0.5, 0.06, 0.08}, {"wait", 0.1, 0.07, 0.02}}};
     char *text = small_report_text(&r);
     has(text, "\nMODELLED, not measured: drawn at random\n");
-    has(text, "What would help work that is not wide most: wait times 0.1, 2.00 % instead of 9.00 %.\n");
+    has(text, "What would most help work that is not wide: wait times 0.1, 2.00 % instead of 9.00 %.\n");
     has(text, "Tasks that lost most");
     free(text);
     r.head.source = "";

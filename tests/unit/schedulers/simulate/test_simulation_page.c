@@ -131,7 +131,7 @@ static void curve_has_both_marks(void **state)
     char why[100];
     r.curve = (struct sim_curve){.n = 0}; /* nobody asked for one: its marks are none either */
     assert_int_equal(sim_chart_curve(&r, &c, why, sizeof why), -1);
-    assert_string_equal(why, "there is no curve; with --scheduler there is none");
+    assert_string_equal(why, "no curve with --scheduler");
     chart_free(&c);
     sim_report_free(&r);
 }
@@ -176,7 +176,7 @@ static void page_is_harmless_whatever_names_hold(void **state)
     has(page, "Nothing had to be bounded.");
     has(page, "<dt>CPUs</dt><dd>1, on 1 core</dd>");
     has(page, "<dt>active cores</dt><dd>counted</dd>");
-    has(page, "No plot: there is no time line; ");
+    has(page, "No plot: no time line with ");
     static const char *const never[] = {"<script", "<img", "<b>no", "<i>note", "\033", "nan"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         has_not(strstr(page, "<body>"), never[i]);

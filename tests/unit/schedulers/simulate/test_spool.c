@@ -233,9 +233,9 @@ static void no_room(void **state)
     setenv("TMPDIR", "/nonexistent", 1);
     struct sim_spool *s = sim_spool_new();
     assert_int_equal(fill(s, 1000000, &err), MACHINE_FAILED);
-    assert_string_equal(err.text, "cannot write the rows of the workload into the folder /nonexistent (TMPDIR): No "
+    assert_string_equal(err.text, "cannot write the rows of the workload into the directory /nonexistent (TMPDIR): No "
                                   "such file or directory");
-    assert_string_equal(err.remedy, "set TMPDIR to a folder that can be written");
+    assert_string_equal(err.remedy, "set TMPDIR to a writable directory");
     sim_spool_free(s);
     unsetenv("TMPDIR");
 

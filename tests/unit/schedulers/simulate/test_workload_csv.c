@@ -20,7 +20,7 @@
 
 #define HEAD "# recorded_ghz: 2.8\ncpu,time_us,task,class\n"
 #define NO_WORKLOAD                                                                                                    \
-    "FILE: is no workload: neither CSV with a header of cpu,time_us,task,class nor text of perf script nor a "         \
+    "FILE: is not a workload: neither CSV with a header of cpu,time_us,task,class nor perf script text nor a "         \
     "description that begins with format = characterize-workload/1"
 static const struct sim_workload_options nothing = {0};
 
@@ -150,19 +150,19 @@ static void options_go_before_comments(void **state)
     sim_workload_free(w);
     o.siblings = NULL;
     workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o,
-                         "FILE: does not say which CPUs share a core: for --smt on, give '# siblings: 0-1,2-3' ahead "
-                         "of the rows, or --siblings-map 0-1,2-3");
+                         "FILE: does not say which CPUs share a core: for --smt on, put '# siblings: 0-1,2-3' before "
+                         "the rows, or --siblings-map 0-1,2-3");
     o.siblings = "0";
     workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o,
                          "FILE: --siblings-map: no CPUs share a core: --smt on has no effect");
     o.siblings = "0-1-0";
-    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 0 is there twice");
+    workload_rig_refused(HEAD "0,0,a,none\n0,1,-,\n", &o, "FILE: --siblings-map: CPU 0 is listed twice");
     o.siblings = "0-1";
     w = workload_rig_opened(HEAD "0,0,a,none\n0,1,-,\n", &o); /* CPU 1 has idled */
     assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 1);
     workload_rig_check_cpus(w, (const char *const[]){"1 a none", "1 -", NULL});
-    assert_string_equal(
-        w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 0 of cores without any left out");
+    assert_string_equal(w->warning,
+                        "CPUs of the map that are not in the recording: 1 assumed idle, 0 omitted with their cores");
     sim_workload_free(w);
     o = (struct sim_workload_options){.siblings = "1-5,2-6,3-7,0-4", .works = true};
     w = workload_rig_opened(HEAD "6,0,a,none\n3,0,b,none\n3,1,-,\n9,2,a,512heavy\n6,2,-,\n9,3,-,\n", &o);
@@ -173,8 +173,8 @@ static void options_go_before_comments(void **state)
     workload_rig_check_cpus(
         w, (const char *const[]){"3 -", "1 b none; 2 -", "2 a none; 1 -", "3 -", "2 -; 1 a 512heavy", NULL});
     workload_rig_check_works(w, (const char *const[]){"2 a none; 1 a 512heavy", "1 b none", NULL});
-    assert_string_equal(
-        w->warning, "CPUs of the map that are not in the recording: 2 taken to idle, 4 of cores without any left out");
+    assert_string_equal(w->warning,
+                        "CPUs of the map that are not in the recording: 2 assumed idle, 4 omitted with their cores");
     sim_workload_free(w);
     o.smt_given = true; /* off: nobody asks who is whose sibling */
     w = workload_rig_opened(HEAD "6,0,a,none\n3,0,b,none\n3,1,-,\n6,2,-,\n", &o);
@@ -201,7 +201,7 @@ static void tasks_as_work(void **state)
     sim_workload_free(workload_rig_opened(twice, &nothing));
     workload_rig_refused(twice, &o,
                          "FILE: task 'a' runs on CPUs 3 and 5 at once, 9.999999 us after the first row: for a "
-                         "scheduler, each thread needs a name of its own");
+                         "scheduler, each thread needs its own name");
 }
 
 /* What is wrong with a line behind the header. */
@@ -220,11 +220,11 @@ static void malformed_rows(void **state)
     line_refused("0", "1 field; allowed: the 8 of the header");
     line_refused("0,6,a,none,1,0,x", "7 fields; allowed: the 8 of the header");
     line_refused("0,6,a,none,1,0,x,0,", "9 fields; allowed: the 8 of the header");
-    line_refused("0,6,\"a\",none,1,0,x,0", "a quote (\"): allowed are fields without commas and quotes");
-    line_refused("8192,6,a,none,1,0,x,0", "column cpu: '8192' is no CPU number; allowed: 0 to 8191");
-    line_refused("-1,6,a,none,1,0,x,0", "column cpu: '-1' is no CPU number; allowed: 0 to 8191");
-    line_refused("0.,6,a,none,1,0,x,0", "column cpu: '0.' is no CPU number; allowed: 0 to 8191");
-    line_refused(",6,a,none,1,0,x,0", "column cpu: '' is no CPU number; allowed: 0 to 8191");
+    line_refused("0,6,\"a\",none,1,0,x,0", "a quote (\"); allowed: fields without commas and quotes");
+    line_refused("8192,6,a,none,1,0,x,0", "column cpu: '8192' is not a CPU number; allowed: 0 to 8191");
+    line_refused("-1,6,a,none,1,0,x,0", "column cpu: '-1' is not a CPU number; allowed: 0 to 8191");
+    line_refused("0.,6,a,none,1,0,x,0", "column cpu: '0.' is not a CPU number; allowed: 0 to 8191");
+    line_refused(",6,a,none,1,0,x,0", "column cpu: '' is not a CPU number; allowed: 0 to 8191");
     static const char *const times[] = {"",
                                         "-1",
                                         "1e",
@@ -242,33 +242,35 @@ static void malformed_rows(void **state)
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         char line[80], message[160];
         snprintf(line, sizeof line, "1,%s,a,none,1,0,x,0", times[i]);
-        snprintf(message, sizeof message, "column time_us: '%s' is no time; allowed: 0 to 9200000000000", times[i]);
+        snprintf(message, sizeof message, "column time_us: '%s' is not a time; allowed: 0 to 9200000000000", times[i]);
         line_refused(line, message);
     }
-    line_refused("0,4.999999,a,none,1,0,x,0",
-                 "column time_us: '4.999999' is back in time; allowed: 5.000000 or later, as the row of CPU 0 before");
+    line_refused(
+        "0,4.999999,a,none,1,0,x,0",
+        "column time_us: '4.999999' is back in time; allowed: 5.000000 or later, like the previous row of CPU 0");
     line_refused("0,6,,none,1,0,x,0", "column task: '' is empty; allowed: a name, or - for idle time");
     line_refused("0,6,a,512,1,0,x,0",
-                 "column class: '512' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
+                 "column class: '512' is not a class; allowed: none, 256light, 256heavy, 512light, 512heavy");
     line_refused("0,6,a,,1,0,x,0",
-                 "column class: '' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy");
-    line_refused("0,6,a,none,0,0,x,0", "column ipc: '0' is no number of instructions per cycle; allowed: 0.001 to 16");
-    line_refused("0,6,a,none,16.001,0,x,0", "column ipc: '16.001' is no number of instructions per cycle; allowed: "
+                 "column class: '' is not a class; allowed: none, 256light, 256heavy, 512light, 512heavy");
+    line_refused("0,6,a,none,0,0,x,0",
+                 "column ipc: '0' is not a number of instructions per cycle; allowed: 0.001 to 16");
+    line_refused("0,6,a,none,16.001,0,x,0", "column ipc: '16.001' is not a number of instructions per cycle; allowed: "
                                             "0.001 to 16");
-    line_refused("0,6,a,none,,0,x,0", "column ipc: '' is no number of instructions per cycle; allowed: 0.001 to 16");
+    line_refused("0,6,a,none,,0,x,0", "column ipc: '' is not a number of instructions per cycle; allowed: 0.001 to 16");
     line_refused("0,6,a,none,0.0004,0,x,0",
-                 "column ipc: '0.0004' is no number of instructions per cycle; allowed: 0.001 to 16");
+                 "column ipc: '0.0004' is not a number of instructions per cycle; allowed: 0.001 to 16");
     line_refused("0", "1 field; allowed: the 8 of the header");
-    line_refused("0,6,a,none,1,1.001,x,0", "column stall: '1.001' is no share; allowed: 0 to 1");
-    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is no share; allowed: 0 to 1");
+    line_refused("0,6,a,none,1,1.001,x,0", "column stall: '1.001' is not a share; allowed: 0 to 1");
+    line_refused("0,6,a,none,1,-0,x,0", "column stall: '-0' is not a share; allowed: 0 to 1");
     line_refused("0,6,a,none,1,0,y,0",
-                 "column cookie: 'y' is another cookie; allowed: 'x', as in the task's first row");
+                 "column cookie: 'y' is a different cookie; allowed: 'x', as in the task's first row");
     line_refused("0,6,a,none,1,0,x,2",
-                 "column syscall: '2' is neither 0 nor 1; allowed: 1 where the row begins with a system call, else 0");
+                 "column syscall: '2' is neither 0 nor 1; allowed: 1 if the row begins with a system call, else 0");
     line_refused("0,6,a,none,1,0,x,",
-                 "column syscall: '' is neither 0 nor 1; allowed: 1 where the row begins with a system call, else 0");
+                 "column syscall: '' is neither 0 nor 1; allowed: 1 if the row begins with a system call, else 0");
     line_refused("\x1b[31m a name that is longer than forty bytes are,6,a,none,1,0,x,0",
-                 "column cpu: '?[31m a name that is longer than forty b...' is no CPU number; allowed: 0 to 8191");
+                 "column cpu: '?[31m a name that is longer than forty b...' is not a CPU number; allowed: 0 to 8191");
 }
 
 static void malformed_files(void **state)
@@ -280,19 +282,19 @@ static void malformed_files(void **state)
         {"", "FILE: is empty"},
         {"\n \n# recorded_ghz: 2.8\n", "FILE: is empty"},
         {"# Recorded_gzh: 2.8\n# from: x\ncpu,time_us,task,class\n",
-         "FILE: does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the rows, or "
+         "FILE: does not say at which frequency it was recorded: put '# recorded_ghz: GHZ' before the rows, or "
          "--recorded-ghz GHZ; line 1 says 'Recorded_gzh': is recorded_ghz meant?"},
         {"hello\n", NO_WORKLOAD},
         {"0,0,a,none\n", NO_WORKLOAD},
-        {"cpu,time_us,task\n0,0,a\n", "FILE:1: the header names no column class; needed: cpu, time_us, task, class"},
-        {"cpu,time_us,task,class,cpu\n", "FILE:1: column cpu is there twice"},
+        {"cpu,time_us,task\n0,0,a\n", "FILE:1: the header lacks column class; needed: cpu, time_us, task, class"},
+        {"cpu,time_us,task,class,cpu\n", "FILE:1: column cpu is given twice"},
         {"cpu,time_us,task,class\n0,0,a,none\n",
-         "FILE: does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of the rows, or "
+         "FILE: does not say at which frequency it was recorded: put '# recorded_ghz: GHZ' before the rows, or "
          "--recorded-ghz GHZ"},
         {HEAD, "FILE: has a header but no rows"},
-        {HEAD "0,5,a,none\n1,5,b,none\n", "FILE: all rows are of the same time: the recording has no length"},
-        {HEAD "0,5,-,none\n1,6,-,none\n", "FILE: holds no work: all CPUs are idle all the time"},
-        {HEAD "0,5,-,none\n1,6,b,none\n", "FILE: holds no work: all CPUs are idle all the time"},
+        {HEAD "0,5,a,none\n1,5,b,none\n", "FILE: all rows have the same time: the recording has no duration"},
+        {HEAD "0,5,-,none\n1,6,-,none\n", "FILE: contains no work: all CPUs are idle all the time"},
+        {HEAD "0,5,-,none\n1,6,b,none\n", "FILE: contains no work: all CPUs are idle all the time"},
         {"# recorded_ghz: 0.09\n" HEAD,
          "FILE:1: recorded_ghz: '0.09' is not allowed; allowed: 0.1 to 16 (GHz), at most four decimals"},
         {"# recorded_ghz: 16.0001\n" HEAD,
@@ -306,22 +308,19 @@ static void malformed_files(void **state)
         {"# active_cores: 4097\n" HEAD, "FILE:1: active_cores: '4097' is not allowed; allowed: 1 to 4096"},
         {"# active_cores: 1\n# active_cores: 1\n" HEAD, "FILE:2: active_cores: given twice"},
         {"# siblings: 0-1\n# siblings: 0-1\n" HEAD, "FILE:2: siblings: given twice"},
-        {"# siblings: 0-1,1-2\n" HEAD, "FILE:1: siblings: CPU 1 is there twice"},
+        {"# siblings: 0-1,1-2\n" HEAD, "FILE:1: siblings: CPU 1 is listed twice"},
         {"# siblings: 0-1-2-3-4-5-6-7-8\n" HEAD, "FILE:1: siblings: the core of CPU 8 has more than 8 CPUs"},
-        {"# siblings: 0-8192\n" HEAD, "FILE:1: siblings: '0-8192' is no map of siblings; allowed: CPUs (0 to 8191) "
-                                      "joined by '-', cores separated by "
-                                      "',', as in 0-1,2-3"},
-        {"# siblings: 0-\n" HEAD,
-         "FILE:1: siblings: '0-' is no map of siblings; allowed: CPUs (0 to 8191) joined by '-', cores separated by "
-         "',', as in 0-1,2-3"},
+        {"# siblings: 0-8192\n" HEAD, "FILE:1: siblings: '0-8192' is not a siblings map; allowed: CPUs (0 to 8191) "
+                                      "joined by '-', cores separated by ',', as in 0-1,2-3"},
+        {"# siblings: 0-\n" HEAD, "FILE:1: siblings: '0-' is not a siblings map; allowed: CPUs (0 to 8191) joined by "
+                                  "'-', cores separated by ',', as in 0-1,2-3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         workload_rig_refused(cases[i].text, &nothing, cases[i].message);
     struct sim_mark mark = {"nginx", SIM_512HEAVY};
     workload_rig_refused(
         HEAD "0,0,a,none\n0,1,-,\n", &(struct sim_workload_options){.marks = &mark, .n_marks = 1},
-        "FILE: is CSV, whose column class says what is wide: marks and time stamps are for the text of "
-        "perf script");
+        "FILE: is CSV, whose column class says what is wide: --wide and --stamps are for perf script text");
 }
 
 static void no_text(void **state)
@@ -333,15 +332,15 @@ static void no_text(void **state)
     assert_int_equal(workload_rig_open_bytes(nul, sizeof nul - 1, &nothing, &w, &err), MACHINE_BAD_INPUT);
     assert_string_equal(err.text, "FILE:3: NUL byte: not a text file");
     assert_int_equal(workload_rig_open_bytes(perf, sizeof perf - 1, &nothing, &w, &err), MACHINE_BAD_INPUT);
-    assert_string_equal(err.text, "FILE:1: NUL byte: not a text file; perf script -i FILE prints it as one");
+    assert_string_equal(err.text, "FILE:1: NUL byte: not a text file; perf script -i FILE converts it to text");
     size_t length = (5 << 20) + sizeof HEAD;
     char *text = malloc(length);
     memset(text, 'x', length);
     assert_int_equal(workload_rig_open_bytes(text, length, &nothing, &w, &err), MACHINE_BAD_INPUT);
-    assert_string_equal(err.text, "FILE:1: the line is longer than 1048576 bytes: no workload");
+    assert_string_equal(err.text, "FILE:1: the line is longer than 1048576 bytes: not a workload");
     memcpy(text, HEAD, sizeof HEAD - 1);
     assert_int_equal(workload_rig_open_bytes(text, length, &nothing, &w, &err), MACHINE_BAD_INPUT);
-    assert_string_equal(err.text, "FILE:3: the line is longer than 1048576 bytes: no workload");
+    assert_string_equal(err.text, "FILE:3: the line is longer than 1048576 bytes: not a workload");
     free(text);
     assert_int_equal(sim_workload_open("/tmp", &nothing, &w, &err), MACHINE_BAD_INPUT);
     assert_null(w);

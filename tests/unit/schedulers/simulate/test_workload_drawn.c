@@ -269,10 +269,10 @@ static void options_go_before_the_description(void **state)
     o = (struct sim_workload_options){.siblings = "0-1"};
     assert_int_equal(sim_workload_open("web-server", &o, &w, &err), MACHINE_BAD_INPUT);
     assert_null(w);
-    assert_non_null(strstr(err.text, "web-server.workload: a drawn workload says itself which CPUs are siblings"));
+    assert_non_null(strstr(err.text, "web-server.workload: a drawn workload itself says which CPUs are siblings"));
     o = (struct sim_workload_options){.stamps = "stamps.csv"};
     assert_int_equal(sim_workload_open("web-server", &o, &w, &err), MACHINE_BAD_INPUT);
-    assert_non_null(strstr(err.text, "web-server.workload: a drawn workload says itself which code is wide"));
+    assert_non_null(strstr(err.text, "web-server.workload: a drawn workload itself says which code is wide"));
 }
 
 static void a_name_that_is_not_known_is_refused_with_those_that_are(void **state)

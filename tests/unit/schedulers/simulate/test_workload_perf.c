@@ -226,8 +226,8 @@ static void rows_of_cpus_and_tasks(void **state)
         "# siblings: 0-2,1-3,4-5\n" SWITCH(0, 10, "a", 1, "R", "b", 2) SWITCH(0, 20, "b", 2, "R", "b", 2), &with_works);
     assert_true(w->smt && w->n_cpus == 2 && w->n_cores == 1 && w->cpu[1] == 2);
     workload_rig_check_cpus(w, (const char *const[]){"10 b-2 none", "10 -", NULL});
-    assert_string_equal(
-        w->warning, "CPUs of the map that are not in the recording: 1 taken to idle, 4 of cores without any left out");
+    assert_string_equal(w->warning,
+                        "CPUs of the map that are not in the recording: 1 assumed idle, 4 omitted with their cores");
     sim_workload_free(w);
 }
 
@@ -258,7 +258,7 @@ static void runs_of_no_length(void **state)
             0, 10, "a", 11, "R", "b", 12) "x 1 [000] 4294967295.000002: sched:sched_stat_runtime: x\n",
         &recorded);
     workload_rig_check_cpus(w, (const char *const[]){"2 b-12 none", NULL});
-    assert_string_equal(w->warning, "events with times that go back: 1");
+    assert_string_equal(w->warning, "events whose times go back: 1");
     sim_workload_free(w);
 }
 
@@ -285,14 +285,14 @@ static void marks(void **state)
     workload_rig_check_cpus(
         w, (const char *const[]){
                "1 nginx-72 512heavy; 1 ngx-80 256light; 2 renamed-71 512heavy; 1 -; 3 renamed-71 none", NULL});
-    assert_string_equal(w->warning, "no thread is '80'; no thread is 'no*'");
+    assert_string_equal(w->warning, "no thread matches '80'; no thread matches 'no*'");
     sim_workload_free(w);
     mark[0].who = "7";
     w = workload_rig_opened(text, &o);
     workload_rig_check_cpus(
         w, (const char *const[]){
                "1 nginx-72 256light; 1 ngx-80 512light; 2 renamed-71 256light; 1 -; 3 renamed-71 256light", NULL});
-    assert_string_equal(w->warning, "no thread is 'no*'");
+    assert_string_equal(w->warning, "no thread matches 'no*'");
     sim_workload_free(w);
 }
 
@@ -360,7 +360,7 @@ static void stamps_split_what_ran(void **state)
     struct sim_workload *w;
     struct machine_error err;
     assert_int_equal(open_stamped("11 5 6\n", two_cpus, SIM_512HEAVY, &w, &err), MACHINE_OK);
-    assert_non_null(strstr(w->warning, "no thread ran in a phase of /tmp/stamps-"));
+    assert_non_null(strstr(w->warning, "no thread ran during a phase of /tmp/stamps-"));
     sim_workload_free(w);
 }
 
@@ -370,33 +370,34 @@ static void malformed_stamps(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "STAMPS: holds no phases: lines of tid, begin, end"},
-        {"tid,begin_s,end_s\n", "STAMPS: holds no phases: lines of tid, begin, end"},
+        {"", "STAMPS: contains no phases: lines of tid, begin, end"},
+        {"tid,begin_s,end_s\n", "STAMPS: contains no phases: lines of tid, begin, end"},
         {"tid,begin_s\n",
          "STAMPS:1: the header must name the columns tid, begin_s, end_s (or begin_us, end_us) and may name class"},
         {"tid,begin_s,end_us\n",
          "STAMPS:1: the header must name the columns tid, begin_s, end_s (or begin_us, end_us) and may name class"},
         {"begin_s,end_s,class\n",
          "STAMPS:1: the header must name the columns tid, begin_s, end_s (or begin_us, end_us) and may name class"},
-        {"tid,begin_s,end_s,tid\n", "STAMPS:1: column tid is there twice"},
+        {"tid,begin_s,end_s,tid\n", "STAMPS:1: column tid is given twice"},
         {"1\n", "STAMPS:1: 1 field; allowed: tid, begin, end and maybe class, in all lines"},
         {"1 2\n", "STAMPS:1: 2 fields; allowed: tid, begin, end and maybe class, in all lines"},
         {"1 2 3 512heavy\n1 4 5\n", "STAMPS:2: 3 fields; allowed: tid, begin, end and maybe class, in all lines"},
-        {"1 2 3\n", "STAMPS:1: column class: '' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy"},
+        {"1 2 3\n", "STAMPS:1: column class: '' is not a class; allowed: none, 256light, 256heavy, 512light, 512heavy"},
         {"1 2 3 wide\n",
-         "STAMPS:1: column class: 'wide' is no class; allowed: none, 256light, 256heavy, 512light, 512heavy"},
-        {"1.5 2 3 512heavy\n", "STAMPS:1: column tid: '1.5' is no thread; allowed: 0 to 2147483647"},
-        {"1 2.0000000001 3 512heavy\n",
-         "STAMPS:1: column begin_s: '2.0000000001' is no time; allowed: from 0 to 106 days after the first event, with "
-         "at most 9 decimals"},
-        {"tid begin_us end_us class\n1 2 3.0001 512heavy\n", "STAMPS:2: column end_us: '3.0001' is no time; allowed: "
-                                                             "from 0 to 106 days after the first event, with at most "
-                                                             "3 decimals"},
-        {"1 2 99999999 512heavy\n", "STAMPS:1: column end_s: '99999999' is no time; allowed: from 0 to 106 days after "
-                                    "the first event, with at most "
+         "STAMPS:1: column class: 'wide' is not a class; allowed: none, 256light, 256heavy, 512light, 512heavy"},
+        {"1.5 2 3 512heavy\n", "STAMPS:1: column tid: '1.5' is not a thread; allowed: 0 to 2147483647"},
+        {"1 2.0000000001 3 512heavy\n", "STAMPS:1: column begin_s: '2.0000000001' is not a time; allowed: from 0 to "
+                                        "106 days after the first event, with "
+                                        "at most 9 decimals"},
+        {"tid begin_us end_us class\n1 2 3.0001 512heavy\n",
+         "STAMPS:2: column end_us: '3.0001' is not a time; allowed: from 0 to 106 days after the first event, with at "
+         "most "
+         "3 decimals"},
+        {"1 2 99999999 512heavy\n", "STAMPS:1: column end_s: '99999999' is not a time; allowed: from 0 to 106 days "
+                                    "after the first event, with at most "
                                     "9 decimals"},
         {"1 101 102 512heavy\n2 101 102 512heavy\n1 101.999999 103 512heavy\n",
-         "STAMPS:3: thread 1: the phase begins before the one before it ends"},
+         "STAMPS:3: thread 1: the phase begins before the previous one ends"},
         {"1 103 102 512heavy\n", "STAMPS:1: thread 1: the phase ends before it begins"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -426,9 +427,9 @@ static void what_a_recording_lacks(void **state)
         &with_works);
     workload_rig_check_cpus(w, (const char *const[]){"10 c-13 none; 10 -; 10 a-11 none", "20 d-15 none; 10 -", NULL});
     workload_rig_check_works(w, (const char *const[]){"10 c-13 none", "20 d-15 none", "20 -; 10 a-11 none", NULL});
-    assert_string_equal(
-        w->warning, "lost events: 7; switches from threads that had not been switched to: 1; events with times that "
-                    "go back: 2; lines of sched_switch that cannot be read: 1, the first is line 6");
+    assert_string_equal(w->warning,
+                        "lost events: 7; switches from threads that were not switched to before: 1; events whose times "
+                        "go back: 2; lines of sched_switch that cannot be read: 1, the first in line 6");
     sim_workload_free(w);
 }
 
@@ -455,8 +456,8 @@ static void switches_from_idle_are_missing(void **state)
         w, (const char *const[]){"6 -; 4 b-12 none; 7 -; 3 c-13 none; 10 -; 10 b-12 none; 8 e-15 none; 2 a-11 none",
                                  NULL});
     assert_string_equal(w->warning,
-                        "switches from threads that had not been switched to: 1; switches from idle that were not "
-                        "recorded: 4, taken to be when its runtime or its wake-up says (1 have neither: no time)");
+                        "switches from threads that were not switched to before: 1; switches from idle that were not "
+                        "recorded: 4, inferred from runtime or wake-up (1 have neither: assumed not to have run)");
     sim_workload_free(w);
 }
 
@@ -479,7 +480,7 @@ static void wrong_times(void **state)
         char text[2000], warning[100] = "";
         snprintf(text, sizeof text, "%s%s", cases[i].first, rest);
         if (cases[i].leaps)
-            snprintf(warning, sizeof warning, "events with times that are more than 106 days from others: %u",
+            snprintf(warning, sizeof warning, "events whose times are more than 106 days from the others: %u",
                      cases[i].leaps);
         struct sim_workload *w = workload_rig_opened(text, &with_works);
         workload_rig_check_cpus(w, (const char *const[]){"10 a-1 none; 5 b-2 none", NULL});
@@ -506,7 +507,8 @@ static void wrong_times(void **state)
                                "a 1 [000] 9300100.000020: sched:sched_switch: a:1 [120] S ==> b:2 [120]\n";
     assert_int_equal(open_stamped("1 9300100.000012 9300100.000014 512heavy\n", late, SIM_NONE, &w, &err), MACHINE_OK);
     workload_rig_check_cpus(w, (const char *const[]){"2 a-1 none; 2 a-1 512heavy; 6 a-1 none", NULL});
-    assert_string_equal(w->warning, "events with times that are more than 106 days from others: 1; no thread is 'c'");
+    assert_string_equal(w->warning,
+                        "events whose times are more than 106 days from the others: 1; no thread matches 'c'");
     sim_workload_free(w);
 }
 
@@ -516,18 +518,19 @@ static void malformed_recordings(void **state)
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"x 1 [000] 100.000021: cycles:\n", "FILE: holds no event sched:sched_switch: record it by perf sched record"},
+        {"x 1 [000] 100.000021: cycles:\n",
+         "FILE: contains no event sched:sched_switch: record it with perf sched record"},
         {"x 1 [000] 100.000021: sched:sched_switch: \n",
-         "FILE:1: sched_switch without the threads' numbers (field trace): print it by perf script -F "
+         "FILE:1: sched_switch without the threads' numbers (field trace): print it with perf script -F "
          "comm,tid,cpu,time,event,trace"},
         {"#\nx 1 100.000021: sched:sched_switch: a:1 [120] S ==> b:2 [120]\n",
-         "FILE:2: sched_switch without the CPU or the time (fields cpu, time): print it by perf script -F "
+         "FILE:2: sched_switch without the CPU or the time (fields cpu, time): print it with perf script -F "
          "comm,tid,cpu,time,event,trace"},
         {SWITCH(0, 10, "swapper", 0, "R", "swapper", 0) SWITCH(0, 20, "swapper", 0, "R", "a", 1),
-         "FILE: holds no work: all CPUs are idle all the time"},
-        {SWITCH(0, 10, "a", 1, "R", "swapper", 0), "FILE: holds no work: all CPUs are idle all the time"},
+         "FILE: contains no work: all CPUs are idle all the time"},
+        {SWITCH(0, 10, "a", 1, "R", "swapper", 0), "FILE: contains no work: all CPUs are idle all the time"},
         {SWITCH(0, 10, "a", 1, "R", "b", 2) "x 1 [001] 9200100.000021: sched:sched_stat_runtime: x\n",
-         "FILE: holds no work: all CPUs are idle all the time"},
+         "FILE: contains no work: all CPUs are idle all the time"},
         {SWITCH(0, 10, "a", 1, "R", "b", 2)
              SWITCH(0, 20, "b", 2, "R", "a", 1) "x 1 [001] 9200100.000021: sched:sched_stat_runtime: x\n"
                                                 "x 1 [001] 9200100.000022: sched:sched_stat_runtime: x\n",
@@ -537,8 +540,8 @@ static void malformed_recordings(void **state)
         workload_rig_refused(cases[i].text, &recorded, cases[i].message);
     static const struct sim_workload_options nothing = {0};
     workload_rig_refused(two_cpus, &nothing,
-                         "FILE: does not say at which frequency it was recorded: give '# recorded_ghz: GHZ' ahead of "
-                         "the rows, or --recorded-ghz GHZ");
+                         "FILE: does not say at which frequency it was recorded: put '# recorded_ghz: GHZ' before the "
+                         "rows, or --recorded-ghz GHZ");
 }
 
 enum { RANDOM_CPUS = 3, RANDOM_THREADS = 7 };

@@ -210,7 +210,7 @@ static void what_cannot_be_is_missing(void **state)
     ops.trials = NULL;
     rig_measure_on(&table_variability, &machine, &o, &t);
     assert_int_equal(t.n_rows, 0);
-    assert_int_equal(missing_of(&t, REFINED_QUIET, "runs no trials"), VARIABILITY_WORKLOADS);
+    assert_int_equal(missing_of(&t, REFINED_QUIET, "cannot run trials"), VARIABILITY_WORKLOADS);
     free(rig_printed(&table_variability, &t));
     table_free(&t);
     /* a failure is no missing row */

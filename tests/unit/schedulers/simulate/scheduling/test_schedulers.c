@@ -310,12 +310,12 @@ static void what_is_missing_is_named(void **state)
     m.w.has_syscall = true;
     m.w.n_cores = 1;
     assert_int_equal(sim_check(gold, &m.w, &o, why, sizeof why), -1);
-    assert_string_equal(why, "scheduler specialize needs two cores or more; in memory has one");
+    assert_string_equal(why, "scheduler specialize needs at least two cores; in memory has one");
     o.scheduler = SIM_FAIR;
     assert_int_equal(sim_check(gold, &m.w, &o, why, sizeof why), 0);
     m.w.works.read = NULL;
     assert_int_equal(sim_check(gold, &m.w, &o, why, sizeof why), -1);
-    assert_string_equal(why, "scheduler fair needs to know what each task does, which in memory does not tell");
+    assert_string_equal(why, "scheduler fair needs to know what each task does, which in memory does not contain");
     memory_workload_free(&m);
 }
 
