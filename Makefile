@@ -134,9 +134,10 @@ mutants: unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
-golden: $(BUILD)/tests/unit/test_golden $(BUILD)/tests/unit/tables/test_made_tables
-	GOLDEN=write $(BUILD)/tests/unit/test_golden
-	GOLDEN=write $(BUILD)/tests/unit/tables/test_made_tables
+GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
+	tables/table/test_table_file
+golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
+	for test in $^; do GOLDEN=write $$test || exit 1; done
 
 ## check          install what is missing, build, and run the quick tests: a few minutes
 check:

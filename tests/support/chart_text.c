@@ -11,10 +11,19 @@ static void write_names(FILE *out, const char *what, const struct chart_names *n
         fprintf(out, "\n");
 }
 
+/* Always "nan" where it is none, whatever its sign. */
+static void write_number(FILE *out, const char *before, double x)
+{
+    fprintf(out, "%s%g", before, isnan(x) ? (double)NAN : x);
+}
+
 static void write_limits(FILE *out, double lo, double hi)
 {
-    if (!isnan(lo) || !isnan(hi))
-        fprintf(out, " [%g, %g]", lo, hi);
+    if (isnan(lo) && isnan(hi))
+        return;
+    write_number(out, " [", lo);
+    write_number(out, ", ", hi);
+    fprintf(out, "]");
 }
 
 static void write_series(FILE *out, const struct chart_series *s)
@@ -22,7 +31,8 @@ static void write_series(FILE *out, const struct chart_series *s)
     fprintf(out, "    series %s: colour %d, mark %d%s%s%s%s:", s->name, s->colour, s->mark, s->line ? ", line" : "",
             s->faint ? ", faint" : "", s->in_legend ? ", in the legend" : "", s->many ? ", many" : "");
     for (size_t i = 0; i < s->n; i++) {
-        fprintf(out, " (%g, %g", s->points[i].x, s->points[i].y);
+        write_number(out, " (", s->points[i].x);
+        write_number(out, ", ", s->points[i].y);
         write_limits(out, s->points[i].lo, s->points[i].hi);
         fprintf(out, ")");
     }
@@ -31,7 +41,9 @@ static void write_series(FILE *out, const struct chart_series *s)
 
 static void write_bar(FILE *out, const struct chart_panel *p, const struct chart_bar *b)
 {
-    fprintf(out, "    %s %s: %g to %g", b->dot ? "dot" : "bar", p->categories.name[b->category], b->from, b->to);
+    fprintf(out, "    %s %s:", b->dot ? "dot" : "bar", p->categories.name[b->category]);
+    write_number(out, " ", b->from);
+    write_number(out, " to ", b->to);
     write_limits(out, b->lo, b->hi);
     fprintf(out, ", colour %d", b->colour);
     if (b->lanes)
@@ -46,7 +58,7 @@ static void write_cells(FILE *out, const struct chart_panel *p)
         for (size_t k = 0; k < p->columns.n; k++) {
             const struct chart_cell *cell = &p->cells[i * p->columns.n + k];
             if (cell->state == CELL_VALUE)
-                fprintf(out, " %g", cell->value);
+                write_number(out, " ", cell->value);
             fprintf(out, " %s", cell->state == CELL_ABSENT ? "-" : cell->text);
         }
         if (i < p->remarks.n)

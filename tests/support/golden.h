@@ -6,7 +6,7 @@
 
 /*
  * Whether a text is that of the file MODEL.WHAT; where GOLDEN=write, the file is written instead. Else the first line
- * that differs is printed. Numbers may differ by a millionth, as compilers and C libraries round differently; those with
- * a fraction, where `rounded`, also by one unit of their last digit.
+ * that differs is printed. Numbers may differ by a millionth, as compilers and C libraries round differently; those
+ * with a fraction, where `rounded`, also by one unit of their last digit.
  */
 bool golden_is(const char *model, const char *what, const char *text, bool rounded);
