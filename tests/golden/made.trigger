@@ -196,3 +196,33 @@ What triggers a license level
 picture
   bars: Instructions until a level is triggered; x 'instructions' log; y ''
     dot 512fma: 0 to 300 [299, 301], colour 0, lane 0 of 1, '300'
+== More densities, kernels and mixtures than there is room for
+3 panels
+  License level triggered, by density: one such instruction in every N: 0 series, 0 bars of 1 rows, 40 columns; note: t: throttled, same frequency
+  Instructions until a level is triggered: 0 series, 64 bars of 64 rows, 0 columns; note: The first 64 of 65 thresholds; the table has them all.
+  License level triggered by mixtures: 0 series, 0 bars of 66 rows, 3 columns
+== Twelve numbers of cores, none of which tells a level
+row 1:
+row 2:
+row 3:
+row 4:
+row 5:
+row 6:
+row 7:
+row 8:
+row 9:
+row 10:
+row 11:
+row 12:
+No lower frequency was seen on 1 active core after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 2 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 3 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 4 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 5 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 6 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 7 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 8 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 9 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 10 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 11 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 12 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).

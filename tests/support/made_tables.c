@@ -98,6 +98,33 @@ static void leave_columns_out(struct made_reader *r, char *names)
     table_init(t, r->kind->name, left, n);
 }
 
+static void add_made_row(struct made_reader *r, const char *line)
+{
+    table_add_row(&r->now.table);
+    put_made_fields(r, r->each);
+    if (*put_made_fields(r, line))
+        fail_msg("%s:%zu: what is this? %s", r->path, r->line, line);
+}
+
+/* "FIRST LAST FIELDS": a row for each number, which stands for every # in the fields. */
+static void add_made_rows(struct made_reader *r, const char *line)
+{
+    int first, last, fields = 0;
+    if (sscanf(line, "%d %d %n", &first, &last, &fields) != 2)
+        fail_msg("%s:%zu: from where to where?", r->path, r->line);
+    for (int i = first; i <= last; i++) {
+        char row[1000];
+        size_t n = 0;
+        for (const char *c = line + fields; *c && n + 20 < sizeof row; c++)
+            if (*c == '#')
+                n += (size_t)snprintf(row + n, sizeof row - n, "%d", i);
+            else
+                row[n++] = *c;
+        row[n] = '\0';
+        add_made_row(r, row);
+    }
+}
+
 /* "WHAT KEY VALUE", the key in quotes where it has blanks; returns the value, NULL: it is something else. */
 static const char *made_pair(const char *line, const char *what, char key[100])
 {
@@ -127,6 +154,10 @@ static void read_made_line(struct made_reader *r, char *line)
         table_set_meta(t, key, value);
     else if (strcmp(line, "told") == 0)
         r->now.told = true;
+    else if (strcmp(line, "counted") == 0)
+        r->now.counted = true;
+    else if (strncmp(line, "repeat ", 7) == 0)
+        add_made_rows(r, line + 7);
     else if (strncmp(line, "without ", 8) == 0)
         leave_columns_out(r, line + 8);
     else if (strncmp(line, "missing ", 8) == 0) {
@@ -135,12 +166,8 @@ static void read_made_line(struct made_reader *r, char *line)
         assert_non_null(why);
         free(t->missing[t->n_missing - 1].why);
         t->missing[t->n_missing - 1].why = why;
-    } else {
-        table_add_row(t);
-        put_made_fields(r, r->each);
-        if (*put_made_fields(r, line))
-            fail_msg("%s:%zu: what is this? %s", r->path, r->line, line);
-    }
+    } else
+        add_made_row(r, line);
 }
 
 static void end_made_case(struct made_reader *r, void (*each)(void *data, struct made_case *c), void *data)
@@ -170,7 +197,7 @@ size_t made_tables(const char *path, const struct table_kind *k, void (*each)(vo
             snprintf(r.now.title, sizeof r.now.title, "%s", line + 3);
             table_init(&r.now.table, k->name, k->columns, k->n_columns);
             r.each[0] = '\0';
-            r.now.told = false;
+            r.now.told = r.now.counted = false;
             n++;
         } else if (*line && *line != '#')
             read_made_line(&r, line);

@@ -166,6 +166,50 @@ static void a_coarse_clock(void **state)
     tables_are_golden("coarse-clock", &model, "frequency,transitions,throttle,trigger,relaxation,overhead");
 }
 
+/* What is printed of tables with options, of models that have other levels, or count none. */
+static void other_models_and_options(void **state)
+{
+    static const struct {
+        const char *model, *as, *only;
+        const char *kernels[2];
+        unsigned cores;
+    } cases[] = {
+        {"generic-no-licence", "no-licences", "frequency,trigger,relaxation,overhead,umask", {NULL}, 0},
+        {"core-i5-1035g4", "two-kernels", "trigger,relaxation,overhead,umask", {"256fma", "512fma"}, 2},
+    };
+    (void)state;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    bool same = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model model;
+        struct tables_options o;
+        size_t n;
+        const struct table_kind *const *kinds = tables_all(&n);
+        tables_options_default(&o);
+        o.brief = true;
+        o.seed = 11;
+        for (; o.n_kernels < 2 && cases[i].kernels[o.n_kernels]; o.n_kernels++)
+            o.kernels[o.n_kernels] = kernel_named(cases[i].kernels[o.n_kernels]);
+        o.n_active = cases[i].cores > 0;
+        o.active[0] = cases[i].cores;
+        rig_load(cases[i].model, &model);
+        for (size_t k = 0; k < n; k++) {
+            struct table t;
+            char what[40];
+            if (!text_list_has(cases[i].only, kinds[k]->name))
+                continue;
+            rig_measure(kinds[k], &model, &o, &t);
+            char *printed = rig_printed(kinds[k], &t);
+            snprintf(what, sizeof what, "%s.txt", kinds[k]->name);
+            same &= golden_is(cases[i].as, what, printed, true);
+            free(printed);
+            table_free(&t);
+        }
+    }
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
 static int write_profile_text(FILE *out, const struct profile_result *r)
 {
     profile_print(out, false, r, 20);
@@ -214,7 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_profile), cmocka_unit_test(a_shipped_model), cmocka_unit_test(a_disturbed_machine),
-        cmocka_unit_test(ramps),     cmocka_unit_test(a_coarse_clock),
+        cmocka_unit_test(ramps),     cmocka_unit_test(a_coarse_clock),  cmocka_unit_test(other_models_and_options),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

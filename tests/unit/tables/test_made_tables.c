@@ -74,6 +74,12 @@ static void write_made_case(void *data, struct made_case *c)
     const struct made_text *m = data;
     struct chart chart = {0};
     fprintf(m->out, "== %s\n", c->title);
+    if (c->counted) {
+        m->kind->plot(&c->table, &chart);
+        chart_write_counts(m->out, &chart);
+        chart_free(&chart);
+        return;
+    }
     if (m->kind->conclude)
         conclude(m->out, m->kind, &c->table);
     char *words = c->told ? rig_findings(m->kind, &c->table) : rig_printed(m->kind, &c->table);
