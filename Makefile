@@ -135,7 +135,8 @@ mutants: unit
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
-	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary
+	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary \
+	tables/published/test_sku_lines
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	for test in $^; do GOLDEN=write $$test || exit 1; done
 
