@@ -69,84 +69,85 @@ static void write_line(FILE *out, const char *line)
     write_file(out, line, text);
 }
 
+static const char *const made_lines[] = {
+    /* figures, and what they are rounded to */
+    "kernel=64add active_cores=1-2 : freq_ghz = 3.7",
+    "kernel=64add : freq_ghz = 3",
+    "kernel=64add : freq_ghz = 2.70..3.7",
+    "kernel=64add : freq_ghz = 2.7..3.75",
+    "kernel=64add : freq_ghz = 3.7..2.7",
+    "kernel=64add : freq_ghz = 3.7..3.7",
+    "kernel=64add : freq_ghz = -1",
+    "kernel=64add : freq_ghz = 1/4",
+    "kernel=64add : freq_ghz = 1/0",
+    "kernel=64add : freq_ghz = 0x10",
+    "kernel=64add : freq_ghz = 0xg",
+    "kernel=64add : freq_ghz = .5",
+    "kernel=64add : freq_ghz = 5.",
+    "kernel=64add : freq_ghz = 3.7 GHz",
+    "kernel=64add : freq_ghz = -",
+    "kernel=64add : mean freq_ghz = 3.7",
+    "kernel=64add : n = about 650",
+    "kernel=64add : n = about 13000",
+    "kernel=64add : n = about 100",
+    "kernel=64add : freq_ghz = about 3.7",
+    "kernel=64add : freq_ghz = about 1/4",
+    "kernel=64add : n = about 600..650",
+    "kernel=64add : freq_ghz = about -",
+    "kernel=64add : freq_ghz = about 3.7 ~ 1",
+    /* tolerances */
+    "kernel=64add : freq_ghz = 3.7 ~ 0.5",
+    "kernel=64add : freq_ghz = 3.7 ~ 10%",
+    "kernel=64add : freq_ghz = 2..4 ~ 10%",
+    "kernel=64add : freq_ghz = 3.7 ~ 3.7",
+    "kernel=64add : freq_ghz = 3.7 ~ 3.69",
+    "kernel=64add : freq_ghz = 3.7 ~ 100%",
+    "kernel=64add : freq_ghz = 3.7 ~ -1",
+    "kernel=64add : freq_ghz = 3.7 ~ x",
+    "kernel=64add : freq_ghz = 3.7 ~ 1%%",
+    "kernel=64add : n = 0 ~ 1%",
+    "kernel=64add : n = 0 ~ 1",
+    "kernel=64add : freq_ghz = - ~ 1",
+    /* which rows */
+    "kernel=64add,128or active_cores=4-1 : freq_ghz = 3.7",
+    "kernel=64add active_cores=1- : freq_ghz = 3.7",
+    "kernel=64add active_cores=0x2-3 : freq_ghz = 3.7",
+    "kernel=64add active_cores=many : freq_ghz = 3.7",
+    "kernel=64ad : freq_ghz = 3.7",
+    "kernel=64add, : freq_ghz = 3.7",
+    "kernel= : freq_ghz = 3.7",
+    "=64add : freq_ghz = 3.7",
+    "kernel : freq_ghz = 3.7",
+    "kernel=64add kernel=128or : freq_ghz = 3.7",
+    "Kernel=64add : freq_ghz = 3.7",
+    "1kernel=64add : freq_ghz = 3.7",
+    "kernels=64add : freq_ghz = 3.7",
+    "group=\"no steps\" : freq_ghz = 3.7",
+    "group=\"no steps : freq_ghz = 3.7",
+    "group=\"\" : freq_ghz = 3.7",
+    "group=\"a\"b : freq_ghz = 3.7",
+    " : freq_ghz = 3.7",
+    "cpu=1 kernel=64add active_cores=1 core=P level=0 n=1 : freq_ghz = 3.7",
+    "cpu=1 kernel=64add active_cores=1 core=P level=0 n=1 discarded=0 : freq_ghz = 3.7",
+    /* of what */
+    "kernel=64add : freq = 3.7",
+    "kernel=64add : Freq = 3.7",
+    "kernel=64add : group = 3.7",
+    "kernel=64add : freq_ghz 3.7",
+    "kernel=64add freq_ghz = 3.7",
+    "kernel=64add : level = 1.5",
+    "kernel=64add : freq_ghz = 1000000",
+};
+
 static void lines_of_figures(void **state)
 {
-    static const char *const lines[] = {
-        /* figures, and what they are rounded to */
-        "kernel=64add active_cores=1-2 : freq_ghz = 3.7",
-        "kernel=64add : freq_ghz = 3",
-        "kernel=64add : freq_ghz = 2.70..3.7",
-        "kernel=64add : freq_ghz = 2.7..3.75",
-        "kernel=64add : freq_ghz = 3.7..2.7",
-        "kernel=64add : freq_ghz = 3.7..3.7",
-        "kernel=64add : freq_ghz = -1",
-        "kernel=64add : freq_ghz = 1/4",
-        "kernel=64add : freq_ghz = 1/0",
-        "kernel=64add : freq_ghz = 0x10",
-        "kernel=64add : freq_ghz = 0xg",
-        "kernel=64add : freq_ghz = .5",
-        "kernel=64add : freq_ghz = 5.",
-        "kernel=64add : freq_ghz = 3.7 GHz",
-        "kernel=64add : freq_ghz = -",
-        "kernel=64add : mean freq_ghz = 3.7",
-        "kernel=64add : n = about 650",
-        "kernel=64add : n = about 13000",
-        "kernel=64add : n = about 100",
-        "kernel=64add : freq_ghz = about 3.7",
-        "kernel=64add : freq_ghz = about 1/4",
-        "kernel=64add : n = about 600..650",
-        "kernel=64add : freq_ghz = about -",
-        "kernel=64add : freq_ghz = about 3.7 ~ 1",
-        /* tolerances */
-        "kernel=64add : freq_ghz = 3.7 ~ 0.5",
-        "kernel=64add : freq_ghz = 3.7 ~ 10%",
-        "kernel=64add : freq_ghz = 2..4 ~ 10%",
-        "kernel=64add : freq_ghz = 3.7 ~ 3.7",
-        "kernel=64add : freq_ghz = 3.7 ~ 3.69",
-        "kernel=64add : freq_ghz = 3.7 ~ 100%",
-        "kernel=64add : freq_ghz = 3.7 ~ -1",
-        "kernel=64add : freq_ghz = 3.7 ~ x",
-        "kernel=64add : freq_ghz = 3.7 ~ 1%%",
-        "kernel=64add : n = 0 ~ 1%",
-        "kernel=64add : n = 0 ~ 1",
-        "kernel=64add : freq_ghz = - ~ 1",
-        /* which rows */
-        "kernel=64add,128or active_cores=4-1 : freq_ghz = 3.7",
-        "kernel=64add active_cores=1- : freq_ghz = 3.7",
-        "kernel=64add active_cores=0x2-3 : freq_ghz = 3.7",
-        "kernel=64add active_cores=many : freq_ghz = 3.7",
-        "kernel=64ad : freq_ghz = 3.7",
-        "kernel=64add, : freq_ghz = 3.7",
-        "kernel= : freq_ghz = 3.7",
-        "=64add : freq_ghz = 3.7",
-        "kernel : freq_ghz = 3.7",
-        "kernel=64add kernel=128or : freq_ghz = 3.7",
-        "Kernel=64add : freq_ghz = 3.7",
-        "1kernel=64add : freq_ghz = 3.7",
-        "kernels=64add : freq_ghz = 3.7",
-        "group=\"no steps\" : freq_ghz = 3.7",
-        "group=\"no steps : freq_ghz = 3.7",
-        "group=\"\" : freq_ghz = 3.7",
-        "group=\"a\"b : freq_ghz = 3.7",
-        " : freq_ghz = 3.7",
-        "cpu=1 kernel=64add active_cores=1 core=P level=0 n=1 : freq_ghz = 3.7",
-        "cpu=1 kernel=64add active_cores=1 core=P level=0 n=1 discarded=0 : freq_ghz = 3.7",
-        /* of what */
-        "kernel=64add : freq = 3.7",
-        "kernel=64add : Freq = 3.7",
-        "kernel=64add : group = 3.7",
-        "kernel=64add : freq_ghz 3.7",
-        "kernel=64add freq_ghz = 3.7",
-        "kernel=64add : level = 1.5",
-        "kernel=64add : freq_ghz = 1000000",
-    };
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     (void)state;
     assert_non_null(out);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        write_line(out, lines[i]);
+    for (size_t i = 0; i < sizeof made_lines / sizeof *made_lines; i++)
+        write_line(out, made_lines[i]);
     write_file(out, "the same twice", HEAD "[frequency]\nkernel=64add : n = 3 # x\nkernel=64add : n = 4 # x\n");
     write_file(out, "a mean and each", HEAD "[frequency]\nkernel=64add : n = 3 # x\nkernel=64add : mean n = 4 # x\n");
     write_file(out, "no figures", HEAD);

@@ -95,82 +95,83 @@ static void write_waits(FILE *out, const char *text)
     fprintf(out, "\n");
 }
 
+static const char *const made_rises[] = {
+    "",
+    "1x670",
+    "3x670~1",
+    "20x670~2",
+    "20x670~2 2xnever",
+    /* rises at once tell no wait: up to 20 us */
+    "5x19.9 5x20",
+    "20x670 3x5",
+    "3x5",
+    /* twice the wait: three at least, and not by chance */
+    "20x670~2 2x1340~1",
+    "20x670~2 3x1340~1",
+    "20x670~2 5x1340~1",
+    "20x670~2 5x1340~300",
+    "20x670~2 3x1340~1 4x1000~200",
+    "20x670~2 3x1340~1 20x1000~200",
+    /* the width of a mode: 6 standard deviations, 1 % or 4 us, 15 %, 40 % where waits scatter so much */
+    "20x100~0.1 1x103.9",
+    "20x100~0.1 1x104.1",
+    "20x1000~0.1 1x1009",
+    "20x1000~0.1 1x1011",
+    "20x1000~5 1x1025",
+    "20x1000~5 1x1035",
+    "20x1000~60 1x1149",
+    "20x1000~60 1x1151",
+    "30x1000~300 2x600 2x1390",
+    "30x1000~140 1x1200",
+    /* the shortest wait that is not rare */
+    "40x670~1 3x300",
+    "40x670~1 4x300",
+    "40x670~1 11x300",
+    "2x300 2x670",
+    "1x300 3x670",
+    "1x300 1x500 1x700",
+    "10x100~4 10x110~4",
+    "10x40~1 10x44~1",
+    /* limits of `close`: 15 % of the wait */
+    "20x1000~1 1x851 1x1149",
+    "20x1000~1 1x849 1x1151",
+    "20x1000~1 5x2000~1 1x1851 1x2149 1x1849 1x2151",
+    /* interrupted ones are left out, unless fewer than one in five were left alone */
+    "20x670~2 10x700@300",
+    "5x670~2 20x670~2@300",
+    "4x670~2 20x670~2@300",
+    "4x670~2 16x670~2@300",
+    "4x670~2 17x670~2@300 5xnever@100",
+    "20x670~2 5xnever@300",
+    /* whether it began anew: interruptions in the middle of the wait, 30 % from either end */
+    "20x1000~1 5x1500@500",
+    "20x1000~1 5x1301@301 5x1299@299",
+    "20x1000~1 5x1699@699 5x1701@701",
+    "20x1000~1 5x2500@500",
+    "20x1000~1 5x1000@500",
+    "20x1000~1 5x2000@500",
+    "20x1000~1 5x1250@500",
+    "20x1000~1 5x1500@200-500",
+    "20x1000~1 5x1649@500 5x1651@500 5x1351@500 5x1349@500",
+    "20x1000~1 5x1149@500 5x1151@500",
+    /* shares: what nothing interrupted until 1.2 waits */
+    "20x1000~1 5x2000~1@1199",
+    "20x1000~1 5x2000~1@1201",
+    "20x1000~1 5x2000~1 5x2000~1@1500",
+    "20x1000~1 5x2000~1 5x2600@1500 2xnever@1500",
+    "20x1000~1 2x1199 2x1201",
+    "20x1000~1 4x2000~1 4x1500 2x15",
+};
+
 static void waits_of_made_repetitions(void **state)
 {
-    static const char *const cases[] = {
-        "",
-        "1x670",
-        "3x670~1",
-        "20x670~2",
-        "20x670~2 2xnever",
-        /* rises at once tell no wait: up to 20 us */
-        "5x19.9 5x20",
-        "20x670 3x5",
-        "3x5",
-        /* twice the wait: three at least, and not by chance */
-        "20x670~2 2x1340~1",
-        "20x670~2 3x1340~1",
-        "20x670~2 5x1340~1",
-        "20x670~2 5x1340~300",
-        "20x670~2 3x1340~1 4x1000~200",
-        "20x670~2 3x1340~1 20x1000~200",
-        /* the width of a mode: 6 standard deviations, 1 % or 4 us, 15 %, 40 % where waits scatter so much */
-        "20x100~0.1 1x103.9",
-        "20x100~0.1 1x104.1",
-        "20x1000~0.1 1x1009",
-        "20x1000~0.1 1x1011",
-        "20x1000~5 1x1025",
-        "20x1000~5 1x1035",
-        "20x1000~60 1x1149",
-        "20x1000~60 1x1151",
-        "30x1000~300 2x600 2x1390",
-        "30x1000~140 1x1200",
-        /* the shortest wait that is not rare */
-        "40x670~1 3x300",
-        "40x670~1 4x300",
-        "40x670~1 11x300",
-        "2x300 2x670",
-        "1x300 3x670",
-        "1x300 1x500 1x700",
-        "10x100~4 10x110~4",
-        "10x40~1 10x44~1",
-        /* limits of `close`: 15 % of the wait */
-        "20x1000~1 1x851 1x1149",
-        "20x1000~1 1x849 1x1151",
-        "20x1000~1 5x2000~1 1x1851 1x2149 1x1849 1x2151",
-        /* interrupted ones are left out, unless fewer than one in five were left alone */
-        "20x670~2 10x700@300",
-        "5x670~2 20x670~2@300",
-        "4x670~2 20x670~2@300",
-        "4x670~2 16x670~2@300",
-        "4x670~2 17x670~2@300 5xnever@100",
-        "20x670~2 5xnever@300",
-        /* whether it began anew: interruptions in the middle of the wait, 30 % from either end */
-        "20x1000~1 5x1500@500",
-        "20x1000~1 5x1301@301 5x1299@299",
-        "20x1000~1 5x1699@699 5x1701@701",
-        "20x1000~1 5x2500@500",
-        "20x1000~1 5x1000@500",
-        "20x1000~1 5x2000@500",
-        "20x1000~1 5x1250@500",
-        "20x1000~1 5x1500@200-500",
-        "20x1000~1 5x1649@500 5x1651@500 5x1351@500 5x1349@500",
-        "20x1000~1 5x1149@500 5x1151@500",
-        /* shares: what nothing interrupted until 1.2 waits */
-        "20x1000~1 5x2000~1@1199",
-        "20x1000~1 5x2000~1@1201",
-        "20x1000~1 5x2000~1 5x2000~1@1500",
-        "20x1000~1 5x2000~1 5x2600@1500 2xnever@1500",
-        "20x1000~1 2x1199 2x1201",
-        "20x1000~1 4x2000~1 4x1500 2x15",
-    };
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     (void)state;
     assert_non_null(out);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        write_waits(out, cases[i]);
+    for (size_t i = 0; i < sizeof made_rises / sizeof *made_rises; i++)
+        write_waits(out, made_rises[i]);
     assert_int_equal(fclose(out), 0);
     bool same = golden_is("waits", "made", text, true);
     free(text);
