@@ -134,8 +134,11 @@ mutants: unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
-golden: $(BUILD)/tests/unit/test_golden
-	GOLDEN=write $(BUILD)/tests/unit/test_golden
+GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
+	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary \
+	tables/published/test_sku_lines
+golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
+	for test in $^; do GOLDEN=write $$test || exit 1; done
 
 ## check          install what is missing, build, and run the quick tests: a few minutes
 check:

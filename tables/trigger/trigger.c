@@ -249,7 +249,7 @@ static void rank_row(struct table *t, size_t row, const struct ranks *r)
 
 static bool trigger_is_lower(const struct table *t, size_t row, double cores)
 {
-    return table_number(t, row, "active_cores") == cores && strcmp(table_text(t, row, "asks"), ASKS_LOWER) == 0 &&
+    return table_number(t, row, "active_cores") == cores && table_says(t, row, "asks", ASKS_LOWER) &&
            !isnan(table_number(t, row, "freq_ghz"));
 }
 

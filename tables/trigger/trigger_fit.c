@@ -10,6 +10,7 @@
 
 #define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
+#define BEYOND 0.2     /* which 1 - AGREE is not quite */
 #define THROTTLED 0.95 /* of the full rate, where noise allows it ... */
 #define THROTTLED_LEAST 0.7
 #define THROTTLED_SIGMAS 5 /* ... of a sample's median over the repetitions */
@@ -89,7 +90,7 @@ int trigger_agreed(const struct sight *s, size_t n)
 {
     for (int grade = TRIGGER_GRADES_MAX - 1; grade >= 0 && n; grade--)
         if (trigger_share(s, n, grade) >= AGREE)
-            return trigger_share(s, n, grade + 1) <= 1 - AGREE ? grade : -1;
+            return trigger_share(s, n, grade + 1) <= BEYOND ? grade : -1;
     return -1;
 }
 

@@ -7,6 +7,7 @@
 #include "tables/switches/switches.h"
 #include "tables/switches/transitions/transitions.h"
 #include "tables/table/pivot.h"
+#include "util/text_list.h"
 
 enum { KERNELS = 64, PHASES_LISTED = 30 };
 #define NO_ROW SIZE_MAX
@@ -212,6 +213,7 @@ static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
     size_t count[SWITCH_KINDS] = {0}, n = 0, none = NO_ROW;
     double least = INFINITY, most = 0;
     bool doubtful = false;
+    char kinds[300] = "";
     for (size_t i = 0; i < m->n; i++)
         for (size_t j = 0; j < m->n; j++) {
             size_t row = m->row[i][j];
@@ -230,11 +232,10 @@ static void transition_matrix_print_counts(FILE *out, const struct matrix *m)
                 most = fmax(most, wait);
             }
         }
-    fprintf(out, "%zu pair%s:", n, n == 1 ? "" : "s");
-    for (enum switch_kind k = 0, listed = 0; k < SWITCH_KINDS; k++)
+    for (enum switch_kind k = 0; k < SWITCH_KINDS; k++)
         if (count[k])
-            fprintf(out, "%s %zu %s", listed++ ? "," : "", count[k], transition_switch_kind_name(k));
-    fprintf(out, "\n");
+            text_list_add(kinds, sizeof kinds, ", ", "%zu %s", count[k], transition_switch_kind_name(k));
+    pivot_note(out, 2, "%zu pair%s: %s", n, n == 1 ? "" : "s", kinds);
     if (most > 0 && round(most) > round(least))
         fprintf(out, "w: after a wait at the lower frequency, %.0f to %.0f us\n", least, most);
     else if (most > 0)

@@ -291,7 +291,7 @@ static void test_table_that_lacks_active_cores(void **state)
         bool limited;
         const char *doubt;
     } cases[] = {{5, 16, false, NULL},
-                 {3, 12, true, "Up to 12 cores were active, and the table has frequencies of no more than 8"},
+                 {3, 12, true, "Up to 12 cores were active, but the table has frequencies for no more than 8"},
                  {5, 12, true, "In 50 % of the samples something other than the level limited the clock"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct profile_setup setup = profile_records_setup(PROFILE_SOURCES);

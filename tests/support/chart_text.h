@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a picture is made of, in words: a line for each panel, series, point, bar, row of cells, name and remark. */
+#pragma once
+
+#include <stdio.h>
+
+#include "tables/table/chart.h"
+
+void chart_write_text(FILE *out, const struct chart *c);
+/* Of each panel only its title, its note and how much is in it. */
+void chart_write_counts(FILE *out, const struct chart *c);

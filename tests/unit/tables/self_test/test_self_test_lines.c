@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * All that the self-test says of shipped models, of those with a fault, and of readings that are none, word for word:
+ * tests/golden/self-test.*. After an intended change `make golden` rewrites these, and the diff shows what changed.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/self_test/self_test.h"
+#include "tests/support/broken_machine.h"
+#include "tests/support/golden.h"
+#include "tests/support/json_changes.h"
+#include "tests/support/model_rig.h"
+
+static void take_readings(const char *name, struct broken *b, struct self_test_readings *r)
+{
+    struct model model;
+    struct machine machine;
+    struct machine_error err;
+    const struct self_test_setup setup = {.cpu = -1, .seed = 3};
+    rig_load(name, &model);
+    assert_int_equal(machine_open_parsed_model(&model, "model:test", &b->inner, &err), MACHINE_OK);
+    broken_open(b, &machine);
+    if (self_test_run(&machine, &setup, r, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    machine.ops->close(&machine);
+}
+
+/* A number, "-" where it is none. */
+static const char *figure(double x, char out[40])
+{
+    snprintf(out, 40, isnan(x) ? "-" : "%.6g", x);
+    return out;
+}
+
+static void write_lines(FILE *out, const char *what, const struct self_test_readings *r, bool passed)
+{
+    struct self_test_lines l;
+    self_test_judge(r, &l);
+    fprintf(out, "== %s\n", what);
+    for (size_t i = 0; i < l.n; i++) {
+        const struct self_test_line *line = &l.line[i];
+        bool usual = line->verdict == SELF_TEST_PASS || strcmp(line->name, "chain") == 0; /* which models have not */
+        if (usual && !passed)
+            continue;
+        char value[40], lo[40], hi[40];
+        fprintf(out, "%s: %s: %s (%s %s, %s to %s)", line->name, self_test_word(line->verdict), line->text,
+                figure(line->value, value), line->unit ? line->unit : "", figure(line->lo, lo), figure(line->hi, hi));
+        fprintf(out, "%s%s%s%s\n", line->reason[0] ? "; " : "", line->reason, line->remedy[0] ? "; " : "",
+                line->remedy);
+    }
+}
+
+static bool text_is_golden(const char *what, FILE *out, char **text, bool rounded)
+{
+    assert_int_equal(fclose(out), 0);
+    bool same = golden_is("self-test", what, *text, rounded);
+    free(*text);
+    return same;
+}
+
+static void shipped_models(void **state)
+{
+    static const char *const names[] = {"xeon-gold-6130", "generic-no-licence", "core-i7-6700hq", "core-i5-1035g4"};
+    struct self_test_readings *r = malloc(sizeof *r);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    assert_true(r && out);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct broken none = {.fault = FAULT_NONE};
+        take_readings(names[i], &none, r);
+        write_lines(out, names[i], r, true);
+        self_test_free(r);
+    }
+    free(r);
+    if (!text_is_golden("models", out, &text, true))
+        fail_msg("if the change is intended, run make golden");
+}
+
+/* The lines that do not pass. */
+static void faults(void **state)
+{
+    static const struct {
+        const char *what;
+        struct broken b;
+    } cases[] = {
+        {"instructions 5 % high", {.fault = FAULT_SCALED, .counter = COUNTER_INSTRUCTIONS, .factor = 1.05}},
+        {"cycles 20 % low", {.fault = FAULT_SCALED, .counter = COUNTER_CYCLES, .factor = 0.8}},
+        {"reference cycles twice", {.fault = FAULT_SCALED, .counter = COUNTER_REF_CYCLES, .factor = 2}},
+        {"instructions stuck", {.fault = FAULT_STUCK, .counter = COUNTER_INSTRUCTIONS}},
+        {"level 1 stuck", {.fault = FAULT_STUCK, .counter = COUNTER_LVL1}},
+        {"level 2 counts all", {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_LVL2}},
+        {"throttling counts all", {.fault = FAULT_ALL_CYCLES, .counter = COUNTER_THROTTLE}},
+        {"throttling stuck", {.fault = FAULT_STUCK, .counter = COUNTER_THROTTLE}},
+        {"cycles missing", {.fault = FAULT_MISSING, .counter = COUNTER_CYCLES}},
+        {"level 0 missing", {.fault = FAULT_MISSING, .counter = COUNTER_LVL0}},
+        {"steps of the TSC", {.fault = FAULT_TSC_STEP, .factor = 400}},
+        {"the TSC goes back", {.fault = FAULT_TSC_BACK, .factor = 5000}},
+        {"samples cost much", {.fault = FAULT_COST, .factor = 0.3}},
+        {"samples jitter", {.fault = FAULT_JITTER, .factor = 0.5}},
+        {"interrupts", {.fault = FAULT_INTERRUPTS}},
+        {"time is lost", {.fault = FAULT_LOST, .factor = 3000}},
+        {"198H holds 0", {.fault = FAULT_REGISTER, .value = 0}},
+        {"198H holds 3 V", {.fault = FAULT_REGISTER, .value = UINT64_C(3) << 45}},
+        {"energy falls", {.fault = FAULT_ENERGY}},
+        {"preempted", {.fault = FAULT_SWITCHED, .factor = 0.7}},
+        {"nothing but the chain", {.as_timing = true, .counter = COUNTER_IDS}},
+    };
+    struct self_test_readings *r = malloc(sizeof *r);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    assert_true(r && out);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct broken b = cases[i].b;
+        take_readings("xeon-gold-6130", &b, r);
+        write_lines(out, cases[i].what, r, false);
+        self_test_free(r);
+    }
+    free(r);
+    if (!text_is_golden("faults", out, &text, true))
+        fail_msg("if the change is intended, run make golden");
+}
+
+/* ---- files of readings ---- */
+
+static void read_readings(void *data, const json_t *root, char *why, size_t size)
+{
+    struct self_test_readings *r = data;
+    if (self_test_readings_read(root, r, why, size) == 0) {
+        why[0] = '\0';
+        self_test_free(r);
+    }
+}
+
+static void files_of_readings(void **state)
+{
+    struct self_test_readings *r = malloc(sizeof *r);
+    struct broken none = {.fault = FAULT_NONE};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    assert_true(r && out);
+    take_readings("xeon-gold-6130", &none, r);
+    json_t *root = self_test_readings_json(r);
+    assert_non_null(root);
+    self_test_free(r);
+    json_changes_write(out, root, read_readings, r);
+    json_decref(root);
+    free(r);
+    if (!text_is_golden("changed-readings", out, &text, false))
+        fail_msg("if the change is intended, run make golden");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped_models),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(files_of_readings),
+    };
+    setenv("CHARACTERIZE_DATA", "data", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers beside bars and in cells, at the sizes at which they are written otherwise; and names and panels. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/table/chart.h"
+
+static void numbers_take_four_characters_or_so(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {0, "0"},          {-0.0, "0"},        {7, "7"},         {-7, "-7"},       {999, "999"},     {1000, "1000"},
+        {0.0099, "1e-02"}, {0.0004, "4e-04"},  {0.01, "0.01"},   {0.5, "0.50"},    {9.94, "9.94"},   {9.949, "9.95"},
+        {9.95, "9.9"},     {9.96, "10.0"},     {27.34, "27.3"},  {99.4, "99.4"},   {99.5, "100"},    {670.4, "670"},
+        {999.5, "1000"},   {9994, "9994"},     {9995, "10.0k"},  {12345, "12.3k"}, {99499, "99.5k"}, {99500, "100k"},
+        {123456, "123k"},  {-12345, "-12.3k"}, {1000.5, "1000"}, {-0.5, "-0.50"},
+    };
+    char text[20];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        chart_number(cases[i].value, text, sizeof text);
+        if (strcmp(text, cases[i].text) != 0)
+            fail_msg("%g: %s, not %s", cases[i].value, text, cases[i].text);
+    }
+}
+
+static void there_are_sixteen_panels(void **state)
+{
+    struct chart c = {0};
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        assert_non_null(chart_add_panel(&c, CHART_BARS, "a", "b", "c"));
+    assert_null(chart_add_panel(&c, CHART_BARS, "a", "b", "c"));
+    assert_int_equal(c.n_panels, 16);
+    assert_string_equal(c.panels[15].title, "a");
+    assert_string_equal(c.panels[15].x_label, "b");
+    assert_string_equal(c.panels[15].y_label, "c");
+    chart_free(&c);
+    assert_int_equal(c.n_panels, 0);
+}
+
+/* Colours begin anew behind the last; marks do not. Names are there once. */
+static void series_and_names(void **state)
+{
+    struct chart c = {0};
+    char name[10];
+    (void)state;
+    struct chart_panel *p = chart_add_panel(&c, CHART_LINES, "", "", "");
+    for (int i = 0; i < 9; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        const struct chart_series *s = chart_series(&c, p, name);
+        assert_int_equal(s->colour, i % 7);
+        assert_int_equal(s->mark, i);
+        assert_true(s->line && s->in_legend && !s->faint);
+        assert_ptr_equal(chart_series(&c, p, name), s);
+        assert_int_equal(chart_name(&c, &p->categories, name), i);
+        assert_int_equal(chart_name(&c, &p->categories, name), i);
+    }
+    assert_int_equal(p->n_series, 9);
+    assert_int_equal(p->categories.n, 9);
+    assert_int_equal(chart_find_name(&p->categories, "s9"), 9);
+    chart_free(&c);
+}
+
+/* What is not finite is left out, but for breaks; a panel of faint lines, or of cells that are absent, is empty. */
+static void what_a_panel_shows(void **state)
+{
+    struct chart c = {0};
+    (void)state;
+    struct chart_panel *p = chart_add_panel(&c, CHART_LINES, "", "", "");
+    struct chart_series *s = chart_series(&c, p, "s");
+    chart_add_point(&c, s, NAN, 1, 0, 0);
+    chart_add_point(&c, s, 1, INFINITY, 0, 0);
+    assert_true(chart_panel_empty(p));
+    chart_add_point(&c, s, 1, 2, NAN, NAN);
+    assert_int_equal(s->n, 1);
+    assert_false(chart_panel_empty(p));
+    s->faint = true;
+    assert_true(chart_panel_empty(p));
+    chart_add_break(&c, s);
+    assert_int_equal(s->n, 2);
+    assert_true(isnan(s->points[1].x));
+    chart_name(&c, &p->categories, "a");
+    chart_name(&c, &p->categories, "b");
+    chart_name(&c, &p->columns, "x");
+    assert_null(chart_cell(p, 0, 0));
+    chart_make_cells(&c, p);
+    assert_non_null(chart_cell(p, 1, 0));
+    assert_null(chart_cell(p, 2, 0));
+    assert_null(chart_cell(p, 0, 1));
+    assert_ptr_equal(chart_cell(p, 1, 0), p->cells + 1);
+    assert_true(chart_panel_empty(p));
+    chart_cell(p, 1, 0)->state = CELL_PLAIN;
+    assert_false(chart_panel_empty(p));
+    chart_cell(p, 1, 0)->state = CELL_ABSENT;
+    chart_add_bar(&c, p, (struct chart_bar){.to = NAN}, "x");
+    assert_true(chart_panel_empty(p));
+    chart_add_bar(&c, p, (struct chart_bar){.to = 1}, "x");
+    assert_int_equal(p->bars[0].lanes, 1);
+    chart_add_bar(&c, p, (struct chart_bar){.to = 1, .lanes = 2}, "x");
+    assert_int_equal(p->bars[1].lanes, 2);
+    assert_false(chart_panel_empty(p));
+    chart_add_legend(&c, p, "l", 3);
+    chart_add_legend(&c, p, "l", 4);
+    assert_int_equal(p->n_legend, 1);
+    assert_true(p->legend[0].colour == 3 && p->legend[0].mark == -1);
+    assert_false(c.failed);
+    chart_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_take_four_characters_or_so),
+        cmocka_unit_test(there_are_sixteen_panels),
+        cmocka_unit_test(series_and_names),
+        cmocka_unit_test(what_a_panel_shows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What each table would measure on shipped models with some options: cells, what they are expected to take, settings,
+ * what is left out and why, what is refused. Held in tests/golden/plans.*; after an intended change `make golden`
+ * rewrites these, and the diff shows what changed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables/registry.h"
+#include "tests/support/golden.h"
+#include "tests/support/model_rig.h"
+
+/* Every cell, or of many the first and the last; how many there are, and the sums over them. */
+enum { CELLS_TOLD = 16, SETTING_TOLD = 40 /* where the options do not change what others say */ };
+
+/* Its cores, CPU, numbers and seconds. */
+static void write_cell(FILE *out, const struct cell *c)
+{
+    fprintf(out, "  %s: %u", c->id, c->active_cores);
+    if (c->cpu >= 0)
+        fprintf(out, ", CPU %d", c->cpu);
+    fprintf(out, ", %u %u %u, %.6f s\n", c->number[0], c->number[1], c->number[2], c->seconds);
+}
+
+static void write_cells(FILE *out, const struct cells *cells)
+{
+    double seconds = 0;
+    unsigned long cores = 0, numbers[3] = {0};
+    for (size_t i = 0; i < cells->n; i++) {
+        seconds += cells->cell[i].seconds;
+        cores += cells->cell[i].active_cores;
+        for (size_t k = 0; k < 3; k++)
+            numbers[k] += (i + 1) * cells->cell[i].number[k];
+        if (cells->n <= CELLS_TOLD || i == 0 || i + 1 == cells->n)
+            write_cell(out, &cells->cell[i]);
+    }
+    fprintf(out, "  %zu cells: %lu, %lu %lu %lu, %.6f s\n", cells->n, cores, numbers[0], numbers[1], numbers[2],
+            seconds);
+}
+
+static void write_table_plan(FILE *out, const struct table_kind *k, const struct tables_context *x)
+{
+    struct table t;
+    struct cells cells = {0};
+    struct machine_error err = {0};
+    table_init(&t, k->name, k->columns, k->n_columns);
+    int status = k->plan(x, &cells, &t, &err);
+    fprintf(out, "%s\n", k->name);
+    if (status != MACHINE_OK)
+        fprintf(out, "  refused (%d): %s; %s\n", status, err.text, err.remedy);
+    write_cells(out, &cells);
+    for (size_t i = 0; i < t.n_settings; i++)
+        if (strlen(t.settings[i].value) < SETTING_TOLD || !x->options->n_kernels)
+            fprintf(out, "  %s: %s\n", t.settings[i].key, t.settings[i].value);
+    for (size_t i = 0; i < t.n_missing; i++) {
+        fprintf(out, "  missing:");
+        for (size_t c = 0; c < t.n_columns; c++)
+            if (t.missing[i].values[c].text)
+                fprintf(out, " %s", t.missing[i].values[c].text);
+        fprintf(out, " %s\n", t.missing[i].why);
+    }
+    assert_false(t.failed);
+    cells_free(&cells);
+    table_free(&t);
+}
+
+static bool plans_are_golden(const char *model_name, const char *name, const struct tables_options *o)
+{
+    struct model model;
+    struct machine machine;
+    struct machine_error err;
+    char *text = NULL;
+    size_t size, n;
+    const struct table_kind *const *kinds = tables_all(&n);
+    FILE *out = open_memstream(&text, &size);
+    rig_load(model_name, &model);
+    assert_non_null(out);
+    assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
+    struct tables_context x = {.machine = &machine, .options = o};
+    machine.ops->info(&machine, &x.info);
+    for (size_t i = 0; i < n; i++)
+        write_table_plan(out, kinds[i], &x);
+    machine.ops->close(&machine);
+    assert_int_equal(fclose(out), 0);
+    bool same = golden_is("plans", name, text, true);
+    free(text);
+    return same;
+}
+
+static void take_kernels(struct tables_options *o, const char *const *names, size_t n)
+{
+    o->n_kernels = n;
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(kernel_parse(names[i], &o->kernels[i], NULL, 0), 0);
+}
+
+static void as_it_comes(void **state)
+{
+    struct tables_options o;
+    (void)state;
+    tables_options_default(&o);
+    bool same = plans_are_golden("xeon-gold-6130", "all", &o);
+    o.brief = true;
+    same &= plans_are_golden("core-i7-6700hq", "brief-without-avx512", &o);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
+static void with_options(void **state)
+{
+    static const char *const several[] = {"128fma", "512fma", "512fma@1/4", "128fma", "64add", "256fma-lat"};
+    struct tables_options o;
+    (void)state;
+    tables_options_default(&o);
+    take_kernels(&o, several, 4);
+    o.n_active = 4;
+    memcpy(o.active, (const unsigned[]){3, 1, 0, 99}, 4 * sizeof *o.active);
+    o.runs = 9;
+    o.warmup_us = 300;
+    o.observe_us = 500;
+    o.period_us = 2;
+    o.fixed_ghz = 1.9;
+    o.corunner = kernel_named("512or");
+    o.siblings = true;
+    o.event = 0xa1;
+    bool same = plans_are_golden("xeon-gold-6130", "options", &o);
+    take_kernels(&o, several + 3, 3);
+    o.brief = true;
+    o.burst_count = 1000;
+    o.burst_every_us = 500;
+    o.n_cpus = 2;
+    memcpy(o.cpus, (const int[]){3, 1}, 2 * sizeof *o.cpus);
+    same &= plans_are_golden("xeon-gold-6130", "options-brief", &o);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    static const char *const alone[] = {"512fma"};
+    struct tables_options o;
+    (void)state;
+    tables_options_default(&o);
+    take_kernels(&o, alone, 1);
+    o.period_us = 50;
+    o.runs = 1;
+    o.event = 0x128;
+    o.cpu = 2;
+    bool same = plans_are_golden("core-i7-6700hq", "refused-without-avx512", &o);
+    same &= plans_are_golden("xeon-gold-6130", "refused", &o);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_it_comes),
+        cmocka_unit_test(with_options),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+    };
+    setenv("CHARACTERIZE_DATA", "data", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
