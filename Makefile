@@ -134,8 +134,9 @@ mutants: unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
-golden: $(BUILD)/tests/unit/test_golden
-	GOLDEN=write $(BUILD)/tests/unit/test_golden
+GOLDEN_TESTS := test_golden drivers/model/test_model_recordings
+golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
+	set -e; for test in $^; do GOLDEN=write $$test; done
 
 ## check          install what is missing, build, and run the quick tests: a few minutes
 check:
