@@ -134,7 +134,7 @@ mutants: unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
-GOLDEN_TESTS := test_golden drivers/model/test_model_recordings drivers/model/test_model_complete
+GOLDEN_TESTS := test_golden $(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings)
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	set -e; for test in $^; do GOLDEN=write $$test; done
 
