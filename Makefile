@@ -134,7 +134,8 @@ mutants: unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
-GOLDEN_TESTS := test_golden $(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings)
+GOLDEN_TESTS := test_golden $(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings) \
+	drivers/environment/test_environment_told
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	set -e; for test in $^; do GOLDEN=write $$test; done
 
