@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "drivers/environment/environment.h"
 #include "tests/support/fake_environment.h"
+#include "tests/support/folder_changes.h"
 #include "tests/support/golden.h"
 
 /* ---- what was read, as text ---- */
@@ -107,14 +107,10 @@ static void write_environment(FILE *out, const struct environment *e)
 
 /* ---- in what trees differ ---- */
 
-struct put {
-    const char *path, *text; /* text NULL: it is removed, also a folder */
-};
-enum { PUTS = 6 };
 struct variation {
     const char *name;
     int cpu;
-    struct put first[PUTS], meanwhile[PUTS]; /* before it is read; while it counts */
+    struct folder_change first[FOLDER_CHANGES], meanwhile[FOLDER_CHANGES]; /* before it is read; while it counts */
 };
 
 #define CPU2 "sys/devices/system/cpu/cpu2/"
@@ -319,59 +315,15 @@ static const struct variation variations[] = {
     {"tasks: none", 2, {{"proc/2", NULL}, {"proc/640", NULL}}, {{0}}},
 };
 
-/* One tree serves all variations: what each changes is moved aside, and back when it is over. */
-struct undo {
-    char made[300], aside[340]; /* aside "": there was nothing */
-};
-static struct undo undos[2 * PUTS];
-static size_t n_undos;
-
-static void put_one(const char *root, const struct put *put)
-{
-    struct undo *u = &undos[n_undos++];
-    char path[300];
-    snprintf(path, sizeof path, "%s/%s", root, put->path);
-    /* the uppermost that is not there is what has to go in the end */
-    snprintf(u->made, sizeof u->made, "%s", path);
-    for (char *slash = strrchr(u->made, '/'); slash; slash = strrchr(u->made, '/')) {
-        *slash = '\0';
-        if (access(u->made, F_OK) == 0) {
-            *slash = '/';
-            break;
-        }
-    }
-    snprintf(u->aside, sizeof u->aside, "%s/aside%zu", root, n_undos);
-    if (rename(path, u->aside) != 0)
-        u->aside[0] = '\0';
-    if (put->text)
-        folder_put_line(root, put->path, put->text);
-}
-
-static void put_all(const char *root, const struct put puts[PUTS])
-{
-    for (size_t i = 0; i < PUTS && puts[i].path; i++)
-        put_one(root, &puts[i]);
-}
-
-static void undo_all(void)
-{
-    while (n_undos > 0) {
-        const struct undo *u = &undos[--n_undos];
-        folder_remove(u->made);
-        if (u->aside[0])
-            assert_int_equal(rename(u->aside, u->made), 0);
-    }
-}
-
 struct meanwhile {
     const char *root;
-    const struct put *puts;
+    const struct folder_change *puts;
 };
 
 static int put_meanwhile(void *data)
 {
     const struct meanwhile *m = data;
-    put_all(m->root, m->puts);
+    folder_change(m->root, m->puts);
     return 1;
 }
 
@@ -381,11 +333,11 @@ static char *environment_of(const char *root, const struct variation *v)
     size_t size;
     struct environment e;
     struct machine_error err;
-    put_all(root, v->first);
+    folder_change(root, v->first);
     struct meanwhile m = {root, v->meanwhile};
     if (environment_read(root, v->cpu, v->meanwhile[0].path ? 1 : 0, put_meanwhile, &m, &e, &err) != MACHINE_OK)
         fail_msg("%s: %s", v->name, err.text);
-    undo_all();
+    folder_change_undo();
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     write_environment(out, &e);
