@@ -19,7 +19,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/profile_truth.h"
 
-enum { RECORDS = 36, SWITCHES = 30 };
+enum { RECORDS = 22, SWITCHES = 20 };
 static struct model model; /* too large for the stack */
 
 static void compare(const char *name, void (*write)(FILE *out))
@@ -184,7 +184,7 @@ static void write_first_uses(FILE *out)
     model.wakes[model.n_wakes++] = (struct model_wake){.width = 512, .n = 2, .stage = {{10, 0.5, 8}, {700, 9, 14}}};
     open_prepared(&machine, 1);
     for (size_t i = 0; i < sizeof idle_us / sizeof *idle_us; i++)
-        for (uint64_t k = 0; k < 30; k++) {
+        for (uint64_t k = 0; k < 12; k++) {
             struct first_use_request r = {.warm = rig_payload(k % 3 ? "512fma" : "256fma"), .idle_us = idle_us[i]};
             r.repetition = k;
             assert_int_equal(machine.ops->first_use(&machine, &r, &seen, &err), MACHINE_OK);

@@ -203,7 +203,7 @@ static void write_chains(FILE *out)
             fprintf(out,
                     "step %g, period %g us: %u %u adds, %u turns, dither %u, steady %d coarse %d, probe %g us: %d %s\n",
                     steps[i], periods[k], c.adds[0], c.adds[1], c.turns, c.dither, timing_chains_steady(&c),
-                    timing_chains_coarse(&c), timing_probe_us(&c), coarse, text);
+                    timing_chains_coarse(&c), timing_probe_us(&c), coarse, k == 0 ? text : "");
         }
 }
 
