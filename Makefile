@@ -136,7 +136,7 @@ mutants: unit
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
 GOLDEN_TESTS := test_golden $(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
-	drivers/test_figures_told
+	drivers/test_figures_told drivers/cpu/test_cores_told
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	set -e; for test in $^; do GOLDEN=write $$test; done
 

@@ -126,13 +126,13 @@ size_t cpu_every_core(const char *root, const struct cpu_view *v, struct machine
     size_t n = list_cores(root, v, list);
     find_favoured(list, n);
     qsort(list, n, sizeof *list, by_cpu);
-    n = n < max ? n : max;
-    for (size_t i = 0; i < n; i++) {
+    size_t told = n < max ? n : max;
+    for (size_t i = 0; i < told; i++) {
         out[i].cpu = list[i].cpu;
         core_kinds_describe(list, n, &list[i], out[i].label, sizeof out[i].label);
     }
     free(list);
-    return n;
+    return told;
 }
 
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, struct machine_core_kind *out, size_t max)

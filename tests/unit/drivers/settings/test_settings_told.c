@@ -30,7 +30,7 @@ static int no_bridge(struct likwid_functions *out, char *why, size_t size)
 
 /* ---- text that does not depend on where it was made ---- */
 
-/* The line without the name of the tree, and, where it is not the same every time, without the number of this process. */
+/* The line without the name of the tree. */
 static void write_line(FILE *out, const struct quiet_tree *t, const char *line, size_t length)
 {
     size_t root = strlen(t->root);
