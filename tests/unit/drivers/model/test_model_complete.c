@@ -212,6 +212,34 @@ static void check_limits(const char *at, size_t length, const char *message)
     }
 }
 
+/* Each word of a header behind the first is replaced by none and by an odd one. */
+static void write_header(FILE *out, const char *line, size_t length)
+{
+    for (const char *word = line + 1 + strcspn(line, " ]"); word < line + length - 1;) {
+        word += strspn(word, " ");
+        size_t n = strcspn(word, " ]");
+        if (n == 0)
+            break;
+        fprintf(out, "  odd: %.110s\n", message_with(word, n, "77"));
+        fprintf(out, "  none: %.110s\n", message_with(word, n, ""));
+        word += n;
+    }
+}
+
+static void write_value(FILE *out, const char *word, size_t n)
+{
+    const char *large = "987654321e9", *says = message_with(word, n, large);
+    char copy[400];
+    if (strstr(says, "not a whole number"))
+        says = message_with(word, n, large = "987654321");
+    fprintf(out, "  %s: %.110s\n", large, says);
+    snprintf(copy, sizeof copy, "%s", says);
+    check_limits(word, n, copy);
+    says = message_with(word, n, "");
+    if (!strstr(says, "has no value"))
+        fprintf(out, "  none: %.110s\n", says);
+}
+
 /* Each line is left out, and each of its values replaced by no number and by one that is too large. */
 static void test_what_is_refused(void **state)
 {
@@ -222,23 +250,14 @@ static void test_what_is_refused(void **state)
         size_t length = strcspn(line, "\n"), end = strcspn(line, "#\n");
         fprintf(out, "%.*s\n", (int)end, line);
         fprintf(out, "  without: %.110s\n", message_with(line, length, "#"));
-        const char *equals = memchr(line, '=', end);
-        for (const char *word = equals ? equals + 1 : line + end; word < line + end;) {
+        if (*line == '[') {
+            write_header(out, line, length);
+            continue;
+        }
+        for (const char *word = strchr(line, '=') + 1; word < line + end; word += strcspn(word, " #")) {
             word += strspn(word, " ");
-            size_t n = strcspn(word, " #");
-            if (n == 0)
-                break;
-            const char *large = "987654321e9", *says = message_with(word, n, large);
-            if (strstr(says, "not a whole number"))
-                says = message_with(word, n, large = "987654321");
-            fprintf(out, "  %s: %.110s\n", large, says);
-            char copy[400];
-            snprintf(copy, sizeof copy, "%s", says);
-            check_limits(word, n, copy);
-            says = message_with(word, n, "");
-            if (!strstr(says, "has no value"))
-                fprintf(out, "  none: %.110s\n", says);
-            word += n;
+            if (word < line + end)
+                write_value(out, word, strcspn(word, " #"));
         }
     }
     end_text(out, &text, "refused.txt");
