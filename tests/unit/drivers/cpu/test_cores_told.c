@@ -129,7 +129,7 @@ static void write_corunners(FILE *out, const char *root, const struct cpu_view *
     if (status == MACHINE_OK)
         status = cpu_pick_corunners(root, v, measured, &s, &c, &err);
     if (status != MACHINE_OK) {
-        fprintf(out, ": %s; %s\n", err.text, err.remedy);
+        fprintf(out, ": %.60s; %.45s\n", err.text, err.remedy);
         return;
     }
     fprintf(out, ": %d and", measured);

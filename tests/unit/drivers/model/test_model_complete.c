@@ -220,8 +220,8 @@ static void write_header(FILE *out, const char *line, size_t length)
         size_t n = strcspn(word, " ]");
         if (n == 0)
             break;
-        fprintf(out, "  odd: %.110s\n", message_with(word, n, "77"));
-        fprintf(out, "  none: %.110s\n", message_with(word, n, ""));
+        fprintf(out, "  odd: %.85s\n", message_with(word, n, "77"));
+        fprintf(out, "  none: %.85s\n", message_with(word, n, ""));
         word += n;
     }
 }
@@ -232,12 +232,12 @@ static void write_value(FILE *out, const char *word, size_t n)
     char copy[400];
     if (strstr(says, "not a whole number"))
         says = message_with(word, n, large = "987654321");
-    fprintf(out, "  %s: %.110s\n", large, says);
+    fprintf(out, "  %s: %.85s\n", large, says);
     snprintf(copy, sizeof copy, "%s", says);
     check_limits(word, n, copy);
     says = message_with(word, n, "");
     if (!strstr(says, "has no value"))
-        fprintf(out, "  none: %.110s\n", says);
+        fprintf(out, "  none: %.85s\n", says);
 }
 
 /* Each line is left out, and each of its values replaced by no number and by one that is too large. */
@@ -249,7 +249,7 @@ static void test_what_is_refused(void **state)
     for (const char *line = strstr(complete, "[cpu]"); *line; line += strcspn(line, "\n") + 1) {
         size_t length = strcspn(line, "\n"), end = strcspn(line, "#\n");
         fprintf(out, "%.*s\n", (int)end, line);
-        fprintf(out, "  without: %.110s\n", message_with(line, length, "#"));
+        fprintf(out, "  without: %.85s\n", message_with(line, length, "#"));
         if (*line == '[') {
             write_header(out, line, length);
             continue;

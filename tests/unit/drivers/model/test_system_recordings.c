@@ -19,7 +19,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/profile_truth.h"
 
-enum { RECORDS = 22, SWITCHES = 20 };
+enum { RECORDS = 15, SWITCHES = 16 };
 static struct model model; /* too large for the stack */
 
 static void compare(const char *name, void (*write)(FILE *out))
