@@ -43,6 +43,21 @@ static void write_parts(FILE *out)
     }
 }
 
+/* Which features contradict the model's number. */
+static void write_contradictions(FILE *out)
+{
+    for (unsigned model = 0; model < 0x100; model++)
+        for (unsigned features = 0; features < 4; features++) {
+            struct cpu_leaves l = {.basic = {0x20, 0x756e6547, 0x6c65746e, 0x49656e69}};
+            char why[200];
+            l.version.eax = 6 << 8 | (model & 15) << 4 | model >> 4 << 16;
+            l.structured.ebx = features & 1 ? 1u << 16 : 0;            /* AVX-512F */
+            l.structured.edx = features & 2 ? 3u << 24 | 1u << 22 : 0; /* AMX */
+            if (cpu_contradicts(&l, why, sizeof why))
+                fprintf(out, "model %02X, %u: %.60s\n", model, features, model == 0x55 ? why : strchr(why, '('));
+        }
+}
+
 static void write_limits(FILE *out)
 {
     static const unsigned models[] = {0x4e, 0x3c, 0x3f, 0x55};
@@ -360,6 +375,7 @@ static void figures(void **state)
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     write_parts(out);
+    write_contradictions(out);
     write_limits(out);
     write_turbo(out);
     write_bits(out);
