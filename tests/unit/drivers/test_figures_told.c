@@ -54,7 +54,7 @@ static void write_contradictions(FILE *out)
             l.structured.ebx = features & 1 ? 1u << 16 : 0;            /* AVX-512F */
             l.structured.edx = features & 2 ? 3u << 24 | 1u << 22 : 0; /* AMX */
             if (cpu_contradicts(&l, why, sizeof why))
-                fprintf(out, "model %02X, %u: %.60s\n", model, features, model == 0x55 ? why : strchr(why, '('));
+                fprintf(out, "model %02X, %u: %.60s\n", model, features, strchr(why, '('));
         }
 }
 
