@@ -82,7 +82,7 @@ static void write_record(FILE *out, const struct profile_record *r)
             r->sight.other_since_us, r->sight.active_cores);
     for (unsigned i = 0; i < PROFILE_COUNTERS; i++)
         fprintf(out, " %llu", (unsigned long long)r->window.count[i]);
-    fprintf(out, " stack %u", r->n_stack);
+    fprintf(out, " stack %u, %u", r->n_stack, r->n_kernel);
     for (unsigned i = 0; i < r->n_stack; i++)
         fprintf(out, " %llx", (unsigned long long)r->stack[i]);
     fputc('\n', out);
