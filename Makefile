@@ -136,7 +136,10 @@ mutants: unit
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary \
-	tables/published/test_sku_lines
+	tables/published/test_sku_lines \
+	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings) \
+	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
+	drivers/test_figures_told drivers/cpu/test_cores_told
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	for test in $^; do GOLDEN=write $$test || exit 1; done
 

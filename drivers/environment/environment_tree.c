@@ -48,9 +48,7 @@ int environment_tree_below(const struct environment_tree *t, const char *path, s
 
 void environment_tree_close(struct environment_tree *t)
 {
-    if (t->fd >= 0)
-        close(t->fd);
-    t->fd = -1;
+    close(t->fd);
 }
 
 /* Opens what is of one of two kinds. */

@@ -213,6 +213,7 @@ static int make_wish(struct settings *s, const struct settings_wish *wish, struc
         status = status != MACHINE_OK ? status : make_all(s, &planned, err);
         settings_changes_free(&planned);
     }
+    s->base = s->changes.n;
     return status;
 }
 
@@ -232,7 +233,7 @@ static size_t make_part(struct settings *s, struct quiet_plan *p)
             settings_quiet_keep(p, s->state, s->journal_error);
         else if (error != 0)
             settings_quiet_keep(p, name, error == FORGOTTEN ? -1 : error);
-        made += error == 0;
+        made += error == 0 && one->kind != CHANGE_CONTROLLER; /* which isolates nobody by itself */
     }
     return made;
 }

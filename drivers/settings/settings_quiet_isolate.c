@@ -77,6 +77,7 @@ static void plan_partition(struct quiet_plan *p, const char *base)
     } else if (!would_forget(p)) {
         snprintf(path, sizeof path, "%s/cgroup.subtree_control", base);
         settings_quiet_add(p, CHANGE_CONTROLLER, path, "1");
+        p->already = 0; /* that it is enabled isolates nobody */
         snprintf(path, sizeof path, "%s/characterize", base);
         snprintf(cpu, sizeof cpu, "%d", p->cpu);
         if (p->kept == 0)

@@ -23,7 +23,7 @@ static void add_change(const struct change *c, const char *part, char *out, size
         text_list_add(out, size, ", ", "other tasks moved to CPUs %.60s", c->after);
     else if (strcmp(name, "online") == 0)
         text_list_add(out, size, ", ", "CPU %d offline", atoi(strstr(c->path, "/cpu/") + strlen("/cpu/cpu")));
-    else if (c->kind != CHANGE_CONTROLLER)
+    else
         text_list_add(out, size, ", ", "%s %.30s (was %.30s)", name, c->after, c->before);
 }
 
@@ -36,7 +36,7 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
 
     for (size_t i = 0; i < c->n; i++) {
         const struct change *one = &c->list[i];
-        if (one->part != part || one->undone)
+        if (one->part != part || one->undone || one->kind == CHANGE_CONTROLLER)
             continue;
         if (one->kind == CHANGE_IRQ && 1u << part == QUIET_SMT)
             continue; /* follows from it */

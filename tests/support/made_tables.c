@@ -161,7 +161,7 @@ static void read_made_line(struct made_reader *r, char *line)
     else if (strncmp(line, "without ", 8) == 0)
         leave_columns_out(r, line + 8);
     else if (strncmp(line, "missing ", 8) == 0) {
-        table_add_missing(t, "");
+        table_add_missing(t, "%s", "");
         char *why = strdup(put_made_fields(r, line + 8));
         assert_non_null(why);
         free(t->missing[t->n_missing - 1].why);

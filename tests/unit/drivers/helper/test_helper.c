@@ -476,6 +476,46 @@ static void test_no_voltage(void **state)
     assert_null(helper_rig.machine.ops->read_register);
 }
 
+/* ---- words for reasons ---- */
+
+static const char *reason_text;
+static int reason_status;
+
+static int reason_ioctl(int fd, unsigned long request, void *arg)
+{
+    struct characterize_reason_text *t = arg;
+    assert_int_equal(fd, 9);
+    assert_true(request == CHARACTERIZE_IOC_REASON);
+    assert_int_equal(t->version, CHARACTERIZE_VERSION);
+    size_t length = strlen(reason_text) + 1;
+    memcpy(t->text, reason_text, length < sizeof t->text ? length : sizeof t->text);
+    return reason_status;
+}
+
+static const char *reason_of(const char *text, int status, unsigned reason)
+{
+    static char out[300];
+    const struct helper_io io = {.ioctl = reason_ioctl};
+    reason_text = text;
+    reason_status = status;
+    helper_reason(&io, 9, reason, out, sizeof out);
+    return out;
+}
+
+static void test_reasons_have_words(void **state)
+{
+    (void)state;
+    char most[sizeof(((struct characterize_reason_text *)0)->text) + 1];
+    memset(most, 'x', sizeof most - 1);
+    most[sizeof most - 1] = '\0';
+    assert_string_equal(reason_of("the module's words", 0, 1), "the module's words");
+    assert_string_equal(reason_of(most, 0, 1), most); /* without an end of its own */
+    const char *own = reason_of("", 0, CHARACTERIZE_REASON_COUNT - 1);
+    assert_true(own[0] != '\0' && strcmp(own, "for an unknown reason") != 0);
+    assert_string_equal(reason_of("", 0, CHARACTERIZE_REASON_COUNT), "for an unknown reason");
+    assert_string_equal(reason_of("not its words", -1, CHARACTERIZE_REASON_COUNT), "for an unknown reason");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +534,7 @@ int main(void)
         HELPER_TEST(test_more_readings_than_were_prepared_for),
         HELPER_TEST(test_voltage),
         HELPER_TEST(test_no_voltage),
+        cmocka_unit_test(test_reasons_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,41 @@ static void test_steps_and_back(void **state)
     quiet_restore(s, NULL);
 }
 
+/* Steps of a refinement go back to what turbo and frequency were set to, not behind it. */
+static void test_back_to_base(void **state)
+{
+    struct quiet_tree *t = *state;
+    struct settings_wish wish = {.turbo = 0, .quiet = QUIET_TICK, .cpu = 3};
+    struct settings *s = NULL;
+    struct machine_error err;
+    assert_int_equal(settings_apply(&t->roots, &wish, &s, &err), MACHINE_OK);
+    assert_int_equal(settings_base(s), 1);
+    wish.turbo = -1;
+    wish.quiet = QUIET_IRQ;
+    assert_int_equal(settings_add(&t->roots, &wish, &s, &err), MACHINE_OK);
+    assert_int_equal(settings_back_to(s, settings_base(s), &err), MACHINE_OK);
+    quiet_all_are(t, QUIET_TURBO);
+    assert_non_null(strstr(settings_text(s), "turbo off (was on)"));
+    quiet_restore(s, NULL);
+    quiet_all_are(t, 0);
+}
+
+/* That cgroups may have cpusets isolates nobody: without a partition the part does not stand. */
+static void test_controller_alone(void **state)
+{
+    struct quiet_tree *t = *state;
+    struct settings *s = NULL;
+    struct machine_error err;
+    quiet_put(t, "sys/fs/cgroup/cgroup.controllers", "cpu cpuset");
+    quiet_put(t, "sys/fs/cgroup/cgroup.subtree_control", "cpu cpuset");
+    quiet_put(t, "proc/self/cgroup", "0::/own");
+    s = quiet_applied(t, QUIET_ISOLATE);
+    assert_int_equal(settings_stands(s, QUIET_ISOLATE, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(settings_text(s), "as it was: isolate"));
+    quiet_restore(s, NULL);
+    assert_int_equal(quiet_apply(t, QUIET_ISOLATE, QUIET_ISOLATE, &s, &err), MACHINE_CANNOT);
+}
+
 /* ---- what others do ---- */
 
 static void test_what_others_set_meanwhile_is_left(void **state)
@@ -293,6 +328,8 @@ int main(void)
         IN_QUIET_TREE(test_garbage_is_left),
         IN_QUIET_TREE(test_masks_of_many_cpus),
         IN_QUIET_TREE(test_steps_and_back),
+        IN_QUIET_TREE(test_back_to_base),
+        IN_QUIET_TREE(test_controller_alone),
         IN_QUIET_TREE(test_what_others_set_meanwhile_is_left),
         IN_QUIET_TREE(test_a_partition),
     };

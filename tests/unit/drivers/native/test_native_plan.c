@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a native machine makes of a request for a repetition, and which it refuses: on a made state, without a clock. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/native/native.h"
+
+static struct native made; /* large */
+
+static int make_native(void **state)
+{
+    (void)state;
+    made = (struct native){
+        .name = "made", .prepared = true, .features = kernel_cpu_features(), .cpu = 5, .probe_us = 1};
+    made.tsc.hz = 2e9;
+    made.setup.period_us = 5;
+    made.setup.max_samples = 1000;
+    return 0;
+}
+
+static struct segment segments[PLAN_SEGMENTS_MAX + 1];
+
+static struct run_request request_of(const char *sampled, size_t zero)
+{
+    struct run_request r = {.segments = segments, .n_segments = strlen(sampled), .zero_segment = zero};
+    for (size_t i = 0; i < r.n_segments; i++)
+        segments[i] = (struct segment){
+            .payload = kernel_named(i % 2 ? "64or" : "64add"), .duration_us = 10, .sampled = sampled[i] == 's'};
+    return r;
+}
+
+static void is_refused(const struct run_request *r, int status, const char *text)
+{
+    struct machine_error err = {.status = MACHINE_OK};
+    assert_int_equal(native_check_request(&made, r, &err), status);
+    assert_string_equal(status == MACHINE_OK ? "" : err.text, text);
+}
+
+static void test_requests(void **state)
+{
+    (void)state;
+    struct run_request r = request_of("-s-", 2);
+    is_refused(&r, MACHINE_OK, "");
+    r = request_of("ss", 0);
+    is_refused(&r, MACHINE_OK, "");
+    r = request_of("s-s", 0);
+    is_refused(&r, MACHINE_BAD_INPUT, "sampled segments must be consecutive: they form one recording");
+    r = request_of("", 0);
+    is_refused(&r, MACHINE_BAD_INPUT, "0 segments with time 0 at number 0: 1 to 16 are possible");
+    r = request_of("--", 2);
+    is_refused(&r, MACHINE_BAD_INPUT, "2 segments with time 0 at number 2: 1 to 16 are possible");
+    r = request_of("----------------", 15);
+    is_refused(&r, MACHINE_OK, "");
+    r = request_of("-----------------", 15);
+    is_refused(&r, MACHINE_BAD_INPUT, "17 segments with time 0 at number 15: 1 to 16 are possible");
+    static const double good[] = {0, 1e9}, bad[] = {-1e-3, 1000000100, NAN};
+    for (size_t i = 0; i < 2; i++) {
+        r = request_of("-s", 1);
+        segments[1].duration_us = good[i];
+        is_refused(&r, MACHINE_OK, "");
+    }
+    for (size_t i = 0; i < 3; i++) {
+        char text[80];
+        r = request_of("-s", 1);
+        segments[1].duration_us = bad[i];
+        snprintf(text, sizeof text, "segment 1 lasts %g us: it must be 0 to 1e9", bad[i]);
+        is_refused(&r, MACHINE_BAD_INPUT, text);
+    }
+    made.prepared = false;
+    is_refused(&r, MACHINE_FAILED, "the made machine was not prepared");
+}
+
+/* Fails so often, then measures. */
+struct measuring {
+    unsigned fails, calls;
+};
+
+static int measure(void *context, const struct payload *p, struct pace_lane *lane)
+{
+    struct measuring *m = context;
+    *lane = (struct pace_lane){.run = p->run, .dirty = p->dirty, .coarse = ++m->calls};
+    return m->calls > m->fails ? 0 : -1;
+}
+
+static void test_a_plan(void **state)
+{
+    (void)state;
+    struct measuring m = {0};
+    struct plan p;
+    struct machine_error err;
+    struct run_request r = request_of("-ss-", 2);
+    r.phase = 0.25;
+    r.repetition = 11;
+    segments[0].duration_us = 300;
+    segments[3].payload.dirty = true;
+    assert_int_equal(native_plan(&made, &r, 4, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(m.calls, 3); /* two kernels, one of them dirty as well */
+    assert_int_equal(p.n, 4);
+    assert_int_equal(p.zero, 2);
+    assert_int_equal(p.period, 10000);
+    assert_int_equal(p.offset, 7500);
+    assert_int_equal(p.turn, 3);
+    assert_int_equal(p.probe_period, 2000);
+    assert_int_equal(p.room, 1000);
+    static const uint64_t ticks[] = {600000, 20000, 20000, 20000}, lanes[] = {1, 2, 1, 3};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(p.stretch[i].ticks, ticks[i]);
+        assert_int_equal(p.stretch[i].sampled, i == 1 || i == 2);
+        assert_int_equal(p.stretch[i].lane->coarse, lanes[i]);
+    }
+    /* what has been measured is not again; a period shorter than that of probes is theirs, too */
+    made.setup.period_us = 0.5;
+    assert_int_equal(native_plan(&made, &r, 4, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(m.calls, 3);
+    assert_int_equal(p.probe_period, 1000);
+    assert_int_equal(p.period, 1000);
+}
+
+static void test_room_for_readings(void **state)
+{
+    (void)state;
+    struct measuring m = {0};
+    struct plan p;
+    struct machine_error err;
+    struct run_request r = request_of("-s", 1);
+    made.setup.max_samples = 1 + 2 + PACE_EXTRA;
+    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
+    made.setup.max_samples--;
+    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_BAD_INPUT);
+    char text[120];
+    snprintf(text, sizeof text, "a repetition needs room for %d readings, but only %d were prepared", 3 + PACE_EXTRA,
+             2 + PACE_EXTRA);
+    assert_string_equal(err.text, text);
+}
+
+static void test_calibration_has_ten_attempts(void **state)
+{
+    (void)state;
+    struct measuring m = {.fails = 9};
+    struct plan p;
+    struct machine_error err;
+    struct run_request r = request_of("s", 0);
+    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(m.calls, 10);
+    assert_int_equal(made.n_lanes, 1);
+    r = request_of("ss", 0);
+    m = (struct measuring){.fails = 100};
+    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_FAILED);
+    assert_int_equal(m.calls, 10);
+    assert_int_equal(made.n_lanes, 1);
+    assert_string_equal(err.text, "CPU 5 is preempted too often to calibrate kernel 64or");
+}
+
+/* There is room for all lanes of some repetitions; then they are measured again. */
+static void test_lanes_are_forgotten(void **state)
+{
+    (void)state;
+    struct measuring m = {0};
+    struct plan p;
+    struct machine_error err;
+    struct run_request r = request_of("ss", 0);
+    made.n_lanes = NATIVE_LANES_MAX - 2;
+    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(made.n_lanes, NATIVE_LANES_MAX);
+    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(made.n_lanes, 2);
+    assert_int_equal(m.calls, 4);
+}
+
+static void test_kernels_that_cannot_run(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    struct payload p = kernel_named("512fma");
+    made.features = 0;
+    assert_int_equal(native_check_features(&made, &p, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text,
+                        "kernel 512fma needs avx512f, which this CPU, operating system or hypervisor does not "
+                        "support");
+    assert_non_null(strstr(err.remedy, "kernels that work here: 64or 64add 64mul"));
+    assert_null(strstr(err.remedy, "256"));
+    assert_null(strstr(err.remedy, "-lat"));
+    p = kernel_named("64add");
+    assert_int_equal(native_check_features(&made, &p, &err), MACHINE_OK);
+}
+
+static void test_what_it_tells(void **state)
+{
+    (void)state;
+    struct machine_info i;
+    made.active_cores = 4;
+    made.active_in_package = 3;
+    made.active_in_die = 2;
+    made.cores = 9;
+    made.usable_cores = 8;
+    made.tsc_step = 26;
+    made.core_class = "P";
+    made.caches.l1 = 7;
+    made.id.intel = true;
+    made.id.family = 6;
+    made.id.model = 85;
+    native_info(&made, &i);
+    assert_string_equal(i.name, "made");
+    assert_true(i.cpu_number == 5 && i.energy_cores == 3 && i.tsc_step == 26 && i.caches.l1 == 7);
+    assert_true(i.cores == 9 && i.usable_cores == 8 && i.active_cores == 4 && i.intel && i.family == 6 &&
+                i.model == 85);
+    assert_string_equal(i.core_class, "P");
+    assert_false(i.modelled);
+    made.energy.of_die = true;
+    made.contradicts = true;
+    native_info(&made, &i);
+    assert_true(i.energy_cores == 2 && i.family == 0 && i.model == 0);
+    made.prepared = false;
+    native_info(&made, &i);
+    assert_true(i.cpu_number == -1 && i.energy_cores == 0 && i.tsc_step == 0 && i.caches.l1 == 0);
+    assert_string_equal(i.core_class, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_requests, make_native),
+        cmocka_unit_test_setup(test_a_plan, make_native),
+        cmocka_unit_test_setup(test_room_for_readings, make_native),
+        cmocka_unit_test_setup(test_calibration_has_ten_attempts, make_native),
+        cmocka_unit_test_setup(test_lanes_are_forgotten, make_native),
+        cmocka_unit_test_setup(test_kernels_that_cannot_run, make_native),
+        cmocka_unit_test_setup(test_what_it_tells, make_native),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

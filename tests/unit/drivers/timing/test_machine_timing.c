@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The timing machine: what it promises and refuses, and what it leaves behind; how fast it is, is in test_timing.c. */
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/cpu/cpu.h"
+#include "drivers/timing/timing.h"
+#include "drivers/timing/timing_calibrate.h"
+#include "drivers/cpu/tsc.h"
+
+/* ---- the machine ---- */
+
+static const struct counter_spec both[2] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
+
+static struct payload payload(const char *name)
+{
+    struct payload p;
+    char why[200];
+    assert_int_equal(kernel_parse(name, &p, why, sizeof why), 0);
+    return p;
+}
+
+static int open_machine(void **state)
+{
+    struct machine *m = calloc(1, sizeof *m);
+    struct machine_error err;
+    if (m == NULL || machine_open_timing(m, &err) != MACHINE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        free(m);
+        return -1;
+    }
+    *state = m;
+    return 0;
+}
+
+static int close_machine(void **state)
+{
+    struct machine *m = *state;
+    m->ops->close(m);
+    free(m);
+    return 0;
+}
+
+static struct machine_setup setup_of(double period_us)
+{
+    return (struct machine_setup){
+        .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = both, .n_counters = 2, .max_samples = 1000};
+}
+
+static void prepare(struct machine *m, const struct machine_setup *s)
+{
+    struct machine_error err;
+    if (m->ops->prepare(m, s, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+}
+
+static void test_info_before_and_after_prepare(void **state)
+{
+    struct machine *m = *state;
+    struct machine_info i;
+    struct machine_setup s = setup_of(1);
+    m->ops->info(m, &i);
+    assert_string_equal(i.name, "timing");
+    assert_false(i.modelled);
+    assert_null(strstr(i.source, "modelled"));
+    assert_int_equal(i.cpu_number, -1);
+    assert_true(i.tsc_hz > 1e8 && i.tsc_error < 1e-3);
+    assert_true(i.cores >= 1);
+    assert_int_equal(i.features, kernel_cpu_features());
+    prepare(m, &s);
+    m->ops->info(m, &i);
+    assert_int_equal(i.cpu_number, sched_getcpu());
+    assert_int_equal(i.active_cores, 1);
+    assert_null(strchr(i.notes, '\n'));
+    m->ops->finish(m);
+    m->ops->info(m, &i);
+    assert_int_equal(i.cpu_number, -1);
+}
+
+static void test_it_lacks_every_counter_but_the_chain(void **state)
+{
+    struct machine *m = *state;
+    for (int id = 0; id < COUNTER_IDS; id++) {
+        const char *remedy = "";
+        const char *why = m->ops->lacks(m, (enum counter_id)id, &remedy);
+        bool chain = id >= COUNTER_CHAIN_TICKS && id <= COUNTER_READ_TICKS;
+        assert_true(chain == (why == NULL));
+        assert_true(chain == (remedy == NULL));
+        m->ops->lacks(m, (enum counter_id)id, NULL);
+    }
+}
+
+/* Everything that a recording promises, for one of two kernels. */
+static void check_recording(const struct recording *rec, const struct payload *from, const struct payload *to,
+                            double tsc_hz)
+{
+    assert_int_equal(rec->stride, 5);
+    assert_true(rec->n > 50 && rec->n <= rec->capacity);
+    assert_true(rec->zero_reading > 5 && rec->zero_reading < rec->n);
+    assert_int_equal(rec->zero_tsc, rec->words[rec->zero_reading * rec->stride]);
+    for (size_t i = 1; i < rec->n; i++) {
+        const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
+        uint64_t chain = now[3] - before[3];
+        unsigned block = i <= rec->zero_reading ? from->instructions : to->instructions;
+        assert_true(now[0] > before[0]);
+        assert_true(now[1] > before[1]);
+        assert_int_equal((now[1] - before[1]) % block, 0);
+        assert_int_equal(now[2], COUNTER_MISSING);
+        assert_true(now[4] - before[4] < now[0] - before[0]);
+        /* the adds and at least 5 cycles for the reads, and less than 1000 */
+        assert_true(chain > (CHAIN_SHORT_ADDS + 5) * CHAIN_CYCLE_UNIT && chain < 1200 * CHAIN_CYCLE_UNIT);
+    }
+    double span = (double)(rec->words[(rec->n - 1) * rec->stride] - rec->zero_tsc) / tsc_hz * 1e6;
+    assert_true(span >= 99 && rec->words[1] > 0);
+}
+
+static void test_a_recording_keeps_its_promises(void **state)
+{
+    struct machine *m = *state;
+    static const struct counter_spec three[3] = {
+        {COUNTER_CYCLES, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_CHAIN_TICKS, 0}};
+    struct payload from = payload("64add"), to = payload("64or");
+    struct segment segments[3] = {{from, 300, false}, {from, 20, true}, {to, 100, true}};
+    struct machine_setup s = setup_of(1);
+    struct machine_error err;
+    struct machine_info info;
+    struct recording rec;
+    s.counters = three;
+    s.n_counters = 3;
+    prepare(m, &s);
+    m->ops->info(m, &info);
+    for (unsigned i = 0; i < 30; i++) {
+        struct run_request r = {segments, 3, 2, i / 30.0, i};
+        assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+        assert_false(rec.migrated);
+        /* interrupted beyond use: what remains to be checked is in the others */
+        if (rec.n > 50 && rec.zero_reading > 5)
+            check_recording(&rec, &from, &to, info.tsc_hz);
+    }
+    m->ops->finish(m);
+}
+
+static void test_unsampled_runs_are_allowed(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = payload("64add");
+    struct segment segment = {p, 100, false};
+    struct machine_setup s = setup_of(1);
+    struct run_request r = {&segment, 1, 0, 0, 0};
+    struct machine_error err;
+    struct recording rec;
+    prepare(m, &s);
+    assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+    assert_int_equal(rec.n, 0);
+    assert_int_equal(rec.zero_reading, 0);
+    m->ops->finish(m);
+}
+
+static void refuses_setup(struct machine *m, const struct machine_setup *s, int status, const char *text)
+{
+    struct machine_error err;
+    struct cpu_mask before, after;
+    assert_int_equal(cpu_get_affinity(&before), 0);
+    assert_int_equal(m->ops->prepare(m, s, &err), status);
+    assert_int_equal(err.status, status);
+    if (strstr(err.text, text) == NULL)
+        fail_msg("\"%s\" instead of \"%s\"", err.text, text);
+    assert_int_equal(cpu_get_affinity(&after), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+}
+
+static void test_setups_that_cannot_be(void **state)
+{
+    struct machine *m = *state;
+    struct machine_setup s = setup_of(1);
+    s.cpu = CPU_LIMIT - 1;
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "does not exist");
+    s = setup_of(1);
+    s.active_cores = CPU_LIMIT;
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "active cores requested");
+    s = setup_of(1e-3);
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sampling period");
+    s = setup_of(NAN);
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "sampling period");
+    s = setup_of(1);
+    s.max_samples = 0;
+    refuses_setup(m, &s, MACHINE_BAD_INPUT, "0 samples");
+    s = setup_of(1);
+    s.fixed_ghz = 2;
+    refuses_setup(m, &s, MACHINE_CANNOT, "cannot fix a frequency");
+}
+
+static void refuses_run(struct machine *m, const struct run_request *r, int status, const char *text)
+{
+    struct machine_error err;
+    struct recording rec;
+    assert_int_equal(m->ops->run(m, r, &rec, &err), status);
+    assert_int_equal(err.status, status);
+    if (strstr(err.text, text) == NULL)
+        fail_msg("\"%s\" instead of \"%s\"", err.text, text);
+}
+
+static void test_requests_that_cannot_be(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = payload("64add");
+    struct segment s[3] = {{p, 10, true}, {p, 10, false}, {p, 10, true}};
+    struct run_request r = {s, 3, 0, 0, 0};
+    struct machine_setup setup = setup_of(1);
+    refuses_run(m, &r, MACHINE_FAILED, "not prepared");
+    prepare(m, &setup);
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "must be consecutive");
+    r.n_segments = 0;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "0 segments");
+    r.n_segments = 1;
+    r.zero_segment = 1;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "time 0");
+    r.zero_segment = 0;
+    s[0].duration_us = 1e5;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "room for");
+    s[0].duration_us = -1;
+    refuses_run(m, &r, MACHINE_BAD_INPUT, "lasts -1 us");
+    m->ops->finish(m);
+}
+
+/* A kernel that needs what no CPU has. */
+static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = payload("64add");
+    struct kernel impossible = *p.kernel;
+    struct machine_setup setup = setup_of(1);
+    struct machine_error err;
+    unsigned missing = (KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AMX_BF16) & ~kernel_cpu_features();
+    impossible.features = missing != 0 ? missing : 1u << 30;
+    p.kernel = &impossible;
+    struct segment s = {p, 10, true};
+    struct run_request r = {&s, 1, 0, 0, 0};
+    struct recording rec;
+    prepare(m, &setup);
+    assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(err.text, "kernel 64add needs "));
+    assert_non_null(strstr(err.remedy, "kernels that work here: "));
+    assert_non_null(strstr(err.remedy, "64or"));
+    m->ops->finish(m);
+    setup.corunner = p;
+    assert_int_equal(m->ops->prepare(m, &setup, &err), MACHINE_CANNOT);
+}
+
+static void test_affinity_and_policy_are_restored(void **state)
+{
+    struct machine *m = *state;
+    struct cpu_mask before, after;
+    struct payload p = payload("64add");
+    struct segment s = {p, 50, true};
+    struct run_request r = {&s, 1, 0, 0, 0};
+    struct machine_setup setup = setup_of(1);
+    struct machine_error err;
+    struct recording rec;
+    int policy = sched_getscheduler(0);
+    assert_int_equal(cpu_get_affinity(&before), 0);
+    prepare(m, &setup);
+    assert_int_equal(sched_getscheduler(0), policy); /* only while a repetition runs */
+    assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+    assert_int_equal(sched_getscheduler(0), policy);
+    m->ops->finish(m);
+    m->ops->finish(m);
+    assert_int_equal(sched_getscheduler(0), policy);
+    assert_int_equal(cpu_get_affinity(&after), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_info_before_and_after_prepare),
+        cmocka_unit_test(test_it_lacks_every_counter_but_the_chain),
+        cmocka_unit_test(test_a_recording_keeps_its_promises),
+        cmocka_unit_test(test_unsampled_runs_are_allowed),
+        cmocka_unit_test(test_setups_that_cannot_be),
+        cmocka_unit_test(test_requests_that_cannot_be),
+        cmocka_unit_test(test_a_kernel_that_the_cpu_lacks_is_refused_with_others),
+        cmocka_unit_test(test_affinity_and_policy_are_restored),
+    };
+    return cmocka_run_group_tests(tests, open_machine, close_machine);
+}
