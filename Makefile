@@ -134,8 +134,10 @@ mutants: unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
-golden: $(BUILD)/tests/unit/test_golden
-	GOLDEN=write $(BUILD)/tests/unit/test_golden
+golden-tests = $(addprefix $(BUILD)/tests/unit/,test_golden analysis/phases/test_golden_phases \
+                 probes/test_golden_switches)
+golden: $(golden-tests)
+	set -e; for test in $(golden-tests); do GOLDEN=write $$test; done
 
 ## check          install what is missing, build, and run the quick tests: a few minutes
 check:

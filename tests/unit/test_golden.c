@@ -2,11 +2,8 @@
 /*
  * No result of a shipped model changes unnoticed: the plan of each table, its rows, the printed table and its plot are
  * those of tests/golden/; likewise what is told of a profile that was made by hand. After an intended change, `make
- * golden` rewrites these, and the diff shows what changed. Numbers may differ by a millionth or by one unit of their
- * last digit: compilers and C libraries round differently.
+ * golden` rewrites these, and the diff shows what changed.
  */
-#include <ctype.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,86 +19,14 @@
 #include "profiler/output/profile_output.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/sample_profile.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
 #include "util/text_list.h"
 
-#define FOLDER "tests/golden"
-#define ALIKE 1e-6
-
 enum { DETAILS_MOST = 2 }; /* of a table: phases, distributions; all of them are megabytes */
-
-/* ---- comparing ---- */
-
-/* What lies behind a number that begins at `at` in `text`, sign included; NULL: none does. *unit: of its last digit. */
-static const char *number_end(const char *text, const char *at, double *value, double *unit)
-{
-    if (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '.' || at[-1] == '#'))
-        return NULL;
-    const char *digits = at + (*at == '-');
-    size_t whole = strspn(digits, "0123456789");
-    if (whole == 0)
-        return NULL;
-    char *end;
-    *value = strtod(at, &end);
-    *unit = digits[whole] == '.' ? pow(10, -(double)strspn(digits + whole + 1, "0123456789")) : 0;
-    return end;
-}
-
-/* The number of the first line that differs, 0: none. `rounded`: numbers with a fraction may by their last digit. */
-static size_t first_difference(const char *is, const char *was, bool rounded)
-{
-    const char *a = is, *b = was;
-    size_t line = 1;
-    while (*a && *b) {
-        double x, y, unit, other;
-        const char *after_a = number_end(is, a, &x, &unit), *after_b = number_end(was, b, &y, &other);
-        if (after_a && after_b && fabs(x - y) <= fmax(ALIKE * fabs(y), rounded ? 1.001 * unit : 0)) {
-            a = after_a;
-            b = after_b;
-        } else if (*a == *b) {
-            line += *a++ == '\n';
-            b++;
-        } else
-            return line;
-    }
-    return *a == *b ? 0 : line;
-}
-
-static void line_of(const char *text, size_t line, char *out, size_t size)
-{
-    while (--line > 0)
-        text += strcspn(text, "\n") + 1;
-    snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
-}
-
-/* Whether the text is that of the file, which is written where GOLDEN=write. */
-static bool is_golden(const char *model, const char *what, const char *text, bool rounded)
-{
-    char path[200], *was = NULL, is_line[160], was_line[160];
-    size_t size = 0;
-    const char *mode = getenv("GOLDEN");
-    bool write = mode && strcmp(mode, "write") == 0;
-    snprintf(path, sizeof path, "%s/%s.%s", FOLDER, model, what);
-    FILE *f = fopen(path, write ? "w" : "r");
-    if (!f)
-        fail_msg("cannot open %s", path);
-    if (write)
-        fputs(text, f);
-    else if (getdelim(&was, &size, '\0', f) < 0)
-        fail_msg("%s is empty", path);
-    assert_int_equal(fclose(f), 0);
-    size_t line = write ? 0 : first_difference(text, was, rounded);
-    if (line) {
-        line_of(was, line, was_line, sizeof was_line);
-        line_of(text, line, is_line, sizeof is_line);
-        print_error("%s:%zu: was: %s\n  is: %s\n", path, line, was_line, is_line);
-    }
-    free(was);
-    return line == 0;
-}
 
 /* ---- measuring ---- */
 
@@ -154,9 +79,9 @@ static bool table_is_golden(const char *model, struct machine *m, const struct t
     table_set_meta(&t, "version", "this");
     char *rows = rows_and_plot(k, m, &t), *printed = rig_printed(k, &t);
     snprintf(what, sizeof what, "%s.csv", k->name);
-    bool same = is_golden(model, what, rows, false);
+    bool same = golden_same(model, what, rows, false);
     snprintf(what, sizeof what, "%s.txt", k->name);
-    same &= is_golden(model, what, printed, true);
+    same &= golden_same(model, what, printed, true);
     free(rows);
     free(printed);
     table_free(&t);
@@ -266,7 +191,7 @@ static bool profile_is_golden(const char *name, const char *what, const struct p
     assert_non_null(out);
     assert_int_equal(write(out, r), 0);
     assert_int_equal(fclose(out), 0);
-    bool same = is_golden(name, what, text, false);
+    bool same = golden_same(name, what, text, false);
     free(text);
     return same;
 }
