@@ -135,7 +135,7 @@ mutants: unit
 
 ## golden         rewrite tests/golden, after an intended change to what models' tables say
 golden-tests = $(addprefix $(BUILD)/tests/unit/,test_golden analysis/phases/test_golden_phases \
-                 probes/test_golden_switches)
+                 analysis/wake/test_wake probes/test_golden_probes)
 golden: $(golden-tests)
 	set -e; for test in $(golden-tests); do GOLDEN=write $$test; done
 

@@ -23,7 +23,7 @@
 #include "tests/support/random_traces.h"
 #include "tests/support/sanitized.h"
 
-enum { EACH = 8, EACH_MANY = 3, EACH_NULL = 3, HELD_RATES = 12 };
+enum { EACH = 6, EACH_MANY = 2, EACH_NULL = 2, HELD_RATES = 12 };
 
 static FILE *begin_text(char **text, size_t *size)
 {
