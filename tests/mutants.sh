@@ -8,7 +8,7 @@
 # tables/ at a time, N of them drawn with the seed, in a copy of the tree; rebuilds that object; and runs the tests that
 # can see it until one fails: those that call the changed function (those that call any of its file, where it is in
 # none), the fastest first; those of its room may take 4 times as long as those of other rooms and those that name the
-# file 16 times, as may test_golden, which sees most.
+# file 16 times, as may test_golden*, which see most.
 # How long each test takes and what it calls is measured once, and again when its source changes, and kept in
 # BUILD/mutants. What fails without the change as well does not count.
 # Changes in tests/mutants.same are known to make no difference to anyone and are not tried.
@@ -129,7 +129,7 @@ tests_of() {
     awk -v stem="$stem" -v room="/unit/$room/" '{
         source = $2 ".c"
         sub(/^build\//, "", source)
-        far = $2 ~ /test_golden$/ ? 1 : index($2, room) ? 4 : 16
+        far = $2 ~ /test_golden/ ? 1 : index($2, room) ? 4 : 16
         while ((getline line <source) > 0)
             if (line ~ "^#include \".*/" stem "\\.h\"") far = 1
         close(source)

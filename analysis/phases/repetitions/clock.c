@@ -38,7 +38,7 @@ static double typical_sample_us(const struct trace *t)
     double x[ENOUGH + 1];
     size_t m = 0, step = t->n / ENOUGH + 1;
     for (size_t i = 1; i < t->n; i += step)
-        if (t->run[i] == t->run[i - 1])
+        if (!t->run || t->run[i] == t->run[i - 1])
             x[m++] = t->time_us[i] - t->time_us[i - 1];
     return order_median(x, m);
 }

@@ -72,6 +72,19 @@ static void what_the_metadata_say(void **state)
     expect_reading(with(wild), true, 0, 0, 0);
 }
 
+/* A recording of one switch need not number its repetitions; --analyze once crashed where such a one told a step. */
+static void one_recording_without_numbers(void **state)
+{
+    (void)state;
+    struct trace t;
+    trace_init(&t);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(trace_append(&t, 0, i * 2.0), 0);
+    assert_int_equal(trace_set(&t, "clock_step_ns", "10"), 0);
+    expect_reading(clock_reading_of(&t), false, 0.005, 0, 0);
+    trace_free(&t);
+}
+
 /* Of a long recording a thousand samples tell; the first of each four here. */
 static void a_long_recording_is_sampled(void **state)
 {
@@ -184,9 +197,13 @@ static void the_middle_between_two_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_metadata_say),       cmocka_unit_test(what_lies_between_repetitions_is_no_sample),
-        cmocka_unit_test(a_long_recording_is_sampled), cmocka_unit_test(noise_and_uncertainty_of_steps),
-        cmocka_unit_test(centres_are_those_of_times),  cmocka_unit_test(the_middle_between_two_times),
+        cmocka_unit_test(one_recording_without_numbers),
+        cmocka_unit_test(what_the_metadata_say),
+        cmocka_unit_test(what_lies_between_repetitions_is_no_sample),
+        cmocka_unit_test(a_long_recording_is_sampled),
+        cmocka_unit_test(noise_and_uncertainty_of_steps),
+        cmocka_unit_test(centres_are_those_of_times),
+        cmocka_unit_test(the_middle_between_two_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

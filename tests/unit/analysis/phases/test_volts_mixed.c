@@ -211,6 +211,22 @@ static void states_are_those_of_eleven_readings(void **state)
     trace_free(&t);
 }
 
+/* Both ends belong to a stretch; what is between two does not. */
+static void a_time_is_within_one_stretch(void **state)
+{
+    (void)state;
+    struct mixed_stretch stretch[] = {{10, 20}, {40, 50}};
+    const struct mixed_stretches m = {2, stretch}, none = {0, NULL};
+    static const double outside[] = {-10, 9.9, 20.1, 30, 39.9, 50.1}, first[] = {10, 15, 20}, second[] = {40, 45, 50};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        assert_null(volts_mixed_at(&m, outside[i]));
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(volts_mixed_at(&m, first[i]), &stretch[0]);
+        assert_ptr_equal(volts_mixed_at(&m, second[i]), &stretch[1]);
+        assert_null(volts_mixed_at(&none, first[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_minority_of_at_least_six_goes),
         cmocka_unit_test(stretches_are_told_apart),
         cmocka_unit_test(noise_does_not_stray),
+        cmocka_unit_test(a_time_is_within_one_stretch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

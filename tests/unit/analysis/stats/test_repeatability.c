@@ -87,6 +87,45 @@ static void half_sample_modes(void **state)
                 repeatability_half_sample_mode((const double[]){1, 4, 5, 5.1, 5.2, 9, 30}, 7) == 5);
 }
 
+/* Of stretches that are as short, the first; of three in even steps, the middle. */
+static void ties(void **state)
+{
+    (void)state;
+    assert_true(repeatability_half_sample_mode((const double[]){1, 2, 3}, 3) == 2);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 2, 9, 10}, 4) == 1);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 2.5, 9, 10}, 4) == 9);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 2, 3, 20, 21}, 5) == 2);
+    assert_true(repeatability_half_sample_mode((const double[]){1, 9, 20, 21, 22}, 5) == 21);
+    /* as often: the smallest */
+    struct repeatability r = of((const double[]){30, 10, 20, 20, 30, 10}, 6, 0);
+    assert_true(r.repeats && r.mode == 10 && r.to_mode == 1);
+    r = of((const double[]){30, 30, 20, 20, 20, 10, 10}, 7, 0);
+    assert_true(r.repeats && r.mode == 20 && r.to_mode == 2);
+}
+
+/* Two of twenty are a tenth of all; of twenty-one they are less. */
+static void what_repeats(void **state)
+{
+    (void)state;
+    double x[21];
+    for (size_t i = 0; i < 21; i++)
+        x[i] = 100 + (double)(i * i);
+    x[19] = x[18];
+    struct repeatability r = of(x, 20, 0);
+    assert_true(r.repeats && r.mode == x[18] && r.to_mode == 18);
+    r = of(x, 21, 0);
+    assert_true(!r.repeats && r.mode == 100); /* of the shortest half */
+    x[19] = 100 + 19 * 19;
+    r = of(x, 20, 0);
+    assert_true(!r.repeats && r.mode == 100);
+    /* at the mode is what is within the resolution of it */
+    const double steps[] = {104, 103, 102, 100, 100};
+    assert_int_equal(of(steps, 5, 0).to_mode, 3);
+    assert_int_equal(of(steps, 5, 2).to_mode, 2);
+    assert_int_equal(of(steps, 5, 3).to_mode, 1);
+    assert_int_equal(of(steps, 5, 4).to_mode, 0);
+}
+
 /* A tail to one side, as interruptions make it, does not move the mode; it is found in steps of the clock, too. */
 static void tails(void **state)
 {
@@ -118,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figure_3_10), cmocka_unit_test(figure_3_13),       cmocka_unit_test(few_values),
         cmocka_unit_test(parts),       cmocka_unit_test(half_sample_modes), cmocka_unit_test(tails),
+        cmocka_unit_test(ties),        cmocka_unit_test(what_repeats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

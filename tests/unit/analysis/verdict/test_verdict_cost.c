@@ -120,9 +120,56 @@ static void refused(void **state)
     assert_int_equal(verdict_cost(w, 1, &usual, 1, &v), 0);
 }
 
+/* A figure of which the value or a limit is missing is named, the first of the narrowest width that lacks one. */
+static void what_is_missing_is_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"slowdown", "rate", "overhead", "after"};
+    for (size_t figure = 0; figure < 4; figure++)
+        for (int part = 0; part < 3; part++) {
+            struct verdict_width w[] = {PLAIN,
+                                        {256, {0, 0, 0}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}},
+                                        {512, {0, 0, 0}, {2, 2, 2}, {0, 0, 0}, {0, NAN, 0}}};
+            struct estimate *const e[] = {&w[1].slowdown, &w[1].rate, &w[1].overhead, &w[1].after};
+            struct verdict_cost v;
+            *(part == 0 ? &e[figure]->value : part == 1 ? &e[figure]->lo : &e[figure]->hi) = NAN;
+            assert_int_equal(verdict_cost(w, 3, &usual, 1, &v), 0);
+            assert_string_equal(v.lacks, names[figure]);
+            assert_int_equal(v.lacks_bits, 256);
+            assert_int_equal(v.prefer, VERDICT_UNDECIDED);
+            assert_true(isnan(v.time[1].value) && isnan(v.pays_from_us[1].lo) && isnan(v.pays_from_share[1].hi));
+            assert_true(isfinite(v.time[0].value));
+        }
+}
+
+/* All of the time may be bursts, not more; a burst takes some time; more widths than there may be are refused. */
+static void loads_at_their_limits(void **state)
+{
+    (void)state;
+    struct verdict_width w[VERDICT_WIDTHS_MAX + 1];
+    struct verdict_load all = {1, 100}, more = {1.001, 100}, empty = {0.1, 0}, negative = {-0.1, 100};
+    struct verdict_cost v;
+    for (unsigned i = 0; i <= VERDICT_WIDTHS_MAX; i++)
+        w[i] = (struct verdict_width){64 * (i + 1), {0, 0, 0}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}};
+    assert_int_equal(verdict_cost(w, 1, &all, 1, &v), 0);
+    near(v.time[0].value, 0.5);
+    near(v.time[0].lo, 0.5);
+    near(v.time[0].hi, 0.5);
+    assert_int_equal(verdict_cost(w, 1, &more, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, 1, &empty, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, 1, &negative, 1, &v), -1);
+    assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX, &usual, 1, &v), 0);
+    assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX + 1, &usual, 1, &v), -1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_out), cmocka_unit_test(never_back),
-                                       cmocka_unit_test(limits), cmocka_unit_test(equals), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_out),
+                                       cmocka_unit_test(never_back),
+                                       cmocka_unit_test(limits),
+                                       cmocka_unit_test(equals),
+                                       cmocka_unit_test(refused),
+                                       cmocka_unit_test(what_is_missing_is_named),
+                                       cmocka_unit_test(loads_at_their_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

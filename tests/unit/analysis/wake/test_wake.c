@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@
 
 #include "analysis/wake/wake.h"
 #include "tests/support/close_to.h"
+#include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/sanitized.h"
 
 enum { MODELS = 240, POINTS_MOST = 1500, STAGES = 6 };
 
@@ -184,12 +187,87 @@ static void drift_is_no_stage(void **state)
     assert_int_equal(s.n_warnings, 0);
 }
 
+/* ---- held exactly (tests/golden/) ---- */
+
+static void write_estimate(FILE *out, const char *name, struct estimate e)
+{
+    fprintf(out, " %s %#.6g[%#.6g,%#.6g]", name, e.value, e.lo, e.hi);
+}
+
+static void write_stages(FILE *out, const struct wake_point *p, size_t n)
+{
+    struct wake_stages s;
+    char why[200];
+    if (wake_find(p, n, &s, why, sizeof why)) {
+        fprintf(out, "%zu points: refused: %s\n", n, why);
+        return;
+    }
+    fprintf(out, "%zu points, discarded %zu, mixed %zu, sees %#.6g\n", s.points, s.discarded, s.mixed,
+            s.detectable_ratio);
+    for (size_t i = 0; i < s.n; i++) {
+        fprintf(out, "stage of %zu:", s.stage[i].n);
+        write_estimate(out, "first", s.stage[i].first_us);
+        write_estimate(out, "from", s.stage[i].idle_from_us);
+        write_estimate(out, "to", s.stage[i].idle_to_us);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < s.n_warnings; i++)
+        fprintf(out, "warning: %s\n", s.warning[i]);
+}
+
+/* Points that share idle times, in steps of 10 %; then the same with ever more strays, drift or levels. */
+static size_t stepped_points(struct rng *r, unsigned kind, struct wake_point *p)
+{
+    size_t n = (size_t)rng_int(r, 16, 160), levels = kind % 4 == 3 ? n / 9 + 1 : (size_t)rng_int(r, 1, 4);
+    double ratio = rng_range(r, 1.05, 1.6), noise = rng_log(r, 0.001, 0.05), drift = kind % 4 == 1 ? 0.2 : 0;
+    for (size_t i = 0; i < n; i++) {
+        double idle = kind % 3 ? pow(1.1, floor(0.5 * (double)i)) : (double)(i / 3);
+        size_t level = i * levels / n, stray = kind % 4 == 2 && rng_chance(r, 0.15);
+        p[i].idle_us = idle;
+        p[i].first_us = pow(ratio, (double)(level % 2 ? level + 1 : level)) *
+                        exp(noise * rng_normal(r) + drift * (double)i / (double)n + (stray ? rng_range(r, 0.2, 2) : 0));
+    }
+    return n;
+}
+
+static void stages_stay_as_they_are(void **state)
+{
+    (void)state;
+    enum { RANDOM = 12, STEPPED = 32 };
+    static struct wake_point p[POINTS_MOST];
+    struct rng r;
+    char *text = NULL;
+    size_t size;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    for (unsigned m = 0; m < RANDOM + STEPPED; m++) {
+        struct truth t;
+        rng_init(&r, 17, m);
+        if (m < RANDOM)
+            random_truth(&r, &t);
+        write_stages(out, p, m < RANDOM ? random_points(&r, &t, p) : stepped_points(&r, m, p));
+    }
+    for (size_t i = 0; i < POINTS_MOST; i++)
+        p[i] = (struct wake_point){(double)i, i / 10 % 2 ? 3 : 1};
+    write_stages(out, p, 10 * WAKE_STAGES_MOST);
+    write_stages(out, p, 10 * WAKE_STAGES_MOST + 10);
+    write_stages(out, p, WAKE_POINTS_LEAST - 1);
+    p[3].first_us = -1;
+    write_stages(out, p, WAKE_POINTS_LEAST);
+    assert_int_equal(fclose(out), 0);
+    bool same = golden_is("wake", "txt", text, true);
+    free(text);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_models_are_found), cmocka_unit_test(gradual_changes_are_told),
         cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(a_level_may_come_back),
-        cmocka_unit_test(drift_is_no_stage),
+        cmocka_unit_test(drift_is_no_stage),       cmocka_unit_test(stages_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
