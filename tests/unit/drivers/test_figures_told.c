@@ -35,11 +35,9 @@ static void write_parts(FILE *out)
         uint32_t reg = 0;
         bool limits = msr_limits_register(&p, &reg);
         size_t turbo = msr_turbo_registers(&p);
-        struct msr_energy_units u;
-        msr_energy_units(&p, 0xa0e03, &u);
-        if (limits || turbo || msr_is_hybrid(&p) || u.dram_joules != u.joules)
-            fprintf(out, "model %02X: %zu turbo registers, limits %X, hybrid %d, units %.9g W %.9g J %.9g J\n", model,
-                    turbo, reg, msr_is_hybrid(&p), u.watts, u.joules, u.dram_joules);
+        if (limits || turbo || msr_is_hybrid(&p))
+            fprintf(out, "model %02X: %zu turbo registers, limits %X, hybrid %d\n", model, turbo, reg,
+                    msr_is_hybrid(&p));
     }
 }
 
@@ -63,10 +61,9 @@ static void write_limits(FILE *out)
     static const unsigned models[] = {0x4e, 0x3c, 0x3f, 0x55};
     for (size_t i = 0; i < COUNT(models); i++) {
         struct msr_part p = {.intel = true, .family = 6, .model = models[i]};
-        char now[600], before[600];
-        msr_limits_text(&p, 0xffff, false, now, sizeof now);
-        msr_limits_text(&p, 0x80410000, true, before, sizeof before);
-        fprintf(out, "limits of %02X: %s | %s\n", models[i], now, before);
+        char text[600];
+        msr_limits_text(&p, 0xffff, text, sizeof text);
+        fprintf(out, "limits of %02X: %s\n", models[i], text);
     }
 }
 
@@ -101,13 +98,12 @@ static void write_bits(FILE *out)
     for (unsigned bit = 0; bit < 64; bit++) {
         const uint64_t value = UINT64_C(1) << bit;
         struct msr_platform platform;
-        struct msr_thermal core, package;
+        struct msr_thermal core;
         double volts, nominal, level, zen[3];
         unsigned tj;
         const char *why;
         msr_platform(value, &platform);
-        msr_thermal(value, false, &core);
-        msr_thermal(value, true, &package);
+        msr_thermal(value, &core);
         msr_volts(value, &volts, &why);
         msr_config_tdp_ghz(value, 0, &nominal);
         msr_config_tdp_ghz(value, 1, &level);
@@ -116,12 +112,10 @@ static void write_bits(FILE *out)
             if (!msr_amd_pstate_ghz(&(struct msr_part){.amd = true, .family = (const unsigned[]){0x17, 0x19, 0x1a}[i]},
                                     value | UINT64_C(1) << 63 | 0x88d, &zen[i]))
                 zen[i] = -1;
-        fprintf(out, "bit %u: base %g lowest %g tdp %u writable %d | ", bit,
-                isnan(platform.base_ghz) ? -1 : platform.base_ghz,
-                isnan(platform.lowest_ghz) ? -1 : platform.lowest_ghz, platform.tdp_levels, platform.ratios_writable);
-        fprintf(out, "%d%d%d%d%d%d%d %u | %d%d %u | ", core.throttled, core.throttled_before, core.prochot,
-                core.critical, core.power_limited, core.current_limited, core.readout, core.below,
-                package.current_limited, package.readout, package.below);
+        fprintf(out, "bit %u: base %g tdp %u | ", bit, isnan(platform.base_ghz) ? -1 : platform.base_ghz,
+                platform.tdp_levels);
+        fprintf(out, "%d%d%d%d %u | ", core.throttled, core.power_limited, core.current_limited, core.readout,
+                core.below);
         fprintf(out, "%.9g V %g %g GHz %u C zen %g %g %g\n", isnan(volts) ? -1 : volts, isnan(nominal) ? -1 : nominal,
                 isnan(level) ? -1 : level, tj, zen[0], zen[1], zen[2]);
     }

@@ -153,10 +153,10 @@ static void write_computer(FILE *out, const struct computer *c)
     build(root, c);
     view_of(c, &v);
     fprintf(out, "\n%s\n", c->name);
-    write_labels(out, "kinds", kinds, cpu_core_kinds(root, &v, kinds, CPUS_MOST));
-    write_labels(out, "cores", kinds, cpu_every_core(root, &v, kinds, CPUS_MOST));
-    write_labels(out, "one kind", kinds, cpu_core_kinds(root, &v, kinds, 1));
-    write_labels(out, "two cores", kinds, cpu_every_core(root, &v, kinds, 2));
+    write_labels(out, "kinds", kinds, cpu_core_kinds(root, &v, false, kinds, CPUS_MOST));
+    write_labels(out, "cores", kinds, cpu_core_kinds(root, &v, true, kinds, CPUS_MOST));
+    write_labels(out, "one kind", kinds, cpu_core_kinds(root, &v, false, kinds, 1));
+    write_labels(out, "two cores", kinds, cpu_core_kinds(root, &v, true, kinds, 2));
     for (int wanted = -1; wanted < 3; wanted++)
         write_choice(out, root, &v, wanted);
     write_choice(out, root, &v, (int)c->n);

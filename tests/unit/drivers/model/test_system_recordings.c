@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "drivers/model/system/system_sampling.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/profile_truth.h"

@@ -15,7 +15,7 @@
 
 #include "drivers/cpu/tsc.h"
 #include "drivers/native/burst_loop.h"
-#include "drivers/native/first_use.h"
+#include "drivers/native/native.h"
 #include "drivers/native/plan.h"
 
 #define HOUR (UINT64_C(1) << 43)
