@@ -124,7 +124,7 @@ static bool walk_groups(struct profile_names *n, int fd, char *path, unsigned de
         (void)close(fd);
         return true;
     }
-    if (fstat(fd, &s) == 0 && profile_lookup_find(&n->groups, &(uint64_t){s.st_ino}) == NULL)
+    if (fstat(fd, &s) == 0 && profile_lookup_find(&n->groups, (uint64_t[]){s.st_ino}) == NULL)
         fine = add_group(n, s.st_ino, path[0] != '\0' ? path : "/");
     size_t length = strlen(path);
     for (const struct dirent *e = readdir(dir); fine && e != NULL && n->groups.n < PROFILE_NAMES_GROUPS_MAX;

@@ -180,7 +180,7 @@ bool places_look(struct places *p, const struct profile_record *r)
     const struct profile_task *t = &r->sight.task;
     struct stat exe;
     char path[PLACES_PATH_MAX];
-    p->now = profile_lookup_find(&p->processes, &(uint64_t){t->tgid});
+    p->now = profile_lookup_find(&p->processes, (uint64_t[]){t->tgid});
     if (!proc_task_alive(p->proc, t)) {
         /* what was looked at before this one was started was another process */
         if (p->now != NULL && p->now->looked_ns < t->start_ns)

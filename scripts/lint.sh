@@ -66,8 +66,8 @@ run_cppcheck() {
     # is a matter of taste where the index is bounded anyway, wrongPrintfScanfArgNum mixes up formats that a function is
     # given with those of its other callers (gcc checks formats), normalCheckLevelMaxBranches only says that long
     # functions are followed less far (cppcheck 2.11 and later), and of tests: a failing fixture may leave memory
-    # behind, cmocka's macros name their argument twice, once as text, which reads as a use after fclose, and running out
-    # of memory may end a test (cppcheck 2.17)
+    # behind, cmocka's macros name their argument twice, once as text, which reads as a use after fclose, and running
+    # out of memory may end a test (cppcheck 2.17)
     cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \
         --suppress=missingIncludeSystem --suppress=uninitvar --suppress=arrayIndexThenCheck \
         --suppress=wrongPrintfScanfArgNum --suppress=normalCheckLevelMaxBranches --suppress='memleak:tests/*' \

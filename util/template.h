@@ -41,8 +41,9 @@ void template_flag(struct template_values *v, const char *name, bool there);
 void template_values_free(struct template_values *v);
 
 /*
- * Writes the template with its values, which are complete from then on. Returns 0, or -1 with nothing written and one line in `why`: out of memory for
- * the values, the template names one that is not among them, or it has no place for one that is. The stream's errors
+ * Writes the template with its values, which are complete from then on. Returns 0, or -1 with nothing written and one
+ * line in `why`: out of memory for the values, the template names one that is not among them, or it has no place for
+ * one that is. The stream's errors
  * are left to the caller.
  */
 int template_fill(const struct template_file *t, struct template_values *v, FILE *out, char *why, size_t why_size);

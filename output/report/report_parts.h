@@ -54,7 +54,7 @@ struct report_page {
 bool report_page_begin(struct report_page *p, const char *name, bool modelled, char *why, size_t why_size);
 /* A table that was made for this, which is freed. */
 void report_page_table(struct report_page *p, struct table *t, const char *caption, const char *id);
-/* The values of a picture and of why there is none. The chart is freed; where `described` is not 0 `reason` says why. */
+/* The values of a picture and of why there is none. The chart is freed; if `described` is not 0, `reason` says why. */
 struct report_figure {
     const char *place, *no_place;
     const char *prefix, *title; /* of svg_inline */

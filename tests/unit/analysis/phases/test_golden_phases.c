@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * No answer of the analysis changes unnoticed: what it finds in generated recordings of each kind, with and without what
- * a measurement notes beside them, is that of tests/golden/. After an intended change, `make golden` rewrites these,
- * and the diff shows what changed.
+ * No answer of the analysis changes unnoticed: what it finds in generated recordings of each kind, with and without
+ * what a measurement notes beside them, is that of tests/golden/. After an intended change, `make golden` rewrites
+ * these, and the diff shows what changed.
  */
 #include <math.h>
 #include <setjmp.h>

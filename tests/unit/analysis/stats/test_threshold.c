@@ -78,7 +78,7 @@ static double highest(const struct threshold_trial *t, size_t n, double median, 
     return best;
 }
 
-/* The median is in the middle of what is the same from both sides; its limits are where the likelihood is 1.92 lower. */
+/* The median is in the middle of what is the same from both sides; its limits are where the likelihood is 1.92 less. */
 static void what_overlaps_is_fitted(void **state)
 {
     (void)state;

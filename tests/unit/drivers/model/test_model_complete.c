@@ -55,7 +55,7 @@ static void end_text(FILE *out, char **text, const char *what)
 
 static void write_cpu(FILE *out, const struct model *m)
 {
-    fprintf(out, "cpu: %s, %u %u %u, %u cores, features %#x, %.0f Hz, layout %u, speed select %d\n", m->cpu_name,
+    fprintf(out, "cpu: %s, %u %u %u, %u cores, features %#x, %.0f Hz, layout %d, speed select %d\n", m->cpu_name,
             m->family, m->model, m->stepping, m->cores, m->features, m->tsc_hz, m->turbo_layout, m->speed_select);
     for (size_t i = 0; i < m->n_levels; i++)
         fprintf(out, "level %zu: %g\n", i, m->base_ghz[i]);
