@@ -167,7 +167,7 @@ says "the command's end is that of the profile" 0 'the command ended with status
     sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; exit 3'
 ok "samples of it were taken" grep -Eq '"taken": [1-9]' /tmp/r.json
 ok "its tasks are marked" grep -q '"chosen": true' /tmp/r.json
-says "a command that is not there" 2 'no command .nothing. in PATH' characterize --profile --rehearsal -- nothing
+says "a command that is not there" 2 'command .nothing. is not in PATH' characterize --profile --rehearsal -- nothing
 characterize --profile --rehearsal --seconds 60 >/tmp/profile 2>&1 &
 sleep 2
 kill -TERM $!
