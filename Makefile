@@ -122,6 +122,13 @@ unit: $(UNIT_BIN)
 test: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli scripts
 
+## test-quick     the same without the slow ones
+## test-slow      the slow ones alone
+test-quick: SLOW = no
+test-slow: SLOW = only
+test-quick test-slow: all unit
+	SLOW=$(SLOW) BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli $(if $(filter no,$(SLOW)),scripts)
+
 ## test-deep      all cases of the tests that normally run a selection
 test-deep: all unit
 	BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh deep deep-scripts
@@ -313,7 +320,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: FORCE all unit test mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
+.PHONY: FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean

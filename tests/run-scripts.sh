@@ -5,7 +5,8 @@
 #
 # Runs every t_*.sh of the folder and ends with the line 'N passed, N failed, N skipped'. As many run at a time as there
 # are CPUs; a script with the line '# alone: WHY' looks at this machine's clock and runs afterwards, by itself. Those
-# with the line '# deep: WHY' take long: they, and no others, run if DEEP is set.
+# with the line '# deep: WHY' take long: they, and no others, run if DEEP is set. SLOW=no leaves out those with the line
+# '# slow: WHY', SLOW=only runs no others.
 # Environment: CHARACTERIZE, the program that they are to try (default: ./characterize of the repository).
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
@@ -28,7 +29,12 @@ run_all() {
 }
 if [ -n "${DEEP:-}" ]; then deep=-l; else deep=-L; fi
 # shellcheck disable=SC2046 # plain names
-set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh)
+set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh |
+    case ${SLOW:-} in
+    no) xargs grep -L '^# slow: ' ;;
+    only) xargs grep -l '^# slow: ' ;;
+    *) cat ;;
+    esac)
 # the longest begin first, or one CPU would wait for the other at the end
 printf '%s\n' "$@" | xargs -r grep -L '^# alone: ' |
     awk '{ print ($0 ~ /all|signals|tables/ ? 0 : 1), NR, $0 }' | sort -n | cut -d ' ' -f 3- | run_all "$(nproc)"

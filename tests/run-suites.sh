@@ -7,6 +7,8 @@
 # virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them),
 # deep-scripts (those that take long).
 #
+# SLOW=no leaves out the unit tests with a line '/* slow: WHY */' and the scripts with a line '# slow: WHY', SLOW=only
+# runs no others.
 # Runs test suites on what is built, then sums up: a table, every skipped and failed test again, and as the last line
 # 'N passed, N failed, N skipped'. BUILD and OUT tell where the build is, as in the Makefile. SANITIZED=1 says that it
 # holds the sanitizers: a test may then leave out what would only measure those or cannot run with them, visibly.
@@ -47,11 +49,14 @@ run_suite() {
     esac
 }
 
-# unit_programs [PATTERN]: those whose source has a line that fits it
+# unit_programs [PATTERN]: those whose source has a line that fits it, but for what SLOW leaves out
 unit_programs() {
-    for source in $(find tests/unit -name 'test_*.c' -exec grep -l -e "${1:-^}" {} + | sort); do
-        echo "$BUILD/${source%.c}"
-    done
+    find tests/unit -name 'test_*.c' -exec grep -l -e "${1:-^}" {} + | sort |
+        case ${SLOW:-} in
+        no) xargs grep -L '^/\* slow: ' ;;
+        only) xargs grep -l '^/\* slow: ' ;;
+        *) cat ;;
+        esac | sed "s|^\(.*\)[.]c$|$BUILD/\1|"
 }
 
 count_line='^[0-9][0-9]* passed, [0-9][0-9]* failed, [0-9][0-9]* skipped$'

@@ -15,9 +15,9 @@ fi
 provide_all
 stub apt-get 'exit 9'
 
-# stages BUILD TEST LINT [VM SANITIZE DEEP]: the make-believe tree's targets, as shell commands
+# stages BUILD TEST LINT [SLOW VM SANITIZE DEEP]: the make-believe tree's targets, as shell commands
 stages() {
-    for target in all test lint test-vm-one sanitize test-deep; do
+    for target in all test-quick lint test-slow test-vm-one sanitize test-deep; do
         printf '.PHONY: %s\n%s:\n\t@%s\n' $target $target "${1-exit 9}"
         [ $# -eq 0 ] || shift
     done >"$tree/Makefile"
@@ -55,15 +55,15 @@ expect "a stage that tells no count at all" "40 passed, 1 failed, 2 skipped" 1 '
 stages 'echo "x.c:1: error: bad" >&2; exit 1' "$good" "$good"
 expect "a failing build" "0 passed, 1 failed, 0 skipped" 1 'x.c:1: error: bad'
 options=--deep
-stages : 'exit 9' 'exit 9' "$two" "$good" "$good"
-expect "--deep does the rest alone" "82 passed, 0 failed, 5 skipped" 0
-stages : 'exit 9' 'exit 9' 'echo "  FAILED: vm: x"; echo "1 passed, 1 failed, 0 skipped"; exit 1' "$good" "$good"
-expect "a failure beside another stage" "81 passed, 1 failed, 4 skipped" 1 '^  vm: FAILED: vm: x$'
-stages : 'exit 9' 'exit 9' "$two" 'exit 1' "$good"
-expect "a stage of --deep that fails" "42 passed, 1 failed, 3 skipped" 1 'FAILED: sanitize: exit status 2'
+stages : 'exit 9' 'exit 9' "$two" "$two" "$good" "$good"
+expect "--deep does the rest alone" "84 passed, 0 failed, 6 skipped" 0
+stages : 'exit 9' 'exit 9' "$two" 'echo "  FAILED: vm: x"; echo "1 passed, 1 failed, 0 skipped"; exit 1' "$good" "$good"
+expect "a failure beside another stage" "83 passed, 1 failed, 5 skipped" 1 '^  vm: FAILED: vm: x$'
+stages : 'exit 9' 'exit 9' "$two" "$two" 'exit 1' "$good"
+expect "a stage of --deep that fails" "44 passed, 1 failed, 4 skipped" 1 'FAILED: sanitize: exit status 2'
 options=--all
-stages : "$good" "$good" "$two" "$good" "$good"
-expect "--all does both" "162 passed, 0 failed, 9 skipped" 0
+stages : "$good" "$good" "$two" "$two" "$good" "$good"
+expect "--all does both" "164 passed, 0 failed, 10 skipped" 0
 options=--deeper
 in_world / "$tree/check" $options
 status=$?
@@ -133,6 +133,18 @@ script t_c 'ok four; finish'
 echo '# deep: a test' >>"$suites/tests/scripts/t_c.sh"
 suites_are "what is deep runs there alone" "1 passed, 0 failed, 1 skipped" 0 'skipped: t_a: two' scripts
 suites_are "... and nothing else" "1 passed, 0 failed, 0 skipped" 0 'ok: t_c: four' deep-scripts
+
+script t_d 'ok five; finish'
+echo '# slow: a test' >>"$suites/tests/scripts/t_d.sh"
+cp "$suites/build/tests/unit/test_a" "$suites/build/tests/unit/test_b"
+echo '/* slow: a test */' >"$suites/tests/unit/test_b.c"
+suites_are "what is slow runs with the others" "4 passed, 0 failed, 1 skipped" 0 'ok: t_d: five' unit scripts
+SLOW=no
+export SLOW
+suites_are "... or is left out" "2 passed, 0 failed, 1 skipped" 0 'test_a' unit scripts
+SLOW=only
+suites_are "... or alone" "2 passed, 0 failed, 0 skipped" 0 'test_b' unit scripts
+unset SLOW
 
 suites_are "an unknown suite" "0 passed, 1 failed, 0 skipped" 1 "unknown suite 'x'" x
 

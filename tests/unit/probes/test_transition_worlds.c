@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: processors on which all kinds of things go on */
 /*
  * The main job where the processor is an ordinary one: with a thread next door, a boost that wanders, power limits,
  * system management interrupts, cold code, repetitions in each other's wake. The published claims of the model still

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: each table of processors drawn at random */
 /*
  * All tables on processors whose parameters are drawn at random, against those parameters: each cell within 1 % or
  * 1 us, or where it scatters within its limits. Three processors, or those from the first to the last seed that

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: hundreds of traces drawn at random */
 /*
  * The analysis on random traces with known answers (random_traces.h), some of each kind: what score_good asks.
  * `make accuracy` does the same with a thousand of each kind and prints the errors.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: recordings of many processors */
 /*
  * A switch where repetitions are not alike: waits of two lengths that scatter, a thread next door, power limits on some
  * of them; with counters and by chains of a clock in steps. What happens comes out with its figures, and nothing else.
