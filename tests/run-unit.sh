@@ -98,8 +98,8 @@ only_computes() {
     */unit/analysis/* | */unit/trace/* | */unit/tables/* | */unit/output/* | */unit/schedulers/* | \
         */drivers/model/* | */drivers/events/* | */unit/profiler/test_profile_* | */test_profile_output | \
         */test_transition_model | */test_transition_worlds | */test_golden* | */test_kernel_disasm | \
-        */test_self_test_lines | */unit/util/* | */drivers/settings/* | */drivers/environment/* | */drivers/cpu/test_c* | \
-        */test_names) ;;
+        */test_self_test_lines | */unit/util/* | */drivers/settings/* | */drivers/environment/* | \
+        */drivers/cpu/test_c* | */test_names) ;;
     *) return 1 ;;
     esac
 }

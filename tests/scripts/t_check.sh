@@ -134,6 +134,7 @@ echo '# deep: a test' >>"$suites/tests/scripts/t_c.sh"
 suites_are "what is deep runs there alone" "1 passed, 0 failed, 1 skipped" 0 'skipped: t_a: two' scripts
 suites_are "... and nothing else" "1 passed, 0 failed, 0 skipped" 0 'ok: t_c: four' deep-scripts
 
+unset SLOW # which it may itself be run with
 script t_d 'ok five; finish'
 echo '# slow: a test' >>"$suites/tests/scripts/t_d.sh"
 cp "$suites/build/tests/unit/test_a" "$suites/build/tests/unit/test_b"
