@@ -82,3 +82,20 @@ bool golden_is(const char *model, const char *what, const char *text, bool round
     free(was);
     return line == 0;
 }
+
+FILE *golden_begin(struct golden *g)
+{
+    *g = (struct golden){.out = NULL};
+    g->out = open_memstream(&g->text, &g->size);
+    assert_non_null(g->out);
+    return g->out;
+}
+
+void golden_expect(struct golden *g, const char *model, const char *what, bool rounded)
+{
+    assert_int_equal(fclose(g->out), 0);
+    bool same = golden_is(model, what, g->text, rounded);
+    free(g->text);
+    if (!same)
+        fail_msg("if the change is intended, run make golden");
+}

@@ -193,36 +193,19 @@ static struct world random_world(uint64_t seed)
     return w;
 }
 
-static FILE *begin_text(char **text, size_t *size)
-{
-    skip_where_sanitized("numbers are compared in the ordinary build");
-    FILE *out = open_memstream(text, size);
-    assert_non_null(out);
-    return out;
-}
-
-static void expect_golden(FILE *out, char **text, const char *what)
-{
-    assert_int_equal(fclose(out), 0);
-    bool same = golden_is("probes", what, *text, true);
-    free(*text);
-    if (!same)
-        fail_msg("if the change is intended, run make golden");
-}
-
 static void measured_switches(void **state)
 {
     (void)state;
-    char *text = NULL;
-    size_t size;
-    FILE *out = begin_text(&text, &size);
+    struct golden g;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         write_switch(out, &worlds[i], 100 + i, true);
     for (uint64_t seed = 1; seed <= RANDOM_WORLDS; seed++) {
         const struct world w = random_world(seed);
         write_switch(out, &w, seed, false);
     }
-    expect_golden(out, &text, "switches.txt");
+    golden_expect(&g, "probes", "switches.txt", true);
 }
 
 /* How far each counter came in the first recordings of a stretch, in thousands. */
@@ -268,12 +251,12 @@ static void write_first_contact(FILE *out, const char *name, unsigned seed)
 static void first_contacts(void **state)
 {
     (void)state;
-    char *text = NULL;
-    size_t size;
-    FILE *out = begin_text(&text, &size);
+    struct golden g;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
     write_first_contact(out, "xeon-gold-6130", 5);
     write_first_contact(out, "xeon-w-2104", 6);
-    expect_golden(out, &text, "self-test.txt");
+    golden_expect(&g, "probes", "self-test.txt", true);
 }
 
 int main(void)

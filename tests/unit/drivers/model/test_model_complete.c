@@ -34,23 +34,6 @@ static int read_complete(void **state)
     return fclose(in);
 }
 
-static FILE *begin_text(char **text)
-{
-    static size_t size;
-    FILE *out = open_memstream(text, &size);
-    assert_non_null(out);
-    return out;
-}
-
-static void end_text(FILE *out, char **text, const char *what)
-{
-    assert_int_equal(fclose(out), 0);
-    bool same = golden_is("machine/model", what, *text, false);
-    free(*text);
-    if (!same)
-        fail_msg("if the change is intended, run make golden");
-}
-
 /* ---- where values go ---- */
 
 static void write_cpu(FILE *out, const struct model *m)
@@ -156,8 +139,8 @@ static void test_where_values_go(void **state)
 {
     (void)state;
     struct machine_error err;
-    char *text;
-    FILE *out = begin_text(&text);
+    struct golden g;
+    FILE *out = golden_begin(&g);
     if (model_parse(complete, strlen(complete), "complete.model", &parsed, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
     write_cpu(out, &parsed);
@@ -166,7 +149,7 @@ static void test_where_values_go(void **state)
     write_power(out, &parsed);
     write_readings(out, &parsed);
     write_world(out, &parsed);
-    end_text(out, &text, "values.txt");
+    golden_expect(&g, "machine/model", "values.txt", false);
 }
 
 /* ---- what is refused ---- */
@@ -244,8 +227,8 @@ static void write_value(FILE *out, const char *word, size_t n)
 static void test_what_is_refused(void **state)
 {
     (void)state;
-    char *text;
-    FILE *out = begin_text(&text);
+    struct golden g;
+    FILE *out = golden_begin(&g);
     for (const char *line = strstr(complete, "[cpu]"); *line; line += strcspn(line, "\n") + 1) {
         size_t length = strcspn(line, "\n"), end = strcspn(line, "#\n");
         fprintf(out, "%.*s\n", (int)end, line);
@@ -260,7 +243,7 @@ static void test_what_is_refused(void **state)
                 write_value(out, word, strcspn(word, " #"));
         }
     }
-    end_text(out, &text, "refused.txt");
+    golden_expect(&g, "machine/model", "refused.txt", false);
 }
 
 int main(void)

@@ -16,58 +16,15 @@
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_calibrate.h"
 #include "drivers/cpu/tsc.h"
+#include "tests/support/timing_rig.h"
 
 /* ---- the machine ---- */
-
-static const struct counter_spec both[2] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
-
-static struct payload payload(const char *name)
-{
-    struct payload p;
-    char why[200];
-    assert_int_equal(kernel_parse(name, &p, why, sizeof why), 0);
-    return p;
-}
-
-static int open_machine(void **state)
-{
-    struct machine *m = calloc(1, sizeof *m);
-    struct machine_error err;
-    if (m == NULL || machine_open_timing(m, &err) != MACHINE_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        free(m);
-        return -1;
-    }
-    *state = m;
-    return 0;
-}
-
-static int close_machine(void **state)
-{
-    struct machine *m = *state;
-    m->ops->close(m);
-    free(m);
-    return 0;
-}
-
-static struct machine_setup setup_of(double period_us)
-{
-    return (struct machine_setup){
-        .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = both, .n_counters = 2, .max_samples = 1000};
-}
-
-static void prepare(struct machine *m, const struct machine_setup *s)
-{
-    struct machine_error err;
-    if (m->ops->prepare(m, s, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-}
 
 static void test_info_before_and_after_prepare(void **state)
 {
     struct machine *m = *state;
     struct machine_info i;
-    struct machine_setup s = setup_of(1);
+    struct machine_setup s = timing_rig_setup(1);
     m->ops->info(m, &i);
     assert_string_equal(i.name, "timing");
     assert_false(i.modelled);
@@ -76,7 +33,7 @@ static void test_info_before_and_after_prepare(void **state)
     assert_true(i.tsc_hz > 1e8 && i.tsc_error < 1e-3);
     assert_true(i.cores >= 1);
     assert_int_equal(i.features, kernel_cpu_features());
-    prepare(m, &s);
+    timing_rig_prepare(m, &s);
     m->ops->info(m, &i);
     assert_int_equal(i.cpu_number, sched_getcpu());
     assert_int_equal(i.active_cores, 1);
@@ -128,15 +85,15 @@ static void test_a_recording_keeps_its_promises(void **state)
     struct machine *m = *state;
     static const struct counter_spec three[3] = {
         {COUNTER_CYCLES, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_CHAIN_TICKS, 0}};
-    struct payload from = payload("64add"), to = payload("64or");
+    struct payload from = timing_rig_payload("64add"), to = timing_rig_payload("64or");
     struct segment segments[3] = {{from, 300, false}, {from, 20, true}, {to, 100, true}};
-    struct machine_setup s = setup_of(1);
+    struct machine_setup s = timing_rig_setup(1);
     struct machine_error err;
     struct machine_info info;
     struct recording rec;
     s.counters = three;
     s.n_counters = 3;
-    prepare(m, &s);
+    timing_rig_prepare(m, &s);
     m->ops->info(m, &info);
     for (unsigned i = 0; i < 30; i++) {
         struct run_request r = {segments, 3, 2, i / 30.0, i};
@@ -152,13 +109,13 @@ static void test_a_recording_keeps_its_promises(void **state)
 static void test_unsampled_runs_are_allowed(void **state)
 {
     struct machine *m = *state;
-    struct payload p = payload("64add");
+    struct payload p = timing_rig_payload("64add");
     struct segment segment = {p, 100, false};
-    struct machine_setup s = setup_of(1);
+    struct machine_setup s = timing_rig_setup(1);
     struct run_request r = {&segment, 1, 0, 0, 0};
     struct machine_error err;
     struct recording rec;
-    prepare(m, &s);
+    timing_rig_prepare(m, &s);
     assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
     assert_int_equal(rec.n, 0);
     assert_int_equal(rec.zero_reading, 0);
@@ -181,20 +138,20 @@ static void refuses_setup(struct machine *m, const struct machine_setup *s, int 
 static void test_setups_that_cannot_be(void **state)
 {
     struct machine *m = *state;
-    struct machine_setup s = setup_of(1);
+    struct machine_setup s = timing_rig_setup(1);
     s.cpu = CPU_LIMIT - 1;
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "does not exist");
-    s = setup_of(1);
+    s = timing_rig_setup(1);
     s.active_cores = CPU_LIMIT;
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "active cores requested");
-    s = setup_of(1e-3);
+    s = timing_rig_setup(1e-3);
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "sampling period");
-    s = setup_of(NAN);
+    s = timing_rig_setup(NAN);
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "sampling period");
-    s = setup_of(1);
+    s = timing_rig_setup(1);
     s.max_samples = 0;
     refuses_setup(m, &s, MACHINE_BAD_INPUT, "0 samples");
-    s = setup_of(1);
+    s = timing_rig_setup(1);
     s.fixed_ghz = 2;
     refuses_setup(m, &s, MACHINE_CANNOT, "cannot fix a frequency");
 }
@@ -212,12 +169,12 @@ static void refuses_run(struct machine *m, const struct run_request *r, int stat
 static void test_requests_that_cannot_be(void **state)
 {
     struct machine *m = *state;
-    struct payload p = payload("64add");
+    struct payload p = timing_rig_payload("64add");
     struct segment s[3] = {{p, 10, true}, {p, 10, false}, {p, 10, true}};
     struct run_request r = {s, 3, 0, 0, 0};
-    struct machine_setup setup = setup_of(1);
+    struct machine_setup setup = timing_rig_setup(1);
     refuses_run(m, &r, MACHINE_FAILED, "not prepared");
-    prepare(m, &setup);
+    timing_rig_prepare(m, &setup);
     refuses_run(m, &r, MACHINE_BAD_INPUT, "must be consecutive");
     r.n_segments = 0;
     refuses_run(m, &r, MACHINE_BAD_INPUT, "0 segments");
@@ -236,9 +193,9 @@ static void test_requests_that_cannot_be(void **state)
 static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state)
 {
     struct machine *m = *state;
-    struct payload p = payload("64add");
+    struct payload p = timing_rig_payload("64add");
     struct kernel impossible = *p.kernel;
-    struct machine_setup setup = setup_of(1);
+    struct machine_setup setup = timing_rig_setup(1);
     struct machine_error err;
     unsigned missing = (KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AMX_BF16) & ~kernel_cpu_features();
     impossible.features = missing != 0 ? missing : 1u << 30;
@@ -246,7 +203,7 @@ static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state
     struct segment s = {p, 10, true};
     struct run_request r = {&s, 1, 0, 0, 0};
     struct recording rec;
-    prepare(m, &setup);
+    timing_rig_prepare(m, &setup);
     assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_CANNOT);
     assert_non_null(strstr(err.text, "kernel 64add needs "));
     assert_non_null(strstr(err.remedy, "kernels that work here: "));
@@ -260,15 +217,15 @@ static void test_affinity_and_policy_are_restored(void **state)
 {
     struct machine *m = *state;
     struct cpu_mask before, after;
-    struct payload p = payload("64add");
+    struct payload p = timing_rig_payload("64add");
     struct segment s = {p, 50, true};
     struct run_request r = {&s, 1, 0, 0, 0};
-    struct machine_setup setup = setup_of(1);
+    struct machine_setup setup = timing_rig_setup(1);
     struct machine_error err;
     struct recording rec;
     int policy = sched_getscheduler(0);
     assert_int_equal(cpu_get_affinity(&before), 0);
-    prepare(m, &setup);
+    timing_rig_prepare(m, &setup);
     assert_int_equal(sched_getscheduler(0), policy); /* only while a repetition runs */
     assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
     assert_int_equal(sched_getscheduler(0), policy);
@@ -291,5 +248,5 @@ int main(void)
         cmocka_unit_test(test_a_kernel_that_the_cpu_lacks_is_refused_with_others),
         cmocka_unit_test(test_affinity_and_policy_are_restored),
     };
-    return cmocka_run_group_tests(tests, open_machine, close_machine);
+    return cmocka_run_group_tests(tests, timing_rig_open, timing_rig_close);
 }

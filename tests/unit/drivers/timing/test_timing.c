@@ -16,50 +16,7 @@
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_calibrate.h"
 #include "drivers/cpu/tsc.h"
-
-static const struct counter_spec both[2] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
-
-static struct payload payload(const char *name)
-{
-    struct payload p;
-    char why[200];
-    assert_int_equal(kernel_parse(name, &p, why, sizeof why), 0);
-    return p;
-}
-
-static int open_machine(void **state)
-{
-    struct machine *m = calloc(1, sizeof *m);
-    struct machine_error err;
-    if (m == NULL || machine_open_timing(m, &err) != MACHINE_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        free(m);
-        return -1;
-    }
-    *state = m;
-    return 0;
-}
-
-static int close_machine(void **state)
-{
-    struct machine *m = *state;
-    m->ops->close(m);
-    free(m);
-    return 0;
-}
-
-static struct machine_setup setup_of(double period_us)
-{
-    return (struct machine_setup){
-        .cpu = -1, .active_cores = 1, .period_us = period_us, .counters = both, .n_counters = 2, .max_samples = 1000};
-}
-
-static void prepare(struct machine *m, const struct machine_setup *s)
-{
-    struct machine_error err;
-    if (m->ops->prepare(m, s, &err) != MACHINE_OK)
-        fail_msg("%s", err.text);
-}
+#include "tests/support/timing_rig.h"
 
 static int ascending(const void *a, const void *b)
 {
@@ -104,15 +61,15 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
     enum { REPETITIONS = 60, TRIES = 30, LEAD = 4 };
     static const char *const names[] = {"64add", "64mul-lat", "128or"};
     static double rate[REPETITIONS][SLICES];
-    struct payload chain = payload("chain");
-    struct machine_setup setup = setup_of(1);
+    struct payload chain = timing_rig_payload("chain");
+    struct machine_setup setup = timing_rig_setup(1);
     struct machine_info info;
-    prepare(m, &setup);
+    timing_rig_prepare(m, &setup);
     m->ops->info(m, &info);
     size_t k = 0;
     int agreed = 0; /* more tries with this kernel than disagreed */
     for (unsigned tries = 0; k < 3 && tries < TRIES; tries++) {
-        struct payload p = payload(names[k]);
+        struct payload p = timing_rig_payload(names[k]);
         struct segment s[2] = {{p, 600, false}, {p, 200, true}};
         double cycles = 0, ticks = 0;
         for (unsigned i = 0; i < REPETITIONS; i++) {
@@ -162,5 +119,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frequency_agrees_with_a_long_chain),
     };
-    return cmocka_run_group_tests(tests, open_machine, close_machine);
+    return cmocka_run_group_tests(tests, timing_rig_open, timing_rig_close);
 }
