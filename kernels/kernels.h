@@ -113,3 +113,6 @@ uint64_t kernel_chain_long(uint64_t *begin);
 uint64_t kernel_chain_longest(uint64_t *begin);
 uint64_t kernel_chain_steady_short(uint64_t *begin);
 uint64_t kernel_chain_steady_long(uint64_t *begin);
+/* The same of multiplications, which take a whole number of cycles each, 3 on most: drivers/timing/timing_witness.h */
+enum { CHAIN_MULTIPLICATIONS = 2400 };
+uint64_t kernel_chain_multiply(uint64_t *begin);

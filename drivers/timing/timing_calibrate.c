@@ -9,8 +9,7 @@
 #include "drivers/timing/timing_calibrate.h"
 #include "util/order.h"
 
-enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
-enum { CALIBRATION_READINGS = 2048, COARSE_READINGS = 16384 };
+enum { WINDOW = TIMING_WINDOW, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
 #define COARSE_STEP_NS 2.0
 /* At 3 GHz chains take 2 % of these periods, or less, and 8 %. */
 #define LONG_CHAINS_US 5.0
@@ -55,10 +54,7 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     return true;
 }
 
-/* The mean of what lies within four steps, six standard deviations and a quarter of the median of it: interruptions are
- * left out, the next step of the clock never is, nor, of long chains sooner than of short ones, is what another
- * hyper-thread slows by some per cent. Reorders. */
-static double undisturbed_mean(double *v, size_t n, double step)
+double timing_undisturbed_mean(double *v, size_t n, double step)
 {
     double off[WINDOW], middle = order_median(v, n), sum = 0;
     size_t kept = 0;
@@ -75,9 +71,7 @@ static double undisturbed_mean(double *v, size_t n, double step)
     return sum / (double)kept;
 }
 
-/* Mean ticks of the short (0) and long (1) chains of one window. Returns false where one of them is missing, or where
- * the long ones took no longer, which no cost explains: such a window tells nothing. */
-static bool window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+bool timing_window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
                          double mean[2])
 {
     double ticks[2][WINDOW];
@@ -89,8 +83,8 @@ static bool window_means(const struct timing_raw *r, size_t n, const struct timi
     }
     if (count[0] < n / 16 || count[1] < n / chains->turns / 2)
         return false;
-    mean[0] = undisturbed_mean(ticks[0], count[0], step);
-    mean[1] = undisturbed_mean(ticks[1], count[1], step);
+    mean[0] = timing_undisturbed_mean(ticks[0], count[0], step);
+    mean[1] = timing_undisturbed_mean(ticks[1], count[1], step);
     return mean[1] > mean[0];
 }
 
@@ -150,7 +144,7 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_
         return -1;
     }
     for (size_t w = 0; w < windows; w++)
-        used += window_means(r + w * window, window, chains, step, mean[used]);
+        used += timing_window_means(r + w * window, window, chains, step, mean[used]);
     if (used >= WINDOWS_LEAST) {
         double pooled[2], squares = 0;
         used = drop_odd_windows(mean, used, chains, scratch);
@@ -180,7 +174,7 @@ void timing_cost_follow(struct timing_cost *known, const struct timing_cost *see
         return;
     }
     known->wander = sqrt((1 - WANDER_SHARE) * pow(known->wander, 2) + WANDER_SHARE * fmax(0, beyond));
-    before = hypot(known->error, fmax(WANDER, known->wander));
+    before = hypot(known->error, fmax(fmax(WANDER, seen->wander), known->wander));
     double gain = before * before / (before * before + seen->error * seen->error);
     known->cycles += gain * difference;
     known->error = sqrt(1 - gain) * before;
@@ -197,33 +191,6 @@ void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t
         wait = r[i].begin - (ended - ended % clock->round);
         r[i].blocks = chain_word(timing_blocks(&r[i]), (unsigned)(r[i].blocks & 1), wait);
     }
-}
-
-int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
-                     struct pace_lane *lane, struct timing_cost *cost)
-{
-    const double tick_per_us = clock->hz * 1e-6;
-    const double probe_us = timing_probe_us(&clock->chains);
-    const size_t wanted = timing_chains_coarse(&clock->chains) && probe_us <= 1 ? COARSE_READINGS
-                                                                                : CALIBRATION_READINGS;
-    struct timing_raw *raw = calloc(wanted + PACE_EXTRA, sizeof *raw);
-
-    if (raw == NULL)
-        return -1;
-    native_lane_measure(p, clock->hz, period_us, lane);
-
-    /* longer periods change nothing in the cost of a reading: what precedes it is the same */
-    uint64_t early = lane->early;
-    lane->early = 0;
-    struct pace_grid grid = {.period = (uint64_t)llround(fmin(period_us, probe_us) * tick_per_us)};
-    grid.now = tsc_now();
-    grid.next = grid.now + grid.period;
-    size_t n = timing_sample(&clock->chains, lane, &grid, grid.now + wanted * grid.period, raw, wanted + PACE_EXTRA);
-    timing_round(clock, raw, n);
-    int status = timing_chain_cost(raw, n, &clock->chains, clock->step, cost);
-    free(raw);
-    lane->early = early;
-    return status;
 }
 
 void timing_words(const struct timing_raw *raw, const struct timing_chains *chains, double cost, uint64_t instructions,

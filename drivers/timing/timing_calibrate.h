@@ -12,12 +12,25 @@ double timing_probe_us(const struct timing_chains *c);
 /* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
 
+enum { TIMING_WINDOW = 128 };
+/*
+ * The mean of what lies within four steps, six standard deviations and a quarter of the median of n <= TIMING_WINDOW
+ * values: interruptions are left out, the next step of the clock never is, nor, of long chains sooner than of short
+ * ones, is what another hyper-thread slows by some per cent. Reorders.
+ */
+double timing_undisturbed_mean(double *v, size_t n, double step);
+/* Those, in ticks, of the short (0) and long (1) chains of one window. False where one of them is missing, or where the
+ * long ones took no longer, which no cost explains: such a window tells nothing. */
+bool timing_window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                         double mean[2]);
+
 /* What a reading costs. */
 struct timing_cost {
     double cycles;   /* core cycles that the two TSC reads around a chain add to its adds */
     double error;    /* standard error of that */
     double ticks[2]; /* of a short and of a long chain */
-    double wander;   /* cycles by which it lately wandered from repetition to repetition: timing_cost_follow() */
+    double wander;   /* cycles by which it lately wandered from repetition to repetition: timing_cost_follow(); of a
+                        new one: by which it is known to wander at least */
 };
 /*
  * Finds it from n readings of both chain lengths, by a TSC that advances in steps of `step` ticks. With S and L adds at
@@ -52,14 +65,6 @@ struct timing_clock {
 };
 /* Rounds readings down as `clock` says. */
 void timing_round(const struct timing_clock *clock, struct timing_raw *r, size_t n);
-
-/*
- * Fills *lane and *cost by running the payload: 2 ms to reach its steady state, then its rate, then chains in the
- * sampling loop itself. Runs for about 5 ms, with a coarse clock 20. Returns 0, or -1 when the readings make no sense
- * (the CPU was taken away all the time).
- */
-int timing_calibrate(const struct payload *p, const struct timing_clock *clock, double period_us,
-                     struct pace_lane *lane, struct timing_cost *cost);
 
 /* What the chains of a recording have taken so far: their ticks, their cycles (in units of 1/CHAIN_CYCLE_UNIT), and the
  * ticks of all that is not the payload. */

@@ -72,15 +72,60 @@ size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane,
     }
 }
 
+/* A pair of witnesses. They take their turns with the steps of the clock as readings do. */
+static void take_witnesses(struct timing_log *log, struct chain_dither *dither)
+{
+    static uint64_t (*const chain[WITNESS_KINDS])(uint64_t *) = {kernel_chain_long, kernel_chain_steady_long,
+                                                                 kernel_chain_multiply};
+    const unsigned kinds[2] = {WITNESS_SHORT, log->n_witness / 2 % 2 ? WITNESS_MULTIPLICATIONS : WITNESS_ADDS};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct timing_raw *r = &log->witness[log->n_witness++];
+        chain_wait_dithered(dither, log->chains->dither);
+        chain_wait_out_of_reach();
+        r->end = chain[kinds[i]](&r->begin);
+        r->blocks = chain_word(kinds[i], 0, 0);
+    }
+}
+
+/* The probes in parts, with a pair of witnesses behind each part. Grid points that these take are left out. */
+size_t timing_sample_probes(struct timing_log *log, size_t room, struct pace_lane *lane, struct pace_grid *grid,
+                            uint64_t end, uint64_t *blocks)
+{
+    struct chain_dither dither;
+    size_t n = 0;
+
+    chain_dither_seed(&dither, (uint32_t)pace_glance());
+    *blocks = 0;
+    log->n_witness = 0;
+    for (bool last = false; !last && n < room;) {
+        uint64_t until = grid->next + WITNESS_EVERY * grid->period;
+        last = until + WITNESS_EVERY / 2 * grid->period >= end || log->n_witness + 2 > WITNESS_ROOM;
+        size_t got = timing_sample(log->chains, lane, grid, last ? end : until, log->probe + n, room - n);
+        n += got;
+        *blocks += got > 0 ? timing_blocks(&log->probe[n - 1]) : 0;
+        if (grid->cut)
+            break;
+        if (!last) {
+            take_witnesses(log, &dither);
+            grid->now = pace_glance();
+            if (grid->now + grid->period / 2 > grid->next)
+                grid->next += ((grid->now + grid->period / 2 - grid->next) / grid->period + 1) * grid->period;
+        }
+    }
+    return n;
+}
+
 /* The log is the context: where chains go. */
 static size_t sample_chains(void *context, bool probe, size_t at, size_t room, struct pace_lane *lane,
                             struct pace_grid *grid, uint64_t end, uint64_t *blocks)
 {
-    const struct timing_log *log = context;
-    struct timing_raw *out = probe ? log->probe : log->raw + at;
-    size_t n = timing_sample(log->chains, lane, grid, end, out, room);
+    struct timing_log *log = context;
 
-    *blocks = n > 0 ? timing_blocks(&out[n - 1]) : 0;
+    if (probe)
+        return timing_sample_probes(log, room, lane, grid, end, blocks);
+    size_t n = timing_sample(log->chains, lane, grid, end, log->raw + at, room);
+    *blocks = n > 0 ? timing_blocks(&log->raw[at + n - 1]) : 0;
     return n;
 }
 

@@ -58,12 +58,25 @@ static inline bool timing_chains_steady(const struct timing_chains *c)
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
                      struct timing_raw *out, size_t room);
 
+/*
+ * Chains taken between the probes before a recording (timing_witness.h), a pair after so many of them: one of
+ * CHAIN_LONG_ADDS, and one of 7200 cycles, of adds and of multiplications in turn. Their readings have the kind for
+ * blocks.
+ */
+enum witness { WITNESS_SHORT, WITNESS_ADDS, WITNESS_MULTIPLICATIONS, WITNESS_KINDS };
+enum { WITNESS_EVERY = 32, WITNESS_ROOM = 2 * (PLAN_PROBES / WITNESS_EVERY) };
+
 /* Where a recording goes, and what came of it. */
 struct timing_log {
-    struct timing_raw *raw;   /* room for plan_readings_needed() */
-    struct timing_raw *probe; /* room for PLAN_PROBE_ROOM */
+    struct timing_raw *raw;     /* room for plan_readings_needed() */
+    struct timing_raw *probe;   /* room for PLAN_PROBE_ROOM */
+    struct timing_raw *witness; /* room for WITNESS_ROOM */
+    size_t n_witness;
     const struct timing_chains *chains;
     struct plan_log at;
 };
-/* plan_record() with chains for readings. */
+/* timing_sample() into the probes, with witnesses; *blocks: of the payload. */
+size_t timing_sample_probes(struct timing_log *log, size_t room, struct pace_lane *lane, struct pace_grid *grid,
+                            uint64_t end, uint64_t *blocks);
+/* plan_record() with chains for readings, and witnesses between the probes. */
 void timing_record(const struct plan *p, struct timing_log *log);

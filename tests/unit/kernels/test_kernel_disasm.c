@@ -33,24 +33,26 @@ struct block {
 };
 
 /* The clock's functions. */
-enum { CHAINS = 5 };
+enum { CHAINS = 6 };
 static const struct {
     const char *symbol;
     uint64_t (*run)(uint64_t *);
-    unsigned adds;
+    unsigned instructions;
+    const char *mnemonic;
 } chains[CHAINS] = {
-    {"kernel_chain_short", kernel_chain_short, CHAIN_SHORT_ADDS},
-    {"kernel_chain_long", kernel_chain_long, CHAIN_LONG_ADDS},
-    {"kernel_chain_longest", kernel_chain_longest, CHAIN_LONGEST_ADDS},
-    {"kernel_chain_steady_short", kernel_chain_steady_short, CHAIN_STEADY_SHORT_ADDS},
-    {"kernel_chain_steady_long", kernel_chain_steady_long, CHAIN_STEADY_LONG_ADDS},
+    {"kernel_chain_short", kernel_chain_short, CHAIN_SHORT_ADDS, "add"},
+    {"kernel_chain_long", kernel_chain_long, CHAIN_LONG_ADDS, "add"},
+    {"kernel_chain_longest", kernel_chain_longest, CHAIN_LONGEST_ADDS, "add"},
+    {"kernel_chain_steady_short", kernel_chain_steady_short, CHAIN_STEADY_SHORT_ADDS, "add"},
+    {"kernel_chain_steady_long", kernel_chain_steady_long, CHAIN_STEADY_LONG_ADDS, "add"},
+    {"kernel_chain_multiply", kernel_chain_multiply, CHAIN_MULTIPLICATIONS, "imul"},
 };
 
 struct listing {
     uint64_t entry[KERNELS_MAX][KERNEL_DENSITY_MAX + 1]; /* address of each variant's function */
     unsigned blocks_seen[KERNELS_MAX][KERNEL_DENSITY_MAX + 1];
     uint64_t chain[CHAINS]; /* addresses */
-    unsigned chain_adds[CHAINS];
+    unsigned chained[CHAINS];
     unsigned failures;
 };
 
@@ -282,8 +284,8 @@ static void read_listing(FILE *in, struct listing *l)
             continue;
         if (b.kernel != NULL)
             see_instruction(&b, address, mnemonic, operands);
-        else if (strcmp(mnemonic, "add") == 0 && strcmp(operands, "%rcx,%rax") == 0)
-            l->chain_adds[chain]++;
+        else if (strcmp(mnemonic, chains[chain].mnemonic) == 0 && strcmp(operands, "%rcx,%rax") == 0)
+            l->chained[chain]++;
     }
 }
 
@@ -330,7 +332,7 @@ static void test_disassembly(void **state)
     assert_int_equal(pclose(in), 0);
     check_complete(l);
     for (int i = 0; i < CHAINS; i++)
-        assert_int_equal(l->chain_adds[i], chains[i].adds);
+        assert_int_equal(l->chained[i], chains[i].instructions);
     unsigned failures = l->failures;
     free(l);
     assert_int_equal(failures, 0);

@@ -249,7 +249,8 @@ static struct timing_log log_for(const struct plan *p)
     struct timing_log log = {.chains = &fine};
     log.raw = calloc(p->room, sizeof *log.raw);
     log.probe = calloc(PLAN_PROBE_ROOM, sizeof *log.probe);
-    assert_true(log.raw != NULL && log.probe != NULL);
+    log.witness = calloc(WITNESS_ROOM, sizeof *log.witness);
+    assert_true(log.raw != NULL && log.probe != NULL && log.witness != NULL);
     return log;
 }
 
@@ -257,6 +258,7 @@ static void free_log(struct timing_log *log)
 {
     free(log->raw);
     free(log->probe);
+    free(log->witness);
 }
 
 static void test_a_recording_has_its_origin_and_time_0(void **state)

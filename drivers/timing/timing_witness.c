@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/timing/timing_witness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/order.h"
+
+enum { WINDOW = 32, WINDOWS_LEAST = 3, WITNESSES_LEAST = 4, REMEMBERED_LEAST = 4 };
+#define FASTER_MOST 1.1  /* multiplications, than adds */
+#define FULL_SHARE 0.1   /* of the repetitions: so many may have a higher pace than the full one by chance */
+#define ONE_PACE 0.005   /* relative: paces nearer than this are one, on a coarse clock */
+#define ONE_RATE 0.005   /* ... and rates */
+#define SAME_PACE 0.1    /* relative: samples further from the median were interrupted */
+#define IMPLIED 0.002    /* relative: what the payload implies is not believed for less */
+#define WANDER 0.002     /* relative: what the other thread does changes that much from repetition to repetition */
+#define CLOCK_STEPS 0.41 /* of the difference of two readings, in steps (timing_sample.h) */
+
+struct witness_means witness_means(const struct timing_raw *w, size_t n, double step)
+{
+    struct witness_means m = {.error = 0};
+
+    for (unsigned kind = 0; kind < WITNESS_KINDS; kind++) {
+        double ticks[WITNESS_ROOM];
+        size_t count = 0;
+
+        for (size_t i = 0; i < n && count < WITNESS_ROOM; i++)
+            if (timing_blocks(&w[i]) == kind)
+                ticks[count++] = (double)(w[i].end - w[i].begin);
+        m.ticks[kind] = count < WITNESSES_LEAST ? NAN : timing_undisturbed_mean(ticks, count, step);
+        m.error = fmax(m.error, CLOCK_STEPS * fmax(step, 1) / sqrt(fmax((double)count, 1)));
+    }
+    return m;
+}
+
+/* Ticks of the adds of a long chain beyond those of a short one. */
+static double adds_ticks(const struct witness_means *m)
+{
+    return m->ticks[WITNESS_ADDS] - m->ticks[WITNESS_SHORT];
+}
+
+double witness_latency(const struct witness_means *m)
+{
+    double rate = (CHAIN_STEADY_LONG_ADDS - CHAIN_LONG_ADDS) / adds_ticks(m);
+
+    return (rate * (m->ticks[WITNESS_MULTIPLICATIONS] - m->ticks[WITNESS_SHORT]) + CHAIN_LONG_ADDS) /
+           CHAIN_MULTIPLICATIONS;
+}
+
+double witness_rate(const struct witness_means *m, double latency)
+{
+    double adds = (CHAIN_STEADY_LONG_ADDS - CHAIN_LONG_ADDS) / adds_ticks(m);
+    double multiplications = (CHAIN_MULTIPLICATIONS * latency - CHAIN_LONG_ADDS) /
+                             (m->ticks[WITNESS_MULTIPLICATIONS] - m->ticks[WITNESS_SHORT]);
+    double noise = 2 * M_SQRT2 * m->error / adds_ticks(m);
+
+    if (!(adds > 0))
+        return NAN;
+    if (!(multiplications > (1 - noise) * adds && multiplications < FASTER_MOST * adds))
+        return adds;
+    return multiplications > (1 + noise) * adds ? multiplications : 0.5 * (adds + multiplications);
+}
+
+double witness_pace(const struct timing_raw *r, size_t n)
+{
+    double *pace = calloc(n + 1, sizeof *pace), blocks = 0, ticks = 0, middle;
+    size_t count = 0;
+
+    if (pace == NULL)
+        return NAN;
+    for (int pass = 0; pass < 2; pass++) {
+        middle = order_median(pace, count);
+        for (size_t i = 1; i < n; i++) {
+            /* the payload's blocks are counted anew after each pair of witnesses */
+            double b = (double)timing_blocks(&r[i]) - (double)timing_blocks(&r[i - 1]);
+            double t = (double)(r[i].begin - chain_wait(r[i].blocks)) - (double)r[i - 1].end;
+            if (!(b > 0 && t > 0))
+                continue;
+            if (pass == 0)
+                pace[count++] = b / t;
+            else if (fabs(b / t / middle - 1) < SAME_PACE) {
+                blocks += b;
+                ticks += t;
+            }
+        }
+    }
+    free(pace);
+    return count >= WINDOW && ticks > 0 ? blocks / ticks : NAN;
+}
+
+void witness_remember(struct witness_memory *m, double pace, double rate)
+{
+    size_t i = m->n++ % WITNESS_MEMORY;
+
+    m->seen[i].pace = pace;
+    m->seen[i].rate = rate;
+}
+
+/* Nothing makes a chain too fast, but the highest of many is so by chance: the median of those near the second highest,
+ * of the repetitions at full pace. */
+double witness_implied(const struct witness_memory *m, double pace)
+{
+    double paces[WITNESS_MEMORY], rate[WITNESS_MEMORY];
+    size_t n = m->n < WITNESS_MEMORY ? m->n : WITNESS_MEMORY, kept = 0, near = 0;
+
+    if (n < REMEMBERED_LEAST)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        paces[i] = m->seen[i].pace;
+    double full = order_nth_smallest(paces, n, n - 1 - (size_t)(FULL_SHARE * (double)n));
+    for (size_t i = 0; i < n; i++)
+        if (m->seen[i].pace >= (1 - ONE_PACE) * full)
+            rate[kept++] = m->seen[i].rate;
+    if (kept < 2)
+        return NAN;
+    qsort(rate, kept, sizeof *rate, order_double_descending);
+    while (near < kept && rate[near] >= (1 - ONE_RATE) * rate[1])
+        near++;
+    return order_median(rate, near) * fmin(1, pace / full);
+}
+
+double witness_believed(const struct witness_memory *m, double pace, double rate)
+{
+    double implied = witness_implied(m, pace);
+
+    return implied > (1 + IMPLIED) * rate ? implied : rate;
+}
+
+int witness_cost(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step, double rate,
+                 double error, struct timing_cost *out)
+{
+    double sum = 0, ticks[2] = {0, 0}, share = 1.0 / chains->turns;
+    size_t windows = 0;
+
+    for (size_t w = 0; (w + 1) * WINDOW <= n; w++) {
+        double mean[2];
+        if (!timing_window_means(r + w * WINDOW, WINDOW, chains, step, mean))
+            continue;
+        for (unsigned kind = 0; kind < 2; kind++) {
+            ticks[kind] += mean[kind];
+            sum += (kind ? share : 1 - share) * (rate * mean[kind] - chains->adds[kind]);
+        }
+        windows++;
+    }
+    if (windows < WINDOWS_LEAST || !(rate > 0))
+        return -1;
+    double short_cycles = rate * ticks[0] / (double)windows;
+    *out = (struct timing_cost){
+        .cycles = sum / (double)windows,
+        .error = hypot(rate * CLOCK_STEPS * step / sqrt((double)(windows * WINDOW)), error * short_cycles),
+        .ticks = {ticks[0] / (double)windows, ticks[1] / (double)windows},
+        .wander = WANDER * short_cycles};
+    return 0;
+}
