@@ -4,9 +4,9 @@
 # Usage: run-scripts.sh FOLDER
 #
 # Runs every t_*.sh of the folder and ends with the line 'N passed, N failed, N skipped'. As many run at a time as there
-# are CPUs; a script with the line '# alone: WHY' looks at this machine's clock and runs afterwards, by itself. Those
-# with the line '# deep: WHY' take long: they, and no others, run if DEEP is set. SLOW=no leaves out those with the line
-# '# slow: WHY', SLOW=only runs no others.
+# are CPUs, and beside them those with the line '# waits: WHY', which do little else; a script with the line '# alone:
+# WHY' looks at this machine's clock and runs afterwards, by itself. Those with the line '# deep: WHY' take long: they,
+# and no others, run if DEEP is set. SLOW=no leaves out those with the line '# slow: WHY', SLOW=only runs no others.
 # Environment: CHARACTERIZE, the program that they are to try (default: ./characterize of the repository).
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
@@ -35,9 +35,11 @@ set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh |
     only) xargs grep -l '^# slow: ' ;;
     *) cat ;;
     esac)
+printf '%s\n' "$@" | xargs -r grep -l '^# waits: ' | run_all 1 &
 # the longest begin first, or one CPU would wait for the other at the end
-printf '%s\n' "$@" | xargs -r grep -L '^# alone: ' |
-    awk '{ print ($0 ~ /all|signals|tables/ ? 0 : 1), NR, $0 }' | sort -n | cut -d ' ' -f 3- | run_all "$(nproc)"
+printf '%s\n' "$@" | xargs -r grep -L '^# \(alone\|waits\): ' |
+    awk '{ print ($0 ~ /all|tables/ ? 0 : 1), NR, $0 }' | sort -n | cut -d ' ' -f 3- | run_all "$(nproc)"
+wait
 printf '%s\n' "$@" | xargs -r grep -l '^# alone: ' | run_all 1
 
 passed=0 failed=0 skipped=0

@@ -223,3 +223,11 @@ int frequency_conclude(struct table *t)
     put_what_is_known(t);
     return t->failed ? -1 : 0;
 }
+
+const char *frequency_limits_of(const struct table *t, size_t i)
+{
+    static const char of[] = TURBO_LIMITS_OF;
+    const char *key = t->settings[i].key;
+    return strncmp(key, of, sizeof of - 1) == 0 && strcmp(key, TURBO_LIMITS_OF "E cores") != 0 ? key + sizeof of - 1
+                                                                                               : NULL;
+}

@@ -87,14 +87,12 @@ static void rated_series(const struct table *t, struct chart *c, struct chart_pa
 
 static void frequency_rated(const struct table *t, struct chart *c, struct chart_panel *p, const char *cpu)
 {
-    static const char of[] = TURBO_LIMITS_OF;
     char name[100];
     int number = 0;
     rated_series(t, c, p, cpu, "rated, non-AVX", NULL, number++);
     for (size_t i = 0; i < t->n_settings; i++)
-        if (strncmp(t->settings[i].key, of, sizeof of - 1) == 0 &&
-            strcmp(t->settings[i].key + sizeof of - 1, "E cores") != 0) {
-            snprintf(name, sizeof name, "rated, %.60s", t->settings[i].key + sizeof of - 1);
+        if (frequency_limits_of(t, i)) {
+            snprintf(name, sizeof name, "rated, %.60s", frequency_limits_of(t, i));
             rated_series(t, c, p, cpu, name, t->settings[i].value, number++);
         }
 }

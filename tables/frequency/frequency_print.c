@@ -187,11 +187,10 @@ static void put_rated(struct pivot *p, const struct sheet *s, const char *name, 
 
 static void put_rated_limits(struct pivot *p, const struct sheet *s)
 {
-    static const char of[] = TURBO_LIMITS_OF;
     put_rated(p, s, "non-AVX", frequency_limits(s->t, s->cpu));
     for (size_t i = 0; i < s->t->n_settings; i++)
-        if (strncmp(s->t->settings[i].key, of, sizeof of - 1) == 0)
-            put_rated(p, s, s->t->settings[i].key + sizeof of - 1, s->t->settings[i].value);
+        if (frequency_limits_of(s->t, i))
+            put_rated(p, s, frequency_limits_of(s->t, i), s->t->settings[i].value);
 }
 
 /* "L0 by license counters:  64add, 128or" */

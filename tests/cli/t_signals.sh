@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # slow: seconds of waiting for programs that are ended
+# waits: likewise
 # Signals while measuring and analysing: a clean stop, one line, status 1, nothing half-written.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
