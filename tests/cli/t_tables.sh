@@ -115,9 +115,10 @@ grep ',64add,' a.csv >"$tmp/a"
 grep ',64add,' b.csv | head -n "$(wc -l <"$tmp/a")" >"$tmp/b"
 verdict "a cell is the same whatever else is measured" cmp -s "$tmp/a" "$tmp/b"
 
-# from a finished run
+# from a finished run, under the sanitizers a brief one
 # shellcheck disable=SC2086
-run --all $m --kernels 128fma,256fma,512fma --runs 8 --active-cores 1,all --output "$tmp/all" --quiet
+run --all ${SANITIZED:+--brief} $m --kernels 128fma,256fma,512fma --runs 8 --active-cores 1,all --output "$tmp/all" \
+    --quiet
 verdict "--all for what follows" test "$status" -eq 0 -a -s "$tmp/all/report.html"
 run --export header avx.h --input "$tmp/all"
 verdict "--export header: written, and told" \
