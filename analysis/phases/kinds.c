@@ -23,20 +23,20 @@
  * steps of 6.25 %; Intel SDM, volume 3, "Software Controlled Clock Modulation"). */
 #define THROTTLE_MIN_RATIO 0.05
 
-/* The highest IPC of a later piece that runs the same code; NaN if there is none. */
+/* The highest IPC of a later piece that runs the same code, after THROTTLE_MAX_US of running at most; NaN: there is
+ * none. */
 static double kinds_full_rate(const struct segmentation *o, size_t p)
 {
-    double full = NAN;
-    for (size_t q = p + 1; q < o->n_pieces; q++) {
+    double full = NAN, ran_us = 0;
+    for (size_t q = p + 1; q < o->n_pieces && ran_us <= THROTTLE_MAX_US; q++) {
         if (o->edge[q - 1].forced)
             break;
         double ipc = o->piece[q].value[TRACE_IPC];
-        if (o->piece[q].halt || isnan(ipc))
+        if (o->piece[q].halt)
             continue;
-        if (isnan(full) || ipc > full)
-            full = ipc;
-        if (segmentation_edge_time(o, q - 1) - segmentation_edge_time(o, p ? p - 1 : 0) > THROTTLE_MAX_US)
-            break;
+        full = fmax(full, ipc);
+        if (q + 1 < o->n_pieces)
+            ran_us += segmentation_edge_time(o, q) - segmentation_edge_time(o, q - 1);
     }
     return full;
 }
@@ -88,6 +88,19 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
         }
     } else if (out->share[3] > THROTTLE_SHARE && !isnan(length)) {
         out->kind = PHASE_THROTTLE;
+        out->ipc_ratio = out->ipc / full;
+    }
+}
+
+/* A steady piece is not at full rate where the same code is faster later: throttling that lasts longer than any known. */
+static void kinds_doubt_steady(const struct segmentation *o, size_t p, struct phase *out)
+{
+    double full = kinds_full_rate(o, p);
+    if (p > 0 && !isnan(segmentation_edge_time(o, p - 1)) && out->ipc < FULL_RATE * full) {
+        out->kind = PHASE_UNKNOWN;
+        out->ipc_ratio = out->ipc / full;
+        snprintf(out->why, sizeof out->why,
+                 "IPC is %.2g of what follows, for longer than any known throttling: other code?", out->ipc_ratio);
     }
 }
 
@@ -118,7 +131,9 @@ int kinds_find(struct segmentation *o, struct phases *out)
     }
     out->n_phases = o->n_pieces;
     for (size_t p = 0; p < out->n_phases; p++)
-        if (phases_is_steady(&out->phases[p]) && !isnan(out->phases[p].ipc))
+        if (phases_is_steady(&out->phases[p]) && !isnan(out->phases[p].ipc)) {
             out->phases[p].ipc_ratio = 1;
+            kinds_doubt_steady(o, p, &out->phases[p]);
+        }
     return 0;
 }

@@ -186,7 +186,8 @@ void levels_hold(const struct segmentation *o, struct phases *out)
         double half = estimate_half_known(&ph->freq_ghz);
         ph->freq_ghz.lo -= o->piece[p].spread_ghz;
         ph->freq_ghz.hi += o->piece[p].spread_ghz;
-        if (!phases_is_steady(ph) || ph->level < 0 || (size_t)ph->level >= out->n_levels)
+        bool holds = phases_is_steady(ph) || ph->kind == PHASE_THROTTLE;
+        if (!holds || ph->level < 0 || (size_t)ph->level >= out->n_levels)
             continue;
         struct estimate *level = &out->levels[ph->level];
         double own = fmin(level->hi - level->value, level->value - level->lo); /* one side may be wider by now */

@@ -48,21 +48,31 @@ static double switch_of(const struct phases *p)
 }
 
 enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a throttle */
+enum { SAMPLES_LEAST = 10 };      /* of fewer, nobody knows what they scatter by */
+
+static size_t longest_run(const struct runs *r)
+{
+    size_t longest = 0;
+    for (size_t k = 0; k < r->n; k++)
+        longest = r->run[k].n > longest ? r->run[k].n : longest;
+    return longest;
+}
 
 /*
  * What would have been found with 95 % power: a step of the frequency, throttling, a halt. From the noise of one sample
- * and the number of repetitions.
+ * and the number of repetitions. Nothing that the recording is too short for.
  */
 static void phases_find_limits(const struct runs *r, struct phases *out)
 {
     double runs = fmax(1, (double)out->runs_used), median = out->runs_used > 1 ? ROBUST_MEDIAN_ERROR : 1;
     const struct change_rule *freq = segmentation_rule(TRACE_FREQ), *ipc = segmentation_rule(TRACE_IPC);
     double z = (freq->min_z + POWER_95) * median / sqrt(runs);
-    if (r->has[TRACE_FREQ]) {
+    size_t longest = longest_run(r); /* has room for what is sought, and for what it stands out from? */
+    if (r->has[TRACE_FREQ] && longest >= 2 * LASTING) {
         out->detectable_freq = fmax(freq->min_effect, z * r->noise[TRACE_FREQ] * sqrt(2.0 / LASTING));
         out->detectable_freq_us = LASTING * r->period;
     }
-    if (r->has[TRACE_IPC]) {
+    if (r->has[TRACE_IPC] && longest >= SHORT + LASTING) {
         out->detectable_throttle = exp(
             -fmax(ipc->min_effect, z * r->noise[TRACE_IPC] * sqrt(1.0 / SHORT + 1.0 / LASTING)));
         out->detectable_throttle_us = SHORT * r->period;
@@ -145,6 +155,12 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
         }
         phases_describe(t, out);
         return 0;
+    }
+    if (!bad && t->n < SAMPLES_LEAST) {
+        runs_free(&r);
+        snprintf(why, why_size, "the trace has only %zu sample%s: too few to analyze; %d would do", t->n,
+                 t->n == 1 ? "" : "s", SAMPLES_LEAST);
+        return -1;
     }
     phases_describe(t, out);
     out->runs = r.n;

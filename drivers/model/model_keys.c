@@ -219,13 +219,13 @@ static int enter_transition(struct model_parser *p, char *words[])
     return 0;
 }
 
+/* The least ratio is that of clock modulation (IA32_CLOCK_MODULATION; Intel SDM, volume 3, "Software Controlled Clock
+ * Modulation"): of slower code, a sample takes longer than the throttling. */
 static int throttle_figures(struct model_parser *p, const char *key, char *words[], double *ratio, double *us)
 {
-    if (model_number(p, key, words[1], 0, 1, ratio) != 0 || model_number(p, key, words[2], 0.1, 1e5, us) != 0)
-        return -1;
-    if (*ratio <= 0)
-        return model_refuse(p, key, "a ratio of 0 would be a halt; above 0 and up to 1 would work");
-    return 0;
+    return model_number(p, key, words[1], 1.0 / 16, 1, ratio) != 0 || model_number(p, key, words[2], 0.1, 1e5, us) != 0
+               ? -1
+               : 0;
 }
 
 static int store_variant(struct model_parser *p, const char *key, const char *range, char *words[],

@@ -382,12 +382,15 @@ static void print_null_result(const struct screen *s, const struct phases *p)
         phases_text_add(text, "a frequency step of %.2g %% lasting %.3g us", 100 * p->detectable_freq,
                         p->detectable_freq_us);
     else
-        phases_text_add(text, "no frequency step (frequency was not measured)");
+        phases_text_add(text, "no frequency step (%s)",
+                        p->n_levels ? "the recording is too short" : "frequency was not measured");
     if (isfinite(p->detectable_throttle))
         phases_text_add(text, ", throttling to %.3g of the full rate for %.3g us", p->detectable_throttle,
                         p->detectable_throttle_us);
     else
-        phases_text_add(text, ", no throttling (IPC was not measured)");
+        phases_text_add(text, ", no throttling (%s)",
+                        p->n_phases && !isnan(p->phases[0].ipc) ? "the recording is too short"
+                                                                : "IPC was not measured");
     if (isfinite(p->detectable_halt_us))
         phases_text_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
     paragraph(s, "Result", "%s", text);

@@ -347,18 +347,116 @@ static void two_falls_of_the_voltage_are_no_ramp(void **state)
     phases_free(&p);
 }
 
-static void nothing_but_one_sample(void **state)
+/* However long it halts in between, the full rate is that of what comes after all throttling. */
+static struct state throttled_twice(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){t < 20 ? 3.0 : 2.4, t < 0 ? 1.0 : t < 20 ? 0.25 : t < 40 ? 0.5 : 1.0};
+}
+
+static void throttling_around_a_long_halt(void **state)
 {
     (void)state;
     struct trace t;
     struct phases p;
-    trace_init(&t);
-    if (trace_add_channel(&t, TRACE_FREQ) || trace_append(&t, 0, 5))
-        fail();
-    t.channel[TRACE_FREQ][0] = 3.0f;
+    char text[200];
+    record(&t, throttled_twice, 10, -30, 200, "a", "b");
+    for (size_t i = 0; i < t.n; i++) { /* the clock stands between the two, for most of one sample */
+        if (t.time_us[i] > 20.5 && t.time_us[i] < 21.5)
+            t.channel[TRACE_FREQ][i] /= 901;
+        t.time_us[i] += t.time_us[i] > 20.5 ? 900 : 0;
+    }
     analyse(&t, &p);
-    assert_int_equal(p.n_phases, 1);
+    assert_string_equal(kinds(&p, text), "steady throttle halt throttle steady");
+    assert_true(fabs(p.phases[1].ipc_ratio - 0.25) < 0.003);
+    assert_true(fabs(p.phases[3].ipc_ratio - 0.5) < 0.005);
+    phases_free(&p);
+}
+
+/* Half the rate for longer than anything is throttled, and then the whole: not full rate, but who knows what. */
+static struct state half_for_long(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){t < 700 ? 2.4 : 1.9, t < 0 ? 4.0 : t < 700 ? 1.0 : 2.0};
+}
+
+static void a_lower_rate_that_lasts_is_no_full_rate(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, half_for_long, 10, -30, 900, "a", "b");
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady unknown steady");
+    assert_true(fabs(p.phases[1].ipc_ratio - 0.5) < 0.005);
+    assert_non_null(strstr(p.phases[1].why, "0.5 of what follows, for longer than any known throttling"));
     assert_int_equal(p.n_transitions, 0);
+    phases_free(&p);
+}
+
+/* Where the processor counts throttled cycles, mild throttling is found, too, and told like any other. */
+static struct state almost_full(double t, unsigned run)
+{
+    (void)run;
+    return (struct state){t < 20 ? 2.8 : 2.795, t < 0 ? 1.0 : t < 20 ? 0.97 : 1.0};
+}
+
+static void counted_throttling_has_its_ratio(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct phases p;
+    char text[200];
+    record(&t, almost_full, 40, -30, 100, "a", "b");
+    if (trace_add_channel(&t, TRACE_THROTTLE))
+        fail();
+    for (size_t i = 0; i < t.n; i++)
+        t.channel[TRACE_THROTTLE][i] = t.time_us[i] > 0 && t.time_us[i] < 20.5;
+    analyse(&t, &p);
+    assert_string_equal(kinds(&p, text), "steady throttle steady");
+    assert_true(fabs(p.phases[1].ipc_ratio - 0.97) < 0.003);
+    /* all three are one level, whose limits hold the throttled frequency, too */
+    assert_int_equal(p.n_levels, 1);
+    assert_true(p.levels[0].hi > 2.7995 && p.levels[0].lo < 2.7955);
+    phases_free(&p);
+}
+
+static size_t analyse_samples(size_t n, char why[200], struct phases *p)
+{
+    struct trace t;
+    trace_init(&t);
+    if (trace_add_channel(&t, TRACE_FREQ))
+        fail();
+    for (size_t i = 0; i < n; i++) {
+        if (trace_append(&t, 0, (double)i))
+            fail();
+        t.channel[TRACE_FREQ][i] = 3.0f;
+    }
+    int bad = phases_find(&t, p, why, 200);
+    trace_free(&t);
+    return bad ? 0 : p->n_phases;
+}
+
+/* A few samples do not tell what they scatter by; a recording detects nothing that is longer than itself. */
+static void short_recordings_promise_nothing(void **state)
+{
+    (void)state;
+    char why[200];
+    struct phases p;
+    assert_int_equal(analyse_samples(1, why, &p), 0);
+    assert_string_equal(why, "the trace has only 1 sample: too few to analyze; 10 would do");
+    assert_int_equal(analyse_samples(9, why, &p), 0);
+    assert_int_equal(analyse_samples(10, why, &p), 1);
+    assert_int_equal(p.n_transitions, 0);
+    assert_true(isnan(p.detectable_freq) && isnan(p.detectable_freq_us));
+    phases_free(&p);
+    assert_int_equal(analyse_samples(39, why, &p), 1);
+    assert_true(isnan(p.detectable_freq));
+    phases_free(&p);
+    assert_int_equal(analyse_samples(40, why, &p), 1);
+    assert_true(p.detectable_freq > 0 && p.detectable_freq_us == 20);
+    assert_true(isnan(p.detectable_throttle));
     phases_free(&p);
 }
 
@@ -377,7 +475,10 @@ int main(void)
         cmocka_unit_test(a_halt_without_a_step_is_one_if_it_comes_back),
         cmocka_unit_test(a_halt_cut_in_two_is_one),
         cmocka_unit_test(two_falls_of_the_voltage_are_no_ramp),
-        cmocka_unit_test(nothing_but_one_sample),
+        cmocka_unit_test(throttling_around_a_long_halt),
+        cmocka_unit_test(a_lower_rate_that_lasts_is_no_full_rate),
+        cmocka_unit_test(counted_throttling_has_its_ratio),
+        cmocka_unit_test(short_recordings_promise_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
