@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __GLIBC__
 
 void strict_memory_fail(unsigned long n)
 {

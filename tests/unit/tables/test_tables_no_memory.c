@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Wherever memory runs out, what is concluded from made tables, planned and drawn is the same, or said to have failed. */
+/* Wherever memory runs out, what is concluded from made tables, planned and drawn is the same, or has failed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,8 +79,8 @@ static void expect_no_wrong_outcome(const struct attempt *a, const char *title)
     do {
         char *text = outcome(a, ++n, &failed);
         if (text ? strcmp(text, all) != 0 : !failed)
-            fail_msg("%s, %s, %s without allocation %lu: %.300s", a->kind->name, title, a->draws ? "drawn" : "concluded",
-                     n, text ? text : "failed");
+            fail_msg("%s, %s, %s without allocation %lu: %.300s", a->kind->name, title,
+                     a->draws ? "drawn" : "concluded", n, text ? text : "failed");
         free(text);
     } while (failed);
     free(all);

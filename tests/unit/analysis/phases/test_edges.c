@@ -41,8 +41,8 @@ static void expect_halt(const struct halted_sample *h)
     double begin = NAN, length = NAN;
     edges_place_halt(&r, &g, &before, &after, h->known != 0 ? 100 + h->known : (double)NAN, &begin, &length);
     if (!(fabs(begin - 100 - h->begins) < 1e-9 && fabs(length - h->lasts) < 1e-9))
-        fail_msg("%g cycles, %g instructions, known %g: halted from %.9g for %.9g us, not from %.9g for %.9g", h->cycles,
-                 h->instructions, h->known, begin - 100, length, h->begins, h->lasts);
+        fail_msg("%g cycles, %g instructions, known %g: halted from %.9g for %.9g us, not from %.9g for %.9g",
+                 h->cycles, h->instructions, h->known, begin - 100, length, h->begins, h->lasts);
 }
 
 static void cycles_and_instructions_place_a_halt(void **state)
@@ -78,7 +78,12 @@ static void cycles_alone_place_a_halt(void **state)
         {.cycles = 8, .instructions = NAN, .begins = 1.6, .lasts = 6.8},
         {.cycles = 8, .instructions = 10, .begins = 1.6, .lasts = 6.8, .no_rates = true, .noise = 10},
         {.cycles = 8, .instructions = 8, .begins = 2.6, .lasts = 7.3, .same = true, .at_once = true},
-        {.cycles = 8, .instructions = 8, .begins = 7.9 / 3, .lasts = 9.95 - 7.9 / 3, .same = true, .at_once = true,
+        {.cycles = 8,
+         .instructions = 8,
+         .begins = 7.9 / 3,
+         .lasts = 9.95 - 7.9 / 3,
+         .same = true,
+         .at_once = true,
          .period = 2},
         /* so few that the reaction takes more than the half of them, or more than all */
         {.cycles = 0.4, .instructions = 0.4, .begins = 0.2 / 3, .lasts = 9.9 - 0.2 / 3, .same = true},

@@ -154,8 +154,8 @@ static void a_sample_that_straddles_the_switch(void **state)
 }
 
 /*
- * Time lost in two samples in a row is lost once, if one of them is long: 5 us at 0.6 GHz, then a sample of `next` us at
- * 2 GHz, or the other way round; 3 GHz before and after.
+ * Time lost in two samples in a row is lost once, if one of them is long: 5 us at 0.6 GHz, then a sample of `next` us
+ * at 2 GHz, or the other way round; 3 GHz before and after.
  */
 static void expect_one_loss(double next, bool first_is_long)
 {

@@ -44,9 +44,9 @@ struct fake {
     uint64_t cores;      /* 1AEH */
     uint8_t ratio[6][8]; /* by class and bucket */
     uint8_t base[4];
-    unsigned dies;    /* TPMI: CPUs take turns on them */
+    unsigned dies;                 /* TPMI: CPUs take turns on them */
     uint8_t turbo_levels, buckets; /* TPMI: so many, instead of 6 and 8 */
-    unsigned fail_at; /* the number of the request that fails; 0: none does */
+    unsigned fail_at;              /* the number of the request that fails; 0: none does */
     int fail_with;
     unsigned asked;
 };
@@ -310,8 +310,8 @@ static void test_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tpmi_says_how_many), cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),   cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_tpmi_says_how_many), cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),
+        cmocka_unit_test(test_failures),           cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

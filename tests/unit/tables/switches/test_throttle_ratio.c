@@ -15,8 +15,8 @@ enum { RUNS = 3 };
 
 /*
  * Samples of 1 us at 3 GHz and of 3 us at 2 GHz take turns from -1 us on. Throttled for 40 us: 1/2 and 1/4
- * instructions a cycle, 3 in 9 cycles; then 2 and 1: 12 in 9. An eighth off either end, of the long phase 5 us, there is
- * nonsense, and in each eighth pair nothing.
+ * instructions a cycle, 3 in 9 cycles; then 2 and 1: 12 in 9. An eighth off either end, of the long phase 5 us, there
+ * is nonsense, and in each eighth pair nothing.
  */
 static void make_samples(struct trace *t)
 {
