@@ -139,8 +139,10 @@ static void what_a_neighbour_did_in_words(void **state)
     expect_words(&(struct neighbour){.factor = 0.5, .uncertainty = 0.002}, NULL);
     expect_words(&(struct neighbour){.factor = 0.5, .uncertainty = 0.0021}, "sometimes runs at 0.50 of its rate while");
     expect_words(&(struct neighbour){.factor = 0.5, .share = 0.001, .uncertainty = 0.1}, "in bursts too short");
-    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25, .runs = 1, .common = true}, "0.50 of its rate at the ");
-    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25}, "for 25 % of the time before the switch the kernel");
+    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25, .runs = 1, .common = true},
+                 "0.50 of its rate at the ");
+    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25},
+                 "for 25 % of the time before the switch the kernel");
     expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25, .runs = 1},
                  "in 1 of 20 repetitions, and for 25 % of the time before the switch, the kernel ran at 0.50");
 }
@@ -155,8 +157,8 @@ static void throttling_that_a_neighbour_explains(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct phase phase[3] = {{.kind = PHASE_THROTTLE}, {.kind = PHASE_HALT}, {.kind = PHASE_THROTTLE}};
         struct phases p = {.phases = phase, .n_phases = 3};
-        neighbour_withdraw(
-            &(struct neighbour){.common = cases[i].common, .begins = cases[i].begins, .factor = 0.75}, &p);
+        neighbour_withdraw(&(struct neighbour){.common = cases[i].common, .begins = cases[i].begins, .factor = 0.75},
+                           &p);
         assert_int_equal(phase[0].kind, cases[i].withdrawn ? PHASE_UNKNOWN : PHASE_THROTTLE);
         assert_int_equal(phase[1].kind, PHASE_HALT);
         assert_int_equal(phase[2].kind, cases[i].withdrawn ? PHASE_UNKNOWN : PHASE_THROTTLE);
