@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * No answer about ramps changes unnoticed: what is found where the frequency falls or rises by and by, at once or in a
- * few steps, in all repetitions or some, is tests/golden/phases.ramps.txt. After an intended change `make golden` rewrites it, and the diff shows
- * what changed.
+ * few steps, in all repetitions or some, is tests/golden/phases.ramps.txt. After an intended change `make golden`
+ * rewrites it, and the diff shows what changed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -27,11 +27,12 @@ struct slope {
     double from, to, tau, period, noise, late;
     unsigned steps;
     bool throttled, instant;
-    double stays; /* the share of the repetitions in which the frequency stays */
-    double other; /* by so much, relative, each fourth repetition runs faster from beginning to end */
-    double halt;  /* us, at the beginning of the slope */
-    double lost;  /* us, interrupted somewhere in each repetition */
-    double volts; /* the voltage steps by so much at the beginning; 0: it is not recorded */
+    double stays;  /* the share of the repetitions in which the frequency stays */
+    double other;  /* by so much, relative, each fourth repetition runs faster from beginning to end */
+    double halt;   /* us, at the beginning of the slope */
+    double lost;   /* us, interrupted somewhere in each repetition */
+    uint32_t runs; /* repetitions; 0: RUNS */
+    double volts;  /* the voltage steps by so much at the beginning; 0: it is not recorded */
 };
 
 static const struct slope slopes[] = {
@@ -94,6 +95,13 @@ static const struct slope slopes[] = {
      .throttled = true,
      .other = -0.04,
      .lost = 6},
+    /* without noise, and in few repetitions */
+    {.from = 2.8, .to = 2.5, .tau = 1, .period = 1, .steps = 1},
+    {.from = 2.8, .to = 2.5, .tau = 20, .period = 1, .steps = 2, .halt = 10, .volts = 0.02},
+    {.from = 2.5, .to = 2.5, .tau = 15, .period = 1, .throttled = true},
+    {.from = 2.8, .to = 2.5, .tau = 20, .period = 1, .noise = 0.002, .runs = 1, .steps = 2, .halt = 10},
+    {.from = 2.8, .to = 2.5, .tau = 10, .period = 1, .noise = 0.002, .runs = 2},
+    {.from = 2.8, .to = 2.5, .tau = 20, .period = 1, .noise = 0.002, .runs = 4, .steps = 2, .late = 3},
 };
 
 static double ghz_at(const struct slope *s, double us)
@@ -144,7 +152,7 @@ static void make_slope(const struct slope *s, uint64_t seed, struct trace *t)
                          0);
     if (s->volts != 0)
         assert_int_equal(trace_add_channel(t, TRACE_VOLTS), 0);
-    for (uint32_t run = 0; run < RUNS; run++)
+    for (uint32_t run = 0; run < (s->runs ? s->runs : RUNS); run++)
         add_repetition(s, &rng, run, t);
 }
 
