@@ -321,6 +321,10 @@ static void registers_that_are_not_asked(void **state)
     e = with_registers(&r);
     e.access.read_register = NULL;
     assert_null(strstr(refused(&e, 2).text, "register"));
+    e = with_registers(&r);
+    e.access.read_register = NULL;
+    snprintf(e.access.dev, sizeof e.access.dev, "."); /* a folder of devices, here without any */
+    assert_contains(refused(&e, 2).text, "register 606H");
 }
 
 static void counter_is_waited_for(void **state)
