@@ -146,15 +146,19 @@ void chart_add_bar(struct chart *c, struct chart_panel *p, struct chart_bar bar,
 void chart_make_cells(struct chart *c, struct chart_panel *p)
 {
     free(p->cells);
-    p->cells = calloc(p->categories.n * p->columns.n + 1, sizeof *p->cells);
-    if (!p->cells)
+    p->n_cells = p->categories.n * p->columns.n;
+    p->cells = calloc(p->n_cells + 1, sizeof *p->cells);
+    if (!p->cells) {
+        p->n_cells = 0;
         c->failed = true;
+    }
 }
 
 struct chart_cell *chart_cell(struct chart_panel *p, size_t category, size_t column)
 {
-    bool there = p->cells && category < p->categories.n && column < p->columns.n;
-    return there ? &p->cells[category * p->columns.n + column] : NULL;
+    /* where a name came too late for want of memory there may be fewer cells than names */
+    size_t at = category * p->columns.n + column;
+    return column < p->columns.n && at < p->n_cells ? &p->cells[at] : NULL;
 }
 
 void chart_add_legend(struct chart *c, struct chart_panel *p, const char *name, int colour)
@@ -173,7 +177,7 @@ bool chart_panel_empty(const struct chart_panel *p)
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0 && !p->series[i].faint)
             return false;
-    for (size_t i = 0; p->cells && i < p->categories.n * p->columns.n; i++)
+    for (size_t i = 0; i < p->n_cells; i++)
         if (p->cells[i].state != CELL_ABSENT)
             return false;
     return p->n_bars == 0;

@@ -93,8 +93,9 @@ struct chart_panel {
     struct chart_names columns;    /* of cells */
     size_t n_bars;
     struct chart_bar *bars;
-    size_t omitted;            /* bars, lines or others for which there is no place: chart_tell_omitted() */
-    struct chart_cell *cells;  /* categories x columns */
+    size_t omitted;           /* bars, lines or others for which there is no place: chart_tell_omitted() */
+    struct chart_cell *cells; /* categories x columns */
+    size_t n_cells;
     double scale_lo, scale_hi; /* of the cells' colours; found from the values where both are 0 */
     bool log_scale;
     char scale_label[60];

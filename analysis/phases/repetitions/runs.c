@@ -34,6 +34,7 @@ static int runs_split(const struct trace *t, struct runs *r)
     return 0;
 }
 
+/* NaN: out of memory. */
 static double runs_typical_length(const struct runs *r)
 {
     size_t total = 0, m = 0;
@@ -360,11 +361,15 @@ int runs_prepare(const struct trace *t, struct runs *r)
         bool relative = c == TRACE_FREQ || c == TRACE_IPC; /* as in struct runs */
         for (size_t i = 0; t->channel[c] && i < t->n && !r->has[c]; i++)
             r->has[c] = !isnan(t->channel[c][i]);
+        double noise = r->has[c] ? change_points_noise(t->channel[c], t->n, relative) : 0;
+        if (isnan(noise))
+            return -1;
         if (r->has[c])
-            r->noise[c] = fmax(change_points_noise(t->channel[c], t->n, relative),
-                               relative ? clock_noise(&r->clock) : 0);
+            r->noise[c] = fmax(noise, relative ? clock_noise(&r->clock) : 0);
     }
     r->period = runs_typical_length(r);
+    if (isnan(r->period))
+        return -1;
     measure_lengths(r);
     /* of a voltage alone, read at instants, no sample can hold lost time */
     if (only_volts(r))

@@ -24,7 +24,8 @@ static inline float transform(float v, bool logarithm)
     return logarithm ? logf(v > 1e-4f ? v : 1e-4f) : v;
 }
 
-/* Median absolute difference of neighbours at no more than NOISE_SAMPLES places, as the sigma of one of them. */
+/* Median absolute difference of neighbours at no more than NOISE_SAMPLES places, as the sigma of one of them.
+ * NaN: out of memory. */
 static double difference_noise(const float *y, size_t n)
 {
     if (n <= 3)
@@ -32,7 +33,7 @@ static double difference_noise(const float *y, size_t n)
     size_t pairs = n - 1, step = pairs / NOISE_SAMPLES + 1, m = 0;
     double *d = malloc((pairs / step + 1) * sizeof *d);
     if (!d)
-        return 0;
+        return NAN;
     for (size_t i = 0; i < pairs; i += step)
         d[m++] = fabs((double)y[i + 1] - (double)y[i]);
     double sigma = MAD_TO_SIGMA * order_median(d, m) / M_SQRT2, sum = 0;
@@ -81,7 +82,7 @@ static double quantum_noise(const float *y, size_t n)
 static double sample_noise(const float *y, size_t n, bool logarithm)
 {
     double sigma = difference_noise(y, n);
-    return logarithm ? fmax(sigma, quantum_noise(y, n)) : sigma;
+    return logarithm && !isnan(sigma) ? fmax(sigma, quantum_noise(y, n)) : sigma;
 }
 
 double change_points_noise(const float *value, size_t n, bool logarithm)
@@ -91,7 +92,7 @@ double change_points_noise(const float *value, size_t n, bool logarithm)
     size_t take = n < 4 * NOISE_SAMPLES ? n : 4 * NOISE_SAMPLES, m = 0;
     float *y = malloc((take + 1) * sizeof *y);
     if (!y)
-        return 0;
+        return NAN;
     /* stretches from the whole series, so that neighbours stay neighbours */
     size_t stride = n / take ? n / take : 1;
     for (size_t block = 0; block < n && m < take; block += 64 * stride)
@@ -170,7 +171,9 @@ static int clean_series(const float *value, const uint8_t *skip, size_t first, s
         c->y[m] = transform(v, rule->logarithm);
         c->index[m++] = (uint32_t)i;
     }
-    double sigma = fmax(sample_noise(c->y, m, rule->logarithm), rule->least_noise);
+    double own = sample_noise(c->y, m, rule->logarithm), sigma = fmax(own, rule->least_noise);
+    if (isnan(own))
+        return -1;
     m = drop_outliers(c->y, c->index, m, fmax(5 * sigma, 0.5 * rule->min_effect));
     /* Quantised or noiseless recordings: a floor keeps significance finite; min_effect still guards. */
     c->sigma = fmax(sigma, rule->min_effect / 50);

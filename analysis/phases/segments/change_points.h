@@ -39,5 +39,6 @@ struct change_rule {
 size_t change_points_find(const float *value, const uint8_t *skip, size_t first, size_t last,
                           const struct change_rule *rule, struct cut **cuts, double *sigma);
 
-/* The standard deviation of the noise of one sample, from differences of neighbours; 0 if there are too few. */
+/* The standard deviation of the noise of one sample, from differences of neighbours; 0 if there are too few, NaN when
+ * out of memory. */
 double change_points_noise(const float *value, size_t n, bool logarithm);

@@ -158,6 +158,13 @@ static void test_likwid(void **state)
         0);
     assert_float_equal(c.instructions / c.cycles, 1.02, 1e-9);
     assert_true(isnan(c.ghz));
+    /* nothing behind the count, lines without one, and fixed counters of other numbers */
+    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0\nCPU_CLK_UNHALTED_CORE,FIXC1\nINSTR_RETIRED_ANY,FIXC1,7\n"
+                                  "CPU_CLK_UNHALTED_CORE,FIXC0,8\nCPU_CLK_UNHALTED_REF,FIXC1,9\n"
+                                  "INSTR_RETIRED_ANY,FIXC0,2040\nCPU_CLK_UNHALTED_CORE,FIXC1,1000\n",
+                                  &c, why, sizeof why),
+                     0);
+    assert_true(c.instructions == 2040 && c.cycles == 1000);
     assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\n", &c, why, sizeof why), -1);
     assert_int_equal(
         other_likwid("INSTR_RETIRED_ANY,FIXC0,1020,\nCPU_CLK_UNHALTED_CORE,FIXC1,-,\n", &c, why, sizeof why), -1);

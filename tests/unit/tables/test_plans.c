@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What each table would measure on shipped models with some options: cells, what they are expected to take, settings,
- * what is left out and why, what is refused. Held in tests/golden/plans.*; after an intended change `make golden`
+ * What each table says of itself (names and columns are a stable interface, decimals are no accident), and what it
+ * would measure on shipped models with some options: cells, what they are expected to take, settings, what is left out
+ * and why, what is refused. Held in tests/golden/plans.* and tables.kinds; after an intended change `make golden`
  * rewrites these, and the diff shows what changed.
  */
 #include <setjmp.h>
@@ -160,9 +161,38 @@ static void what_makes_no_sense_is_refused(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
+static void write_kind(FILE *out, const struct table_kind *k)
+{
+    static const char *const types[] = {[TABLE_TEXT] = "text", [TABLE_WHOLE] = "whole", [TABLE_REAL] = "real"};
+    fprintf(out, "%s: %s; %s\n  %s\n  exports %d%s%s%s\n", k->name, k->title, k->about, k->method ? k->method : "-",
+            (int)k->exported, k->takes_event ? ", takes an event" : "", k->takes_burst ? ", takes bursts" : "",
+            k->refines ? ", refines" : "");
+    for (size_t i = 0; i < k->n_columns; i++) {
+        const struct table_column *c = &k->columns[i];
+        fprintf(out, "  %s, %s %s, .%d%s\n", c->name, types[c->type], c->unit[0] ? c->unit : "-", c->decimals,
+                c->key ? ", key" : "");
+    }
+    for (size_t i = 0; i < TABLES_CHOICES; i++)
+        if (k->excluded[i])
+            fprintf(out, "  not with option %zu: %s\n", i, k->excluded[i]);
+}
+
+static void tables_say_what_they_are(void **state)
+{
+    (void)state;
+    struct golden g;
+    size_t n;
+    FILE *out = golden_begin(&g);
+    const struct table_kind *const *all = tables_all(&n);
+    for (size_t i = 0; i < n; i++)
+        write_kind(out, all[i]);
+    golden_expect(&g, "tables", "kinds", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_say_what_they_are),
         cmocka_unit_test(as_it_comes),
         cmocka_unit_test(with_options),
         cmocka_unit_test(what_makes_no_sense_is_refused),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -120,11 +121,58 @@ static void noise_hides_a_neighbour(void **state)
     }
 }
 
+static void expect_words(const struct neighbour *n, const char *words)
+{
+    struct phases p = {0};
+    const struct runs r = {.n = 20};
+    assert_int_equal(neighbour_warn(n, &r, &p), 0);
+    assert_int_equal(p.n_warnings, words ? 1 : 0);
+    if (words && !strstr(p.warnings[0], words))
+        fail_msg("\"%s\" is not in \"%s\"", words, p.warnings[0]);
+    phases_free(&p);
+}
+
+static void what_a_neighbour_did_in_words(void **state)
+{
+    (void)state;
+    expect_words(&(struct neighbour){.factor = 0.5}, NULL);
+    expect_words(&(struct neighbour){.factor = 0.5, .uncertainty = 0.002}, NULL);
+    expect_words(&(struct neighbour){.factor = 0.5, .uncertainty = 0.0021}, "sometimes runs at 0.50 of its rate while");
+    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.001, .uncertainty = 0.1}, "in bursts too short");
+    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25, .runs = 1, .common = true},
+                 "0.50 of its rate at the ");
+    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25},
+                 "for 25 % of the time before the switch the kernel");
+    expect_words(&(struct neighbour){.factor = 0.5, .share = 0.25, .runs = 1},
+                 "in 1 of 20 repetitions, and for 25 % of the time before the switch, the kernel ran at 0.50");
+}
+
+/* Throttling is no longer known where a thread in step may have caused it, and nothing else changes. */
+static void throttling_that_a_neighbour_explains(void **state)
+{
+    (void)state;
+    static const struct {
+        bool common, begins, withdrawn;
+    } cases[] = {{false, false, false}, {true, false, false}, {false, true, false}, {true, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct phase phase[3] = {{.kind = PHASE_THROTTLE}, {.kind = PHASE_HALT}, {.kind = PHASE_THROTTLE}};
+        struct phases p = {.phases = phase, .n_phases = 3};
+        neighbour_withdraw(&(struct neighbour){.common = cases[i].common, .begins = cases[i].begins, .factor = 0.75},
+                           &p);
+        assert_int_equal(phase[0].kind, cases[i].withdrawn ? PHASE_UNKNOWN : PHASE_THROTTLE);
+        assert_int_equal(phase[1].kind, PHASE_HALT);
+        assert_int_equal(phase[2].kind, cases[i].withdrawn ? PHASE_UNKNOWN : PHASE_THROTTLE);
+        assert_true(!cases[i].withdrawn || strstr(phase[2].why, "to 0.75 of its rate"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bouts_are_left_out),
         cmocka_unit_test(noise_hides_a_neighbour),
+        cmocka_unit_test(what_a_neighbour_did_in_words),
+        cmocka_unit_test(throttling_that_a_neighbour_explains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

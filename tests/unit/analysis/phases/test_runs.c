@@ -153,12 +153,53 @@ static void a_sample_that_straddles_the_switch(void **state)
     trace_free(&t);
 }
 
+/*
+ * Time lost in two samples in a row is lost once, if one of them is long: 5 us at 0.6 GHz, then a sample of `next` us
+ * at 2 GHz, or the other way round; 3 GHz before and after.
+ */
+static void expect_one_loss(double next, bool first_is_long)
+{
+    struct trace t;
+    struct runs r;
+    double now = 0;
+    trace_init(&t);
+    assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ), 0);
+    for (int i = 0; i < SAMPLES; i++) {
+        int behind = i - HALTED;
+        bool halt = behind == (first_is_long ? 0 : 1), other = behind == (first_is_long ? 1 : 0);
+        now += halt ? 5 : other ? next : 1;
+        assert_int_equal(trace_append(&t, 0, now), 0);
+        t.channel[TRACE_FREQ][i] = halt ? 0.6F : other ? 2.0F : 3.0F;
+    }
+    assert_int_equal(runs_prepare(&t, &r), 0);
+    assert_int_equal(r.n_gaps, 1);
+    const struct gap *g = &r.gap[0];
+    assert_close(g->begin, HALTED, 1e-5);
+    assert_close(g->end, HALTED + 5 + next, 1e-5);
+    assert_close(g->clock, (5 * 0.6 + next * 2) / (5 + next), 1e-5);
+    assert_true(isnan(g->rate));
+    assert_int_equal(g->sample, HALTED + 1);
+    assert_true(!g->soft && !g->running && !g->moved && !g->level_changes);
+    assert_close(g->freq_before, 3, 1e-6);
+    assert_close(g->freq_after, 3, 1e-6);
+    runs_free(&r);
+    trace_free(&t);
+}
+
+static void a_halt_that_a_reading_has_cut_in_two(void **state)
+{
+    (void)state;
+    expect_one_loss(1.4, true);
+    expect_one_loss(1.4, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_habit_of_a_sampler_shows_at_halts),
         cmocka_unit_test(a_grid_that_wobbles_says_less),
         cmocka_unit_test(what_a_halt_is_like),
+        cmocka_unit_test(a_halt_that_a_reading_has_cut_in_two),
         cmocka_unit_test(a_sample_that_straddles_the_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,25 @@ static void counter_that_falls_without_a_range(void **state)
     assert_true(read_now(&e, 0).joules == 0);
 }
 
+/* A counter that stands has not gone back, and one whose range is less than a joule wraps around all the same. */
+static void counters_that_stand_and_short_ranges(void **state)
+{
+    (void)state;
+    put_zone("intel-rapl:0", "package-0", "1000000", "0");
+    struct energy e = in_root();
+    read_now(&e, 0);
+    assert_true(read_now(&e, 0).joules == 0);
+    put("class/powercap/intel-rapl:0/energy_uj", "1000001");
+    assert_true(fabs(read_now(&e, 0).joules - 1e-6) < 1e-12);
+    put("class/powercap/intel-rapl:0/energy_uj", "1000000");
+    assert_contains(refused(&e, 0).text, "went back");
+    put_zone("intel-rapl:0", "package-0", "400000", "500000");
+    e = in_root();
+    read_now(&e, 0);
+    put("class/powercap/intel-rapl:0/energy_uj", "100000");
+    assert_true(fabs(read_now(&e, 0).joules - 0.2) < 1e-9);
+}
+
 static void dies_of_a_package(void **state)
 {
     (void)state;
@@ -290,6 +309,24 @@ static void register_that_is_not_there(void **state)
     assert_contains(refused(&e, 2).text, "as hypervisors answer");
 }
 
+/* Registers of other vendors mean something else, and where none can be read none is named. */
+static void registers_that_are_not_asked(void **state)
+{
+    (void)state;
+    struct registers r = {.unit = 0xa0e03, .energy = 5};
+    struct energy e = with_registers(&r);
+    e.access.part.intel = false;
+    assert_null(strstr(refused(&e, 2).text, "register"));
+    assert_int_equal(e.access.part.amd, false);
+    e = with_registers(&r);
+    e.access.read_register = NULL;
+    assert_null(strstr(refused(&e, 2).text, "register"));
+    e = with_registers(&r);
+    e.access.read_register = NULL;
+    snprintf(e.access.dev, sizeof e.access.dev, "."); /* a folder of devices, here without any */
+    assert_contains(refused(&e, 2).text, "register 606H");
+}
+
 static void counter_is_waited_for(void **state)
 {
     (void)state;
@@ -407,6 +444,7 @@ int main(void)
         IN_ROOT(powercap_of_the_right_package),
         IN_ROOT(powercap_wraps),
         IN_ROOT(counter_that_falls_without_a_range),
+        IN_ROOT(counters_that_stand_and_short_ranges),
         IN_ROOT(dies_of_a_package),
         IN_ROOT(package_that_is_not_told),
         IN_ROOT(unreadable_file_has_a_remedy),
@@ -414,6 +452,7 @@ int main(void)
         IN_ROOT(nothing_there),
         IN_ROOT(register_wraps),
         IN_ROOT(register_that_is_not_there),
+        IN_ROOT(registers_that_are_not_asked),
         IN_ROOT(counter_is_waited_for),
         IN_ROOT(machine_tells_whose_energy_it_is),
         IN_ROOT(likwid_comes_second),

@@ -44,8 +44,9 @@ struct fake {
     uint64_t cores;      /* 1AEH */
     uint8_t ratio[6][8]; /* by class and bucket */
     uint8_t base[4];
-    unsigned dies;    /* TPMI: CPUs take turns on them */
-    unsigned fail_at; /* the number of the request that fails; 0: none does */
+    unsigned dies;                 /* TPMI: CPUs take turns on them */
+    uint8_t turbo_levels, buckets; /* TPMI: so many, instead of 6 and 8 */
+    unsigned fail_at;              /* the number of the request that fails; 0: none does */
     int fail_with;
     unsigned asked;
 };
@@ -83,8 +84,8 @@ static int answer_info(const struct fake *f, struct isst_level_info *i)
 {
     assert_int_equal(i->package, 1);
     assert_int_equal(i->level, f->level);
-    i->buckets = 8;
-    i->turbo_levels = 6;
+    i->buckets = f->buckets ? f->buckets : 8;
+    i->turbo_levels = f->turbo_levels ? f->turbo_levels : 6;
     for (unsigned b = 0; b < 8; b++) {
         i->bucket_cores[b] = f->cores >> (8 * b) & 0xff;
         for (unsigned l = 0; l < 6; l++)
@@ -200,6 +201,30 @@ static void test_tpmi(void **state)
     assert_string_equal(s.tables[1].name, "level 1");
 }
 
+/* As many limits and buckets as the device says there are, and no more than there is room for. */
+static void test_tpmi_says_how_many(void **state)
+{
+    (void)state;
+    struct rated_limits all, s;
+    struct machine_error err;
+    struct fake f = thirty_two(2);
+    memset(f.ratio[5], 20, sizeof f.ratio[5]);
+    assert_int_equal(read_fake(&f, 0xad, &all, &err), MACHINE_OK);
+    for (unsigned levels = 1; levels <= 8; levels++) {
+        f.turbo_levels = (uint8_t)levels;
+        assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
+        for (unsigned i = 0; i < 6; i++)
+            assert_int_equal(s.tables[i].n, i < levels ? all.tables[i].n : 0);
+        if (levels >= 6)
+            assert_memory_equal(&s, &all, sizeof s);
+    }
+    for (unsigned buckets = 1; buckets <= 10; buckets++) {
+        f.buckets = (uint8_t)buckets;
+        assert_int_equal(read_fake(&f, 0xad, &s, &err), MACHINE_OK);
+        assert_int_equal(s.tables[0].n, buckets < 7 ? buckets : 7);
+    }
+}
+
 /* Whichever request fails: nothing is filled in half, or only what there is. */
 static void test_failures(void **state)
 {
@@ -285,8 +310,8 @@ static void test_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),   cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_tpmi_says_how_many), cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),
+        cmocka_unit_test(test_failures),           cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/strict_memory.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __GLIBC__
+
+void strict_memory_fail(unsigned long n)
+{
+    (void)n;
+}
+
+bool strict_memory_failed(void)
+{
+    return false;
+}
+
+#else
+
+#define PLAIN __attribute__((no_instrument_function))
+#define MARK UINT64_C(0x7374726963746d65)
+
+enum { BEFORE = 16, BEHIND = 256, FILL = 0xff };
+
+/* Before each block. One without the mark is the C library's own, as of posix_memalign(). */
+struct head {
+    uint64_t size, mark;
+};
+
+void *__libc_malloc(size_t size);
+void __libc_free(void *block);
+void *__libc_realloc(void *block, size_t size);
+
+/* Allocations that this thread has seen since strict_memory_fail(): where in this library, and of what size. */
+enum { KINDS_MOST = 4096 };
+static _Thread_local uintptr_t kinds[KINDS_MOST];
+static _Thread_local unsigned long n_kinds, fails_at;
+static _Thread_local bool has_failed;
+/* This library, by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+PLAIN void strict_memory_fail(unsigned long n)
+{
+    fails_at = n;
+    n_kinds = 0;
+    has_failed = false;
+}
+
+PLAIN bool strict_memory_failed(void)
+{
+    return has_failed;
+}
+
+/* Whether it is the first of the kind that is to fail. */
+PLAIN static bool is_to_fail(const void *caller, size_t size)
+{
+    const uintptr_t at = (uintptr_t)caller, kind = at ^ (uintptr_t)size << 32;
+    if (fails_at == 0 || has_failed || at < (uintptr_t)__ehdr_start || at >= (uintptr_t)_end)
+        return false;
+    for (unsigned long i = 0; i < n_kinds; i++)
+        if (kinds[i] == kind)
+            return false;
+    if (n_kinds < KINDS_MOST)
+        kinds[n_kinds++] = kind;
+    return has_failed = n_kinds == fails_at;
+}
+
+PLAIN static void *take(const void *caller, size_t size, int fill)
+{
+    bool fails = is_to_fail(caller, size);
+    struct head *h = fails || size > PTRDIFF_MAX - BEFORE - BEHIND ? NULL : __libc_malloc(BEFORE + size + BEHIND);
+    if (h == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    *h = (struct head){size, MARK};
+    char *block = (char *)h + BEFORE;
+    memset(block, fill, size);
+    memset(block + size, FILL, BEHIND);
+    return block;
+}
+
+PLAIN static struct head *head_of(void *block)
+{
+    struct head *h = (struct head *)((char *)block - BEFORE);
+    return h->mark == MARK ? h : NULL;
+}
+
+PLAIN static void expect_untouched(const struct head *h)
+{
+    static const char told[] = "strict_memory: written behind an allocation\n";
+    const unsigned char *behind = (const unsigned char *)h + BEFORE + h->size;
+    for (size_t i = 0; i < BEHIND; i++)
+        if (behind[i] != FILL) {
+            ssize_t written = write(STDERR_FILENO, told, sizeof told - 1);
+            (void)written;
+            abort();
+        }
+}
+
+PLAIN void free(void *block)
+{
+    int error = errno;
+    struct head *h = block != NULL ? head_of(block) : NULL;
+    if (h != NULL) {
+        expect_untouched(h);
+        memset(h, FILL, BEFORE + h->size);
+    }
+    __libc_free(h != NULL ? (void *)h : block);
+    errno = error;
+}
+
+PLAIN void *malloc(size_t size)
+{
+    return take(__builtin_return_address(0), size, FILL);
+}
+
+PLAIN void *calloc(size_t n, size_t size)
+{
+    size_t all;
+    return take(__builtin_return_address(0), __builtin_mul_overflow(n, size, &all) ? SIZE_MAX : all, 0);
+}
+
+PLAIN void *realloc(void *block, size_t size)
+{
+    struct head *h = block != NULL ? head_of(block) : NULL;
+    if (block != NULL && h == NULL)
+        return __libc_realloc(block, size);
+    void *moved = take(__builtin_return_address(0), size, FILL);
+    if (moved != NULL && block != NULL) {
+        memcpy(moved, block, h->size < size ? h->size : size);
+        free(block);
+    }
+    return moved;
+}
+
+#endif
