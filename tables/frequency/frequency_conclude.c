@@ -152,7 +152,9 @@ static void put_verdict(struct table *t, int cpu, const struct frequency_levels 
 {
     char text[300] = "steps";
     if (l->verdict == FREQUENCY_ALIKE)
-        snprintf(text, sizeof text, "one frequency for everything");
+        snprintf(text, sizeof text, "%s",
+                 l->n_levels > 1 ? "one frequency, as far as can be told; the levels are those of the license counters"
+                                 : "one frequency for everything");
     if (l->verdict == FREQUENCY_FLOATS)
         snprintf(text, sizeof text, "no steps, %s", l->why);
     if (l->verdict != FREQUENCY_NOTHING)

@@ -296,10 +296,14 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     fprintf(out, "With %s, ", estimates_cores_text(s->column[column].last, text[0]));
     if (n == 1)
         fprintf(out, "%s runs at %s GHz.\n", s->kernel[fast], estimates_text(&high, 3, text[0]));
-    else if (!differ)
-        fprintf(out, "all %zu kernels%s run at %s GHz.\n", n, n < s->n_kernels ? " that were measured" : "",
+    else if (!differ) {
+        if (n == 2)
+            fputs("both", out);
+        else
+            fprintf(out, "all %zu", n);
+        fprintf(out, " kernels%s run at %s GHz.\n", n < s->n_kernels ? " that were measured" : "",
                 estimates_text(&span, 3, text[0]));
-    else
+    } else
         fprintf(out, "%s runs at %s GHz, %s at %s GHz: %.0f %% less.\n", s->kernel[slow],
                 estimates_text(&low, 3, text[0]), s->kernel[fast], estimates_text(&high, 3, text[1]),
                 100 * (1 - low.value / high.value));
