@@ -140,7 +140,7 @@ mutants: unit
 	+$(MAKE) BUILD=build-calls OUT=build-calls CFLAGS='-O1 -g1 -Wno-format-truncation -finstrument-functions' unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
-## golden         rewrite tests/golden, after an intended change to what models' tables say
+## golden         rewrite tests/golden, after an intended change to the expected output
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary \
 	tables/published/test_sku_lines \
@@ -183,7 +183,7 @@ test-vm-quiet: all
 test-vm-avx512: all
 	BUILD='$(BUILD)' OUT='$(OUT)' tests/vm/run-bochs.sh
 
-## test-valgrind  --check environment, --quiet-machine and --restore under valgrind, on machines made of files
+## test-valgrind  --check environment, --quiet-machine and --restore under valgrind, on fake /sys and /proc trees
 test-valgrind: all
 	CHARACTERIZE='$(OUT)/characterize' tests/valgrind.sh
 
@@ -193,7 +193,7 @@ RESUME_ROUNDS ?= 100
 test-resume: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_and_resume.sh '$(RESUME_ROUNDS)'
 
-## test-kill      end --quiet-machine at N (100) random moments in a folder that looks like a machine
+## test-kill      end --quiet-machine at N (100) random moments on a fake /sys and /proc tree
 # make test does it a few times.
 test-kill: all
 	CHARACTERIZE='$(OUT)/characterize' tests/scripts/kill_rounds.sh '$(N)' '$(SEED)'
@@ -211,7 +211,7 @@ sanitize: sanitize-build
 bench: $(BENCH_BIN)
 	@status=0; for program in $(BENCH_BIN); do CHARACTERIZE_DATA=data $$program || status=1; done; exit $$status
 
-## accuracy       accuracy of the analysis on random traces, of the tables on random models, and profile-accuracy
+## accuracy       accuracy of the analysis on random traces, of the tables on random models; also runs profile-accuracy
 # 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
 accuracy: accuracy-traces accuracy-nulls accuracy-tables profile-accuracy
 accuracy-traces: $(BUILD)/tests/bench/score_traces
@@ -294,7 +294,7 @@ DATA = $(shell find data -type f ! -name '.*')
 # with their folders, so that the links in the README hold
 DOCS = COPYING $(wildcard README.md CHANGELOG.md doc/* examples/*)
 
-## install        program, libraries, headers, manual, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honoured
+## install        program, libraries, headers, manual, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'

@@ -222,11 +222,11 @@ struct machine_choice {
     char why[400];    /* why not, or what it gives */
     char remedy[200]; /* what a person can do */
 };
-/* Fills the choices of `auto`, best first (helper, perf, msr, timing). Returns how many. */
+/* Fills the choices of `auto`, best first (drivers/choices.c). Returns how many. */
 size_t machine_choices(struct machine_choice *out, size_t max);
 
 /*
- * Opens the machine that a --machine argument names: auto, timing, perf, msr, helper, model:NAME, model:FILE. For auto
+ * Opens the machine that a --machine argument names: auto, one of machine_choices(), model:NAME, model:FILE. For auto
  * the line that tells what was taken and what is missing is written to `told`, else "".
  */
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,

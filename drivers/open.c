@@ -7,21 +7,34 @@
 #include "drivers/machine.h"
 #include "drivers/msr/msr_machine.h"
 #include "util/edit_distance.h"
+#include "util/text_list.h"
 
 enum { CHOICES = 8 };
 
-static const char *const names[] = {"auto", "timing", "perf", "msr", "helper", "model:"};
+/* What can be asked for; without a function, what is not one machine. */
+static const struct {
+    const char *name;
+    int (*open)(struct machine *out, struct machine_error *err);
+} openers[] = {
+    {"auto", NULL},
+    {"timing", machine_open_timing},
+    {"perf", machine_open_perf},
+    {"msr", machine_open_msr},
+    {"helper", machine_open_helper},
+    {"model:", NULL},
+};
+enum { OPENERS = sizeof openers / sizeof *openers };
 
 static const char *open_nearest(const char *spec)
 {
     const char *best = NULL;
     unsigned least = 4; /* further away it would be a guess */
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        unsigned edits = edit_distance(spec, strlen(spec), names[i]);
+    for (size_t i = 0; i < OPENERS; i++) {
+        unsigned edits = edit_distance(spec, strlen(spec), openers[i].name);
         if (edits < least) {
             least = edits;
-            best = names[i];
+            best = openers[i].name;
         }
     }
     return best;
@@ -30,10 +43,13 @@ static const char *open_nearest(const char *spec)
 static int unknown(const char *spec, struct machine_error *err)
 {
     const char *near = open_nearest(spec);
+    char remedy[sizeof err->remedy] = "machines";
 
-    return machine_fail(err, MACHINE_BAD_INPUT, "machines: auto, timing, perf, msr, helper, model:NAME, model:FILE",
-                        "unknown machine '%.60s'%s%s%s", spec, near != NULL ? ", perhaps '" : "",
-                        near != NULL ? near : "", near != NULL ? "'" : "");
+    for (size_t i = 0; i < OPENERS; i++)
+        text_list_add(remedy, sizeof remedy, i == 0 ? ": " : ", ", "%s%s", openers[i].name,
+                      strcmp(openers[i].name, "model:") == 0 ? "NAME, model:FILE" : "");
+    return machine_fail(err, MACHINE_BAD_INPUT, remedy, "unknown machine '%.60s'%s%s%s", spec,
+                        near != NULL ? ", perhaps '" : "", near != NULL ? near : "", near != NULL ? "'" : "");
 }
 
 static int open_refuse(const struct machine_choice *c, struct machine_error *err)
@@ -48,19 +64,9 @@ static int open_refuse(const struct machine_choice *c, struct machine_error *err
 /* One that --list machines says can be used. */
 static int open_usable(const char *name, struct machine *out, struct machine_error *err)
 {
-    static const struct {
-        const char *name;
-        int (*open)(struct machine *out, struct machine_error *err);
-    } all[] = {
-        {"helper", machine_open_helper},
-        {"perf", machine_open_perf},
-        {"msr", machine_open_msr},
-        {"timing", machine_open_timing},
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i].name, name) == 0)
-            return all[i].open(out, err);
+    for (size_t i = 0; i < OPENERS; i++)
+        if (openers[i].open != NULL && strcmp(openers[i].name, name) == 0)
+            return openers[i].open(out, err);
     return unknown(name, err);
 }
 

@@ -3,7 +3,7 @@
 # deep: builds a copy of the tree
 #
 # The recipes of CONTRIBUTING.md, each followed once as written (tests/recipes/NAME.patch): they apply to a copy of the
-# tree, which builds with all of them, and what they add is there and works.
+# tree, which builds with all of them and passes the tests that see them, and what they add is there and works.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -19,10 +19,10 @@ fi
 
 for recipe in $recipes; do
     grep -q "tests/recipes/$recipe.patch" "$root/CONTRIBUTING.md" || echo "$recipe: not in CONTRIBUTING.md"
-    sed -n 's/^+++ b\///p' "$root/tests/recipes/$recipe.patch" | grep -v '^tests/' | while read -r file; do
+    sed -n 's/^+++ b\///p' "$root/tests/recipes/$recipe.patch" | while read -r file; do
         # a recipe names each file that its patch touches, or its folder
         awk -v recipe="^.tests/recipes/${recipe}[.]patch" '$0 ~ recipe { on = 1 } on && /^### / { exit } on' \
-            "$root/CONTRIBUTING.md" | grep -q -e "$file" -e "$(dirname "$file")/" || echo "$recipe: $file is not named"
+            "$root/CONTRIBUTING.md" | grep -qF -e "$file" -e "$(dirname "$file")/" || echo "$recipe: $file is not named"
     done
 done >"$tmp/out"
 check "CONTRIBUTING.md names every recipe, and the files that it touches" "$tmp/out" [ ! -s "$tmp/out" ]
@@ -48,7 +48,8 @@ export CCACHE_BASEDIR
 cc=${CC:-cc}
 ! command -v ccache >/dev/null 2>&1 || case $cc in ccache*) ;; *) cc="ccache $cc" ;; esac
 tests="kernels/test_kernels kernels/test_kernel_lanes kernels/test_kernel_disasm drivers/test_choices
-    drivers/events/test_events drivers/model/test_model_parse tables/ipc/test_ipc_table"
+    drivers/events/test_events drivers/model/test_model_parse tables/ipc/test_ipc_table
+    tables/test_plans tables/test_registry tables/test_made_tables test_golden"
 # shellcheck disable=SC2046,SC2086 # names without blanks
 $make -s --no-print-directory -j"$(nproc)" CC="$cc" BUILD=build OUT=. all $(printf 'build/tests/unit/%s ' $tests) \
     >"$tmp/out" 2>&1

@@ -250,7 +250,8 @@ static void test_what_auto_tells(void **state)
     assert_null(strchr(line, '\n'));
     choices_tell(c, n, small, sizeof small);
     assert_string_equal(small, "timing (time stamps");
-    c[TIMING].usable = false;
+    for (size_t i = 0; i < n; i++)
+        c[i].usable = false;
     choices_tell(c, n, line, sizeof line);
     assert_int_equal(strncmp(line, "nothing: helper: ", 17), 0);
     assert_int_equal(choices_from_facts(&f, c, 2), 2);
@@ -333,7 +334,8 @@ static void test_unknown_names_get_the_nearest(void **state)
     assert_int_equal(open_named("tming", told, sizeof told, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "unknown machine 'tming', perhaps 'timing'"));
-    assert_non_null(strstr(err.remedy, "auto, timing, perf, msr, helper, model:NAME"));
+    assert_non_null(strstr(err.remedy, "machines: auto, timing, perf, msr, helper, "));
+    assert_non_null(strstr(err.remedy, ", model:NAME, model:FILE"));
     assert_int_equal(open_named("modell", told, sizeof told, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "perhaps 'model:'"));
     assert_int_equal(open_named("", told, sizeof told, &err), MACHINE_BAD_INPUT);

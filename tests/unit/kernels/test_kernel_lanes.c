@@ -38,18 +38,32 @@ struct shape {
     unsigned accs, groups, density;
 };
 
-static struct shape shape_of(const struct kernel *k, unsigned density)
+static bool has_lanes(const struct kernel *k)
+{
+    return strcmp(k->name, "amx") != 0 && strcmp(k->name, "pause") != 0;
+}
+
+/* The operation is what is left of the name without the width and without "-lat" or "-chain". */
+static enum table table_of(const struct kernel *k)
 {
     static const struct {
         const char *text;
         enum table table;
-    } operations[] = {
-        {"fma", TABLE_FMA}, {"or", TABLE_OR}, {"add", TABLE_ADD}, {"mul", TABLE_MUL}, {"perm", TABLE_PERM}};
-    struct shape s = {.table = TABLE_ADD, .gpr = true, .lanes = 1, .accs = 1, .groups = 104, .density = 1};
+    } operations[] = {{"fma", TABLE_FMA}, {"or", TABLE_OR},     {"add", TABLE_ADD},
+                      {"mul", TABLE_MUL}, {"perm", TABLE_PERM}, {"chain", TABLE_ADD}};
     const char *operation = k->name + strspn(k->name, "0123456789");
-    for (size_t i = 0; i < 5; i++)
-        if (strncmp(operation, operations[i].text, strlen(operations[i].text)) == 0)
-            s.table = operations[i].table;
+    size_t length = strcspn(operation, "-");
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (strlen(operations[i].text) == length && strncmp(operation, operations[i].text, length) == 0)
+            return operations[i].table;
+    if (has_lanes(k))
+        fail_msg("%s: this test does not know what %.*s computes", k->name, (int)length, operation);
+    return TABLE_ADD;
+}
+
+static struct shape shape_of(const struct kernel *k, unsigned density)
+{
+    struct shape s = {.table = table_of(k), .gpr = true, .lanes = 1, .accs = 1, .groups = 104, .density = 1};
     s.gpr = k->width == 64 && s.table != TABLE_FMA;
     s.lanes = k->width / 64;
     s.chained = k->chained_adds;
@@ -204,11 +218,6 @@ static bool runnable(const struct kernel *k)
     if (!can)
         print_message("%s: not run, this CPU lacks what it needs\n", k->name);
     return can;
-}
-
-static bool has_lanes(const struct kernel *k)
-{
-    return strcmp(k->name, "amx") != 0 && strcmp(k->name, "pause") != 0;
 }
 
 static void test_every_lane_of_every_variant(void **unused)
