@@ -337,7 +337,7 @@ static int check_model(const json_t *identity, const struct options *o)
         return DONE;
     return refuse(
         BAD_USAGE,
-        "--all --machine %s: the model cannot be read a second time, so --resume could not recognise it; put it "
+        "--all --machine %s: the model cannot be read a second time, so --resume could not recognize it; put it "
         "into a file",
         o->machine);
 }

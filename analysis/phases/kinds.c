@@ -92,7 +92,7 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
     }
 }
 
-/* A steady piece is not at full rate where the same code is faster later: throttling that lasts longer than any known. */
+/* A steady piece is not at full rate where the same code is faster later: slow for longer than known throttling. */
 static void kinds_doubt_steady(const struct segmentation *o, size_t p, struct phase *out)
 {
     double full = kinds_full_rate(o, p);

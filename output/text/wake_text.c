@@ -32,7 +32,7 @@ void wake_text_print(FILE *out, const struct wake_stages *s, const struct wake_s
         fprintf(out, "  %6zu\n", s->stage[i].n);
     }
     fprintf(out,
-            "\n%zu points: %zu discarded (on no stage's level), %zu on the neighbouring stage's level at a boundary.\n",
+            "\n%zu points: %zu discarded (on no stage's level), %zu on the neighboring stage's level at a boundary.\n",
             s->points, s->discarded, s->mixed);
     fprintf(out, "Not detectable: stages of fewer than %d points, or less than %.0f %% apart.\n", WAKE_STAGE_LEAST,
             100 * (s->detectable_ratio - 1));

@@ -232,7 +232,7 @@ const struct table_kind table_overhead = {
     .about = "what a frequency change costs, down and up, and the break-even time",
     .method = "Down: the same work is timed twice after the change; the first half pays for the transition, the second "
               "does not, and the difference is the cost (G 5.2.1). Up: the time of the slowest short section minus "
-              "that of the same work in its neighbours (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
+              "that of the same work in its neighbors (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
               "p_low), with performance p assumed proportional to frequency (G 5.2.3).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},
