@@ -67,10 +67,14 @@ help:
 $(OUT)/characterize: $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(INTERNAL) $(LDLIBS)
 
-# Rewritten where the list of objects has changed: a library must not keep one whose source is gone.
-$(BUILD)/objects: FORCE
+# Rewritten where what they record has changed: a library must not keep an object whose source is gone, and a program
+# linked with the static one knows its data by PREFIX alone.
+$(BUILD)/objects: record = $(LIB_OBJ)
+$(BUILD)/prefix: record = $(PREFIX)
+$(BUILD)/objects $(BUILD)/prefix: FORCE
 	@mkdir -p $(@D)
-	@echo '$(LIB_OBJ)' | cmp -s - $@ || echo '$(LIB_OBJ)' >$@
+	@echo '$(record)' | cmp -s - $@ || echo '$(record)' >$@
+$(BUILD)/util/data_file.o: $(BUILD)/prefix
 
 # with all its global symbols, for the programs of this tree
 $(INTERNAL): $(LIB_OBJ) $(BUILD)/objects
