@@ -103,7 +103,8 @@ struct characterize_options {
     const char *kernels;   /* tables: only these, as in "128fma,512fma"; NULL: each table's own */
     int brief;             /* tables, if not 0: fewer kernels, core counts and repetitions */
     uint64_t seed;         /* of models: same seed, same result */
-    /* called periodically with `data` and the fraction done, 0..1; a result other than 0 stops: CHARACTERIZE_FAILED */
+    /* called periodically with `data` and the fraction done, 0..1, which never falls; a result other than 0 stops:
+     * CHARACTERIZE_FAILED */
     int (*progress)(void *data, double done);
     void *data;
 };

@@ -153,6 +153,20 @@ static void a_table_has_rows_and_reasons(void **state)
     characterize_close(machine);
 }
 
+/* In a table whose cells measure several things one after another. */
+static void progress_never_goes_back(void **state)
+{
+    characterize_machine *machine = open_gold();
+    double most = 0;
+    const struct characterize_options options = {.brief = 1, .progress = count, .data = &most};
+    characterize_table *table;
+    (void)state;
+    assert_int_equal(characterize_table_measure(machine, "overhead", &options, &table, NULL), CHARACTERIZE_OK);
+    assert_true(most > 0.99);
+    characterize_table_free(table);
+    characterize_close(machine);
+}
+
 static int stop(void *data, double done)
 {
     (void)data, (void)done;
@@ -267,10 +281,15 @@ static void null_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(a_machine_tells_of_itself),         cmocka_unit_test(names_are_listed),
-        cmocka_unit_test(a_transition_gives_the_model_back), cmocka_unit_test(a_recorded_trace_gives_the_same_answer),
-        cmocka_unit_test(a_table_has_rows_and_reasons),      cmocka_unit_test(who_asks_to_stop_gets_nothing),
-        cmocka_unit_test(what_makes_no_sense_is_refused),    cmocka_unit_test(null_is_refused),
+        cmocka_unit_test(a_machine_tells_of_itself),
+        cmocka_unit_test(names_are_listed),
+        cmocka_unit_test(a_transition_gives_the_model_back),
+        cmocka_unit_test(a_recorded_trace_gives_the_same_answer),
+        cmocka_unit_test(a_table_has_rows_and_reasons),
+        cmocka_unit_test(progress_never_goes_back),
+        cmocka_unit_test(who_asks_to_stop_gets_nothing),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(null_is_refused),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
