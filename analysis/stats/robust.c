@@ -71,6 +71,24 @@ double robust_half_width95(double sigma, size_t n)
     return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sigma / sqrt((double)n);
 }
 
+struct estimate robust_median(double *x, size_t n)
+{
+    struct estimate e = {order_median(x, n), NAN, NAN};
+    size_t rank = 0; /* the first that the median is below with more than 2.5 % probability; the limit is before it */
+    for (size_t end = n / 2; rank < end;) {
+        size_t middle = (rank + end) / 2;
+        if (gsl_cdf_binomial_P((unsigned)middle, 0.5, (unsigned)n) <= 0.025)
+            rank = middle + 1;
+        else
+            end = middle;
+    }
+    if (rank > 0) {
+        e.lo = order_nth_smallest(x, n, rank - 1);
+        e.hi = order_nth_smallest(x, n, n - rank);
+    }
+    return e;
+}
+
 struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used)
 {
     struct estimate e = {NAN, NAN, NAN};

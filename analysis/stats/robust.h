@@ -35,6 +35,13 @@ double robust_mad_sigma(const double *x, size_t n, double centre, double *scratc
  */
 struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used);
 
+/*
+ * The median of n values without NaN, with its 95 % limits: order statistics (Conover, Practical Nonparametric
+ * Statistics, 3rd ed., section 3.2; the binomial distribution itself, so that the limits hold for few values). Fewer
+ * than six have no limits (NaN), none have no median. Reorders `x`.
+ */
+struct estimate robust_median(double *x, size_t n);
+
 /* The half width of a 95 % interval for the mean of n values with standard deviation sigma (Student's t); NaN if
  * n < 2. */
 double robust_half_width95(double sigma, size_t n);

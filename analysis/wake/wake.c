@@ -181,19 +181,6 @@ static struct estimate wake_boundary(const struct wake_series *s, size_t i, size
     return (struct estimate){middle, fmin(s->idle[lo], middle), fmax(s->idle[hi], middle)};
 }
 
-/* Median of the sorted logarithms and its limits: order statistics, the binomial distribution as a normal one (Conover,
- * Practical Nonparametric Statistics, 3rd ed., section 3.2). */
-static struct estimate wake_median(double *y, size_t n)
-{
-    qsort(y, n, sizeof *y, order_double);
-    double half = 0.5 * ESTIMATE_Z95 * sqrt((double)n), middle = 0.5 * (double)n;
-    long lo = (long)floor(middle - half) - 1, hi = (long)ceil(middle + half);
-    double value = n % 2 == 1 ? y[n / 2] : 0.5 * (y[n / 2] + y[n / 2 - 1]);
-    if (lo < 0 || hi >= (long)n)
-        return (struct estimate){exp(value), n < 6 ? NAN : exp(y[0]), n < 6 ? NAN : exp(y[n - 1])};
-    return (struct estimate){exp(value), exp(y[lo]), exp(y[hi])};
-}
-
 static void wake_describe(struct wake_series *s, struct wake_stages *out)
 {
     size_t last = s->n_stages - 1, mixed_from = 0, mixed_to = 0; /* around the boundary in front of the stage */
@@ -213,7 +200,8 @@ static void wake_describe(struct wake_series *s, struct wake_stages *out)
                 out->discarded++;
         }
         stage->n = kept;
-        stage->first_us = wake_median(s->scratch, kept);
+        struct estimate level = robust_median(s->scratch, kept);
+        stage->first_us = (struct estimate){exp(level.value), exp(level.lo), exp(level.hi)};
         mixed_from = next_from;
         mixed_to = next_to;
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats/robust.h"
 #include "tables/registry.h"
 #include "tables/table/estimates.h"
 #include "util/order.h"
@@ -86,7 +87,7 @@ struct wake_seen {
     size_t n_read;
 };
 
-/* The median with limits by order statistics (robust_mean would follow interrupts); NaN of fewer than six. */
+/* The median (robust_mean would follow interrupts) of what is finite, and the share of that. */
 static struct estimate wake_middle(double *x, size_t n, double *share)
 {
     size_t kept = 0;
@@ -94,17 +95,7 @@ static struct estimate wake_middle(double *x, size_t n, double *share)
         if (isfinite(x[i]))
             x[kept++] = x[i];
     *share = n ? (double)kept / (double)n : 0;
-    if (!kept)
-        return (struct estimate){NAN, NAN, NAN};
-    struct estimate e = {order_median(x, kept), NAN, NAN};
-    qsort(x, kept, sizeof *x, order_double);
-    double off = 0.5 * ESTIMATE_Z95 * sqrt((double)kept), lo = floor(0.5 * (double)kept - off),
-           hi = ceil(0.5 * (double)kept + off) - 1;
-    if (kept >= 6) {
-        e.lo = x[lo > 0 ? (size_t)lo : 0];
-        e.hi = x[hi < (double)kept ? (size_t)hi : kept - 1];
-    }
-    return e;
+    return robust_median(x, kept);
 }
 
 /* What is not finite is null. */
