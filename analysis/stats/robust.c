@@ -18,6 +18,13 @@ double robust_mad_sigma(const double *x, size_t n, double centre, double *scratc
     return MAD_TO_SIGMA * order_median(scratch, n);
 }
 
+double robust_step_noise(const double *x, size_t n, double *scratch)
+{
+    for (size_t i = 1; i < n; i++)
+        scratch[i - 1] = fabs(x[i] - x[i - 1]);
+    return MAD_TO_SIGMA * order_median(scratch, n > 1 ? n - 1 : 0) / M_SQRT2;
+}
+
 double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
 {
     double sum = 0;

@@ -13,6 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "tables/registry.h"
 #include "tables/table/estimates.h"
+#include "util/json_lines.h"
 #include "util/order.h"
 
 enum { RUNS = 15, RUNS_BRIEF = 7, STEPS_A_DECADE = 6, STEPS_BRIEF = 3, DECADES = 5, ROWS_MOST = 64, RUNS_MOST = 1000 };
@@ -103,7 +104,7 @@ static json_t *wake_list(const struct wake_seen *s, const double *x)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
-        json_array_append_new(list, isfinite(x[i]) ? json_real(x[i]) : json_null());
+        json_array_append_new(list, json_lines_real(x[i]));
     return list;
 }
 
