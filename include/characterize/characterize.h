@@ -62,7 +62,8 @@ typedef struct characterize_machine characterize_machine;
 
 /*
  * Opens a machine: "auto" (the best that works here), "timing", "perf", "msr", "helper", or "model:NAME" and
- * "model:FILE", a simulated processor. `cpu`: the logical CPU to measure on, or -1 for the machine's choice.
+ * "model:FILE", a simulated processor. `cpu`: the logical CPU to measure on, or -1 for the machine's choice;
+ * refused if there is none of this number, or this process may not use it.
  * `data_folder`: the directory with models/, events/ and skus/; NULL: $CHARACTERIZE_DATA, else share/characterize next
  * to the installed library or program. (Event tables of machines other than models are searched for in the latter two
  * only.) Takes up to a second to measure the clock. Close *machine with characterize_close().
@@ -147,7 +148,8 @@ CHARACTERIZE_PUBLIC enum characterize_status characterize_transition(characteriz
                                                                      const struct characterize_options *options,
                                                                      characterize_phases **phases,
                                                                      struct characterize_error *error);
-/* The same from a recorded trace, including those of other tools (CSV; doc/formats.md, Trace). */
+/* The same from a recorded trace, including those of other tools (CSV; doc/formats.md, Trace). Recordings of first uses
+ * (idle_us,first_us) are not traces: the program alone analyzes them. */
 CHARACTERIZE_PUBLIC enum characterize_status characterize_analyze(const char *file, characterize_phases **phases,
                                                                   struct characterize_error *error);
 /* NULL is allowed. */

@@ -2,6 +2,7 @@
 /* The functions of <characterize/characterize.h> on models with known parameters, and what they refuse. */
 #include "include/characterize/characterize.h"
 
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -253,6 +254,33 @@ static void what_makes_no_sense_is_refused(void **state)
     characterize_close(machine);
 }
 
+static void what_is_not_there_is_refused_at_once(void **state)
+{
+    static const int none[] = {-2, INT_MIN, INT_MAX, 99999};
+    static const char *const machines[] = {"timing", "model:xeon-gold-6130"};
+    characterize_machine *machine;
+    characterize_phases *phases;
+    struct characterize_error error;
+    char number[20];
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        enum characterize_status status = characterize_open(machines[i / 4], none[i % 4], "data", &machine, &error);
+        if (i < 4 && status == CHARACTERIZE_CANNOT)
+            continue; /* no timing here */
+        assert_int_equal(status, CHARACTERIZE_BAD_INPUT);
+        assert_null(machine);
+        snprintf(number, sizeof(number), "%d", none[i % 4]);
+        assert_non_null(strstr(error.text, number));
+    }
+    assert_int_equal(characterize_open(machines[1], 16, "data", &machine, &error), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_open(machines[1], 15, "data", &machine, &error), CHARACTERIZE_OK);
+    characterize_close(machine);
+    assert_int_equal(characterize_open(machines[1], -1, "", &machine, &error), CHARACTERIZE_BAD_INPUT);
+    assert_non_null(strstr(error.text, "data_folder"));
+    assert_int_equal(characterize_analyze("", &phases, &error), CHARACTERIZE_BAD_INPUT);
+    assert_non_null(strstr(error.text, "empty"));
+}
+
 static void null_is_refused(void **state)
 {
     characterize_machine *machine = open_gold(), *none = machine;
@@ -290,6 +318,7 @@ int main(void)
         cmocka_unit_test(who_asks_to_stop_gets_nothing),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(null_is_refused),
+        cmocka_unit_test(what_is_not_there_is_refused_at_once),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
