@@ -29,8 +29,8 @@ double robust_offset_within(const double *x, size_t n, double middle, double bou
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
 double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch);
 
-/* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbours, in
- * which the steps are outliers. NaN of fewer than two. Needs scratch of n - 1, which may be x. */
+/* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbours,
+ * in which the steps are outliers. NaN of fewer than two. Needs scratch of n - 1, which may be x. */
 double robust_step_noise(const double *x, size_t n, double *scratch);
 
 /*

@@ -14,9 +14,9 @@
  * - A number that was not measured is NaN, never 0. `lo` and `hi` are 95 % limits.
  * - The caller frees text and results only where documented; other pointers live as long as the object they came from.
  * - Different threads may use different machines and results; nothing is shared but GSL's error handler, which is off
- *   while any of them fits a ramp: do not set another one meanwhile. Simultaneous measurements disturb each other. While
- *   measuring, the calling thread is pinned to a CPU and may run under SCHED_FIFO; both are restored when the call
- *   returns.
+ *   while any of them fits a ramp: do not set another one meanwhile. Simultaneous measurements disturb each other.
+ *   While measuring, the calling thread is pinned to a CPU and may run under SCHED_FIFO; both are restored when the
+ *   call returns.
  * - Measuring on this processor requires the same privileges as the program `characterize`: none for "timing".
  *
  * The ABI is that of soname libcharacterize.so.0; structs may grow with the next soname.

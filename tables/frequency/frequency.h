@@ -34,8 +34,8 @@ const char *frequency_setting(const struct table *t, const char *key, int cpu);
 const char *frequency_core(const struct table *t, int cpu);
 /* The limits that the processor states for code without AVX on a CPU: of its kind of core. NULL: none are known. */
 const char *frequency_limits(const struct table *t, int cpu);
-/* The name of the class of code, or the like, that setting i holds the limits of; NULL: it is another setting, or is of a
- * kind of core, of which frequency_limits() tells. */
+/* The name of the class of code, or the like, that setting i holds the limits of; NULL: it is another setting, or is of
+ * a kind of core, of which frequency_limits() tells. */
 const char *frequency_limits_of(const struct table *t, size_t i);
 
 /* Levels, groups and the processor's own limits. */
