@@ -103,6 +103,21 @@ static void limits_of_medians_are_those_of_the_sign_test(void **state)
     }
 }
 
+/* Noise of 0.5 about a level that steps up a hundred times as far, with a gap; in place. */
+static void steps_are_no_noise(void **state)
+{
+    double x[MOST];
+    struct rng r;
+    (void)state;
+    rng_init(&r, 3, 1);
+    for (size_t i = 0; i < MOST; i++)
+        x[i] = 0.5 * rng_normal(&r) + (double)(i / 50) * 50;
+    x[100] = NAN;
+    double noise = robust_step_noise(x, MOST, x);
+    assert_true(noise > 0.4 && noise < 0.6);
+    assert_true(isnan(robust_step_noise(x, 1, x)) && isnan(robust_step_noise(x, 0, x)));
+}
+
 static void mad_of_normal_noise_is_its_sigma(void **state)
 {
     (void)state;
@@ -326,6 +341,7 @@ int main(void)
         cmocka_unit_test(medians_are_those_of_sorting),
         cmocka_unit_test(medians_of_nothing_and_little),
         cmocka_unit_test(limits_of_medians_are_those_of_the_sign_test),
+        cmocka_unit_test(steps_are_no_noise),
         cmocka_unit_test(mad_of_normal_noise_is_its_sigma),
         cmocka_unit_test(centre_of_stepped_values),
         cmocka_unit_test(centre_knows_what_is_wild),
