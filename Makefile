@@ -67,10 +67,14 @@ help:
 $(OUT)/characterize: $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(INTERNAL) $(LDLIBS)
 
-# Rewritten where the list of objects has changed: a library must not keep one whose source is gone.
-$(BUILD)/objects: FORCE
+# Rewritten where what they record has changed: a library must not keep an object whose source is gone, and a program
+# linked with the static one knows its data by PREFIX alone.
+$(BUILD)/objects: record = $(LIB_OBJ)
+$(BUILD)/prefix: record = $(PREFIX)
+$(BUILD)/objects $(BUILD)/prefix: FORCE
 	@mkdir -p $(@D)
-	@echo '$(LIB_OBJ)' | cmp -s - $@ || echo '$(LIB_OBJ)' >$@
+	@echo '$(record)' | cmp -s - $@ || echo '$(record)' >$@
+$(BUILD)/util/data_file.o: $(BUILD)/prefix
 
 # with all its global symbols, for the programs of this tree
 $(INTERNAL): $(LIB_OBJ) $(BUILD)/objects
@@ -276,14 +280,14 @@ compile_commands.json:
 lint:
 	scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
-## lint-deep      the same, with the analyzer unbounded: minutes more
-# The analyzer with its own bounds: minutes more.
+## lint-deep      the same, with the analyzer's own bounds, which are wider: minutes more
 lint-deep:
 	LINT_DEEP=1 scripts/lint.sh $(C_SRC) -- -std=c11 $(CPPFLAGS)
 
 # The installed program and the shared library find the data in ../share/characterize, seen from their own folder (the
 # library, from a folder below lib/, in ../../share): any PREFIX will do, also one that was not known when they were
 # built.
+$(foreach path,PREFIX LIBDIR,$(if $(patsubst /%,,$(firstword $($(path)))),$(error $(path) must begin with a slash: $($(path)))))
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIB := $(DESTDIR)$(LIBDIR)
 INCLUDE := $(DESTDIR)$(PREFIX)/include/characterize
@@ -291,8 +295,10 @@ MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 DATA = $(shell find data -type f ! -name '.*')
-# with their folders, so that the links in the README hold
-DOCS = COPYING $(wildcard README.md CHANGELOG.md doc/* examples/*)
+# with their folders, so that the links in the README hold; that to the manual page leads to where it is installed
+DOCS = COPYING kernels/COPYING $(wildcard README.md CONTRIBUTING.md CHANGELOG.md doc/* examples/*)
+# in what sed puts in
+sed_text = $(subst |,\|,$(subst &,\&,$(subst \,\\,$(1))))
 
 ## install        program, libraries, headers, manual, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
 install: all
@@ -303,16 +309,21 @@ install: all
 	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
 	ln -sf '$(SONAME)' '$(LIB)/libcharacterize.so'
 	install -m 644 include/characterize/*.h '$(INCLUDE)'
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBRARY_LDLIBS)|' \
+	sed -e 's|@PREFIX@|$(call sed_text,$(PREFIX))|; s|@LIBDIR@|$(call sed_text,$(LIBDIR:$(PREFIX)/%=$${prefix}/%))|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBRARY_LDLIBS)|' \
 	    library/characterize.pc.in >'$(LIB)/pkgconfig/characterize.pc'
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
+	install -d '$(DOCDIR)/man' && ln -sf ../../../man/man1/characterize.1 '$(DOCDIR)/man'
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
 
-## uninstall      remove what install installed
+## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
-	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1'
-	rm -f '$(LIB)/libcharacterize.a' '$(LIB)'/libcharacterize.so* '$(LIB)/pkgconfig/characterize.pc'
-	rm -rf '$(DOCDIR)' '$(DATADIR)' '$(INCLUDE)'
+	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f '$(LIB)/$(notdir $(STATIC))' '$(LIB)/$(notdir $(SHARED))' '$(LIB)/$(SONAME)' '$(LIB)/libcharacterize.so'
+	$(call remove,$(INCLUDE),$(notdir $(wildcard include/characterize/*.h)))
+	$(call remove,$(DOCDIR),$(DOCS) man/characterize.1)
+	$(call remove,$(DATADIR),$(DATA:data/%=%))
+# FOLDER,FILES: these of it, and whatever is empty then
+remove = if [ -d '$(1)' ]; then (cd '$(1)' && rm -f $(2)) && find '$(1)' -type d -empty -delete; fi
 
 ## clean          remove all build products
 clean:

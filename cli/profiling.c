@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "profiler/output/live.h"
+#include "util/clock.h"
 
 enum { RECORDS = 64, WAIT_MS = 100, MOMENT_MS = 1000 };
 static const double RESULT_S = 1; /* between two results of the live view */
@@ -70,7 +71,7 @@ struct shown {
 /* DONE with *quit, or FAILED after a line. */
 static int show(const struct profiling *p, struct shown *s, bool *quit)
 {
-    double now = progress_seconds();
+    double now = clock_seconds(CLOCK_MONOTONIC);
     if (s->view == NULL)
         return DONE;
     if (s->result_s == 0 || now - s->result_s >= RESULT_S) {
@@ -104,7 +105,7 @@ static bool profiling_over(const struct profiling *p, double begun, size_t n, bo
 {
     bool ended = p->command != NULL && profile_command_ended(p->command, !p->live);
     double seconds = p->o->profile.seconds.value;
-    bool time = p->info.modelled ? n == 0 : seconds > 0 && progress_seconds() - begun >= seconds;
+    bool time = p->info.modelled ? n == 0 : seconds > 0 && clock_seconds(CLOCK_MONOTONIC) - begun >= seconds;
     return profiling_stopped() || quit || ended || time;
 }
 
@@ -113,7 +114,7 @@ static void keep_pace(const struct profiling *p, double begun)
 {
     struct profile_source_totals totals;
     p->source.ops->totals(&p->source, &totals);
-    double ahead = totals.seconds - (progress_seconds() - begun);
+    double ahead = totals.seconds - (clock_seconds(CLOCK_MONOTONIC) - begun);
     if (p->info.modelled && ahead > 0)
         usleep((useconds_t)(1e6 * fmin(ahead, WAIT_MS * 1e-3)));
 }
@@ -122,7 +123,7 @@ static int profiling_loop(struct profiling *p, struct shown *s)
 {
     static struct profile_record records[RECORDS];
     struct machine_error error;
-    double begun = progress_seconds();
+    double begun = clock_seconds(CLOCK_MONOTONIC);
     size_t n;
     bool quit = false;
     do {

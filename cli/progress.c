@@ -4,29 +4,23 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "util/clock.h"
 
 /* Seconds between two updates: more often would only disturb what is measured. */
 static const double UPDATE_SECONDS = 0.25;
 enum { LINE_WIDTH = 70 };
 
-double progress_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 void progress_begin(struct progress *p, bool quiet)
 {
     p->shown = !quiet && isatty(STDERR_FILENO);
-    p->begin = p->last = progress_seconds();
+    p->begin = p->last = clock_seconds(CLOCK_MONOTONIC);
 }
 
 double progress_due(struct progress *p)
 {
-    double t = p->shown ? progress_seconds() : 0;
+    double t = p->shown ? clock_seconds(CLOCK_MONOTONIC) : 0;
     if (!p->shown || t - p->last < UPDATE_SECONDS)
         return 0;
     p->last = t;

@@ -9,9 +9,6 @@ struct progress {
     double begin, last; /* seconds, CLOCK_MONOTONIC */
 };
 
-/* Seconds since some moment: CLOCK_MONOTONIC. */
-double progress_seconds(void);
-
 void progress_begin(struct progress *p, bool quiet);
 /* Seconds since then where it is time for another line, which is to be shown now; else 0. */
 double progress_due(struct progress *p);

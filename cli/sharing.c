@@ -19,6 +19,7 @@
 #include "probes/steady.h"
 #include "profiler/names.h"
 #include "profiler/output/profile_output.h"
+#include "util/clock.h"
 #include "util/text_list.h"
 
 enum { CHOICES = 8, WAIT_MS = 100, SHARES_ROWS = 20, SHARES_RATE_HZ = 50 };
@@ -109,16 +110,16 @@ static bool take_stretch(void *with, const struct perf_stretch *stretch)
 static int sharing_count(struct sharing *s)
 {
     struct machine_error error;
-    double seconds = s->o->profile.seconds.value, begun = progress_seconds();
+    double seconds = s->o->profile.seconds.value, begun = clock_seconds(CLOCK_MONOTONIC);
     if (perf_profile_start(s->perf, &error) != MACHINE_OK ||
         (s->command != NULL && profile_command_go(s->command, &error) != MACHINE_OK))
         return complain_of_machine("", &error);
     stop_first_ends(true);
     bool over = false;
     while (!over) {
-        over = stop_ended() != 0 || (seconds > 0 && progress_seconds() - begun >= seconds) ||
+        over = stop_ended() != 0 || (seconds > 0 && clock_seconds(CLOCK_MONOTONIC) - begun >= seconds) ||
                (s->command != NULL && profile_command_ended(s->command, true));
-        s->result.seconds = progress_seconds() - begun;
+        s->result.seconds = clock_seconds(CLOCK_MONOTONIC) - begun;
         if (over)
             perf_profile_stop(s->perf);
         if (perf_profile_take(s->perf, over ? 0 : WAIT_MS, take_stretch, s, &error) != MACHINE_OK)

@@ -2,6 +2,7 @@
 /* Machines of include/characterize/characterize.h, and what its other functions have in common. */
 #include <string.h>
 
+#include "drivers/cpu/cpu.h"
 #include "library/library.h"
 #include "library/measure.h"
 
@@ -61,6 +62,20 @@ char *library_text(int (*print)(FILE *out, const void *data), const void *data)
     return failed ? NULL : text;
 }
 
+/* -1: the machine's choice, made when it measures. */
+static int library_check_cpu(const struct machine *m, int cpu, struct machine_error *e)
+{
+    struct machine_info info;
+    struct cpu_view view;
+    m->ops->info(m, &info);
+    if (cpu < -1 || (info.modelled && cpu >= (int)info.cores))
+        return machine_fail(e, MACHINE_BAD_INPUT, "", "no CPU %d; -1 leaves the choice to the machine", cpu);
+    if (cpu == -1 || info.modelled)
+        return MACHINE_OK;
+    cpu_view_read("/sys", &view);
+    return cpu_choose(&view, cpu, &cpu, e);
+}
+
 enum characterize_status characterize_open(const char *name, int cpu, const char *data_folder,
                                            characterize_machine **machine, struct characterize_error *error)
 {
@@ -69,6 +84,8 @@ enum characterize_status characterize_open(const char *name, int cpu, const char
         *machine = NULL;
     if (name == NULL || machine == NULL)
         return library_refuse_null(error);
+    if (data_folder != NULL && data_folder[0] == '\0')
+        return library_refuse(error, CHARACTERIZE_BAD_INPUT, "data_folder is empty; NULL stands for the default");
     memset(&e, 0, sizeof(e));
     struct characterize_machine *m = calloc(1, sizeof(*m));
     char *folder = data_folder != NULL ? strdup(data_folder) : NULL;
@@ -82,6 +99,10 @@ enum characterize_status characterize_open(const char *name, int cpu, const char
     if (machine_open(name, folder, &m->machine, m->chosen, sizeof(m->chosen), &e) != MACHINE_OK) {
         free(folder);
         free(m);
+        return library_fail(error, &e);
+    }
+    if (library_check_cpu(&m->machine, cpu, &e) != MACHINE_OK) {
+        characterize_close(m);
         return library_fail(error, &e);
     }
     *machine = m;

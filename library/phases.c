@@ -130,6 +130,8 @@ enum characterize_status characterize_analyze(const char *file, characterize_pha
         *phases = NULL;
     if (file == NULL || phases == NULL)
         return library_refuse_null(error);
+    if (file[0] == '\0')
+        return library_refuse(error, CHARACTERIZE_BAD_INPUT, "the name of the file is empty");
     struct characterize_phases *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return library_refuse(error, CHARACTERIZE_FAILED, "out of memory");

@@ -9,6 +9,7 @@
 
 struct characterize_table {
     struct table table;
+    char **missing; /* "512fma, active_cores 16: WHY" */
 };
 
 static int library_on_table_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
@@ -95,6 +96,18 @@ static enum characterize_status library_refuse_table(const char *name, struct ch
     return library_refuse(error, CHARACTERIZE_BAD_INPUT, text);
 }
 
+static bool library_put_missing(struct characterize_table *t)
+{
+    char name[200];
+    bool complete = (t->missing = calloc(t->table.n_missing + 1, sizeof(*t->missing))) != NULL;
+    for (size_t i = 0; complete && i < t->table.n_missing; i++) {
+        table_missing_name(&t->table, i, name, sizeof(name));
+        complete = asprintf(&t->missing[i], "%s%s%s", name, name[0] != '\0' ? ": " : "", t->table.missing[i].why) >= 0;
+        t->missing[i] = complete ? t->missing[i] : NULL;
+    }
+    return complete;
+}
+
 enum characterize_status characterize_table_measure(characterize_machine *machine, const char *name,
                                                     const struct characterize_options *options,
                                                     characterize_table **table, struct characterize_error *error)
@@ -122,14 +135,22 @@ enum characterize_status characterize_table_measure(characterize_machine *machin
         free(t);
         return library_fail(error, &e);
     }
+    if (!library_put_missing(t)) {
+        characterize_table_free(t);
+        return library_refuse(error, CHARACTERIZE_FAILED, "out of memory");
+    }
     *table = t;
     return CHARACTERIZE_OK;
 }
 
 void characterize_table_free(characterize_table *table)
 {
-    if (table != NULL)
-        table_free(&table->table);
+    if (table == NULL)
+        return;
+    for (size_t i = 0; table->missing != NULL && i < table->table.n_missing; i++)
+        free(table->missing[i]);
+    free(table->missing);
+    table_free(&table->table);
     free(table);
 }
 
@@ -150,7 +171,7 @@ const char *characterize_table_text(const characterize_table *table, size_t row,
 
 const char *characterize_table_missing(const characterize_table *table, size_t i)
 {
-    return i < table->table.n_missing ? table->table.missing[i].why : NULL;
+    return i < table->table.n_missing ? table->missing[i] : NULL;
 }
 
 char *characterize_table_json(const characterize_table *table)

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profiler/lookup.h"
 #include "profiler/proc_task.h"
+#include "util/clock.h"
 #include "util/plain_text.h"
 
 #define NAMES_CGROUP2_MAGIC 0x63677270 /* linux/magic.h */
@@ -166,23 +166,16 @@ static bool mark_ambiguous(struct profile_names *n)
     return true;
 }
 
-static int64_t names_now_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 /* Looks through the hierarchy for a group that is not known; it is gone if it is not found. */
 static bool look_for_group(struct profile_names *n, uint64_t id)
 {
     enum { NAMES_REST = 20 }; /* of the time at most one twentieth is spent here, however fast groups come and go */
     char path[NAMES_PATH_SIZE] = "";
-    int64_t begin = names_now_ns();
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
     int fd = open(n->cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool fine = fd < 0 || walk_groups(n, fd, path, 0);
     fine = fine && profile_lookup_index(&n->groups, &id) != PROFILE_NOWHERE && mark_ambiguous(n);
-    int64_t end = names_now_ns();
+    int64_t end = clock_ns(CLOCK_MONOTONIC);
     n->rest_until_ns = end + NAMES_REST * (end - begin);
     return fine;
 }
@@ -190,7 +183,8 @@ static bool look_for_group(struct profile_names *n, uint64_t id)
 static bool know_group(struct profile_names *n, uint64_t id)
 {
     return n->foreign || id == 0 || profile_lookup_find(&n->groups, &id) != NULL ||
-           n->groups.n >= PROFILE_NAMES_GROUPS_MAX || names_now_ns() < n->rest_until_ns || look_for_group(n, id);
+           n->groups.n >= PROFILE_NAMES_GROUPS_MAX || clock_ns(CLOCK_MONOTONIC) < n->rest_until_ns ||
+           look_for_group(n, id);
 }
 
 static bool know_command(struct profile_names *n, const struct profile_task *t)

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profiler/lookup.h"
 #include "profiler/proc_task.h"
 #include "profiler/symbols.h"
+#include "util/clock.h"
 #include "util/list.h"
 #include "util/plain_text.h"
 
@@ -84,13 +84,6 @@ void places_free(struct places *p)
     free(p);
 }
 
-static uint64_t boot_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_BOOTTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A line of /proc/PID/maps, proc_pid_maps(5). False: not of executable memory. */
 static bool parse_mapping(const char *line, struct place_mapping *m)
 {
@@ -120,7 +113,7 @@ static bool read_mappings(const struct places *p, struct place_process *process)
     struct place_mapping *mapping = NULL, m;
     bool fine = true;
     (void)snprintf(path, sizeof(path), "%s/%" PRIu64 "/maps", p->proc, process->tgid);
-    process->looked_ns = boot_ns();
+    process->looked_ns = (uint64_t)clock_ns(CLOCK_BOOTTIME);
     FILE *in = fopen(path, "re");
     while (in != NULL && fine && n < PLACES_MAPPINGS_MAX && getline(&line, &room, in) > 0)
         if (parse_mapping(line, &m)) {
@@ -199,7 +192,7 @@ bool places_look(struct places *p, const struct profile_record *r)
                 p->now->looked_ns >= t->start_ns;
     p->now->device = exe.st_dev;
     p->now->inode = exe.st_ino;
-    if (same && (boot_ns() - p->now->looked_ns < PLACES_AGAIN_NS || !has_strangers(p->now, r)))
+    if (same && ((uint64_t)clock_ns(CLOCK_BOOTTIME) - p->now->looked_ns < PLACES_AGAIN_NS || !has_strangers(p->now, r)))
         return true;
     return read_mappings(p, p->now);
 }

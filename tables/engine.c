@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,7 @@ struct run {
     const struct cells *cells;
     size_t done;
     double seconds, seconds_done, seconds_now; /* expected: of all cells, of those done, of the one at hand */
+    double share;                              /* the most that progress was told */
     bool stopped;
     int cpu;                                /* that was measured on, as seen during the cell at hand; -1: not seen */
     char first[DATE_SIZE], last[DATE_SIZE]; /* when the cells were measured; "": no cell tells */
@@ -99,8 +101,9 @@ static int on_part(void *data, double part)
     r->context.machine->ops->info(r->context.machine, &info);
     if (info.cpu_number >= 0)
         r->cpu = info.cpu_number;
-    double share = r->seconds > 0 ? (r->seconds_done + part * r->seconds_now) / r->seconds : 0;
-    if (r->watch && r->watch->progress && r->watch->progress(r->watch->data, r->kind, r->done, r->cells->n, share))
+    if (r->seconds > 0) /* a cell with several measurements tells of each from 0 on */
+        r->share = fmin(1, fmax(r->share, (r->seconds_done + part * r->seconds_now) / r->seconds));
+    if (r->watch && r->watch->progress && r->watch->progress(r->watch->data, r->kind, r->done, r->cells->n, r->share))
         r->stopped = true;
     return r->stopped;
 }

@@ -11,20 +11,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/child.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 enum { PATH_SIZE = 4096 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 bool command_find(const char *name, char *path, size_t size)
 {
@@ -102,7 +95,7 @@ static bool listen_to(int out, int err, double until, struct command_output *o)
     struct pollfd pipes[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
     size_t used[2] = {0, 0};
     while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
-        double left = until - now();
+        double left = until - clock_seconds(CLOCK_MONOTONIC);
         if (left <= 0)
             return false;
         if (poll(pipes, 2, (int)(left * 1e3) + 1) < 0 && errno != EINTR)
@@ -122,7 +115,7 @@ static int command_wait_for(pid_t pid, double until, bool ended)
 {
     int status = 0;
     pid_t done = 0;
-    while (ended && (done = waitpid(pid, &status, WNOHANG)) == 0 && now() < until)
+    while (ended && (done = waitpid(pid, &status, WNOHANG)) == 0 && clock_seconds(CLOCK_MONOTONIC) < until)
         (void)poll(NULL, 0, 1);
     if (done == pid)
         return status;
@@ -167,7 +160,7 @@ int command_run(const char *const *argv, double seconds, struct command_output *
     close(o[1]);
     close(e[1]);
     if (error == 0) {
-        double until = now() + seconds;
+        double until = clock_seconds(CLOCK_MONOTONIC) + seconds;
         bool ended = listen_to(o[0], e[0], until, out);
         status = command_wait_for(pid, until, ended);
     } else {

@@ -41,6 +41,16 @@ json_t *json_lines_real(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+json_t *json_lines_rounded(double x, int digits)
+{
+    if (!isfinite(x))
+        return json_null();
+    if (x == 0)
+        return json_real(0); /* no -0.0 */
+    double scale = pow(10.0, digits - 1 - (int)floor(log10(fabs(x))));
+    return json_real(isfinite(scale) && scale > 0 ? round(x * scale) / scale : x);
+}
+
 void json_lines_put_text(json_t *object, const char *key, const char *text, bool *failed)
 {
     json_lines_put(object, key, json_lines_text(text && *text ? text : NULL), failed);

@@ -17,6 +17,8 @@ json_t *json_lines_array(json_t *object, const char *key, bool *failed);
 json_t *json_lines_text(const char *text);
 /* A number; null where it is not finite. */
 json_t *json_lines_real(double x);
+/* The same with so many significant digits. */
+json_t *json_lines_rounded(double x, int digits);
 
 /* One more key with such a value; text: also null of "". */
 void json_lines_put_text(json_t *object, const char *key, const char *text, bool *failed);

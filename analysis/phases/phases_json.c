@@ -11,12 +11,7 @@ enum { VALUE_DIGITS = 7, TIME_DECIMALS = 3 };
 /* A value rounded to seven significant digits, more than any measurement here has; null when it was not measured. */
 static json_t *phases_json_number(double value)
 {
-    if (!isfinite(value))
-        return json_null();
-    if (value == 0)
-        return json_real(0); /* no -0.0 */
-    double scale = pow(10.0, VALUE_DIGITS - 1 - (int)floor(log10(fabs(value))));
-    return json_real(isfinite(scale) && scale > 0 ? round(value * scale) / scale : value);
+    return json_lines_rounded(value, VALUE_DIGITS);
 }
 
 /* A time, to the nanosecond however long the recording is: phases must still meet after rounding. */

@@ -18,6 +18,13 @@ double robust_mad_sigma(const double *x, size_t n, double centre, double *scratc
     return MAD_TO_SIGMA * order_median(scratch, n);
 }
 
+double robust_step_noise(const double *x, size_t n, double *scratch)
+{
+    for (size_t i = 1; i < n; i++)
+        scratch[i - 1] = fabs(x[i] - x[i - 1]);
+    return MAD_TO_SIGMA * order_median(scratch, n > 1 ? n - 1 : 0) / M_SQRT2;
+}
+
 double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
 {
     double sum = 0;
@@ -69,6 +76,24 @@ double robust_half_width95(double sigma, size_t n)
     if (n < 2)
         return NAN;
     return gsl_cdf_tdist_Pinv(0.975, (double)(n - 1)) * sigma / sqrt((double)n);
+}
+
+struct estimate robust_median(double *x, size_t n)
+{
+    struct estimate e = {order_median(x, n), NAN, NAN};
+    size_t rank = 0; /* the first that the median is below with more than 2.5 % probability; the limit is before it */
+    for (size_t end = n / 2; rank < end;) {
+        size_t middle = (rank + end) / 2;
+        if (gsl_cdf_binomial_P((unsigned)middle, 0.5, (unsigned)n) <= 0.025)
+            rank = middle + 1;
+        else
+            end = middle;
+    }
+    if (rank > 0) {
+        e.lo = order_nth_smallest(x, n, rank - 1);
+        e.hi = order_nth_smallest(x, n, n - rank);
+    }
+    return e;
 }
 
 struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used)

@@ -29,11 +29,22 @@ double robust_offset_within(const double *x, size_t n, double middle, double bou
 /* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
 double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch);
 
+/* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbours,
+ * in which the steps are outliers. NaN of fewer than two. Needs scratch of n - 1, which may be x. */
+double robust_step_noise(const double *x, size_t n, double *scratch);
+
 /*
  * The mean with its 95 % limits by Student's t, after dropping values farther from the median than `reject` scaled
  * MADs (or `slack`, whichever is more). *used receives how many values were kept. One value has no limits (NaN).
  */
 struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used);
+
+/*
+ * The median of n values without NaN, with its 95 % limits: order statistics (Conover, Practical Nonparametric
+ * Statistics, 3rd ed., section 3.2; the binomial distribution itself, so that the limits hold for few values). Fewer
+ * than six have no limits (NaN), none have no median. Reorders `x`.
+ */
+struct estimate robust_median(double *x, size_t n);
 
 /* The half width of a 95 % interval for the mean of n values with standard deviation sigma (Student's t); NaN if
  * n < 2. */

@@ -46,15 +46,6 @@ static int wake_sort(const struct wake_point *p, size_t n, struct wake_series *s
     return 0;
 }
 
-/* The noise: of differences of neighbours, in which the steps are outliers. */
-static double wake_noise(struct wake_series *s)
-{
-    for (size_t i = 1; i < s->n; i++)
-        s->scratch[i - 1] = fabs(s->y[i] - s->y[i - 1]);
-    double sigma = order_median(s->scratch, s->n - 1) * MAD_TO_SIGMA / M_SQRT2;
-    return sigma > SIGMA_LEAST ? sigma : SIGMA_LEAST;
-}
-
 /* Cuts the series; more cuts than there may be stages are counted, not kept. Returns the number of stretches. */
 static size_t wake_cut(struct wake_series *s)
 {
@@ -181,19 +172,6 @@ static struct estimate wake_boundary(const struct wake_series *s, size_t i, size
     return (struct estimate){middle, fmin(s->idle[lo], middle), fmax(s->idle[hi], middle)};
 }
 
-/* Median of the sorted logarithms and its limits: order statistics, the binomial distribution as a normal one (Conover,
- * Practical Nonparametric Statistics, 3rd ed., section 3.2). */
-static struct estimate wake_median(double *y, size_t n)
-{
-    qsort(y, n, sizeof *y, order_double);
-    double half = 0.5 * ESTIMATE_Z95 * sqrt((double)n), middle = 0.5 * (double)n;
-    long lo = (long)floor(middle - half) - 1, hi = (long)ceil(middle + half);
-    double value = n % 2 == 1 ? y[n / 2] : 0.5 * (y[n / 2] + y[n / 2 - 1]);
-    if (lo < 0 || hi >= (long)n)
-        return (struct estimate){exp(value), n < 6 ? NAN : exp(y[0]), n < 6 ? NAN : exp(y[n - 1])};
-    return (struct estimate){exp(value), exp(y[lo]), exp(y[hi])};
-}
-
 static void wake_describe(struct wake_series *s, struct wake_stages *out)
 {
     size_t last = s->n_stages - 1, mixed_from = 0, mixed_to = 0; /* around the boundary in front of the stage */
@@ -213,7 +191,8 @@ static void wake_describe(struct wake_series *s, struct wake_stages *out)
                 out->discarded++;
         }
         stage->n = kept;
-        stage->first_us = wake_median(s->scratch, kept);
+        struct estimate level = robust_median(s->scratch, kept);
+        stage->first_us = (struct estimate){exp(level.value), exp(level.lo), exp(level.hi)};
         mixed_from = next_from;
         mixed_to = next_to;
     }
@@ -226,9 +205,7 @@ static bool wake_has_trend(struct wake_series *s, size_t stage)
     size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin, third = n / 3;
     if (third < TREND_POINTS)
         return false;
-    for (size_t i = 1; i < n; i++)
-        s->scratch[i - 1] = fabs(s->y[begin + i] - s->y[begin + i - 1]);
-    double noise = order_median(s->scratch, n - 1) * MAD_TO_SIGMA / M_SQRT2;
+    double noise = robust_step_noise(s->y + begin, n, s->scratch);
     memcpy(s->scratch, s->y + begin, third * sizeof *s->y);
     double first = order_median(s->scratch, third);
     memcpy(s->scratch, s->y + begin + n - third, third * sizeof *s->y);
@@ -263,7 +240,7 @@ static int wake_analyse(const struct wake_point *p, struct wake_series *s, struc
 {
     if (wake_sort(p, s->n, s, why, size) != 0)
         return -1;
-    s->sigma = wake_noise(s);
+    s->sigma = fmax(SIGMA_LEAST, robust_step_noise(s->y, s->n, s->scratch));
     s->n_stages = wake_cut(s);
     if (s->n_stages > WAKE_STAGES_MOST)
         return error_line(why, size, "first_us changes %zu times over idle_us: these are not stages", s->n_stages - 1);

@@ -9,12 +9,7 @@
 /* Six significant digits; null when it was not measured. */
 static json_t *wake_number(double value)
 {
-    if (!isfinite(value))
-        return json_null();
-    if (value == 0)
-        return json_real(0);
-    double scale = pow(10.0, 5 - floor(log10(fabs(value))));
-    return json_real(isfinite(scale) && scale > 0 ? round(value * scale) / scale : value);
+    return json_lines_rounded(value, 6);
 }
 
 static void wake_put(json_t *o, const char *key, const char *limits_key, const struct estimate *e, bool *failed)

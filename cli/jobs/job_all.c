@@ -17,6 +17,7 @@
 #include "cli/run_directory.h"
 #include "cli/stop.h"
 #include "tables/published/published.h"
+#include "util/clock.h"
 
 #define ALL_DIRECTORY "characterize-all"
 
@@ -58,7 +59,7 @@ static int measure_one(struct all *a, size_t i)
     const struct table_kind *k = a->kinds[i];
     const struct tables_store store = run_directory_store(&a->directory);
     struct table *t = &a->tables[a->done];
-    double begin = progress_seconds();
+    double begin = clock_seconds(CLOCK_MONOTONIC);
     int status = measuring_table(&a->measuring, k, &store, t);
     if (status != DONE && a->directory.failed)
         return status;
@@ -75,7 +76,7 @@ static int measure_one(struct all *a, size_t i)
         printf("%-12s %6zu row%s", k->name, t->n_rows, t->n_rows == 1 ? " " : "s");
         if (t->n_missing > 0)
             printf(", %zu not measured", t->n_missing);
-        printf(", %.1f s\n", progress_seconds() - begin);
+        printf(", %.1f s\n", clock_seconds(CLOCK_MONOTONIC) - begin);
         (void)fflush(stdout);
     }
     return status;

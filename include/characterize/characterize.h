@@ -13,9 +13,10 @@
  *   return no status.
  * - A number that was not measured is NaN, never 0. `lo` and `hi` are 95 % limits.
  * - The caller frees text and results only where documented; other pointers live as long as the object they came from.
- * - The library has no global state: different threads may use different machines and results. Simultaneous
- *   measurements disturb each other. While measuring, the calling thread is pinned to a CPU and may run
- *   under SCHED_FIFO; both are restored when the call returns.
+ * - Different threads may use different machines and results; nothing is shared but GSL's error handler, which is off
+ *   while any of them fits a ramp: do not set another one meanwhile. Simultaneous measurements disturb each other.
+ *   While measuring, the calling thread is pinned to a CPU and may run under SCHED_FIFO; both are restored when the
+ *   call returns.
  * - Measuring on this processor requires the same privileges as the program `characterize`: none for "timing".
  *
  * The ABI is that of soname libcharacterize.so.0; structs may grow with the next soname.
@@ -61,7 +62,8 @@ typedef struct characterize_machine characterize_machine;
 
 /*
  * Opens a machine: "auto" (the best that works here), "timing", "perf", "msr", "helper", or "model:NAME" and
- * "model:FILE", a simulated processor. `cpu`: the logical CPU to measure on, or -1 for the machine's choice.
+ * "model:FILE", a simulated processor. `cpu`: the logical CPU to measure on, or -1 for the machine's choice;
+ * refused if there is none of this number, or this process may not use it.
  * `data_folder`: the directory with models/, events/ and skus/; NULL: $CHARACTERIZE_DATA, else share/characterize next
  * to the installed library or program. (Event tables of machines other than models are searched for in the latter two
  * only.) Takes up to a second to measure the clock. Close *machine with characterize_close().
@@ -102,7 +104,8 @@ struct characterize_options {
     const char *kernels;   /* tables: only these, as in "128fma,512fma"; NULL: each table's own */
     int brief;             /* tables, if not 0: fewer kernels, core counts and repetitions */
     uint64_t seed;         /* of models: same seed, same result */
-    /* called periodically with `data` and the fraction done, 0..1; a result other than 0 stops: CHARACTERIZE_FAILED */
+    /* called periodically with `data` and the fraction done, 0..1, which never falls; a result other than 0 stops:
+     * CHARACTERIZE_FAILED */
     int (*progress)(void *data, double done);
     void *data;
 };
@@ -145,7 +148,8 @@ CHARACTERIZE_PUBLIC enum characterize_status characterize_transition(characteriz
                                                                      const struct characterize_options *options,
                                                                      characterize_phases **phases,
                                                                      struct characterize_error *error);
-/* The same from a recorded trace, including those of other tools (CSV; doc/formats.md, Trace). */
+/* The same from a recorded trace, including those of other tools (CSV; doc/formats.md, Trace). Recordings of first uses
+ * (idle_us,first_us) are not traces: the program alone analyzes them. */
 CHARACTERIZE_PUBLIC enum characterize_status characterize_analyze(const char *file, characterize_phases **phases,
                                                                   struct characterize_error *error);
 /* NULL is allowed. */
@@ -189,7 +193,8 @@ CHARACTERIZE_PUBLIC size_t characterize_table_rows(const characterize_table *tab
 CHARACTERIZE_PUBLIC double characterize_table_number(const characterize_table *table, size_t row, const char *column);
 CHARACTERIZE_PUBLIC const char *characterize_table_text(const characterize_table *table, size_t row,
                                                         const char *column);
-/* Why something could not be measured: reason number i, one line, with the remedy; NULL past the last. */
+/* What could not be measured, and why: number i, one line, with the remedy if there is one; NULL past the last. As in
+ * "amx: needs amx_tile, which ... does not support". */
 CHARACTERIZE_PUBLIC const char *characterize_table_missing(const characterize_table *table, size_t i);
 /* The table as JSON (characterize-table/1) or CSV, to be freed with free(). NULL: out of memory. */
 CHARACTERIZE_PUBLIC char *characterize_table_json(const characterize_table *table);

@@ -15,6 +15,7 @@
 #include "drivers/power/rated_limits.h"
 #include "probes/steady.h"
 #include "tables/registry.h"
+#include "util/json_lines.h"
 #include "util/text_list.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
@@ -232,12 +233,12 @@ static void put_discarded(const struct cell *c, const struct repetitions *r, con
 
 static void put_again(const struct cell *c, const struct steady_value *f, struct table *rows)
 {
-    char key[TABLES_CELL_ID_MAX + 12], json[300];
+    char key[TABLES_CELL_ID_MAX + 12];
     snprintf(key, sizeof key, FREQUENCY_AGAIN "%s", c->id);
-    snprintf(json, sizeof json,
-             "{\"cpu\": %d, \"kernel\": \"%.60s\", \"active_cores\": %u, \"freq_ghz\": %.9g, \"half_width\": %.9g}",
-             c->cpu, c->a.name, c->active_cores, f->mean.value, estimate_half_known(&f->mean));
-    table_set_detail(rows, key, json);
+    json_t *json = json_pack("{s:i, s:s, s:i, s:o, s:o}", "cpu", c->cpu, "kernel", c->a.name, "active_cores",
+                             (int)c->active_cores, "freq_ghz", json_lines_real(f->mean.value), "half_width",
+                             json_lines_real(estimate_half_known(&f->mean)));
+    table_set_detail_json(rows, key, json, 9);
 }
 
 static void frequency_put_row(const struct cell *c, const struct repetitions *r, const struct steady_value *f,

@@ -121,9 +121,7 @@ static double window_noise(const struct trace *t, const struct relaxation_window
 
     if (w->n < 2)
         return NAN;
-    for (size_t i = 1; i < w->n; i++)
-        w->scratch[i - 1] = fabs(w->freq[i] - w->freq[i - 1]);
-    return fmax(MAD_TO_SIGMA * order_median(w->scratch, w->n - 1) / sqrt(2), slow * clock_noise(&clock));
+    return fmax(robust_step_noise(w->freq, w->n, w->scratch), slow * clock_noise(&clock));
 }
 
 /*

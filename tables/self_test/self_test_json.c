@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,18 +33,12 @@ static json_t *self_test_json_append(json_t *array, json_t *value)
     return NULL;
 }
 
-static json_t *self_test_json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *line_json(const struct self_test_line *l)
 {
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", l->name, "verdict",
-                     self_test_word(l->verdict), "value", self_test_json_number(l->value), "unit", l->unit, "lo",
-                     self_test_json_number(l->lo), "hi", self_test_json_number(l->hi), "text",
-                     self_test_json_text(l->text), "reason", self_test_json_text(l->reason), "remedy",
-                     self_test_json_text(l->remedy));
+                     self_test_word(l->verdict), "value", json_lines_real(l->value), "unit", l->unit, "lo",
+                     json_lines_real(l->lo), "hi", json_lines_real(l->hi), "text", self_test_json_text(l->text),
+                     "reason", self_test_json_text(l->reason), "remedy", self_test_json_text(l->remedy));
 }
 
 static json_t *lines_array(const struct self_test_lines *l)

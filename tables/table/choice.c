@@ -6,6 +6,7 @@
 
 #include "tables/table/tables.h"
 #include "util/order.h"
+#include "util/splitmix64.h"
 
 /* One of each width and weight that license analysts tell apart, and the tiles of AMX. */
 const char *const tables_usual_kernels[] = {"64add", "128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
@@ -106,7 +107,7 @@ size_t tables_active_cores(const struct tables_context *x, enum tables_cores oth
     return kept;
 }
 
-/* FNV-1a (draft-eastlake-fnv, 64 bits), then the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+/* FNV-1a (draft-eastlake-fnv, 64 bits), then SplitMix64. */
 uint64_t tables_cell_seed(const struct tables_context *x, const char *table, const struct cell *c)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -114,10 +115,7 @@ uint64_t tables_cell_seed(const struct tables_context *x, const char *table, con
     for (size_t i = 0; i < 3; i++)
         for (const char *p = parts[i]; *p; p++)
             h = (h ^ (unsigned char)*p) * 0x100000001b3u;
-    h += x->options->seed * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    return h ^ h >> 31;
+    return splitmix64(h + (x->options->seed - 1) * SPLITMIX64_STEP);
 }
 
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c)

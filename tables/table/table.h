@@ -129,6 +129,8 @@ bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
+/* What it is that is missing, by all its fields: "512fma, active_cores 16"; "" of the whole table. */
+void table_missing_name(const struct table *t, size_t entry, char *out, size_t size);
 /* Overwrites a field of any row. */
 void table_set_number(struct table *t, size_t row, const char *column, double value);
 void table_set_text(struct table *t, size_t row, const char *column, const char *text);

@@ -37,8 +37,7 @@ static void table_text_print_rows(FILE *out, bool colour, const struct table *t)
     pivot_list(out, colour, t, &(struct pivot_list){.n_names = keys, .fields = fields, .n_fields = n});
 }
 
-/* The key fields of a missing entry: "512fma, active_cores 16". */
-static void name_entry(const struct table *t, size_t entry, char *out, size_t size)
+void table_missing_name(const struct table *t, size_t entry, char *out, size_t size)
 {
     out[0] = '\0';
     for (size_t c = 0; c < t->n_columns; c++) {
@@ -77,7 +76,7 @@ static void table_text_print_missing(FILE *out, bool colour, const struct table 
         for (size_t k = i; k < t->n_missing; k++) {
             if (strcmp(t->missing[k].why, t->missing[i].why) != 0)
                 continue;
-            name_entry(t, k, name, sizeof name);
+            table_missing_name(t, k, name, sizeof name);
             if (n++ < NAMED)
                 text_list_add(text, sizeof text, "; ", "%s", name);
         }

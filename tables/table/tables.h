@@ -230,7 +230,7 @@ struct tables_store {
 };
 struct tables_watch {
     /* cells done of the table, how many there are, and how much of the table's time is spent (0..1, by the cells'
-     * expected seconds); non-zero: stop */
+     * expected seconds; never less than before); non-zero: stop */
     int (*progress)(void *data, const struct table_kind *k, size_t done, size_t n, double part);
     /* a cell is about to be measured (false: what the store had of it was taken); may be NULL */
     void (*cell)(void *data, const struct table_kind *k, const struct cell *c, bool measured);

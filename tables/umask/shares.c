@@ -101,14 +101,13 @@ double shares_ipc(const struct trace *t, double from_us)
 double shares_slow_below(const struct trace *t)
 {
     const float *ipc = t->channel[TRACE_IPC];
-    double *steps = ipc && t->n > 1 ? malloc((t->n - 1) * sizeof *steps) : NULL;
-    size_t n = 0;
-    if (!steps)
+    double *logs = ipc && t->n > 1 ? malloc(t->n * sizeof *logs) : NULL;
+    if (!logs)
         return SHARES_SLOW_LEAST;
-    for (size_t i = 1; i < t->n; i++)
-        if (ipc[i - 1] > 0 && ipc[i] > 0)
-            steps[n++] = fabs(log((double)ipc[i] / (double)ipc[i - 1]));
-    double sigma = n ? MAD_TO_SIGMA * order_median(steps, n) / sqrt(2) : INFINITY;
-    free(steps);
-    return fmax(SHARES_SLOW_LEAST, fmin(SHARES_SLOW, 1 - SHARES_SLOW_SIGMAS * sigma));
+    for (size_t i = 0; i < t->n; i++)
+        logs[i] = ipc[i] > 0 ? log((double)ipc[i]) : NAN;
+    double sigma = robust_step_noise(logs, t->n, logs);
+    free(logs);
+    return isnan(sigma) ? SHARES_SLOW_LEAST
+                        : fmax(SHARES_SLOW_LEAST, fmin(SHARES_SLOW, 1 - SHARES_SLOW_SIGMAS * sigma));
 }

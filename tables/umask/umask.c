@@ -4,6 +4,7 @@
  * steadily, after another kernel, and when that one runs again (single bits of event 28H on a Xeon Gold 6130:
  * dissertation on Skylake-SP AVX overhead, table 3.2). The reading of a bit comes from these shares alone.
  */
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,7 +309,7 @@ static void umask_write_rows(const struct event *e, const struct umask_setup *s,
 
 static void note_discarded(const struct cell *c, const struct repetitions *seen, struct table *rows)
 {
-    char key[TABLES_CELL_ID_MAX + 20], text[300];
+    char key[TABLES_CELL_ID_MAX + 20];
     size_t invalid = 0;
     const char *why = "";
     for (int w = 0; w < UMASK_EXPERIMENTS; w++) {
@@ -318,8 +319,7 @@ static void note_discarded(const struct cell *c, const struct repetitions *seen,
     if (!invalid)
         return;
     snprintf(key, sizeof key, "discarded %s", c->id);
-    snprintf(text, sizeof text, "{ \"repetitions\": %zu, \"first_why\": \"%.200s\" }", invalid, why);
-    table_set_detail(rows, key, text);
+    table_set_detail_json(rows, key, json_pack("{s:I, s:s}", "repetitions", (json_int_t)invalid, "first_why", why), 9);
 }
 
 static void add_event(struct umask_setup *s, const struct event *e, unsigned umask)

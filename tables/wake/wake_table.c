@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats/robust.h"
 #include "tables/registry.h"
 #include "tables/table/estimates.h"
+#include "util/json_lines.h"
 #include "util/order.h"
 
 enum { RUNS = 15, RUNS_BRIEF = 7, STEPS_A_DECADE = 6, STEPS_BRIEF = 3, DECADES = 5, ROWS_MOST = 64, RUNS_MOST = 1000 };
@@ -86,7 +88,7 @@ struct wake_seen {
     size_t n_read;
 };
 
-/* The median with limits by order statistics (robust_mean would follow interrupts); NaN of fewer than six. */
+/* The median (robust_mean would follow interrupts) of what is finite, and the share of that. */
 static struct estimate wake_middle(double *x, size_t n, double *share)
 {
     size_t kept = 0;
@@ -94,17 +96,7 @@ static struct estimate wake_middle(double *x, size_t n, double *share)
         if (isfinite(x[i]))
             x[kept++] = x[i];
     *share = n ? (double)kept / (double)n : 0;
-    if (!kept)
-        return (struct estimate){NAN, NAN, NAN};
-    struct estimate e = {order_median(x, kept), NAN, NAN};
-    qsort(x, kept, sizeof *x, order_double);
-    double off = 0.5 * ESTIMATE_Z95 * sqrt((double)kept), lo = floor(0.5 * (double)kept - off),
-           hi = ceil(0.5 * (double)kept + off) - 1;
-    if (kept >= 6) {
-        e.lo = x[lo > 0 ? (size_t)lo : 0];
-        e.hi = x[hi < (double)kept ? (size_t)hi : kept - 1];
-    }
-    return e;
+    return robust_median(x, kept);
 }
 
 /* What is not finite is null. */
@@ -112,7 +104,7 @@ static json_t *wake_list(const struct wake_seen *s, const double *x)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
-        json_array_append_new(list, isfinite(x[i]) ? json_real(x[i]) : json_null());
+        json_array_append_new(list, json_lines_real(x[i]));
     return list;
 }
 

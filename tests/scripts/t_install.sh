@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# make install with DESTDIR and a PREFIX that was not known at build time: the installed program is complete and finds
+# make install with DESTDIR and a PREFIX other than that of the build: the installed program is complete and finds
 # its models, and so does a program that links the installed library; make uninstall leaves nothing. One version stands
 # everywhere.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 make=${MAKE:-make}
-build=${BUILD:-build}
-out=${OUT:-.}
+# copies of the objects: another PREFIX changes what is built, and other tests use the tree's own program meanwhile
+build="$tmp/build"
+out=$build
+mkdir "$build"
+(cd "$root/${BUILD:-build}" && find . ! -path './tests/*' -name '*.o' -exec cp -p --parents {} "$build" \;)
 # with a blank in it: paths must be quoted on the way
 dest="$tmp/dest dir"
 prefix=/opt/char
@@ -28,10 +31,10 @@ version=$(cat "$root/VERSION")
 check "... with the version" "$tmp/log" \
     grep -q "^\.TH .*\"characterize $version\"" "$base/share/man/man1/characterize.1"
 check "the license is there" "$tmp/log" cmp "$root/COPYING" "$base/share/doc/characterize/COPYING"
-grep -o '](doc/[^)#]*)' "$root/README.md" | tr -d ']()' | sort -u | while read -r file; do
+grep -o ']([a-zA-Z][^:)#]*)' "$root/README.md" | tr -d ']()' | sort -u | while read -r file; do
     [ -e "$base/share/doc/characterize/$file" ] || echo "$file: the README links to it"
 done >"$tmp/out"
-check "the README and what it links to in doc/ are there" "$tmp/out" [ ! -s "$tmp/out" ]
+check "the README and what it links to are there" "$tmp/out" [ ! -s "$tmp/out" ]
 check "all data are there" "$tmp/log" diff -r "$root/data" "$base/share/characterize"
 
 # the Linux module's sources, as DKMS gets them, are of the same version
@@ -88,13 +91,33 @@ check "... which finds the installed data" "$tmp/out" grep -q ' throttle ' "$tmp
 mkdir "$base/lib/x86_64-linux-gnu" && cp -P "$base"/lib/libcharacterize.so* "$base/lib/x86_64-linux-gnu"
 LD_LIBRARY_PATH="$base/lib/x86_64-linux-gnu" ./shared 128fma:512fma model:only-here >"$tmp/out" 2>&1
 check "... also from a folder below lib" "$tmp/out" grep -q ' throttle ' "$tmp/out"
-rm -rf "$base/lib/x86_64-linux-gnu" "$base/share/characterize/models/only-here.model"
+# the static one, which is in no folder of its own, knows them by PREFIX
+in_tree install DESTDIR= PREFIX="$tmp/own" >"$tmp/log" 2>&1
+libs=$(sed -n 's/^Libs.private: //p' "$tmp/own/lib/pkgconfig/characterize.pc")
+# shellcheck disable=SC2086 # a list of libraries
+cc -Wall -Werror -I"$tmp/own/include" -o static transition.c "$tmp/own/lib/libcharacterize.a" $libs >"$tmp/out" 2>&1
+check "a program links the static library of another PREFIX" "$tmp/log" [ -x static ]
+./static 128fma:512fma model:xeon-gold-6130 >"$tmp/out" 2>&1
+check "... which finds the data there" "$tmp/out" grep -q ' throttle ' "$tmp/out"
+
+rm -rf "$base/lib/x86_64-linux-gnu"
 
 in_tree uninstall >"$tmp/log" 2>&1
 status=$?
 check "make uninstall" "$tmp/log" [ "$status" -eq 0 ]
 find "$dest" ! -type d >"$tmp/left"
-check "nothing is left" "$tmp/left" [ ! -s "$tmp/left" ]
+check "nothing is left but what the user has added" "$tmp/left" \
+    [ "$(cat "$tmp/left")" = "$base/share/characterize/models/only-here.model" ]
+find "$base" -path '*/characterize*' -type d >"$tmp/left"
+check "... and its folder" "$tmp/left" [ "$(wc -l <"$tmp/left")" -eq 2 ]
 check "the manual page's folder is left alone" "$tmp/log" [ -d "$base/share/man/man1" ]
+
+in_tree install DESTDIR="$dest" PREFIX='/a&b|c' LIBDIR='/a&b|c/lib' >"$tmp/log" 2>&1
+check "a PREFIX with characters that mean something to sed" "$tmp/log" \
+    grep -qxF 'prefix=/a&b|c' "$dest/a&b|c/lib/pkgconfig/characterize.pc"
+for path in PREFIX LIBDIR; do
+    in_tree install "$path=relative" >"$tmp/log" 2>&1
+    check "a relative $path is refused" "$tmp/log" grep -q "$path must begin with a slash: relative" "$tmp/log"
+done
 
 finish

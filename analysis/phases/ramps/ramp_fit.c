@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
+
+#include "analysis/stats/gsl_errors.h"
 
 enum { TO, STEP, LOG_TAU, BEGIN, PARAMETERS }; /* STEP: from - to */
 enum { TAUS = 24, BEGINS = 24, ITERATIONS = 100, POINTS_LEAST = 12, GRID_POINTS = 200 };
@@ -207,8 +208,8 @@ int ramp_fit(const double *t, const double *y, size_t n, double width, double be
     double start[PARAMETERS] = {0};
     if (n < POINTS_LEAST || !isfinite(seek(&p, start)))
         return 1;
-    gsl_error_handler_t *handler = gsl_set_error_handler_off(); /* a fit that fails is no reason to abort */
+    gsl_errors_off(); /* a fit that fails is no reason to abort */
     int status = ramp_fit_refine(&p, start, out);
-    gsl_set_error_handler(handler);
+    gsl_errors_restore();
     return status;
 }

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
+
+#include "analysis/stats/gsl_errors.h"
 
 enum { TO, FROM, LOG_TAU, BEGIN, COMMON }; /* BEGIN: the mean; not fitted where beginnings are known */
 enum { ITERATIONS = 120, TURNS = 4 };
@@ -328,10 +329,10 @@ static bool solve(size_t n, double a[LEVELS_MOST][LEVELS_MOST], double *b)
 {
     gsl_matrix_view m = gsl_matrix_view_array_with_tda(&a[0][0], n, n, LEVELS_MOST);
     gsl_vector_view x = gsl_vector_view_array(b, n);
-    gsl_error_handler_t *handler = gsl_set_error_handler_off(); /* what is not positive is no reason to abort */
+    gsl_errors_off(); /* what is not positive is no reason to abort */
     int status = gsl_linalg_cholesky_decomp1(&m.matrix);
     status = status ? status : gsl_linalg_cholesky_svx(&m.matrix, &x.vector);
-    gsl_set_error_handler(handler);
+    gsl_errors_restore();
     return status == GSL_SUCCESS;
 }
 

@@ -4,12 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "analysis/stats/robust.h"
-#include "util/order.h"
 
-enum { LEAST_FOR_LIMITS = 6, BINS_OF_WINDOW = 5, POINTS_MAX = 100000 };
+enum { BINS_OF_WINDOW = 5, POINTS_MAX = 100000 };
 
 /* The nearest of 1, 2, 5, 10, ... in the logarithm. */
 static double round_number(double x)
@@ -39,33 +36,6 @@ static size_t readings_in(const struct trace *v, double begin, double end, size_
     return found;
 }
 
-/*
- * The rank from below (from 0) that lies below the median with 97.5 % probability: the count of values below the median
- * is binomial with 1/2.
- */
-static size_t lower_rank(size_t n)
-{
-    size_t k = 0;
-    while (k < n && gsl_cdf_binomial_P((unsigned)k, 0.5, (unsigned)n) <= 0.025)
-        k++;
-    return k ? k - 1 : 0;
-}
-
-static struct estimate median_with_limits(const float *volts, size_t n)
-{
-    double x[VOLT_NEIGHBOURS];
-    struct estimate e = {NAN, NAN, NAN};
-    for (size_t i = 0; i < n; i++)
-        x[i] = (double)volts[i];
-    e.value = order_median(x, n);
-    if (n >= LEAST_FOR_LIMITS) {
-        size_t rank = lower_rank(n);
-        e.lo = order_nth_smallest(x, n, rank);
-        e.hi = order_nth_smallest(x, n, n - 1 - rank);
-    }
-    return e;
-}
-
 /* The readings nearest to a time: from *first on. `first` is that of the time before, times ascend. */
 static void move_window(const struct trace *v, size_t width, double time_us, size_t *first)
 {
@@ -86,6 +56,7 @@ int volt_points_find(const struct trace *t, const struct phases *p, double bin_u
                      size_t *readings)
 {
     struct trace v;
+    double near[VOLT_NEIGHBOURS];
     int bad = volts_gather(t, &v);
     size_t m = bad ? 0 : v.n, width = m < VOLT_NEIGHBOURS ? m : VOLT_NEIGHBOURS, first = 0, next = 0;
     size_t bins = m ? bins_of(&v, &bin_us) : 0;
@@ -101,7 +72,9 @@ int volt_points_find(const struct trace *t, const struct phases *p, double bin_u
         if ((double)readings_in(&v, at->time_us - bin_us / 2, at->time_us + bin_us / 2, &next) < usual / 2 && halted)
             continue;
         move_window(&v, width, at->time_us, &first);
-        at->volts = median_with_limits(v.channel[TRACE_VOLTS] + first, width);
+        for (size_t i = 0; i < width; i++)
+            near[i] = (double)v.channel[TRACE_VOLTS][first + i];
+        at->volts = robust_median(near, width);
         at->n = width;
         at->level_ghz = phase && !halted ? phase->freq_ghz.value : NAN;
         ++*n;

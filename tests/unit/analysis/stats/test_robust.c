@@ -83,6 +83,41 @@ static void medians_of_nothing_and_little(void **state)
     assert_true(order_median(two, 2) == 7);
 }
 
+/* Ranks (from 1) in tables of the sign test; values that are their ranks, the other way round. */
+static void limits_of_medians_are_those_of_the_sign_test(void **state)
+{
+    static const struct {
+        size_t n;
+        double lo, hi;
+    } known[] = {{0, NAN, NAN}, {5, NAN, NAN}, {6, 1, 6},   {8, 1, 8},
+                 {9, 2, 8},     {15, 4, 12},   {20, 6, 15}, {100, 40, 61}};
+    double x[100];
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        for (size_t i = 0; i < known[k].n; i++)
+            x[i] = (double)(known[k].n - i);
+        struct estimate e = robust_median(x, known[k].n);
+        same(e.value, known[k].n ? 0.5 * (double)(known[k].n + 1) : NAN);
+        same(e.lo, known[k].lo);
+        same(e.hi, known[k].hi);
+    }
+}
+
+/* Noise of 0.5 about a level that steps up a hundred times as far, with a gap; in place. */
+static void steps_are_no_noise(void **state)
+{
+    double x[MOST];
+    struct rng r;
+    (void)state;
+    rng_init(&r, 3, 1);
+    for (size_t i = 0; i < MOST; i++)
+        x[i] = 0.5 * rng_normal(&r) + (double)(i / 50) * 50;
+    x[100] = NAN;
+    double noise = robust_step_noise(x, MOST, x);
+    assert_true(noise > 0.4 && noise < 0.6);
+    assert_true(isnan(robust_step_noise(x, 1, x)) && isnan(robust_step_noise(x, 0, x)));
+}
+
 static void mad_of_normal_noise_is_its_sigma(void **state)
 {
     (void)state;
@@ -303,12 +338,20 @@ static void modes_of_random_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_are_those_of_sorting),     cmocka_unit_test(medians_of_nothing_and_little),
-        cmocka_unit_test(mad_of_normal_noise_is_its_sigma), cmocka_unit_test(centre_of_stepped_values),
-        cmocka_unit_test(centre_knows_what_is_wild),        cmocka_unit_test(centre_of_noise),
-        cmocka_unit_test(half_widths_are_students),         cmocka_unit_test(means_with_limits),
-        cmocka_unit_test(limits_hold_as_often_as_they_say), cmocka_unit_test(modes_are_groups),
-        cmocka_unit_test(two_modes_without_a_gap_are_two),  cmocka_unit_test(modes_of_random_groups),
+        cmocka_unit_test(medians_are_those_of_sorting),
+        cmocka_unit_test(medians_of_nothing_and_little),
+        cmocka_unit_test(limits_of_medians_are_those_of_the_sign_test),
+        cmocka_unit_test(steps_are_no_noise),
+        cmocka_unit_test(mad_of_normal_noise_is_its_sigma),
+        cmocka_unit_test(centre_of_stepped_values),
+        cmocka_unit_test(centre_knows_what_is_wild),
+        cmocka_unit_test(centre_of_noise),
+        cmocka_unit_test(half_widths_are_students),
+        cmocka_unit_test(means_with_limits),
+        cmocka_unit_test(limits_hold_as_often_as_they_say),
+        cmocka_unit_test(modes_are_groups),
+        cmocka_unit_test(two_modes_without_a_gap_are_two),
+        cmocka_unit_test(modes_of_random_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
