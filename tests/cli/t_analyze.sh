@@ -201,4 +201,12 @@ else
     skip "a file that may not be read" "no setpriv to become another user"
 fi
 
+clean
+{ echo run,time_us,freq_ghz; for i in $(seq 40); do echo "0,$i,2.8"; done; } >cut.csv
+truncate -s -3 cut.csv
+run --analyze cut.csv --csv kept.csv
+verdict "a last line that was cut is left out, with a warning" \
+    test "$status" -eq 0 -a "$(grep -c 'warning: cut.csv: the last line has no end' "$err")" -eq 1 -a \
+    "$(grep -c '^0,' kept.csv)" -eq 39
+
 finish
