@@ -163,7 +163,10 @@ static int refuse_header(struct reader *r, const struct trace *t, bool have_time
                                                                 : '\0';
     if (separator)
         return trace_csv_fail(r, 0, "the header line is one column, '%s': fields are separated by commas, not by %s",
-                              shown.text, separator == '\t' ? "tabs" : separator == ';' ? "';'" : "'|'");
+                              shown.text,
+                              separator == '\t'  ? "tabs"
+                              : separator == ';' ? "';'"
+                                                 : "'|'");
     return trace_csv_fail(r, 0, "the header line, '%s', names no %s%s%s%s", shown.text,
                           have_time ? "measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)"
                                     : "column time_us (microseconds), nor idle_us and first_us",

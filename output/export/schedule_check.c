@@ -49,7 +49,7 @@ static int check_columns(const struct table *t, char *why, size_t why_size)
 
 /* ---- what was read, which nobody may have measured ---- */
 
-static int check_units(const struct table *t, char *why, size_t why_size)
+static int check_column_units(const struct table *t, char *why, size_t why_size)
 {
     const struct table_kind *k = tables_find(t->name);
     for (size_t c = 0; k && c < k->n_columns; c++)
@@ -92,7 +92,7 @@ const struct table *schedule_check_read(const struct table *const *tables, size_
 {
     double cores = schedule_check_cores(tables, n);
     for (size_t i = 0; i < n; i++) {
-        if (check_units(tables[i], why, why_size) != 0)
+        if (check_column_units(tables[i], why, why_size) != 0)
             return tables[i];
         for (size_t row = 0; row < tables[i]->n_rows; row++)
             if (check_run(tables[i], row, cores, why, why_size) != 0)

@@ -379,11 +379,12 @@ static void other_formats_are_named(void **state)
         {"run;time_us;freq_ghz\n0;1;2\n", "'run;time_us;freq_ghz': fields are separated by commas, not by ';'"},
         {"idle_us;first_us\n1;2\n", "fields are separated by commas, not by ';'"},
         {"run\ttime_us\tfreq_ghz\n0\t1\t2\n", "not by tabs"},
-        {"run,time_ms,freq_ghz\n0,1,2\n", "names no column time_us (microseconds), nor idle_us and first_us; nearest is "
-                                         "'time_ms'"},
+        {"run,time_ms,freq_ghz\n0,1,2\n",
+         "names no column time_us (microseconds), nor idle_us and first_us; nearest is "
+         "'time_ms'"},
         {"Time_US,freq_ghz\n1,2\n", "nearest is 'Time_US'"},
         {"time_us,Freq_GHz\n1,2\n", "'time_us,Freq_GHz', names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, "
-                                     "lvl2, throttle); nearest is 'Freq_GHz'"},
+                                    "lvl2, throttle); nearest is 'Freq_GHz'"},
         {"when,what\n1,2\n", "'when,what', names no column time_us (microseconds), nor idle_us and first_us"},
         {"time_us,freq_ghz\r-49.9871,2.8\r", "lines end with CR alone"},
         {"# to: 512fma\rtime_us,freq_ghz\r-49.9871,2.8\r", "lines end with CR alone"},

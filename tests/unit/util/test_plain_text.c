@@ -172,12 +172,9 @@ static void messages_show_the_beginning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_well_formed_stays),
-        cmocka_unit_test(what_is_not_well_formed_is_replaced),
-        cmocka_unit_test(what_moves_or_reorders_is_not_shown),
-        cmocka_unit_test(what_does_not_fit_is_cut_off),
-        cmocka_unit_test(messages_show_the_beginning),
-        cmocka_unit_test(no_zero_is_negative),
+        cmocka_unit_test(what_is_well_formed_stays),           cmocka_unit_test(what_is_not_well_formed_is_replaced),
+        cmocka_unit_test(what_moves_or_reorders_is_not_shown), cmocka_unit_test(what_does_not_fit_is_cut_off),
+        cmocka_unit_test(messages_show_the_beginning),         cmocka_unit_test(no_zero_is_negative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
