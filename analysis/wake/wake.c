@@ -252,7 +252,7 @@ static void wake_warn(struct wake_series *s, struct wake_stages *out)
                  out->discarded, out->points);
     if (out->n > 1 && (double)out->mixed > 2 * most * (double)out->points)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
-                 "%zu of %zu points are on the level of the neighbouring stage: the idle times were not exact, or the "
+                 "%zu of %zu points are on the level of the neighboring stage: the idle times were not exact, or the "
                  "boundary moves",
                  out->mixed, out->points);
 }

@@ -184,7 +184,7 @@ static int check_demanding_kernel(struct model_parser *p, const struct model_dem
     return 0;
 }
 
-static int check_kernels(struct model_parser *p)
+static int model_check_kernels(struct model_parser *p)
 {
     const struct model *m = p->model;
     bool has_add = false;
@@ -255,7 +255,7 @@ static int check_rest(struct model_parser *p)
         if (m->boosts[i].cores.hi > m->cores)
             return model_fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
                               m->boosts[i].cores.hi, m->cores);
-    if (check_kernels(p) != 0 || check_mixtures(p) != 0 || check_unlike(p) != 0 || model_check_widths(p) != 0)
+    if (model_check_kernels(p) != 0 || check_mixtures(p) != 0 || check_unlike(p) != 0 || model_check_widths(p) != 0)
         return -1;
     double busy = 0;
     for (size_t i = 0; i < m->n_interrupts; i++)
