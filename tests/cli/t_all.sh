@@ -184,7 +184,9 @@ for _ in $(seq 100); do
     [ ! -d removed/cells ] || break
     sleep 0.05
 done
-mv removed elsewhere && rm -rf elsewhere
+kill -STOP $program # else it may see what is left so far
+rm -rf removed
+kill -CONT $program
 wait $program
 status=$?
 verdict "--all: its directory is removed while it runs: no advice to resume it" \
