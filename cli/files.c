@@ -26,10 +26,12 @@ static bool files_same_place(const char *a, const char *b)
 {
     char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];
     struct stat s, t;
-    if (strcmp(a, b) == 0 || (file_is_stdout(a) && file_is_stdout(b)))
-        return true;
     if (file_is_stdout(a) || file_is_stdout(b))
+        return file_is_stdout(a) && file_is_stdout(b);
+    if (stat(a, &s) == 0 && S_ISCHR(s.st_mode)) /* /dev/null: nothing is overwritten there */
         return false;
+    if (strcmp(a, b) == 0)
+        return true;
     int fa = path_open_parent(a, name_a, why, sizeof(why)), fb = path_open_parent(b, name_b, why, sizeof(why));
     bool same = fa >= 0 && fb >= 0 && fstat(fa, &s) == 0 && fstat(fb, &t) == 0 && s.st_dev == t.st_dev &&
                 s.st_ino == t.st_ino && strcmp(name_a, name_b) == 0;

@@ -63,7 +63,7 @@ static void buffer_stdout(void)
 
 int main(int argc, char **argv)
 {
-    struct options options;
+    static struct options options; /* large, and a stack may be small */
     fill_standard_streams();
     if (privileges_check() != DONE)
         return CANNOT;

@@ -296,6 +296,9 @@ static int collect_measure_all(const struct options *o, const struct table_kind 
 static int check_together(const struct options *o, const struct collected *c)
 {
     char why[500];
+    const struct table *odd = o->input != NULL ? schedule_check_read(c->list, c->n, why, sizeof(why)) : NULL;
+    if (odd != NULL)
+        return refuse(BAD_USAGE, "%s/tables/%s.json: %s", o->input, odd->name, why);
     if (schedule_check_tables(c->list, c->n, why, sizeof(why)) == 0 &&
         schedule_check_rows(c->list, c->n, why, sizeof(why)) == 0)
         return DONE;

@@ -316,6 +316,8 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
         return refuse(BAD_USAGE,
                       "%s is not empty and was not written by --all; choose another directory with --output DIR",
                       d->path);
+    if (text == NULL && resume && !d->quiet)
+        complain("no run to resume in %s: starting one", d->path);
     if (text == NULL)
         return file_write(file, print_identity, identity);
     int status = resume ? run_directory_compare(d->path, file, text, length, identity)
@@ -398,13 +400,22 @@ static bool is_there(const struct run_directory *d)
            named.st_ino == held.st_ino;
 }
 
-static const char *const gone = "was removed or renamed during the run";
+/* What became of a directory that is not there, and what can be done about it. */
+static const char *gone(const struct run_directory *d, const char **remedy)
+{
+    struct stat held;
+    bool removed = fstat(d->fd, &held) == 0 && held.st_nlink == 0;
+    *remedy = removed ? "nothing of the run is left" : "give it its name back and continue with --resume";
+    return removed ? "was removed during the run" : "was renamed during the run";
+}
 
 int run_directory_check(const struct run_directory *d)
 {
+    const char *remedy;
     if (is_there(d))
         return DONE;
-    return refuse(FAILED, "%s %s", d->path, gone);
+    const char *what = gone(d, &remedy);
+    return refuse(FAILED, "%s %s; %s", d->path, what, remedy);
 }
 
 /* Where one cell cannot be kept, no other can: the run ends. */
@@ -413,9 +424,10 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
 {
     struct run_directory *d = data;
     char *directory = NULL, *file = cell_file(d, k, c), why[WHY_SIZE] = "out of memory";
+    const char *remedy = "once that is fixed, continue with --resume";
     int status = FAILED;
     if (!is_there(d))
-        snprintf(why, sizeof(why), "%s %s", d->path, gone);
+        snprintf(why, sizeof(why), "%s %s", d->path, gone(d, &remedy));
     else if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0)
         status = directories_try_make(directory, NULL, why, sizeof(why));
     if (status == DONE)
@@ -424,7 +436,7 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
     free(file);
     if (status != DONE) {
         d->failed = true;
-        return machine_fail(err, MACHINE_FAILED, "once that is fixed, continue with --resume", "%s", why);
+        return machine_fail(err, MACHINE_FAILED, remedy, "%s", why);
     }
     return MACHINE_OK;
 }

@@ -42,6 +42,7 @@ struct trace {
     size_t n_meta;
     struct trace_extra *extra;
     size_t n_extra;
+    bool cut;   /* the file's last line had no end, may have been cut, and was left out */
     char *text; /* arena of the unknown columns; begins with an empty text */
     size_t text_used, text_capacity;
 };

@@ -14,6 +14,7 @@
 #include "trace/discarded.h"
 #include "trace/trace.h"
 #include "util/csv_field.h"
+#include "util/edit_distance.h"
 #include "util/order.h"
 #include "util/plain_text.h"
 
@@ -24,6 +25,7 @@ struct reader {
     FILE *in;
     char *line;
     size_t length, number; /* of the line; from 1 */
+    bool ended;            /* the line has an end; the last one of a truncated file has none */
     int column[COLUMNS_MAX];
     size_t n_columns;
     bool have_channel;
@@ -62,6 +64,25 @@ __attribute__((format(printf, 3, 4))) static void trace_csv_outside(struct reade
     r->is_outside = true;
 }
 
+/* Whether lines end within this one: CR between two fields, not beside the comma as CRLF tools leave it. */
+static bool ends_within(const struct reader *r)
+{
+    for (size_t i = 1; i + 1 < r->length && !r->samples; i++)
+        if (r->line[i] == '\r' && !memchr(",\r\t ", r->line[i - 1], 4) && !memchr(",\r\t ", r->line[i + 1], 4))
+            return true;
+    return false;
+}
+
+/* A line that is none of a text: what the file is instead. */
+static int refuse_bytes(struct reader *r, const char *what)
+{
+    if (r->number == 1 && r->length > 2 && !memcmp(r->line, "\x1f\x8b", 2))
+        return trace_csv_fail(r, 0, "compressed by gzip; zcat FILE | characterize --analyze - reads it");
+    if (ends_within(r))
+        return trace_csv_fail(r, 0, "lines end with CR alone; LF or CRLF would work (tr '\\r' '\\n')");
+    return trace_csv_fail(r, 0, "%s", what);
+}
+
 /* The next line without its line end. 1 = got one, 0 = end of file, -1 = failed. */
 static int next_line(struct reader *r)
 {
@@ -70,19 +91,20 @@ static int next_line(struct reader *r)
     r->number++;
     while ((c = getc_unlocked(r->in)) != EOF && c != '\n') {
         if (!c) /* it would hide what follows from every string function */
-            return trace_csv_fail(r, 0, "NUL byte: not a text file");
+            return refuse_bytes(r, "NUL byte: not a text file");
         if (r->length == LINE_MAX_BYTES)
-            return trace_csv_fail(r, 0, "the line is longer than %d bytes: not a trace", LINE_MAX_BYTES);
+            return refuse_bytes(r, "the line is longer than 1 MiB: not a trace");
         r->line[r->length++] = (char)c;
     }
     if (ferror(r->in))
         return trace_csv_fail(r, 0, "reading failed: %s", strerror(errno));
     if (c == EOF && !r->length)
         return 0;
+    r->ended = c == '\n';
     while (r->length && r->line[r->length - 1] == '\r')
         r->length--;
     r->line[r->length] = '\0';
-    return 1;
+    return ends_within(r) ? refuse_bytes(r, "") : 1;
 }
 
 /* Of a column that is known. */
@@ -116,8 +138,44 @@ static int trace_csv_column_of(struct reader *r, struct trace *t, const char *na
     return trace_add_extra(t, name) ? trace_csv_fail(r, 0, "out of memory") : COLUMN_EXTRA + (int)t->n_extra - 1;
 }
 
+/* The unknown column that is called almost `wanted`; NULL: none is. */
+static const char *almost(const struct trace *t, const char *wanted)
+{
+    const char *nearest = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; i < t->n_extra; i++) {
+        unsigned d = edit_distance(t->extra[i].name, strlen(t->extra[i].name), wanted);
+        if (d < least) {
+            least = d;
+            nearest = t->extra[i].name;
+        }
+    }
+    return nearest;
+}
+
+/* A header line, `shown`, without what is needed. */
+static int refuse_header(struct reader *r, const struct trace *t, bool have_time, struct plain_shown shown)
+{
+    const char *near = have_time ? NULL : almost(t, "time_us");
+    for (int c = 0; c < TRACE_CHANNELS && have_time && !near; c++)
+        near = almost(t, trace_channel_name((enum trace_channel)c));
+    const char separator = t->n_extra == 1 && r->n_columns == 1 ? t->extra[0].name[strcspn(t->extra[0].name, ";\t|")]
+                                                                : '\0';
+    if (separator)
+        return trace_csv_fail(r, 0, "the header line is one column, '%s': fields are separated by commas, not by %s",
+                              shown.text,
+                              separator == '\t'  ? "tabs"
+                              : separator == ';' ? "';'"
+                                                 : "'|'");
+    return trace_csv_fail(r, 0, "the header line, '%s', names no %s%s%s%s", shown.text,
+                          have_time ? "measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)"
+                                    : "column time_us (microseconds), nor idle_us and first_us",
+                          near ? "; nearest is '" : "", near ? plain_shown(near).text : "", near ? "'" : "");
+}
+
 static int trace_csv_read_header(struct reader *r, struct trace *t)
 {
+    const struct plain_shown shown = plain_shown(r->line);
     char *at = r->line;
     bool last = false, have_time = false;
     while (!last) {
@@ -138,12 +196,7 @@ static int trace_csv_read_header(struct reader *r, struct trace *t)
         have_time |= column == COLUMN_TIME;
         r->column[r->n_columns++] = column;
     }
-    if (!have_time)
-        return trace_csv_fail(r, 0, "the header line names no column time_us");
-    if (!r->have_channel)
-        return trace_csv_fail(
-            r, 0, "the header line names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, lvl2, throttle)");
-    return 0;
+    return have_time && r->have_channel ? 0 : refuse_header(r, t, have_time, shown);
 }
 
 /* "# key: value" becomes metadata; other comment lines are comments. */
@@ -243,6 +296,18 @@ static int read_sample(struct reader *r, struct trace *t)
         return trace_csv_fail(r, 0, "time_us goes backwards from %.10g to %.10g (repetitions need a column 'run')",
                               t->time_us[i - 1], t->time_us[i]);
     return 0;
+}
+
+/* A line without an end may lack the end of its last number, too: it is checked, and left out. */
+static int read_cut_sample(struct reader *r, struct trace *t)
+{
+    const size_t n = t->n, samples = r->samples, outside = r->outside;
+    int bad = read_sample(r, t);
+    t->n = n;
+    t->cut = true;
+    r->samples = samples;
+    r->outside = outside;
+    return bad;
 }
 
 static int permute(void *column, size_t size, const struct order_key *o, size_t n)
@@ -356,7 +421,7 @@ static int trace_csv_read_all(struct reader *r, struct trace *t)
         else if (!r->line[strspn(r->line, " \t")])
             continue;
         else
-            bad = r->n_columns ? read_sample(r, t) : trace_csv_read_header(r, t);
+            bad = !r->n_columns ? trace_csv_read_header(r, t) : r->ended ? read_sample(r, t) : read_cut_sample(r, t);
         if (bad)
             return -1;
     }

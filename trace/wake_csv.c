@@ -16,6 +16,7 @@ struct wake_reader {
     FILE *in;
     char *line;
     size_t number;               /* of the line, from 1 */
+    bool ended;                  /* the line has an end */
     size_t idle, first, unit, n; /* columns from 1; 0: there is none; n: how many there are */
     struct trace_error *err;
 };
@@ -44,6 +45,7 @@ static int wake_csv_line(struct wake_reader *r)
         r->line[length++] = (char)c;
     }
     r->line[length] = '\0';
+    r->ended = c == '\n';
     if (ferror(r->in))
         return wake_csv_fail(r, 0, "reading failed: %s", strerror(errno));
     return c != EOF || length > 0;
@@ -74,24 +76,35 @@ bool wake_csv_is(const char *header_line)
     return r.idle > 0 && r.first > 0;
 }
 
-static void wake_csv_comment(struct wake_csv *w, char *line)
+static int wake_csv_unit(struct wake_reader *r, struct wake_csv *w, size_t column, const char *unit)
+{
+    if ((w->n > 0 || w->unit[0] != '\0') && strcmp(w->unit, unit) != 0)
+        return wake_csv_fail(r, column, "unit '%s' after '%s': one recording, one unit; split the file",
+                             plain_shown(unit).text, plain_shown(w->unit).text);
+    snprintf(w->unit, sizeof w->unit, "%s", unit);
+    return strlen(unit) < sizeof w->unit ? 0 : wake_csv_fail(r, column, "the unit's name is too long");
+}
+
+static int wake_csv_comment(struct wake_reader *r, struct wake_csv *w, char *line)
 {
     const struct {
         const char *key;
         char *value;
         size_t size;
-    } known[] = {{"unit", w->unit, sizeof w->unit},
-                 {"cpu", w->cpu, sizeof w->cpu},
+    } known[] = {{"cpu", w->cpu, sizeof w->cpu},
                  {"machine", w->machine, sizeof w->machine},
                  {"environment", w->environment, sizeof w->environment}};
     char *colon = strchr(line, ':');
     if (colon == NULL)
-        return;
+        return 0;
     *colon = '\0';
     const char *key = csv_field_trim(line + 1), *value = csv_field_trim(colon + 1);
+    if (strcmp(key, "unit") == 0)
+        return wake_csv_unit(r, w, 0, value);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(key, known[i].key) == 0)
             snprintf(known[i].value, known[i].size, "%s", value);
+    return 0;
 }
 
 static int wake_csv_value(struct wake_reader *r, size_t column, const char *field, struct wake_row *row)
@@ -108,15 +121,6 @@ static int wake_csv_value(struct wake_reader *r, size_t column, const char *fiel
     return 0;
 }
 
-static int wake_csv_unit(struct wake_reader *r, struct wake_csv *w, const char *field)
-{
-    if (w->n > 0 && strcmp(w->unit, field) != 0)
-        return wake_csv_fail(r, r->unit, "unit '%s' after '%s': one recording, one unit; split the file",
-                             plain_shown(field).text, plain_shown(w->unit).text);
-    snprintf(w->unit, sizeof w->unit, "%s", field);
-    return strlen(field) < sizeof w->unit ? 0 : wake_csv_fail(r, r->unit, "the unit's name is too long");
-}
-
 static int wake_csv_row(struct wake_reader *r, struct wake_csv *w)
 {
     struct wake_row row = {0, 0};
@@ -131,13 +135,17 @@ static int wake_csv_row(struct wake_reader *r, struct wake_csv *w)
         if (column > r->n)
             return wake_csv_fail(r, column, "more fields than the %zu columns of the header line", r->n);
         int status = column == r->idle || column == r->first ? wake_csv_value(r, column, field, &row)
-                     : column == r->unit                     ? wake_csv_unit(r, w, field)
+                     : column == r->unit                     ? wake_csv_unit(r, w, column, field)
                                                              : 0;
         if (status != 0)
             return -1;
     }
     if (column < r->n)
         return wake_csv_fail(r, column, "the line ends after %zu of %zu fields", column, r->n);
+    if (!r->ended) { /* nor may its last number be whole */
+        w->cut = true;
+        return 0;
+    }
     if (!list_room(&w->row, w->n, sizeof *w->row))
         return wake_csv_fail(r, 0, "out of memory");
     w->row[w->n++] = row;
@@ -151,9 +159,11 @@ static int wake_csv_read_all(struct wake_reader *r, struct wake_csv *w)
         char *line = r->line;
         if (r->number == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
             memmove(line, line + 3, strlen(line + 3) + 1);
+        if (line[0] == '#' && wake_csv_comment(r, w, line) != 0)
+            return -1;
         if (line[0] == '#')
-            wake_csv_comment(w, line);
-        else if (line[strspn(line, " \t\r")] != '\0' && r->n == 0)
+            continue;
+        if (line[strspn(line, " \t\r")] != '\0' && r->n == 0)
             wake_csv_header(r, line);
         else if (line[strspn(line, " \t\r")] != '\0' && wake_csv_row(r, w) != 0)
             return -1;

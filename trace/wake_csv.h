@@ -15,6 +15,7 @@ struct wake_row {
 struct wake_csv {
     struct wake_row *row;
     size_t n;
+    bool cut; /* the last line had no end, may have been cut, and was left out */
     char unit[48], cpu[160], machine[160], environment[400]; /* "": not given */
 };
 

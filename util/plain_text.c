@@ -87,11 +87,14 @@ char *plain_text_copy(const char *in)
 
 struct plain_shown plain_shown(const char *text)
 {
+    char all[PLAIN_SHOWN_MAX + 8]; /* room for two more characters: whether there is more */
     struct plain_shown s;
-    size_t n = 0;
-    for (; n < PLAIN_SHOWN_MAX && text[n] != '\0'; n++)
-        s.text[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
-    strcpy(s.text + n, text[n] != '\0' ? "..." : "");
+    size_t length = plain_text(text, all, sizeof all), n = length;
+    if (length > PLAIN_SHOWN_MAX)
+        for (n = PLAIN_SHOWN_MAX; continues((unsigned char)all[n]);)
+            n--;
+    memcpy(s.text, all, n);
+    strcpy(s.text + n, n < length ? "..." : "");
     return s;
 }
 

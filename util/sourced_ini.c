@@ -93,6 +93,13 @@ unsigned sourced_ini_has(const struct sourced_ini *r, unsigned section, const ch
     return seen ? seen->line : 0;
 }
 
+unsigned sourced_ini_line(const struct sourced_ini *r, const char *header, const char *key)
+{
+    const struct sourced_ini_seen *section = find_seen(r, 0, header);
+    unsigned line = section ? sourced_ini_has(r, 1 + (unsigned)(section - r->seen), key) : 0;
+    return line || !section ? line : section->line;
+}
+
 /* ---- lines ---- */
 
 static int check_bytes(struct sourced_ini *r, const char *line, size_t n)

@@ -66,6 +66,8 @@ int sourced_ini_once(struct sourced_ini *r, const char *key);
 int sourced_ini_twice(struct sourced_ini *r, const char *key, unsigned first_line);
 /* The line in which it was remembered in the section with this number; 0: it was not. */
 unsigned sourced_ini_has(const struct sourced_ini *r, unsigned section, const char *key);
+/* The same of the section with this header; of a key that it lacks, the line of the header; 0: no such section. */
+unsigned sourced_ini_line(const struct sourced_ini *r, const char *header, const char *key);
 
 /*
  * Fills *err with "FILE:LINE: KEY: text", what is quoted in it made safe for a terminal, and returns MACHINE_BAD_INPUT.

@@ -11,7 +11,7 @@
 #include "util/error.h"
 #include "util/order.h"
 
-enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4 };
+enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4, STRAYS = WAKE_STAGE_LEAST / 2 };
 
 #define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */
 #define CAPPED 3.0       /* standard deviations beyond which a point counts no more */
@@ -49,11 +49,10 @@ static int wake_sort(const struct wake_point *p, size_t n, struct wake_series *s
 /* Cuts the series; more cuts than there may be stages are counted, not kept. Returns the number of stretches. */
 static size_t wake_cut(struct wake_series *s)
 {
-    double lowest = s->y[0], highest = s->y[0], cost[GRID];
-    for (size_t i = 0; i < s->n; i++) {
-        lowest = fmin(lowest, s->y[i]);
-        highest = fmax(highest, s->y[i]);
-    }
+    /* a stage has WAKE_STAGE_LEAST points, and no level beyond half as many; single points may be anywhere */
+    memcpy(s->scratch, s->y, s->n * sizeof *s->y);
+    qsort(s->scratch, s->n, sizeof *s->scratch, order_double);
+    double lowest = s->scratch[STRAYS], highest = s->scratch[s->n - 1 - STRAYS], cost[GRID];
     double step = fmax(s->sigma, (highest - lowest) / (GRID - 1)), cap = CAPPED * CAPPED;
     s->sigma = step;
     size_t levels = (size_t)ceil((highest - lowest) / step) + 1, cheapest = 0;

@@ -28,6 +28,13 @@ static int unreadable(const char *name, const char *why)
     return refuse(BAD_USAGE, "cannot read %s: %s", name, why);
 }
 
+/* Of a file whose last line was left out. */
+static void tell_cut(const struct options *o, bool cut)
+{
+    if (cut)
+        complain("warning: %s: the last line has no end, may have been cut, and is left out", job_analyze_shown(o));
+}
+
 static int read_stream(FILE *in, const char *name, struct trace *t)
 {
     struct machine_error error;
@@ -105,6 +112,7 @@ static int analyze_trace(const struct options *o, FILE *in)
     int status = read_stream(in, job_analyze_shown(o), &trace);
     if (status != DONE)
         return status;
+    tell_cut(o, trace.cut);
     stem_of(o->job_argument, &trace, stem, sizeof(stem));
     status = outputs_choose(o, &answers_trace, stem, NULL, &out);
     if (status == DONE)
@@ -161,6 +169,7 @@ static int analyze_wake(const struct options *o, FILE *in)
             snprintf(at, sizeof(at), ":%zu", e.line);
         return refuse(BAD_USAGE, "%s%s: %s", job_analyze_shown(o), at, e.text);
     }
+    tell_cut(o, wake.cut);
     stem_of(o->job_argument, NULL, stem, sizeof(stem));
     int status = outputs_choose(o, &answers_wake, stem, NULL, &out);
     if (status == DONE)

@@ -41,8 +41,12 @@ static int export_tables(const struct options *o, const struct collected *tables
     char why[WHY_SIZE];
     if (schedule_from_tables(tables->list, tables->n, &schedule, why, sizeof(why)) != 0)
         return refuse(FAILED, "nothing was exported: %s", why);
-    tell_left_out(&schedule);
-    int status = write_export(o, &schedule);
+    bool inconsistent = o->input != NULL && schedule_check_consistent(&schedule, why, sizeof(why)) != 0;
+    int status = inconsistent ? refuse(BAD_USAGE, "%s: nothing was exported: %s", o->input, why) : DONE;
+    if (!inconsistent) {
+        tell_left_out(&schedule);
+        status = write_export(o, &schedule);
+    }
     schedule_free(&schedule);
     return status;
 }

@@ -108,11 +108,11 @@ static int list_skus(void)
     if (model_list(NULL, &names, &n) != 0)
         return complain_out_of_memory();
     int status = print_each(names, n, print_sku, DONE);
-    printf("\n%s: run one with --machine model:NAME.\n",
-           n > 0 ? "CPUs with a model" : "No models were found (CHARACTERIZE_DATA sets their directory)");
+    printf(n > 0 ? "\nCPUs with a model: run one with --machine model:NAME.\n\n"
+                 : "No models were found (CHARACTERIZE_DATA sets their directory).\n");
     if (sku_list(NULL, &names, &n) != 0)
         return complain_out_of_memory();
-    printf("\nCPUs with published figures, for --validate NAME:\n");
+    printf(n > 0 ? "CPUs with published figures, for --validate NAME:\n" : "Nor were published figures.\n");
     return print_each(names, n, print_figures, status);
 }
 

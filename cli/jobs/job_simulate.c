@@ -72,9 +72,7 @@ static int open_workload(const struct simulating *s, uint64_t seed, struct sim_w
     const struct sim_workload_options options = {
         .recorded = g->recorded,
         .active_cores = o->tables.n_active == 1 ? o->tables.active[0] : 0,
-        .siblings = s->siblings == NULL      ? g->siblings
-                    : s->siblings[0] != '\0' ? s->siblings
-                                             : NULL,
+        .siblings = s->siblings != NULL ? s->siblings : g->siblings,
         .smt_given = g->smt.given,
         .smt = g->smt.on,
         .works = g->n_schedulers > 0,

@@ -153,7 +153,7 @@ static int check_and_measure(struct measuring *m, const struct options *o, struc
 static int measure_and_conclude(const struct options *o, struct transition_setup *s, const struct outputs *out)
 {
     char missing[1000], counters[500];
-    struct measuring m;
+    static struct measuring m; /* as in main(): large */
     struct switches_seen seen;
     int status = measuring_open(o, &m);
     if (status != DONE)

@@ -25,12 +25,25 @@ static const struct {
             {WITH_RESTORE, "--restore"},
             {WITH_LIST, "--list"}};
 
+/* What goes with --input: all else says how to measure, and nothing is measured. */
+static int check_input(const struct options *o, const char *option)
+{
+    static const char *const with[] = {"input", "csv", "json", "quiet"};
+    if (o->input == NULL || strcmp(option, o->job_option) == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+        if (strcmp(option, with[i]) == 0)
+            return 0;
+    return refuse(BAD_USAGE, "--%s cannot be combined with --input, which %s", option,
+                  o->job == JOB_SELF_TEST ? "judges readings taken earlier" : "reads tables measured earlier");
+}
+
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with)
 {
     const unsigned measuring = WITH_MEASURING | WITH_PROFILE;
     char names[200] = "";
     if ((with & 1u << o->job) != 0)
-        return 0;
+        return check_input(o, option);
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
         if ((with & jobs[i].job) != 0)
             text_list_add(names, sizeof(names), " or ", "%s", jobs[i].example);
@@ -44,18 +57,9 @@ int option_conflicts_with_job(const struct options *o, const char *option, unsig
 static int check_machine(const struct options *o)
 {
     bool changes = o->turbo.given || o->fixed_ghz.given;
-    const char *change = o->turbo.given ? "--turbo" : "--fixed-frequency";
     if (changes && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
-        return refuse(BAD_USAGE, "%s would change this machine and cannot be combined with --machine %s", change,
-                      o->machine);
-    const char *kept = o->job == JOB_SELF_TEST ? "judges readings taken earlier" : "reads tables measured earlier";
-    if (o->input != NULL && (o->machine != NULL || (o->job == JOB_SELF_TEST && o->cpu.given)))
-        return refuse(BAD_USAGE, "%s cannot be combined with --input, which %s",
-                      o->machine != NULL ? "--machine" : "--cpu", kept);
-    if (o->input != NULL && o->bundle != NULL)
-        return refuse(BAD_USAGE, "--bundle cannot be combined with --input, which judges readings taken earlier");
-    if (o->input != NULL && changes)
-        return refuse(BAD_USAGE, "%s cannot be combined with --input, which reads tables measured earlier", change);
+        return refuse(BAD_USAGE, "%s would change this machine and cannot be combined with --machine %s",
+                      o->turbo.given ? "--turbo" : "--fixed-frequency", o->machine);
     if (o->n_cpus > 0 && o->cpu.given && (unsigned)o->cpu.value != o->cpus[0])
         return refuse(BAD_USAGE, "--cpu %u is not the first of --cpus, which is measured; omit --cpu",
                       (unsigned)o->cpu.value);
@@ -73,8 +77,11 @@ static int check_simulate(const struct options *o)
         timeout = timeout || o->simulate.policy[i] == SIM_TIMEOUT;
     if (o->timeout_us.given && !timeout)
         return refuse(BAD_USAGE, "--timeout is for policy timeout, which --policy leaves out");
-    if (o->tables.n_active > 1 || (o->tables.n_active == 1 && o->tables.active[0] == 0))
+    if (o->tables.n_active > 1)
         return refuse(BAD_USAGE, "--active-cores: --simulate takes one number");
+    if (o->tables.n_active == 1 && o->tables.active[0] == 0)
+        return refuse(BAD_USAGE, "--active-cores: --simulate takes 1 and more, not 0 or all; without it, cores are "
+                                 "counted");
     return 0;
 }
 
@@ -198,8 +205,9 @@ int option_conflicts_check(const struct options *o)
         return refuse(
             BAD_USAGE,
             "nothing to do: add --transition FROM:TO, --table NAME, --all, --analyze FILE or --list WHAT; see --help");
-    return check_machine(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 || check_profile(o) != 0 ||
-                   option_quiet_check(o) != 0 || check_table(o) != 0 || option_conflicts_check_names(o) != 0
+    /* whether a table takes an option at all comes before how it would have to be written */
+    return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
+                   check_profile(o) != 0 || option_quiet_check(o) != 0 || option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

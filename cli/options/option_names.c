@@ -7,6 +7,7 @@
 
 #include "cli/messages.h"
 #include "util/edit_distance.h"
+#include "util/text_list.h"
 
 /* What argp adds by itself. */
 static const struct argp_option added_by_argp[] = {{"help", '?', NULL, 0, "", 0},
@@ -14,9 +15,9 @@ static const struct argp_option added_by_argp[] = {{"help", '?', NULL, 0, "", 0}
                                                    {"version", 'V', NULL, 0, "", 0},
                                                    {NULL, 0, NULL, 0, NULL, 0}};
 
-/* How many long options begin with a name; 1 if one equals it. *found is one of them. */
+/* How many long options begin with a name; 1 if one equals it. *found is one of them, and `all` gets their names. */
 static int options_like(const struct argp_option *table, const char *name, size_t length,
-                        const struct argp_option **found)
+                        const struct argp_option **found, char *all, size_t size)
 {
     int n = 0;
     for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++) {
@@ -24,6 +25,7 @@ static int options_like(const struct argp_option *table, const char *name, size_
             *found = o;
             if (strlen(o->name) == length)
                 return 1;
+            text_list_add(all, size, ", ", "--%s", o->name);
             n++;
         }
     }
@@ -56,12 +58,13 @@ static int check_long_option(const struct argp_option *table, const char *argume
     const struct argp_option *option = NULL;
     const char *name = argument + 2;
     size_t length = strcspn(name, "=");
-    int matches = options_like(table, name, length, &option) + options_like(added_by_argp, name, length, &option);
+    char all[700] = ""; /* those of any first letter fit */
+    int matches = options_like(table, name, length, &option, all, sizeof(all)) +
+                  options_like(added_by_argp, name, length, &option, all, sizeof(all));
     if (matches == 0)
         return unknown_option(table, argument, length + 2);
     if (matches > 1)
-        return refuse(BAD_USAGE, "'%s' is ambiguous: more than one option begins like that; --help lists them",
-                      argument);
+        return refuse(BAD_USAGE, "'%s' is ambiguous: %s", argument, all);
     if (option->arg == NULL && name[length] == '=')
         return refuse(BAD_USAGE, "--%s takes no value", option->name);
     bool optional = (option->flags & OPTION_ARG_OPTIONAL) != 0; /* only behind '=' */

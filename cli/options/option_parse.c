@@ -68,7 +68,8 @@ static int take_flag(const struct option_row *p, const char *text, struct option
 static int take_file(const struct option_row *p, const char *text, struct options *o)
 {
     if (text[0] == '\0')
-        return refuse(BAD_USAGE, "--%s: the name is empty", p->name);
+        return p->allowed != NULL ? option_bad_value(p, text, "is empty", p->allowed)
+                                  : refuse(BAD_USAGE, "--%s: the name is empty", p->name);
     *(const char **)option_field(p, o) = text;
     return 0;
 }
@@ -303,7 +304,7 @@ static const struct option_row option_table[] = {
     {"recorded-ghz", "GHZ", "The constant frequency at which the workload was recorded", WITH_SIMULATE,
      .take = take_recorded},
     {"siblings-map", "LIST", "CPUs that share a core: 0-1,2-3; or machine: those of this one, if recorded here",
-     WITH_SIMULATE, .take = take_file, AT(simulate.siblings)},
+     WITH_SIMULATE, .take = take_file, AT(simulate.siblings), 0, 0, "0-1,2-3, or machine"},
     {"wide", "WHO=CLASS",
      "Tasks in perf script text that run wide code: a name with * and ?, or a thread or process ID; CLASS is "
      "256light, "

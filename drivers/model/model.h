@@ -88,6 +88,7 @@ enum model_step_kind { MODEL_STEP_NONE, MODEL_STEP_THROTTLE, MODEL_STEP_GRANT };
 struct model_step_variant {
     struct model_range cores;
     double ratio, us;
+    unsigned line;
 };
 
 /* One step of a transition: a throttled stretch, or a class granted (with a halt if that changes the frequency, or by a

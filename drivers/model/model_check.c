@@ -12,8 +12,8 @@ static int check_turbo(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_turbo == 0)
-        return model_refuse(p, "turbo_ghz", "missing in section [levels]; add 'turbo_ghz.1-%u = ...  # source'",
-                            m->cores);
+        return model_fail(p, model_line(p, "levels", "turbo_ghz"), "turbo_ghz",
+                          "missing in section [levels]; add 'turbo_ghz.1-%u = ...  # source'", m->cores);
     char key[MODEL_KEY_SIZE];
     unsigned covered = 0;
     for (size_t i = 0; i < m->n_turbo; i++) {
@@ -93,25 +93,32 @@ static int check_demands(struct model_parser *p)
     return 0;
 }
 
-static int check_step_cores(struct model_parser *p, const struct model_step *s)
+/* A duration, in a line of its own, against the scatter of all of them. */
+static int check_throttle_us(struct model_parser *p, double us, unsigned line)
 {
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i].cores.hi > p->model->cores)
-            return model_fail(p, s->line, "step", "a variant covers up to %u active cores, but the CPU has %u",
-                              s->variants[i].cores.hi, p->model->cores);
+    static const char key[] = "throttle_sigma_us";
+    if (SIGMAS * p->model->throttle_sigma_us > us * ROUNDED)
+        return model_fail(p, model_line(p, "timing", key), key, "%g us is more than a third of the %g us in line %u",
+                          p->model->throttle_sigma_us, us, line);
     return 0;
 }
 
-static int check_throttle(struct model_parser *p, const struct model_step *s)
+static int check_throttle(struct model_parser *p, const struct model_step *s, size_t number)
 {
-    double least = s->us;
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i].us < least)
-            least = s->variants[i].us;
-    if (SIGMAS * p->model->throttle_sigma_us > least * ROUNDED)
-        return model_fail(p, s->line, "throttle_sigma_us", "%g us is more than a third of this step's %g us",
-                          p->model->throttle_sigma_us, least);
-    return check_step_cores(p, s);
+    if (check_throttle_us(p, s->us, s->line) != 0)
+        return -1;
+    for (size_t i = 0; i < s->n_variants; i++) {
+        const struct model_step_variant *v = &s->variants[i];
+        if (v->cores.hi > p->model->cores) {
+            char key[MODEL_KEY_SIZE];
+            snprintf(key, sizeof key, "step.%zu.cores", number);
+            return model_fail(p, v->line, key, "covers up to %u active cores, but the CPU has %u", v->cores.hi,
+                              p->model->cores);
+        }
+        if (check_throttle_us(p, v->us, v->line) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int check_transition(struct model_parser *p, unsigned from, unsigned to)
@@ -126,7 +133,7 @@ static int check_transition(struct model_parser *p, unsigned from, unsigned to)
     for (size_t i = 0; i < t->n_steps; i++) {
         const struct model_step *s = &t->steps[i];
         if (s->kind == MODEL_STEP_THROTTLE) {
-            if (check_throttle(p, s) != 0)
+            if (check_throttle(p, s, i + 1) != 0)
                 return -1;
             continue;
         }
@@ -140,6 +147,14 @@ static int check_transition(struct model_parser *p, unsigned from, unsigned to)
     return 0;
 }
 
+static int check_sigma(struct model_parser *p, const char *sigma_key, double sigma, const char *mean_key, double mean)
+{
+    if (SIGMAS * sigma > mean * ROUNDED)
+        return model_fail(p, model_line(p, "timing", sigma_key), sigma_key, "%g us is more than a third of %s, %g us",
+                          sigma, mean_key, mean);
+    return 0;
+}
+
 static int check_transitions(struct model_parser *p)
 {
     const struct model *m = p->model;
@@ -147,12 +162,9 @@ static int check_transitions(struct model_parser *p)
         return 0;
     if (m->wait_us <= 0)
         return model_refuse(p, "timing", "section [timing] is missing; more than one class requires it");
-    if (SIGMAS * m->halt_sigma_us > m->halt_us * ROUNDED)
-        return model_refuse(p, "halt_sigma_us", "%g us is more than a third of halt_us, %g us", m->halt_sigma_us,
-                            m->halt_us);
-    if (SIGMAS * m->wait_sigma_us > m->wait_us * ROUNDED)
-        return model_refuse(p, "wait_sigma_us", "%g us is more than a third of wait_us, %g us", m->wait_sigma_us,
-                            m->wait_us);
+    if (check_sigma(p, "halt_sigma_us", m->halt_sigma_us, "halt_us", m->halt_us) != 0 ||
+        check_sigma(p, "wait_sigma_us", m->wait_sigma_us, "wait_us", m->wait_us) != 0)
+        return -1;
     for (unsigned from = 0; from < m->n_classes; from++)
         for (unsigned to = from + 1; to < m->n_classes; to++)
             if (check_transition(p, from, to) != 0)
@@ -160,20 +172,91 @@ static int check_transitions(struct model_parser *p)
     return 0;
 }
 
+static int check_demanding_kernel(struct model_parser *p, const struct model_demand *d)
+{
+    struct payload payload;
+    char why[200];
+    if (kernel_parse(d->kernel, &payload, why, sizeof why) != 0)
+        return model_fail(p, d->line, "demand", "%s", why);
+    if (payload.kernel->width != d->width || payload.kernel->weight != d->weight)
+        return model_fail(p, d->line, "demand", "%s is another kind of code; [demand %u %s %s] would work", d->kernel,
+                          payload.kernel->width, payload.kernel->weight == KERNEL_HEAVY ? "heavy" : "light", d->kernel);
+    return 0;
+}
+
+static int model_check_kernels(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    bool has_add = false;
+    for (size_t i = 0; i < m->n_kernels; i++) {
+        const struct model_kernel *k = &m->kernels[i];
+        if (k->throughput > m->issue_width)
+            return model_fail(p, k->line, k->name, "%g per cycle are more than the issue_width, %g", k->throughput,
+                              m->issue_width);
+        has_add = has_add || strcmp(k->name, "64add") == 0;
+    }
+    if (!has_add)
+        return model_fail(p, model_line(p, "ipc", "64add"), "64add",
+                          "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
+    for (size_t i = 0; i < m->n_demands; i++)
+        if (m->demands[i].kernel[0] && check_demanding_kernel(p, &m->demands[i]) != 0)
+            return -1;
+    return 0;
+}
+
+/* Headers that are written in different ways and mean the same, or what there is none of. */
+static int check_mixtures(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    for (const struct model_mixture *a = m->mixtures; a < m->mixtures + m->n_mixtures; a++)
+        for (const struct model_mixture *b = m->mixtures; b < a; b++)
+            if (a->width[0] == b->width[1] && a->weight[0] == b->weight[1] && a->width[1] == b->width[0] &&
+                a->weight[1] == b->weight[0])
+                return model_fail(p, a->line, "mixture", "the same two kinds of code as in line %u; remove one",
+                                  b->line);
+    return 0;
+}
+
+static int check_unlike(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    for (const struct model_unlike *a = m->unlike; a < m->unlike + m->n_unlike; a++) {
+        if (a->cpus.hi >= m->cores)
+            return model_fail(p, a->line, "core", "there is no CPU %u; the CPUs are 0 to %u", a->cpus.hi, m->cores - 1);
+        for (const struct model_unlike *b = m->unlike; b < a; b++)
+            if (a->cpus.lo <= b->cpus.hi && b->cpus.lo <= a->cpus.hi)
+                return model_fail(p, a->line, "core", "overlaps with the CPUs %u to %u of line %u", b->cpus.lo,
+                                  b->cpus.hi, b->line);
+    }
+    return 0;
+}
+
+static int model_check_widths(struct model_parser *p)
+{
+    const struct model *m = p->model;
+    for (size_t i = 0; i < m->n_dirty; i++)
+        if (m->dirty[i].width != 256 && m->dirty[i].width != 512)
+            return model_fail(p, m->dirty[i].line, "dirty", "only 256 and 512 bits have upper halves; not %u",
+                              m->dirty[i].width);
+    for (size_t i = 0; i < m->n_wakes; i++)
+        if (m->wakes[i].width < 256)
+            return model_fail(p, m->wakes[i].line, "wake", "units of %u bits never sleep; 256, 512 or 8192 would work",
+                              m->wakes[i].width);
+    return 0;
+}
+
 static int check_rest(struct model_parser *p)
 {
     const struct model *m = p->model;
     if (m->n_points == 0)
-        return model_refuse(p, "point.1", "missing in section [voltage]; add 'point.1 = GHZ VOLTS  # source'");
+        return model_fail(p, model_line(p, "voltage", "point.1"), "point.1",
+                          "missing in section [voltage]; add 'point.1 = GHZ VOLTS  # source'");
     for (size_t i = 0; i < m->n_boosts; i++)
         if (m->boosts[i].cores.hi > m->cores)
             return model_fail(p, m->boosts[i].line, "cores", "reaches %u active cores, but the CPU has %u",
                               m->boosts[i].cores.hi, m->cores);
-    bool has_add = false;
-    for (size_t i = 0; i < m->n_kernels; i++)
-        has_add = has_add || strcmp(m->kernels[i].name, "64add") == 0;
-    if (!has_add)
-        return model_refuse(p, "64add", "missing in section [ipc]; add '64add = THROUGHPUT LATENCY  # source'");
+    if (model_check_kernels(p) != 0 || check_mixtures(p) != 0 || check_unlike(p) != 0 || model_check_widths(p) != 0)
+        return -1;
     double busy = 0;
     for (size_t i = 0; i < m->n_interrupts; i++)
         busy += m->interrupts[i].rate_hz * 1e-6 * (m->interrupts[i].min_us + m->interrupts[i].max_us) / 2;

@@ -30,15 +30,19 @@ static int store_features(struct model_parser *p, const char *key, char *value)
         unsigned bit;
     } known[] = {{"avx", KERNEL_NEEDS_AVX},         {"avx2", KERNEL_NEEDS_AVX2},         {"fma", KERNEL_NEEDS_FMA},
                  {"avx512f", KERNEL_NEEDS_AVX512F}, {"amx_bf16", KERNEL_NEEDS_AMX_BF16}, {"none", 0}};
-    char *words[8];
-    size_t n = sourced_ini_words(value, words, 8);
-    for (size_t i = 0; i < n && i < 8; i++) {
+    char *words[COUNT(known)];
+    size_t n = sourced_ini_words(value, words, COUNT(known));
+    for (size_t i = 0; i < n && i < COUNT(known); i++) {
         size_t k = 0;
         while (k < COUNT(known) && strcmp(known[k].name, words[i]) != 0)
             k++;
         if (k == COUNT(known))
             return model_refuse(
                 p, key, "'%.40s' is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work", words[i]);
+        if (p->model->features & known[k].bit)
+            return model_refuse(p, key, "'%s' is given twice; remove one", words[i]);
+        if (!known[k].bit && n > 1)
+            return model_refuse(p, key, "'none' and another feature; one of the two would work");
         p->model->features |= known[k].bit;
     }
     return 0;
@@ -236,6 +240,7 @@ static int store_variant(struct model_parser *p, const char *key, const char *ra
     if (s->n_variants == MODEL_VARIANTS_MAX)
         return model_refuse(p, key, "more than %d ranges of active cores for one step", MODEL_VARIANTS_MAX);
     struct model_step_variant *v = &s->variants[s->n_variants];
+    v->line = p->ini.line;
     if (model_core_range(p, key, range, &v->cores) != 0 || throttle_figures(p, key, words, &v->ratio, &v->us) != 0)
         return -1;
     for (size_t i = 0; i < s->n_variants; i++)
@@ -361,9 +366,12 @@ static const struct model_key boost_keys[] = {
 
 static int store_kernel(struct model_parser *p, const char *key, char *value)
 {
-    char text[MODEL_LINE_MAX], *words[3];
+    char text[MODEL_LINE_MAX], *words[3], why[200];
+    struct payload known;
     if (strlen(key) >= KERNEL_NAME_MAX || strpbrk(key, ".-@ ") != NULL)
         return model_refuse(p, key, "not the name of a kernel without suffixes, like 512fma");
+    if (kernel_parse(key, &known, why, sizeof why) != 0)
+        return model_refuse(p, key, "neither issue_width nor loop_instructions: %s", why);
     struct model_kernel *k = ADD(p, key, kernels, n_kernels, MODEL_KERNELS_MAX, "kernels");
     if (!k)
         return -1;
@@ -404,9 +412,6 @@ static int store_energy(struct model_parser *p, const char *key, char *value)
     snprintf(width, sizeof width, "%.*s", (int)(weight - key - 3), key + 3);
     if (model_width(p, key, width, &e->width) != 0 || model_weight(p, key, weight + 1, &e->weight) != 0)
         return -1;
-    for (const struct model_energy *o = p->model->energies; o < e; o++)
-        if (o->width == e->width && o->weight == e->weight)
-            return model_refuse(p, key, "this kind of instruction was given in line %u", o->line);
     return model_number(p, key, value, 0, 1e4, &e->nj);
 }
 

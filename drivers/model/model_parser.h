@@ -96,6 +96,9 @@ static inline bool model_was_seen(const struct model_parser *p, const char *key)
     return sourced_ini_has(&p->ini, p->section_number, key);
 }
 
+/* The line of a key of the section with this header, or of the header where the key is missing. */
+#define model_line(p, header, key) sourced_ini_line(&(p)->ini, header, key)
+
 /* Values: return 0, or non-zero after model_fail. Fractions like 1/4 are numbers too. */
 int model_number(struct model_parser *p, const char *key, const char *text, double lo, double hi, double *out);
 int model_uint(struct model_parser *p, const char *key, const char *text, unsigned lo, unsigned hi, unsigned *out);

@@ -53,7 +53,7 @@ struct model_step_variant model_step_figures(const struct model_step *s, unsigne
     for (size_t i = 0; i < s->n_variants; i++)
         if (cores >= s->variants[i].cores.lo && cores <= s->variants[i].cores.hi)
             return s->variants[i];
-    return (struct model_step_variant){{1, MODEL_CORES_MAX}, s->ratio, s->us};
+    return (struct model_step_variant){{1, MODEL_CORES_MAX}, s->ratio, s->us, s->line};
 }
 
 unsigned model_dirty_class(const struct model *m, unsigned width)

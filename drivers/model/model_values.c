@@ -100,13 +100,11 @@ int model_name(struct model_parser *p, const char *key, const char *text, char *
 
 int model_width(struct model_parser *p, const char *key, const char *text, unsigned *out)
 {
-    static const unsigned widths[] = {64, 128, 256, 512, 8192};
-    unsigned value = 0;
-    if (model_uint(p, key, text, 64, 8192, &value) != 0)
-        return -1;
+    /* written in one way only: what is given twice is recognized by its text */
+    static const char *const widths[] = {"64", "128", "256", "512", "8192"};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        if (widths[i] == value) {
-            *out = value;
+        if (strcmp(widths[i], text) == 0) {
+            *out = (unsigned)atoi(text);
             return 0;
         }
     return model_refuse(p, key, "%.40s is not a register width; 64, 128, 256, 512 or 8192 would work", text);

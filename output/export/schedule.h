@@ -144,6 +144,11 @@ int schedule_check_tables(const struct table *const *tables, size_t n, char *why
  * within their limits. Returns 0, or -1 with one line in `why`.
  */
 int schedule_check_rows(const struct table *const *tables, size_t n, char *why, size_t why_size);
+/*
+ * Whether tables of a file, which anybody may have edited, have the units of their columns, kernels that there are, and
+ * no more active cores than the processor. NULL, or the one that does not, with one line in `why`.
+ */
+const struct table *schedule_check_read(const struct table *const *tables, size_t n, char *why, size_t why_size);
 
 /*
  * Reads the parameters out of n finished tables, those whose kinds name a part (enum tables_export); others are passed

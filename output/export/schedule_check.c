@@ -3,12 +3,15 @@
  * whether what was read out of them may be told to a scheduler. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "output/export/schedule.h"
 #include "tables/table/estimates.h"
 #include "tables/table/tables.h"
 #include "util/error.h"
+#include "util/plain_text.h"
 
 static bool schedule_check_same(const char *a, const char *b)
 {
@@ -43,6 +46,62 @@ static int check_columns(const struct table *t, char *why, size_t why_size)
             return error_line(why, why_size, "the table %s has no column %s", t->name, k->promised[c]);
     return 0;
 }
+
+/* ---- what was read, which nobody may have measured ---- */
+
+static int check_column_units(const struct table *t, char *why, size_t why_size)
+{
+    const struct table_kind *k = tables_find(t->name);
+    for (size_t c = 0; k && c < k->n_columns; c++)
+        for (size_t i = 0; i < t->n_columns; i++)
+            if (strcmp(t->columns[i].name, k->columns[c].name) == 0 &&
+                strcmp(t->columns[i].unit, k->columns[c].unit) != 0)
+                return error_line(why, why_size, "the unit of %s is '%s', not '%s'", k->columns[c].name,
+                                  plain_shown(t->columns[i].unit).text, k->columns[c].unit);
+    return 0;
+}
+
+/* How many cores the processor has, as the table of frequencies says; 0: it is not among them. */
+static double schedule_check_cores(const struct table *const *tables, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (table_setting(tables[i], "cores"))
+            return strtod(table_setting(tables[i], "cores"), NULL);
+    return 0;
+}
+
+/* What was run, and on how many cores. */
+static int check_run(const struct table *t, size_t row, double cores, char *why, size_t why_size)
+{
+    static const char *const columns[] = {"kernel", "from", "to"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const char *name = table_has(t, columns[i]) ? table_text(t, row, columns[i]) : NULL;
+        struct payload known;
+        char unknown[200];
+        if (name && kernel_parse(name, &known, unknown, sizeof unknown) != 0)
+            return error_line(why, why_size, "row %zu: %s: %s", row + 1, columns[i], unknown);
+    }
+    double active = table_has(t, "active_cores") ? table_number(t, row, "active_cores") : (double)NAN;
+    if (cores > 0 && active > cores)
+        return error_line(why, why_size, "row %zu: active_cores is %.0f, but the processor has %.0f cores", row + 1,
+                          active, cores);
+    return 0;
+}
+
+const struct table *schedule_check_read(const struct table *const *tables, size_t n, char *why, size_t why_size)
+{
+    double cores = schedule_check_cores(tables, n);
+    for (size_t i = 0; i < n; i++) {
+        if (check_column_units(tables[i], why, why_size) != 0)
+            return tables[i];
+        for (size_t row = 0; row < tables[i]->n_rows; row++)
+            if (check_run(tables[i], row, cores, why, why_size) != 0)
+                return tables[i];
+    }
+    return NULL;
+}
+
+/* ---- whatever its origin ---- */
 
 /* Limits of a field that is there, each as far as it is known, enclose it; all three were rounded to nine digits. */
 static int schedule_check_limits(const struct table *t, size_t row, const char *column, char *why, size_t why_size)

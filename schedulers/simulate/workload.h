@@ -70,7 +70,7 @@ struct sim_mark {
 struct sim_workload_options {
     uint32_t recorded;     /* 0.1 MHz; 0: as the file says */
     unsigned active_cores; /* 0: as the file says */
-    const char *siblings;  /* "0-1,2-3"; NULL: as the file says */
+    const char *siblings;  /* "0-1,2-3"; NULL, and "" of a machine without siblings: as the file says */
     bool smt_given, smt;   /* whether cores have several CPUs; not given: where siblings are known */
     bool works;            /* `works` is needed; else it may be missing */
     const struct sim_mark *marks;

@@ -204,7 +204,11 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
     if (r.n >= ROUNDS_LEAST) {
         burst_put(c, &s, &r, rows);
     } else {
-        tables_cell_missing(rows, c, "nearly all repetitions were disturbed; stop other programs, or use more --runs");
+        double seconds = 1e-6 * (s.before_us + (s.skipped + s.bursts) * s.every_us);
+        tables_cell_missing(rows, c, "nearly all repetitions, of %.2g s each, were disturbed; %s", seconds,
+                            x->info.modelled ? "the model's interrupts take the thread off too often (taken_off) for "
+                                               "such a time: choose a shorter one"
+                                             : "stop other programs, choose a shorter time, or use more --runs");
         table_put_number(rows, "count", c->number[COUNT]);
         table_put_number(rows, "every_us", s.every_us);
     }

@@ -175,6 +175,27 @@ mv moved elsewhere
 wait $program
 status=$?
 verdict "--all: its directory is renamed while it runs: status 1, one line" \
-    test "$status" -eq 1 -a "$(grep -c 'moved was removed or renamed' "$err")" -eq 1 -a "$(wc -l <"$err")" -eq 1
+    test "$status" -eq 1 -a "$(grep -c 'moved was renamed during the run; give it its name back' "$err")" -eq 1 \
+    -a "$(wc -l <"$err")" -eq 1
+clean
+"$CHARACTERIZE" --all --brief --machine model:xeon-gold-6130 --output removed --quiet >"$out" 2>"$err" </dev/null &
+program=$!
+for _ in $(seq 100); do
+    [ ! -d removed/cells ] || break
+    sleep 0.05
+done
+kill -STOP $program # else it may see what is left so far
+rm -rf removed
+kill -CONT $program
+wait $program
+status=$?
+verdict "--all: its directory is removed while it runs: no advice to resume it" \
+    test "$status" -eq 1 -a "$(grep -c 'removed was removed during the run; nothing of the run is left$' "$err")" -eq 1
+
+# what else may be in a directory that is to be resumed: nothing at all
+clean
+run --all --brief --machine model:xeon-gold-6130 --kernels 64add,128or --runs 2 --active-cores 1 \
+    --output none --resume
+verdict "--resume of nothing says that it begins" grep -q 'no run to resume in none: starting one$' "$err"
 
 finish

@@ -172,7 +172,8 @@ refuses "two in 1999 are too many" 2 "701:2: freq_ghz '-1.9' .*; 2 of 1999 sampl
 printf '# samples_discarded: 3 of 100\ntime_us,ipc\n1,1\n2,1\n' >"$here"
 refuses "a count of discarded samples that cannot be" 2 "${at}1: samples_discarded: '3 of 100'" --analyze "$here"
 
-printf '# some_tool_s_key: -1\ntime_us,freq_ghz\n1,3.2\n2,3.2\n' >"$here"
+printf '# some_tool_s_key: -1\ntime_us,freq_ghz\n' >"$here"
+seq -f '%g,3.2' 12 >>"$here"
 run --analyze "$here"
 verdict "metadata that nobody knows is none of our business" test "$status" -eq 0
 head -c 2000 "$tmp/good.csv" >"$here"
@@ -200,5 +201,13 @@ elif [ "$(id -u)" -ne 0 ]; then
 else
     skip "a file that may not be read" "no setpriv to become another user"
 fi
+
+clean
+{ echo run,time_us,freq_ghz; for i in $(seq 40); do echo "0,$i,2.8"; done; } >cut.csv
+truncate -s -3 cut.csv
+run --analyze cut.csv --csv kept.csv
+verdict "a last line that was cut is left out, with a warning" \
+    test "$status" -eq 0 -a "$(grep -c 'warning: cut.csv: the last line has no end' "$err")" -eq 1 -a \
+    "$(grep -c '^0,' kept.csv)" -eq 39
 
 finish

@@ -21,6 +21,14 @@ run --table burst $m --burst 1,1ms --output o
 verdict "one line answers what a burst costs" grep -Eq \
     '^A burst of 1 512fma every 1 ms costs other code 6\.[0-9]+ \[6\..*, 6\..*\] % of its work' "$out"
 
+# shellcheck disable=SC2086
+run --table burst $m --burst 10,1s --csv - --output o
+verdict "bursts so rare that a model's interrupts disturb them all: the reason" \
+    test "$status" -eq 3 -a "$(grep -c 'of 2 s each, were disturbed; the' "$err")" -eq 1
+sed 's/^taken_off = 0.5/taken_off = 0/' "$root/data/models/xeon-gold-6130.model" >quiet.model
+run --table burst --machine model:./quiet.model --kernels 512fma --burst 10,1s --csv - --output o
+verdict "... and without such interrupts they are measured" test "$status" -eq 0
+
 for wrong in 1 1,0 0,10 1.5,10 1,1h -1,10 1,2000000 2e9,10 ',' 1,1,1; do
     # shellcheck disable=SC2086
     refuses "--burst $wrong" 2 "--burst: '$wrong' is not of the form N,T" --table burst $m "--burst=$wrong"

@@ -7,7 +7,7 @@
 t=--transition
 p=128fma:512fma
 
-refuses "AVX-512 on a modelled CPU without it" 3 'needs avx512f.*kernels that work: .*256fma' \
+refuses "AVX-512 on a modelled CPU without it" 3 'needs avx512f.*kernels that work: .*256fma.* pause chain' \
     $t $p --machine model:core-i7-6700hq
 refuses "AMX on a modelled CPU without it" 3 'amx needs amx' $t 64add:amx --machine model:xeon-gold-6130
 

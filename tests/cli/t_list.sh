@@ -46,4 +46,8 @@ verdict "--list tables: what there is, and how to measure it" \
 CHARACTERIZE_DATA=$tmp/none run --list machines
 verdict "--list machines without models" grep -q 'no shipped models were found' "$out"
 
+CHARACTERIZE_DATA=$tmp/none run --list skus
+verdict "--list skus without any" \
+    test "$status" -eq 0 -a "$(grep -c 'were found\|published figures\.$' "$out")" -eq 2 -a "$(wc -l <"$out")" -eq 2
+
 finish

@@ -51,6 +51,11 @@ else
     skip "a folder that may not be written" "no setpriv to become another user"
 fi
 
+clean
+# shellcheck disable=SC2086
+run $t $p $few --csv /dev/null --json /dev/null
+verdict "two outputs to /dev/null" test "$status" -eq 0
+
 # a full disk
 clean
 # shellcheck disable=SC2086

@@ -84,6 +84,16 @@ run --simulate "$tmp/one.csv" --params "$params" --smt maybe
 refused "--smt" 'allowed: on, off'
 run --simulate "$tmp/one.csv" --params "$params" --smt on
 refused "siblings that are not known" '--siblings-map'
+run --simulate "$tmp/one.csv" --params "$params" --siblings-map ''
+refused "an empty map" "siblings-map: '' is empty; allowed: 0-1,2-3, or machine"
+for map in 0-1,2-3 machine; do
+    run --simulate web-server --params "$params" --siblings-map $map
+    refused "the siblings of a drawn workload: $map" 'a drawn workload itself says which CPUs are siblings'
+done
+run --simulate "$tmp/one.csv" --params "$params" --active-cores 0
+refused "no active cores" 'takes 1 and more, not 0 or all'
+run --simulate "$tmp/one.csv" --params "$params" --active-cores 1,2
+refused "two numbers of active cores" 'takes one number'
 run --simulate nginx --params "$params"
 refused "no such workload" 'nginx'
 run --simulate "$tmp/one.csv" --params "$params" --active-cores 99

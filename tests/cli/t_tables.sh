@@ -158,6 +158,24 @@ refuses "--validate of two machines" 2 'different measurements: machine' --valid
 rm "$tmp/odd/tables/overhead.json"
 sed 's/"level", /"license", /' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
 refuses "a table without a column" 2 'frequency has no column level' --export json x.json --input "$tmp/odd"
+odd_frequency() {
+    sed "$1" "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
+}
+file=odd/tables/frequency.json
+odd_frequency 's/"GHz", "GHz", "GHz"/"MHz", "GHz", "GHz"/'
+for job in '--export json' '--validate xeon-gold-6130'; do
+    # shellcheck disable=SC2086
+    refuses "a table of other units: $job" 2 "$file: the unit of freq_ghz is 'MHz', not 'GHz'" $job --input "$tmp/odd"
+done
+odd_frequency 's/\[0, "512fma"/[0, "foo"/'
+refuses "an unknown kernel in a table" 2 "$file: row [0-9]+: kernel: unknown kernel 'foo'" --export json \
+    --input "$tmp/odd"
+odd_frequency 's/\[0, "512fma", 16/[0, "512fma", 99/'
+refuses "more active cores than there are" 2 "$file: row [0-9]+: active_cores is 99, but the processor has 16 cores" \
+    --export json --input "$tmp/odd"
+odd_frequency 's/\("128fma", 16, [^,]*\), 0,/\1, 7,/'
+refuses "a level that is faster than those below" 2 "$tmp/odd: .*level 7 at .* is faster than" \
+    --export json --input "$tmp/odd"
 sed 's/\[0, "\([0-9]*fma\)"/[70000, "\1"/' "$tmp/all/tables/frequency.json" >"$tmp/odd/tables/frequency.json"
 run --export json --input "$tmp/odd"
 verdict "rows that cannot be exported are told" \

@@ -110,6 +110,18 @@ run $t 128fma:128or $model --runs 5 --quiet --json q.json
 verdict "--quiet keeps the table" grep -q 'steady' "$out"
 verdict "--quiet says nothing else" test ! -s "$err"
 
+# large structures are not on the stack
+if [ -z "${SANITIZED:-}" ]; then
+    clean
+    # shellcheck disable=SC2086,SC3045
+    (ulimit -s 64 && exec "$CHARACTERIZE" $t 128fma:512fma $model --runs 5 --json small.json >"$out" 2>"$err" \
+        </dev/null)
+    status=$?
+    verdict "a stack of 64 KiB suffices" test "$status" -eq 0 -a -s small.json
+else
+    skip "a stack of 64 KiB suffices" "sanitizers need more"
+fi
+
 # this processor, whatever it is
 clean
 run $t 64add:128or --runs 20 --json here.json --csv here.csv

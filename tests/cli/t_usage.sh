@@ -53,13 +53,15 @@ refuses "FROM alone" 2 "'128fma' is not of the form FROM:TO, as in 128fma:512fma
 refuses "FROM: without TO" 2 'form FROM:TO' $t 128fma:
 refuses "three kernels" 2 'form FROM:TO' $t 128fma:256fma:512fma
 refuses "an unknown kernel, with the nearest" 2 "513fma.*nearest.*512fma" $t 128fma:513fma
+refuses "an unknown kernel beyond ASCII, as it was typed" 2 "unknown kernel 'ü'" $t ü:ü
 refuses "an unknown first kernel" 2 "128fmx.*nearest.*128fma" $t 128fmx:512fma
 refuses "a density out of range" 2 '1 to 256' $t 128fma:512fma@1/257
 refuses "two letters that changed places" 2 "unknown option '--tabel', perhaps --table" --tabel frequency
 refuses "an unknown option, with the nearest" 2 "unknown option '--transtion', perhaps --transition" --transtion $p
 refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help" --frobnicate
 refuses "a short option" 2 "unknown option '-x'" -x
-refuses "an ambiguous abbreviation" 2 "is ambiguous" --o 3
+refuses "an ambiguous abbreviation" 2 "'--o' is ambiguous: --observe, --output\$" --o 3
+refuses "... of one letter" 2 "'--q' is ambiguous: --quiet-machine, --quiet\$" --q
 refuses "a missing value" 2 '--runs needs a value' $t $p --runs
 refuses "a value too much" 2 '--quiet takes no value' $t $p --quiet=yes
 refuses "a stray argument" 2 "unexpected argument 'trace.csv'.*--analyze" trace.csv
@@ -137,6 +139,7 @@ done
         --companion 64add
     refuses "a list of core counts for a transition" 2 'takes one number' $t $p --active-cores 1,2
     refuses "an event for another table" 2 '--event cannot be combined with --table frequency' $f $m --event 0x28
+    refuses "... whatever its form" 2 '--event cannot be combined with --table frequency' $f $m --event 0x28:0x08
     refuses "an umask where all are tried" 2 "'0x28:0x08:cmask=3': give the event select alone, as in 0x28" \
         --table umask $m --event 0x28:0x08:cmask=3
     refuses "--warmup where it does not apply" 2 '--warmup cannot be combined with --table relaxation' --table \
@@ -154,6 +157,13 @@ done
     refuses "a table with --resume" 2 '--resume cannot be combined with --table; use it with --all' $f $m --resume
     refuses "--input and a machine" 2 '--machine cannot be combined with --input, which reads tables' --export header \
         x.h --input d $m
+    for option in '--kernels 64add' '--active-cores 1' '--runs 3' '--seed 9' '--companion same' --brief '--cpus 0' \
+        '--warmup 5' '--period 1' '--observe 5' '--turbo on' '--quiet-machine' '--interference make' '--sysroot /'; do
+        refuses "--input and $option" 2 "${option%% *} cannot be combined with --input, which reads tables measured" \
+            --export json --input d $option
+        refuses "--validate, --input and $option" 2 "${option%% *} cannot be combined with --input, which reads" \
+            --validate xeon-gold-6130 --input d $option
+    done
     refuses "a second file" 2 "unexpected argument 'y.h'" --export header x.h y.h
     refuses "--all with --csv" 2 '--csv cannot be combined with --all' --all $m --csv x.csv
 }

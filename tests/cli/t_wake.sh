@@ -45,6 +45,13 @@ head -n 12 wake.csv >bad.csv
 refused "a short recording" 'too few'
 printf 'unit,idle_us,first_us\n512,1,1\namx,1,1\n' >bad.csv
 refused "a second unit" 'bad.csv:3:1: '
+printf '# unit: 512\nunit,idle_us,first_us\namx,1,1\n' >bad.csv
+refused "a unit that contradicts the comment" "bad.csv:3:1: unit 'amx' after '512'"
+truncate -s -2 wake.csv
+run --analyze wake.csv --json cut.json
+verdict "a last line that was cut is left out, with a warning" \
+    test "$status" -eq 0 -a "$(grep -c 'wake.csv: the last line has no end' "$err")" -eq 1 -a \
+    "$(grep -c '"points": 299,' cut.json)" -eq 1
 run --analyze wake.csv --csv x.csv
 verdict "--csv is refused" test "$status" -eq 2 -a ! -e x.csv
 finish

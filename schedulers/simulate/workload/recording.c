@@ -48,10 +48,16 @@ void sim_recording_close(struct sim_recording *r)
     sim_workload_free(r->w);
 }
 
+/* Whether the user's map goes before that of the file: an empty one, of a machine without siblings, does not. */
+static bool siblings_given(const struct sim_recording *r)
+{
+    return r->options->siblings && *r->options->siblings;
+}
+
 /* Where the map is from, for messages. */
 static const char *siblings_place(const struct sim_recording *r)
 {
-    return r->options->siblings ? "--siblings-map" : "siblings";
+    return siblings_given(r) ? "--siblings-map" : "siblings";
 }
 
 /* "0-1,2-3": which CPUs share a core. */
@@ -130,7 +136,7 @@ int sim_recording_comment(struct sim_recording *r)
     } else if (!strcmp(key, "active_cores")) {
         again = w->active_cores;
         allowed = sim_parse_active_cores(value, &w->active_cores) ? NULL : SIM_ACTIVE_CORES_ALLOWED;
-    } else if (!strcmp(key, "siblings") && !r->options->siblings) {
+    } else if (!strcmp(key, "siblings") && !siblings_given(r)) {
         again = r->have_siblings;
         r->siblings_line = r->in.number;
         if (!again && read_siblings(r, value))
@@ -159,7 +165,7 @@ int sim_recording_settle(struct sim_recording *r)
                               "does not say at which frequency it was recorded: put '# recorded_ghz: GHZ' before the "
                               "rows, or --recorded-ghz GHZ%s%s",
                               *r->misspelt ? "; " : "", r->misspelt);
-    if (o->siblings && read_siblings(r, o->siblings))
+    if (siblings_given(r) && read_siblings(r, o->siblings))
         return -1;
     if (o->smt_given && o->smt && !r->have_siblings)
         return sim_lines_fail(&r->in, 0,

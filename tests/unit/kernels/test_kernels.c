@@ -176,7 +176,7 @@ static void test_refusals_name_cause_and_remedy(void **state)
         {"pause-dirty", "-dirty needs a 256- or 512-bit kernel"},
         {"amx-dirty", "-dirty needs a 256- or 512-bit kernel"},
         {"chain-dirty", "-dirty needs a 256- or 512-bit kernel"},
-        {"\033[31m512fma\n", "unknown kernel '?[31m512fma?'"},
+        {"\033[31m512fma\n", "unknown kernel '?[31m512fma '"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct payload p, untouched;

@@ -57,14 +57,14 @@ static void columns_in_any_order(void **state)
     trace_free(&t);
 }
 
-/* A byte order mark, CRLF, blanks around fields, quotes, empty lines, comments in between, no line end at the end. */
+/* A byte order mark, CRLF, blanks around fields, quotes, empty lines, comments in between. */
 static void forms_of_other_tools(void **state)
 {
     (void)state;
     struct trace t;
     trace_text_good(
         "\xef\xbb\xbf# machine: other\r\n\r\n  \"time_us\" ,\tfreq_ghz , volts\r\n 1 , \"2.5\"\t,nan\r\n   \r\n"
-        "# later: yes\r\n+2,2.5e0,\r\n3,.5,1.",
+        "# later: yes\r\n+2,2.5e0,\r\n3,.5,1.\r\n",
         &t);
     assert_int_equal(t.n, 3);
     assert_true(t.time_us[0] == 1 && t.time_us[1] == 2 && t.time_us[2] == 3);
@@ -343,7 +343,61 @@ static void keys_have_a_type_and_a_range(void **state)
     }
     assert_int_equal(read_key("alone_to_ghz", many, &t, &err), -1);
     assert_int_equal(read_key("guarded", "\x1b[31m\x80", &t, &err), -1);
-    assert_non_null(strstr(err.text, "'?[31m?'"));
+    assert_non_null(strstr(err.text, "'?[31m\xEF\xBF\xBD'"));
+}
+
+/* Of a file that was cut, the last number may be another one: 2 instead of 2.8. */
+static void a_last_line_without_an_end_is_left_out(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct trace_error err;
+    trace_text_good("time_us,freq_ghz\n1,2.8\n2,2.8\n3,2.8", &t);
+    assert_int_equal(t.n, 2);
+    assert_true(t.cut);
+    trace_free(&t);
+    trace_text_good("time_us,freq_ghz\n1,2.8\n2,2.8\n3,2.8\n", &t);
+    assert_int_equal(t.n, 3);
+    assert_false(t.cut);
+    trace_free(&t);
+    trace_text_good("time_us,freq_ghz\n1,2.8\n2,2.8\n3,28000", &t); /* whatever it says */
+    assert_int_equal(t.n, 2);
+    assert_null(trace_get(&t, trace_discarded_key));
+    trace_free(&t);
+    static const char short_line[] = "time_us,freq_ghz\n1,2.8\n2,2.8\n3";
+    assert_int_equal(trace_text_read(short_line, sizeof short_line - 1, &t, &err), -1);
+    assert_int_equal(err.line, 4);
+    assert_non_null(strstr(err.text, "truncated"));
+}
+
+static void other_formats_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"run;time_us;freq_ghz\n0;1;2\n", "'run;time_us;freq_ghz': fields are separated by commas, not by ';'"},
+        {"idle_us;first_us\n1;2\n", "fields are separated by commas, not by ';'"},
+        {"run\ttime_us\tfreq_ghz\n0\t1\t2\n", "not by tabs"},
+        {"run,time_ms,freq_ghz\n0,1,2\n",
+         "names no column time_us (microseconds), nor idle_us and first_us; nearest is "
+         "'time_ms'"},
+        {"Time_US,freq_ghz\n1,2\n", "nearest is 'Time_US'"},
+        {"time_us,Freq_GHz\n1,2\n", "'time_us,Freq_GHz', names no measured column (freq_ghz, ipc, volts, lvl0, lvl1, "
+                                    "lvl2, throttle); nearest is 'Freq_GHz'"},
+        {"when,what\n1,2\n", "'when,what', names no column time_us (microseconds), nor idle_us and first_us"},
+        {"time_us,freq_ghz\r-49.9871,2.8\r", "lines end with CR alone"},
+        {"# to: 512fma\rtime_us,freq_ghz\r-49.9871,2.8\r", "lines end with CR alone"},
+    };
+    struct trace t;
+    struct trace_error err;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(trace_text_read(cases[i].text, strlen(cases[i].text), &t, &err), -1);
+        if (!strstr(err.text, cases[i].says) || err.line != 1)
+            fail_msg("'%s': line %zu: %s", cases[i].text, err.line, err.text);
+    }
+    assert_int_equal(trace_text_read("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10, &t, &err), -1);
+    assert_non_null(strstr(err.text, "zcat FILE | characterize --analyze -"));
 }
 
 static void binary_is_no_trace(void **state)
@@ -387,6 +441,7 @@ static void long_lines_and_many_columns(void **state)
         used += (size_t)sprintf(text + used, "\n1,2");
         for (size_t c = 2; c < columns; c++)
             used += (size_t)sprintf(text + used, ",%zu", c);
+        used += (size_t)sprintf(text + used, "\n");
         int bad = trace_text_read(text, used, &t, &err);
         assert_int_equal(bad, columns > 256 ? -1 : 0);
         if (bad) {
@@ -469,6 +524,8 @@ int main(void)
         cmocka_unit_test(interleaved_runs_are_put_together),
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(keys_have_a_type_and_a_range),
+        cmocka_unit_test(a_last_line_without_an_end_is_left_out),
+        cmocka_unit_test(other_formats_are_named),
         cmocka_unit_test(binary_is_no_trace),
         cmocka_unit_test(long_lines_and_many_columns),
         cmocka_unit_test(carriage_returns_around_names),

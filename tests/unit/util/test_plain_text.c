@@ -153,14 +153,28 @@ static void no_zero_is_negative(void **state)
     assert_true(isnan(plain_number(NAN, 1)));
 }
 
+static void messages_show_the_beginning(void **state)
+{
+    (void)state;
+    assert_string_equal(plain_shown("").text, "");
+    assert_string_equal(plain_shown("\xC3\xBC\x1B").text, "\xC3\xBC?");
+    assert_string_equal(plain_shown("1234567890123456789012345678901234567890").text,
+                        "1234567890123456789012345678901234567890");
+    assert_string_equal(plain_shown("12345678901234567890123456789012345678901").text,
+                        "1234567890123456789012345678901234567890...");
+    /* a character that does not fit is left out as a whole */
+    assert_string_equal(plain_shown("123456789012345678901234567890123456789\xF0\x9F\x98\x80").text,
+                        "123456789012345678901234567890123456789...");
+    assert_string_equal(plain_shown("1234567890123456789012345678901234567890\xF0\x9F\x98\x80").text,
+                        "1234567890123456789012345678901234567890...");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_well_formed_stays),
-        cmocka_unit_test(what_is_not_well_formed_is_replaced),
-        cmocka_unit_test(what_moves_or_reorders_is_not_shown),
-        cmocka_unit_test(what_does_not_fit_is_cut_off),
-        cmocka_unit_test(no_zero_is_negative),
+        cmocka_unit_test(what_is_well_formed_stays),           cmocka_unit_test(what_is_not_well_formed_is_replaced),
+        cmocka_unit_test(what_moves_or_reorders_is_not_shown), cmocka_unit_test(what_does_not_fit_is_cut_off),
+        cmocka_unit_test(messages_show_the_beginning),         cmocka_unit_test(no_zero_is_negative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

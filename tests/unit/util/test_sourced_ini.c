@@ -50,6 +50,9 @@ static void sections_and_lines(void **state)
     assert_int_not_equal(r.section, first);
     assert_int_equal(sourced_ini_has(&r, r.section, "a"), 0);
     assert_int_equal(sourced_ini_has(&r, first, "a"), 5);
+    assert_int_equal(sourced_ini_line(&r, "one two", "a"), 5);
+    assert_int_equal(sourced_ini_line(&r, "one two", "b"), 4); /* not given: the header */
+    assert_int_equal(sourced_ini_line(&r, "one", "a"), 0);
     pair_is("a", "x", "D", 7);
     assert_int_equal(sourced_ini_next(&r), SOURCED_INI_SECTION); /* again: what was given there counts */
     assert_int_equal(r.section, first);

@@ -155,6 +155,23 @@ static void too_few_are_refused(void **state)
     assert_int_equal(wake_find(p, WAKE_POINTS_LEAST, &s, why, sizeof why), -1);
 }
 
+/* Single points anywhere do not coarsen the levels that are tried. */
+static void outliers_do_not_blind(void **state)
+{
+    (void)state;
+    struct wake_point p[91];
+    struct wake_stages s;
+    char why[200];
+    for (size_t i = 0; i < 91; i++)
+        p[i] = (struct wake_point){(double)i, i < 45 ? 1 : 1.3};
+    p[20].first_us = 1e-308;
+    p[70].first_us = 1e12;
+    assert_int_equal(wake_find(p, 91, &s, why, sizeof why), 0);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.discarded, 2);
+    assert_true(s.detectable_ratio < 1.11);
+}
+
 /* The level of the beginning comes back: three stages. */
 static void a_level_may_come_back(void **state)
 {
@@ -260,8 +277,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_models_are_found), cmocka_unit_test(gradual_changes_are_told),
-        cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(a_level_may_come_back),
-        cmocka_unit_test(drift_is_no_stage),       cmocka_unit_test(stages_stay_as_they_are),
+        cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(outliers_do_not_blind),
+        cmocka_unit_test(a_level_may_come_back),   cmocka_unit_test(drift_is_no_stage),
+        cmocka_unit_test(stages_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

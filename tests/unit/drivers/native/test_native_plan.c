@@ -185,6 +185,7 @@ static void test_kernels_that_cannot_run(void **state)
                         "kernel 512fma needs avx512f, which this CPU, operating system or hypervisor does not "
                         "support");
     assert_non_null(strstr(err.remedy, "kernels that work here: 64or 64add 64mul"));
+    assert_non_null(strstr(err.remedy, " pause chain"));
     assert_null(strstr(err.remedy, "256"));
     assert_null(strstr(err.remedy, "-lat"));
     p = kernel_named("64add");

@@ -431,7 +431,7 @@ static void throttle_alike(struct model *m, double ratio, double us)
                 s->us = isnan(us) || s->kind != MODEL_STEP_THROTTLE ? s->us : us;
                 for (size_t k = 0; k < s->n_variants; k++)
                     s->variants[k] = (struct model_step_variant){s->variants[k].cores, ratio,
-                                                                 isnan(us) ? s->variants[k].us : us};
+                                                                 isnan(us) ? s->variants[k].us : us, 0};
             }
             if (isnan(ratio)) {
                 t->steps[0] = t->steps[t->n_steps - 1];
