@@ -35,8 +35,8 @@ static double kinds_full_rate(const struct segmentation *o, size_t p)
         if (o->piece[q].halt)
             continue;
         full = fmax(full, ipc);
-        if (q + 1 < o->n_pieces)
-            ran_us += segmentation_edge_time(o, q) - segmentation_edge_time(o, q - 1);
+        double us = q + 1 < o->n_pieces ? segmentation_edge_time(o, q) - segmentation_edge_time(o, q - 1) : NAN;
+        ran_us += isnan(us) ? 0 : us;
     }
     return full;
 }
