@@ -426,12 +426,12 @@ static int store(void *data, const struct table_kind *k, const struct cell *c, c
     char *directory = NULL, *file = cell_file(d, k, c), why[WHY_SIZE] = "out of memory";
     const char *remedy = "once that is fixed, continue with --resume";
     int status = FAILED;
-    if (!is_there(d))
-        snprintf(why, sizeof(why), "%s %s", d->path, gone(d, &remedy));
-    else if (file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0)
+    if (is_there(d) && file != NULL && asprintf(&directory, "%s/cells/%s", d->path, k->name) >= 0)
         status = directories_try_make(directory, NULL, why, sizeof(why));
     if (status == DONE)
         status = file_try_write(file, file_print_text, json, why, sizeof(why));
+    if (status != DONE && !is_there(d)) /* it may have gone in the middle, which is why */
+        snprintf(why, sizeof(why), "%s %s", d->path, gone(d, &remedy));
     free(directory);
     free(file);
     if (status != DONE) {
