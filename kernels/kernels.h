@@ -79,6 +79,9 @@ const struct kernel *kernel_registry(size_t *count);
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
 
+/* Whether its name is that of another kernel with -lat or -chain. */
+bool kernel_is_variant(const struct kernel *k);
+
 /* The payload of a name that the program itself gives and the registry has ("64add"). */
 struct payload kernel_named(const char *name);
 

@@ -149,3 +149,8 @@ struct payload kernel_named(const char *name)
         abort();
     return p;
 }
+
+bool kernel_is_variant(const struct kernel *k)
+{
+    return strchr(k->name, '-') != NULL;
+}

@@ -22,8 +22,9 @@ static void runnable_kernels(unsigned features, char *out, size_t size)
     const struct kernel *kernels = kernel_registry(&count);
     out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        bool usual = strchr(kernels[i].name, '-') == NULL; /* whose variants work, too */
-        if ((kernels[i].features & ~features) == 0 && usual && strlen(out) + strlen(kernels[i].name) + 2 <= size)
+        /* the variants of those that are named work, too */
+        if ((kernels[i].features & ~features) == 0 && !kernel_is_variant(&kernels[i]) &&
+            strlen(out) + strlen(kernels[i].name) + 2 <= size)
             text_list_add(out, size, " ", "%s", kernels[i].name);
     }
 }

@@ -30,11 +30,12 @@ struct wake_series {
     double sigma;
 };
 
-static int wake_sort(const struct wake_point *p, size_t n, struct wake_series *s, char *why, size_t size)
+/* 0, or 1: out of memory. */
+static int wake_sort(const struct wake_point *p, size_t n, struct wake_series *s)
 {
     struct order_key *keys = malloc(n * sizeof *keys);
     if (keys == NULL)
-        return error_line(why, size, "out of memory");
+        return 1;
     for (size_t i = 0; i < n; i++)
         keys[i] = (struct order_key){p[i].idle_us, i};
     qsort(keys, n, sizeof *keys, order_by_key);
@@ -237,8 +238,8 @@ static void wake_warn(struct wake_series *s, struct wake_stages *out)
 static int wake_analyse(const struct wake_point *p, struct wake_series *s, struct wake_stages *out, char *why,
                         size_t size)
 {
-    if (wake_sort(p, s->n, s, why, size) != 0)
-        return -1;
+    if (wake_sort(p, s->n, s) != 0)
+        return 1;
     s->sigma = fmax(SIGMA_LEAST, robust_step_noise(s->y, s->n, s->scratch));
     s->n_stages = wake_cut(s);
     if (s->n_stages > WAKE_STAGES_MOST)
@@ -273,8 +274,10 @@ int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out
                             .stay = malloc(n * GRID),
                             .best = malloc(n * sizeof(size_t))};
     int status = s.idle == NULL || s.y == NULL || s.scratch == NULL || s.stay == NULL || s.best == NULL
-                     ? error_line(why, size, "out of memory")
+                     ? 1
                      : wake_analyse(points, &s, out, why, size);
+    if (status > 0)
+        (void)error_line(why, size, "out of memory");
     free(s.idle);
     free(s.y);
     free(s.scratch);

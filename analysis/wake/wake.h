@@ -46,7 +46,7 @@ struct wake_stages {
  * outliers do not count; Fearnhead and Rigaill, "Changepoint detection in the presence of outliers", JASA 114, 2019)
  * plus a penalty for each cut, exactly, over a grid of levels (Viterbi 1967). Close to a boundary both levels may
  * occur: the limits of its idle time are the points around the stretch in which they do. O(n) times 512. Returns 0,
- * or -1 with one line in `why`: too few points, too many, a value out of range, too many stages, out of memory.
+ * or with one line in `why` -1: too few points, too many, a value out of range, too many stages; or 1: out of memory.
  */
 int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size);
 

@@ -191,7 +191,7 @@ static void native_list_kernels(unsigned features, char *out, size_t size)
 
     snprintf(out, size, "kernels that work here:");
     for (size_t i = 0; i < count; i++)
-        if ((k[i].features & ~features) == 0 && strchr(k[i].name, '-') == NULL &&
+        if ((k[i].features & ~features) == 0 && !kernel_is_variant(&k[i]) &&
             strlen(k[i].name) + strlen(out) + 12 <= size)
             text_list_add(out, size, " ", "%s", k[i].name);
 }

@@ -108,9 +108,9 @@ size_t timing_sample_probes(struct timing_log *log, size_t room, struct pace_lan
             break;
         if (!last) {
             take_witnesses(log, &dither);
+            unsigned spare = 0;
             grid->now = pace_glance();
-            if (grid->now + grid->period / 2 > grid->next)
-                grid->next += ((grid->now + grid->period / 2 - grid->next) / grid->period + 1) * grid->period;
+            grid->next = pace_next_point(grid->next - grid->period, grid->period, grid->now, &spare);
         }
     }
     return n;

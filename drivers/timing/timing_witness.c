@@ -33,26 +33,28 @@ struct witness_means witness_means(const struct timing_raw *w, size_t n, double 
     return m;
 }
 
-/* Ticks of the adds of a long chain beyond those of a short one. */
-static double adds_ticks(const struct witness_means *m)
+/* Cycles a tick, if the long chain's `cycles` beyond the short one's took so much longer. */
+static double rate_beyond_short(const struct witness_means *m, enum witness kind, double cycles)
 {
-    return m->ticks[WITNESS_ADDS] - m->ticks[WITNESS_SHORT];
+    return (cycles - CHAIN_LONG_ADDS) / (m->ticks[kind] - m->ticks[WITNESS_SHORT]);
+}
+
+static double adds_rate(const struct witness_means *m)
+{
+    return rate_beyond_short(m, WITNESS_ADDS, CHAIN_STEADY_LONG_ADDS);
 }
 
 double witness_latency(const struct witness_means *m)
 {
-    double rate = (CHAIN_STEADY_LONG_ADDS - CHAIN_LONG_ADDS) / adds_ticks(m);
-
-    return (rate * (m->ticks[WITNESS_MULTIPLICATIONS] - m->ticks[WITNESS_SHORT]) + CHAIN_LONG_ADDS) /
+    return (adds_rate(m) * (m->ticks[WITNESS_MULTIPLICATIONS] - m->ticks[WITNESS_SHORT]) + CHAIN_LONG_ADDS) /
            CHAIN_MULTIPLICATIONS;
 }
 
 double witness_rate(const struct witness_means *m, double latency)
 {
-    double adds = (CHAIN_STEADY_LONG_ADDS - CHAIN_LONG_ADDS) / adds_ticks(m);
-    double multiplications = (CHAIN_MULTIPLICATIONS * latency - CHAIN_LONG_ADDS) /
-                             (m->ticks[WITNESS_MULTIPLICATIONS] - m->ticks[WITNESS_SHORT]);
-    double noise = 2 * M_SQRT2 * m->error / adds_ticks(m);
+    double adds = adds_rate(m);
+    double multiplications = rate_beyond_short(m, WITNESS_MULTIPLICATIONS, CHAIN_MULTIPLICATIONS * latency);
+    double noise = 2 * M_SQRT2 * m->error / (m->ticks[WITNESS_ADDS] - m->ticks[WITNESS_SHORT]);
 
     if (!(adds > 0))
         return NAN;

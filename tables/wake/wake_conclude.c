@@ -7,7 +7,6 @@
 #include "tables/table/chart_table.h"
 #include "tables/table/estimates.h"
 #include "tables/wake/wake_table.h"
-#include "util/error.h"
 
 int wake_stages_of(const struct table *t, const char *unit, const char *column, struct wake_stages *out)
 {
@@ -22,10 +21,10 @@ int wake_stages_of(const struct table *t, const char *unit, const char *column, 
         if (json_is_number(json_array_get(seen, i)) && json_number_value(json_array_get(seen, i)) > 0)
             p[n++] = (struct wake_point){json_number_value(json_array_get(idle, i)),
                                          json_number_value(json_array_get(seen, i))};
-    int status = p ? wake_find(p, n, out, why, sizeof why) : error_line(why, sizeof why, "out of memory");
+    int status = p ? wake_find(p, n, out, why, sizeof why) : 1;
     free(p);
     json_decref(j);
-    return status == 0 ? 0 : strcmp(why, "out of memory") == 0 ? -1 : 1;
+    return status;
 }
 
 /* The rows of a unit are one behind the other. Returns the row behind its last. */
@@ -60,12 +59,12 @@ int wake_conclude(struct table *t)
         struct wake_stages s;
         const char *unit = table_text(t, row, "unit"), *column = "first_us";
         end = wake_rows_end(t, row);
-        int status = unit ? wake_stages_of(t, unit, column, &s) : 1;
+        int status = unit ? wake_stages_of(t, unit, column, &s) : -1;
         if (status == 0 && s.n == 1) {
             column = "full_rate_us";
             status = wake_stages_of(t, unit, column, &s);
         }
-        if (status < 0)
+        if (status > 0)
             return -1;
         for (size_t i = row; i < end && status == 0; i++)
             table_set_number(t, i, "stage", (double)wake_stage_of(t, i, column, &s));

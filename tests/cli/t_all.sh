@@ -164,26 +164,24 @@ status=$?
 verdict "ended by signals at two random moments and resumed: the same to the byte" test $status -eq 0
 
 # ---- its directory is moved away meanwhile
-clean
-"$CHARACTERIZE" --all --brief --machine model:xeon-gold-6130 --output moved --quiet >"$out" 2>"$err" </dev/null &
-program=$!
-for _ in $(seq 100); do
-    [ ! -d moved/cells ] || break
-    sleep 0.05
-done
+# begin DIRECTORY: a run into it, in the background, which has written there
+begin() {
+    clean
+    "$CHARACTERIZE" --all --brief --machine model:xeon-gold-6130 --output "$1" --quiet >"$out" 2>"$err" </dev/null &
+    program=$!
+    for _ in $(seq 100); do
+        [ ! -d "$1/cells" ] || break
+        sleep 0.05
+    done
+}
+begin moved
 mv moved elsewhere
 wait $program
 status=$?
 verdict "--all: its directory is renamed while it runs: status 1, one line" \
     test "$status" -eq 1 -a "$(grep -c 'moved was renamed during the run; give it its name back' "$err")" -eq 1 \
     -a "$(wc -l <"$err")" -eq 1
-clean
-"$CHARACTERIZE" --all --brief --machine model:xeon-gold-6130 --output removed --quiet >"$out" 2>"$err" </dev/null &
-program=$!
-for _ in $(seq 100); do
-    [ ! -d removed/cells ] || break
-    sleep 0.05
-done
+begin removed
 kill -STOP $program # else it may see what is left so far
 rm -rf removed
 kill -CONT $program
