@@ -82,10 +82,98 @@ static void a_steady_phase_is_cut_at_a_step(void **state)
     cut_at(10, 40, 2);
 }
 
+/* Readings of repetitions that step from 0.95 to 0.9 V at times of their own, any from 0 to 40 us: four each
+ * microsecond. */
+static void make_mixed(struct trace *t)
+{
+    trace_init(t);
+    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_VOLTS), 0);
+    for (unsigned i = 0; i < 4 * READINGS; i++) {
+        double us = 0.25 * (double)i - 100, own = 40 * fmod(0.6180339887 * (double)i, 1);
+        assert_int_equal(trace_append(t, i, us), 0);
+        t->channel[TRACE_VOLTS][i] = (float)((us < own ? 0.95 : 0.9) + 1e-4 * (i % 4 < 2 ? 1 : -1));
+    }
+}
+
+struct change {
+    double at, halt_us; /* of a phase; how long a halt lasts that it begins with */
+};
+
+/* Phases of levels 0, 1, ... from -100 us to each change. */
+static struct phases changing(const struct change *change, size_t n)
+{
+    struct phases p = {.phases = calloc(2 * n + 1, sizeof *p.phases), .n_levels = n + 1, .runs_used = 4 * READINGS};
+    double from = -100;
+    assert_non_null(p.phases);
+    for (size_t i = 0; i <= n; i++) {
+        double to = i < n ? change[i].at : 100;
+        p.phases[p.n_phases++] = (struct phase){
+            .kind = PHASE_STEADY, .start_us = from, .duration_us = {to - from, to - from, to - from}, .level = (int)i};
+        from = to;
+        if (i < n && change[i].halt_us > 0) {
+            double us = change[i].halt_us;
+            p.phases[p.n_phases++] = (struct phase){
+                .kind = PHASE_HALT, .start_us = to, .duration_us = {us, us, us}, .level = -1};
+            from += us;
+        }
+    }
+    return p;
+}
+
+/* The step is when the frequency changes among the mixed readings, if it changes once there. */
+static void a_mixed_step_is_where_the_frequency_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct change change[3];
+        size_t n;
+        double begin, end;
+        const char *warning;
+    } cases[] = {
+        {{{20, 0}}, 1, 20, 20, NULL},
+        {{{20, 4}}, 1, 20, 24, NULL},
+        {{{-50, 0}, {20, 0}}, 2, 20, 20, NULL},
+        {{{20, 0}, {70, 0}}, 2, 20, 20, NULL},
+        {{{-50, 3}, {20, 0}, {70, 3}}, 3, 20, 20, NULL},
+        /* not in one of two changes, nor in none: from the last reading of the one to the first of the other */
+        {{{15, 0}, {25, 0}},
+         2,
+         12,
+         28.25,
+         "no voltage is given from 15 to 25 us: its readings come from repetitions in different states"},
+        {{{-50, 0}}, 1, 12, 28.25, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace t;
+        struct phases p = changing(cases[i].change, cases[i].n);
+        make_mixed(&t);
+        assert_int_equal(volts_find(&t, &p), 0);
+        assert_int_equal(p.n_volt_steps, 1);
+        assert_close(p.volt_steps[0].begin_us, cases[i].begin, 1e-9);
+        assert_close(p.volt_steps[0].end_us, cases[i].end, 1e-9);
+        assert_close(p.volt_steps[0].from_v, 0.9501, 1e-6);
+        assert_close(p.volt_steps[0].to_v, 0.9001, 1e-6);
+        for (size_t k = 0; k < p.n_phases; k++) {
+            const struct phase *ph = &p.phases[k];
+            double middle = ph->start_us + 0.5 * ph->duration_us.value;
+            if (ph->start_us > 12 && ph->start_us + ph->duration_us.value < 28.25) /* its readings are of no state */
+                assert_true(isnan(ph->volts));
+            else
+                assert_close(ph->volts, middle < cases[i].begin ? 0.95 : 0.9, 1.1e-4);
+        }
+        assert_int_equal(p.n_warnings, cases[i].warning ? 1 : 0);
+        if (cases[i].warning)
+            assert_string_equal(p.warnings[0], cases[i].warning);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_phase_is_cut_at_a_step),
+        cmocka_unit_test(a_mixed_step_is_where_the_frequency_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
