@@ -135,14 +135,13 @@ static bool at_halt(const struct segmentation *o, size_t e)
 static void forget_staircases(const struct runs *r, struct segmentation *o)
 {
     for (size_t e = 1; e + 1 < o->n_pieces;) {
+        double length = segmentation_length_in(o, e, 0);
         bool soon = segmentation_changes_only(&o->edge[e], TRACE_FREQ, TRACE_FREQ) && !at_halt(o, e) &&
-                    !at_halt(o, e - 1) &&
-                    o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < STAIRCASE_PERIODS * r->period;
+                    !at_halt(o, e - 1) && length < STAIRCASE_PERIODS * r->period;
         signed char same = o->edge[e].change[TRACE_FREQ];
         if (soon && o->edge[e - 1].change[TRACE_FREQ] == same) {
             segmentation_forget_edge(o, e);
-        } else if (soon && o->edge[e - 1].forced &&
-                   o->time[e * o->n_runs] - o->time[(e - 1) * o->n_runs] < AT_SWITCH_PERIODS * r->period) {
+        } else if (soon && o->edge[e - 1].forced && length < AT_SWITCH_PERIODS * r->period) {
             segmentation_forget_edge(o, e);
             o->edge[e - 1].change[TRACE_FREQ] = same;
         } else {
