@@ -298,13 +298,38 @@ static void halves_are_of_what_is_kept(void **state)
     }
 }
 
+/* What is noted in a trace is what is checked later; without a note nothing is. */
+static void notes_tell_what_to_check(void **state)
+{
+    (void)state;
+    const struct kernel_alone none = {0}, from = {.ghz = {3, 3}, .n_ghz = 2}, to = {.ghz = {3.1, 3.1}, .n_ghz = 2};
+    for (int noted = 0; noted < 4; noted++) {
+        struct trace t;
+        struct phases p;
+        record_all(&t, &p, RUNS);
+        if (noted == 1)
+            assert_int_equal(cross_check_note(&t, &none, &none, true, ""), 0);
+        else if (noted > 1)
+            assert_int_equal(cross_check_note(&t, &from, &to, noted == 3, "it had not settled"), 0);
+        assert_int_equal(cross_check_recorded(&t, &p), 0);
+        bool goes = noted == 2; /* a rise may be yet to come */
+        assert_int_equal(p.n_transitions, goes ? 0 : 1);
+        assert_int_equal(p.n_warnings, goes ? 2 : noted == 3 ? 1 : 0);
+        if (noted > 1)
+            assert_string_equal(p.warnings[0], "it had not settled");
+        if (goes)
+            assert_string_equal(p.warnings[1], "1 finding withdrawn after cross-checking: " NOT_ALONE);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(throttling_that_both_halves_show),
-        cmocka_unit_test(steps_that_both_halves_show),
-        cmocka_unit_test(few_repetitions_are_told),
-        cmocka_unit_test(halves_are_of_what_is_kept),
+        cmocka_unit_test(throttling_that_both_halves_show), cmocka_unit_test(steps_that_both_halves_show),
+        cmocka_unit_test(few_repetitions_are_told),         cmocka_unit_test(halves_are_of_what_is_kept),
+        cmocka_unit_test(notes_tell_what_to_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

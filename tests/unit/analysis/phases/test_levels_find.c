@@ -217,6 +217,23 @@ static void neighbours_at_one_level_become_one(void **state)
     }
 }
 
+static void what_follows_moves_up(void **state)
+{
+    (void)state;
+    static const double ghz[] = {3, 3, 2.5, 2};
+    struct recording r = {.o = {0}};
+    for (size_t i = 0; i < 4; i++)
+        r.phase[i] = phase(PHASE_STEADY, ghz[i], 0, 10 + (double)i);
+    find(&r, 4, true);
+    assert_int_equal(r.p.n_phases, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(r.phase[i].freq_ghz.value, ghz[i + (i > 0)], 0);
+        assert_close(r.phase[i].duration_us.value, 10 + (double)(i + (i > 0)), 0);
+        assert_int_equal(r.phase[i].level, (int)i);
+    }
+    forget(&r);
+}
+
 static void what_else_steps_keeps_them_apart(void **state)
 {
     (void)state;
@@ -240,9 +257,13 @@ static void what_else_steps_keeps_them_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_within_limits_are_one_level), cmocka_unit_test(a_level_is_the_mean_of_its_phases),
-        cmocka_unit_test(what_was_seen_throttled_gives_way),       cmocka_unit_test(what_rises_at_its_end_is_slow),
-        cmocka_unit_test(without_a_clock_licenses_name_the_level), cmocka_unit_test(neighbours_at_one_level_become_one),
+        cmocka_unit_test(frequencies_within_limits_are_one_level),
+        cmocka_unit_test(a_level_is_the_mean_of_its_phases),
+        cmocka_unit_test(what_was_seen_throttled_gives_way),
+        cmocka_unit_test(what_rises_at_its_end_is_slow),
+        cmocka_unit_test(without_a_clock_licenses_name_the_level),
+        cmocka_unit_test(neighbours_at_one_level_become_one),
+        cmocka_unit_test(what_follows_moves_up),
         cmocka_unit_test(what_else_steps_keeps_them_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
