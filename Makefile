@@ -151,7 +151,8 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/sel
 	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
 	drivers/test_figures_told drivers/cpu/test_cores_told \
-	analysis/phases/test_golden_phases analysis/phases/test_golden_ramps analysis/wake/test_wake probes/test_golden_probes
+	analysis/phases/test_golden_phases analysis/phases/test_golden_ramps analysis/wake/test_wake \
+	$(addprefix probes/,test_golden_probes test_golden_requests)
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	for test in $^; do GOLDEN=write $$test || exit 1; done
 
