@@ -229,6 +229,12 @@ static void test_without_a_journal_nothing_is_changed(void **state)
     quiet_restore(s, NULL);
     assert_int_equal(quiet_apply(t, QUIET_TICK, QUIET_TICK, &s, &err), MACHINE_CANNOT);
     t->roots.state = t->state;
+    put_journal(t, "a letter\n");
+    assert_int_equal(quiet_apply(t, QUIET_TICK, QUIET_TICK, &s, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(err.text, "--quiet-machine=tick: nothing in it can be changed here: e.g. "));
+    assert_non_null(strstr(err.text, "/state: its content is not understood"));
+    quiet_is(t, "state", "a letter");
+    unlink(t->state);
 }
 
 int main(void)
