@@ -148,11 +148,12 @@ mutants: unit
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary \
 	tables/published/test_sku_lines \
-	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings) \
+	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings \
+		test_golden_model_files) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
 	drivers/test_figures_told drivers/cpu/test_cores_told \
 	analysis/phases/test_golden_phases analysis/phases/test_golden_ramps analysis/phases/test_golden_odd \
-	analysis/wake/test_wake probes/test_golden_probes
+	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests)
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	for test in $^; do GOLDEN=write $$test || exit 1; done
 

@@ -172,12 +172,11 @@ static void handle_events(struct model_core *c)
     model_license_update(c);
 }
 
-/* Nothing is switched while the clock stands still. */
+/* Nothing is switched while the clock stands still: there are no cycles then. */
 static void model_core_count_energy(struct model_core *c, double cycles, double instructions)
 {
-    if (c->model->has_power && !c->halted)
-        c->totals.joules += model_power_joules(c->model, cycles, instructions, instructions > 0 ? c->nj : 0,
-                                               model_core_volts(c));
+    if (c->model->has_power)
+        c->totals.joules += model_power_joules(c->model, cycles, instructions, c->nj, model_core_volts(c));
 }
 
 /* Of the payload, instructions per microsecond. */

@@ -173,7 +173,8 @@ static int run(struct characterize_run *r)
     for (uint32_t s = 0; s < r->n_segments; s++) {
         r->first[s] = r->n;
         uint64_t ticks = r->segment[s].ticks;
-        uint64_t n = r->segment[s].sampled ? ticks / fake_helper.setup.period : 0;
+        /* a period is rounded to ticks, so that a segment may be a few of them short of so many */
+        uint64_t period = fake_helper.setup.period, n = r->segment[s].sampled ? (ticks + period / 2) / period : 0;
         for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
             uint64_t *out = readings + r->n * fake_helper.setup.stride;
             if (fake_helper.licenses)

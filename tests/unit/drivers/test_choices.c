@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "drivers/choices.h"
+#include "drivers/cpu/cpu.h"
+#include "drivers/cpu/tsc.h"
 #include "drivers/helper/kmod/uapi.h"
 #include "tests/support/folder.h"
 
@@ -315,6 +317,95 @@ static void test_facts_come_from_the_folders_given(void **state)
     folder_remove(root);
 }
 
+/* Signed modules alone: lockdown at either level, or the kernel's own setting. */
+static void test_who_loads_signed_modules_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lockdown, *enforce;
+        bool only;
+    } cases[] = {
+        {"[none] integrity confidentiality", "N", false},
+        {"[none] integrity confidentiality", "Y", true},
+        {"none [integrity] confidentiality", "N", true},
+        {"none integrity [confidentiality]", "N", true},
+        {"none integrity [confidentiality]", "", true},
+        {"", "", false},
+        {"", "Y", true},
+    };
+    char root[FOLDER_PATH_MAX];
+    folder_make(root);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct choice_facts f;
+        folder_put_line(root, "kernel/security/lockdown", cases[i].lockdown);
+        folder_put_line(root, "module/module/parameters/sig_enforce", cases[i].enforce);
+        choice_facts_read(root, root, root, &f);
+        assert_int_equal(f.signed_modules, cases[i].only);
+    }
+    folder_remove(root);
+}
+
+/* What is asked of CPUID, the kernel and its files, and nothing left from before. */
+static void test_facts_of_this_cpu(void **state)
+{
+    (void)state;
+    struct choice_facts f, again;
+    struct cpu_leaves leaves;
+    struct cpu_identity id;
+    char root[FOLDER_PATH_MAX], note[160];
+    folder_make(root);
+    memset(&f, 0xff, sizeof f);
+    choice_facts_read(root, root, root, &f);
+    cpu_read_leaves(&leaves);
+    cpu_identify(&leaves, &id);
+    assert_int_equal(f.guest, id.hypervisor);
+    assert_false(f.hybrid);
+    assert_int_equal(f.registers.answered, 0);
+    assert_int_equal(f.nmi_watchdog, -1);
+    assert_int_equal(f.timing_usable, tsc_usable(&leaves, "", note, sizeof note));
+    assert_string_equal(f.timing_why, note);
+    /* what cannot be opened is not mapped, and only what is mapped can count */
+    assert_true(f.perf_errno >= 0 && f.perf_errno < 200 && f.perf_map_errno >= 0 && f.perf_map_errno < 200);
+    assert_true(f.perf_errno == 0 || f.perf_map_errno == 0);
+    if (f.perf_errno != 0 || f.perf_map_errno != 0)
+        assert_true(!f.perf_rdpmc && !f.perf_counter && !f.perf_counts);
+    assert_true(!f.perf_counts || (f.perf_rdpmc && f.perf_counter));
+    folder_put_line(root, "bus/event_source/devices/cpu/rdpmc", "2");
+    folder_put_line(root, "bus/event_source/devices/cpu_core/rdpmc", "1");
+    folder_put_line(root, "devices/system/clocksource/clocksource0/current_clocksource", "hpet");
+    folder_put_line(root, "sys/kernel/nmi_watchdog", "1");
+    choice_facts_read(root, root, root, &again);
+    assert_int_equal(again.rdpmc_setting, 2);
+    assert_false(again.hybrid);
+    assert_int_equal(again.nmi_watchdog, 1);
+    assert_int_equal(again.timing_usable, tsc_usable(&leaves, "hpet", note, sizeof note));
+    assert_string_equal(again.timing_why, note);
+    assert_int_equal(again.perf_errno, f.perf_errno);
+    folder_remove(root);
+}
+
+/* All that is said of each machine, whole. */
+static void test_what_is_said_of_usable_machines(void **state)
+{
+    (void)state;
+    struct choice_facts f = guest();
+    assert_string_equal(choose(&f, TIMING).why, "time stamps only: frequency, IPC, halts");
+    snprintf(f.timing_why, sizeof f.timing_why, "a remark");
+    assert_string_equal(choose(&f, TIMING).why, "time stamps only: frequency, IPC, halts; a remark");
+    assert_string_equal(choose(&f, TIMING).remedy, "");
+    f.msr.open_errno = 0;
+    assert_string_equal(choose(&f, MSR).why, "time stamps and registers");
+    snprintf(f.registers.volts_why, sizeof f.registers.volts_why, "no field");
+    assert_string_equal(choose(&f, MSR).why, "time stamps and registers; no voltage: no field");
+    snprintf(f.registers.found, sizeof f.registers.found, "base 2.1 GHz");
+    assert_string_equal(choose(&f, MSR).why, "time stamps and registers: base 2.1 GHz; no voltage: no field");
+    f.helper.open_errno = 0;
+    snprintf(f.helper.refusal, sizeof f.helper.refusal, "x");
+    assert_false(choose(&f, HELPER).usable);
+    f.helper.refusal[0] = '\0';
+    assert_true(choose(&f, HELPER).usable);
+}
+
 /* ---- names ---- */
 
 static int open_named(const char *spec, char *told, size_t size, struct machine_error *err)
@@ -399,6 +490,9 @@ int main(void)
         cmocka_unit_test(test_timing_needs_the_tsc),
         cmocka_unit_test(test_what_auto_tells),
         cmocka_unit_test(test_facts_come_from_the_folders_given),
+        cmocka_unit_test(test_who_loads_signed_modules_only),
+        cmocka_unit_test(test_facts_of_this_cpu),
+        cmocka_unit_test(test_what_is_said_of_usable_machines),
         cmocka_unit_test(test_unknown_names_get_the_nearest),
         cmocka_unit_test(test_machines_that_do_not_work_here_are_refused_with_their_reason),
         cmocka_unit_test(test_auto_takes_what_works_and_says_so),

@@ -213,6 +213,59 @@ static void test_rdmsr(void **state)
         assert_int_equal(other_rdmsr(bad[i], &value, why, sizeof why), -1);
 }
 
+/* Numbers, fields and frequencies at the ends of what is believed, and what is said beyond them. */
+static void test_limits_of_what_is_believed(void **state)
+{
+    (void)state;
+    struct other_counts c;
+    char why[300], text[2000] = "";
+    uint64_t value;
+    /* 18 digits, five fields of perf, three of likwid */
+    assert_int_equal(other_perf("123456789012345678,,instructions:u,5,\n7,,cycles:u,2,\n", &c, why, sizeof why), 0);
+    assert_true(c.instructions == 123456789012345678.0 && c.cycles == 7);
+    assert_float_equal(c.seconds * 1e9, 2, 1e-9);
+    assert_float_equal(c.ghz, 3.5, 1e-9);
+    assert_int_equal(other_perf("1234567890123456789,,instructions:u,5,\n", &c, why, sizeof why), -1);
+    assert_string_equal(why, "cannot parse the output of perf: 1234567890123456789");
+    assert_int_equal(other_perf("1,,instructions:u,5\n7,,cycles:u,2,\n", &c, why, sizeof why), -1);
+    assert_string_equal(why, "cannot parse the output of perf: no counts of instructions:u and cycles:u");
+    assert_int_equal(other_perf("1,,instructions:u,5,\n7,,cycles:u,0,\n", &c, why, sizeof why), -1);
+    assert_int_equal(other_perf("1.5,,instructions:u,5,\n7,,cycles:u,2,\n", &c, why, sizeof why), -1);
+    assert_string_equal(why, "cannot parse the output of perf: 1.5");
+    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,5\nCPU_CLK_UNHALTED_CORE,FIXC1,1\n", &c, why, sizeof why),
+                     0);
+    assert_true(c.instructions == 5 && c.cycles == 1);
+    assert_int_equal(other_likwid("INSTR_RETIRED_ANY,FIXC0,5\nCPU_CLK_UNHALTED_CORE,FIXC1,0\n", &c, why, sizeof why),
+                     -1);
+    assert_string_equal(why, "cannot parse the output of likwid-perfctr: no counts of FIXC0 and FIXC1");
+    /* up to 100 GHz, in up to 16 columns */
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t100000\t1\n", 0, &c, why, sizeof why), 0);
+    assert_float_equal(c.ghz, 100, 0);
+    assert_float_equal(c.tsc_ghz, 0.001, 0);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t100001\t1\n", 0, &c, why, sizeof why), -1);
+    assert_string_equal(why, "cannot parse the output of turbostat: 100001");
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t0\t1\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t5\t0\n", 0, &c, why, sizeof why), -1);
+    assert_int_equal(other_turbostat("CPU\tBzy_MHz\tTSC_MHz\n0\t5\n", 0, &c, why, sizeof why), -1);
+    assert_string_equal(why, "cannot parse the output of turbostat: no line for this CPU");
+    for (int more = 0; more < 2; more++) {
+        text[0] = '\0';
+        for (int line = 0; line < 2; line++) {
+            for (int i = 0; i < 13 + more; i++)
+                strcat(text, "x\t");
+            strcat(text, line ? "0\t3000\t2000\n" : "CPU\tBzy_MHz\tTSC_MHz\n");
+        }
+        assert_int_equal(other_turbostat(text, 0, &c, why, sizeof why), more ? -1 : 0);
+    }
+    /* 16 hexadecimal digits */
+    assert_int_equal(other_rdmsr("0xfedcBA9876543210\n", &value, why, sizeof why), 0);
+    assert_int_equal(value, 0xfedcba9876543210);
+    assert_int_equal(other_rdmsr("0x0\n", &value, why, sizeof why), 0);
+    assert_int_equal(value, 0);
+    assert_int_equal(other_rdmsr("0x10000000000000000\nmore", &value, why, sizeof why), -1);
+    assert_string_equal(why, "cannot parse the output of rdmsr: 0x10000000000000000");
+}
+
 /* ---- held against the readings ---- */
 
 static struct second_opinion answers(int i, struct other_counts counts)
@@ -272,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_likwid),
         cmocka_unit_test(test_turbostat),
         cmocka_unit_test(test_rdmsr),
+        cmocka_unit_test(test_limits_of_what_is_believed),
         cmocka_unit_test(test_agreement),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -55,6 +55,43 @@ static void what_cannot_be(void **state)
     assert_int_equal(bytes_of(little, TRIALS_MEMORY), 128 * M);
 }
 
+static void refused(struct cpu_caches c, enum trials_place place, const char *text)
+{
+    struct machine_error err;
+    size_t bytes;
+    assert_int_equal(trials_bytes(&c, place, &bytes, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text, text);
+}
+
+/* On either side of each limit. */
+static void limits(void **state)
+{
+    (void)state;
+    assert_int_equal(bytes_of((struct cpu_caches){.l1 = 1024}, TRIALS_L1), 512);
+    refused((struct cpu_caches){.l1 = 1023}, TRIALS_L1, "the size of this cache is unknown");
+    assert_int_equal(bytes_of((struct cpu_caches){.l1 = 1, .l2 = 3072}, TRIALS_L2), 1024);
+    refused((struct cpu_caches){.l1 = 3072, .l2 = 1023}, TRIALS_L2, "the size of this cache is unknown");
+    /* twice L2, as a power of two, is half of L3 at most */
+    assert_int_equal(bytes_of((struct cpu_caches){.l2 = M, .l3 = 4 * M, .share = M}, TRIALS_L3), 2 * M);
+    refused((struct cpu_caches){.l2 = M, .l3 = 4 * M - 2, .share = M}, TRIALS_L3,
+            "the L3 cache is too small compared with L2 to be distinguished");
+    assert_int_equal(bytes_of((struct cpu_caches){.l2 = M + 1, .l3 = 8 * M, .share = M}, TRIALS_L3), 4 * M);
+    refused((struct cpu_caches){.l2 = M, .share = 8 * M}, TRIALS_L3,
+            "this CPU has no L3 cache, or its size is unknown");
+    /* four times the last cache, a quarter of the free memory, more than twice the cache */
+    assert_int_equal(bytes_of((struct cpu_caches){.l1 = 32 * K}, TRIALS_MEMORY), 128 * K);
+    assert_int_equal(bytes_of((struct cpu_caches){.l1 = 32 * K, .l2 = M + 1}, TRIALS_MEMORY), 8 * M);
+    assert_int_equal(bytes_of((struct cpu_caches){.l3 = 511 * M}, TRIALS_MEMORY), 1024 * M);
+    refused((struct cpu_caches){.l3 = 512 * M}, TRIALS_MEMORY,
+            "a buffer of 1024 MiB (at most 1 GiB, and a quarter of the free memory) is not enough larger than the "
+            "last-level cache, 512 MiB");
+    assert_int_equal(bytes_of((struct cpu_caches){.l3 = 8 * M, .memory = 128 * M}, TRIALS_MEMORY), 32 * M);
+    refused((struct cpu_caches){.l3 = 8 * M, .memory = 128 * M - 1}, TRIALS_MEMORY,
+            "a buffer of 16 MiB (at most 1 GiB, and a quarter of the free memory) is not enough larger than the "
+            "last-level cache, 8 MiB");
+    refused((struct cpu_caches){.memory = M}, TRIALS_MEMORY, "the sizes of this CPU's caches are unknown");
+}
+
 static void no_trials(void **state)
 {
     (void)state;
@@ -71,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(what_cannot_be),
+        cmocka_unit_test(limits),
         cmocka_unit_test(no_trials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,83 @@ static void test_not_invariant_is_refused_but_for_guests_that_keep_time_by_it(vo
     assert_non_null(strstr(note, "unknown"));
 }
 
+/* All that is said of a clock, whole. */
+static void test_what_is_said_of_the_tsc(void **state)
+{
+    (void)state;
+    static const struct {
+        bool present, invariant, guest;
+        const char *clocksource;
+        bool usable;
+        const char *note;
+    } cases[] = {
+        {true, true, false, "kvm-clock", true, ""},
+        {true, true, true, "", true, ""},
+        {true, true, false, "acpi_pm", true,
+         "the kernel's clock source is acpi_pm although the TSC is invariant: it may have found the TSC unstable"},
+        {true, true, false, "hpet", true,
+         "the kernel's clock source is hpet although the TSC is invariant: it may have found the TSC unstable"},
+        {true, false, true, "tsc", true,
+         "the hypervisor does not declare the TSC invariant, but the kernel uses it as its clock source"},
+        {true, false, true, "hpet", false,
+         "the time-stamp counter is not invariant (CPUID 80000007H EDX[8] = 0, the kernel's clock is hpet)"},
+        {true, false, false, "tsc", false,
+         "the time-stamp counter is not invariant (CPUID 80000007H EDX[8] = 0, the kernel's clock is tsc)"},
+        {true, false, false, "", false,
+         "the time-stamp counter is not invariant (CPUID 80000007H EDX[8] = 0, the kernel's clock is unknown)"},
+        {false, true, false, "tsc", false, "this CPU has no time-stamp counter"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* all other bits are set, or none is */
+        for (unsigned others = 0; others < 2; others++) {
+            char note[160] = "x";
+            struct cpu_leaves l = intel(0x00050654);
+            unsigned all = others ? ~0u : 0;
+            l.version.edx = (all & ~(1u << 4)) | (unsigned)cases[i].present << 4;
+            l.power.edx = (all & ~(1u << 8)) | (unsigned)cases[i].invariant << 8;
+            l.version.ecx = (all & ~(1u << 31)) | (unsigned)cases[i].guest << 31;
+            assert_int_equal(tsc_usable(&l, cases[i].clocksource, note, sizeof note), cases[i].usable);
+            assert_string_equal(note, cases[i].note);
+        }
+    }
+}
+
+/* 100 MHz to 20 GHz are believed; what is beyond is as if it were not told. */
+static void test_rates_that_are_believed(void **state)
+{
+    (void)state;
+    struct cpu_leaves l = intel(0x00050654);
+    static const struct {
+        uint32_t khz;
+        double hz;
+    } cases[] = {{99999, 0}, {100000, 1e8}, {20000000, 2e10}, {20000001, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        l.hv_timing.eax = cases[i].khz;
+        declares(&l, cases[i].hz, cases[i].hz > 0 ? "CPUID 40000010H" : "");
+    }
+    l.hv_timing.eax = 2000000;
+    l.tsc = (struct cpuid_regs){1, 4, 24999999, 0}; /* 99999996 Hz */
+    declares(&l, 2e9, "CPUID 40000010H");
+    l.tsc.ecx = 25000000;
+    declares(&l, 1e8, "CPUID 15H");
+    l.tsc = (struct cpuid_regs){1, 1, 1, 0};
+    l.hv_timing.eax = 0;
+    declares(&l, 0, "");
+}
+
+/* Twice the standard error of the slope, and half the brackets at both ends, over the slope. */
+static void test_fit_error_is_what_it_says(void **state)
+{
+    (void)state;
+    const struct tsc_point p[3] = {{100, 0, 6}, {2300, 1, 1000}, {4100, 2, 10}};
+    double hz, error;
+    assert_int_equal(tsc_fit(p, 3, &hz, &error), 0);
+    /* the slope is 2000; residuals -66 2/3, 133 1/3, -66 2/3; one degree of freedom; squares of times from 1 s: 2 */
+    double squares = (2 * 200.0 * 200 + 400.0 * 400) / 9;
+    assert_float_equal(hz, 2000, 1e-9);
+    assert_float_equal(error, (2 * sqrt(squares / 1 / 2) + (6 + 10) / 2.0 / 2) / 2000, 1e-12);
+}
+
 static void test_fit_of_an_exact_line(void **state)
 {
     (void)state;
@@ -248,6 +325,9 @@ int main(void)
         cmocka_unit_test(test_hypervisor_leaf_is_used_last),
         cmocka_unit_test(test_usable_when_invariant),
         cmocka_unit_test(test_not_invariant_is_refused_but_for_guests_that_keep_time_by_it),
+        cmocka_unit_test(test_what_is_said_of_the_tsc),
+        cmocka_unit_test(test_rates_that_are_believed),
+        cmocka_unit_test(test_fit_error_is_what_it_says),
         cmocka_unit_test(test_fit_of_an_exact_line),
         cmocka_unit_test(test_fit_error_covers_noise),
         cmocka_unit_test(test_fit_refuses_what_is_no_line),

@@ -264,13 +264,94 @@ static void files_come_and_go(void **state)
     environment_free(&e);
 }
 
+static int strange_names_run(void *root)
+{
+    static const struct fake_task later[] = {
+        {0, 0, "none", false, 2, 900000000, "2"},
+        {950, 0, "no thread", false, 2, 900000000, "2"},
+        {950, 999999999, "the last", false, 2, 4000000, "2"},
+        {950, 1000000000, "beyond it", false, 2, 900000000, "2"},
+        {960, 960, "a process", false, 2, 1000000, "2"},
+    };
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        fake_environment_task(root, &later[i]);
+    return 0;
+}
+
+/* Threads have numbers from 1 up, of nine digits at most; a folder of another name is none. */
+static void folders_that_are_no_threads(void **state)
+{
+    struct environment e;
+    count_cpu2(state, strange_names_run, &e);
+    assert_int_equal(e.n_tasks, 2);
+    assert_int_equal(e.tasks[0].pid, 999999999);
+    assert_string_equal(e.tasks[0].name, "the last");
+    assert_close(e.tasks[0].cpu_ms, 4, 1e-9);
+    assert_int_equal(e.tasks[1].pid, 960);
+    environment_free(&e);
+}
+
+static int columns_count(void *root)
+{
+    folder_put(root, "proc/stat",
+               "cpu 9 9 9 9 9 9 9 9\ncpu2 101 102 103 1040 205 6 7 28 1000 1000\ncpu6 0 0 0 100 0 0 0 0\n"
+               "cpu99999 1 1 1 1 1 1 1 1\nprocesses 77\n");
+    return 0;
+}
+
+/* proc_stat(5): user nice system idle iowait irq softirq steal; guests' time is in user and nice already. */
+static void columns_of_times(void **state)
+{
+    struct environment e;
+    folder_put(*state, "proc/stat",
+               "cpu 9 9 9 9 9 9 9 9\ncpu2 91 82 73 940 155 2 4 8 50 50\ncpu6 0 0 0 50 0 0 0 0\nprocesses 80\n");
+    count_cpu2(state, columns_count, &e);
+    /* 10 + 20 + 30 + 100 + 50 + 4 + 3 + 20 */
+    assert_close(e.busy_here, 67 / 237.0, 1e-12);
+    assert_close(e.steal, 20 / 237.0, 1e-12);
+    assert_close(e.busy_sibling, 0, 0);
+    assert_true(isnan(e.busy_others));
+    assert_true(isnan(e.begun)); /* fewer than before: it was another boot's */
+    environment_free(&e);
+}
+
+static int only_the_package_throttles(void *root)
+{
+    folder_put_line(root, "sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "-1");
+    folder_put_line(root, "sys/devices/system/cpu/cpu2/thermal_throttle/package_throttle_count", "7");
+    return 0;
+}
+
+static void throttling_of_core_and_package(void **state)
+{
+    struct environment e;
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "1");
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/thermal_throttle/package_throttle_count", "2");
+    count_cpu2(state, only_the_package_throttles, &e);
+    assert_close(e.thermal_now, 4, 0); /* 7 - (1 + 2) */
+    environment_free(&e);
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "-1");
+    folder_put_line(*state, "sys/devices/system/cpu/cpu2/thermal_throttle/package_throttle_count", "-1");
+    count_cpu2(state, nothing_happens, &e);
+    assert_true(isnan(e.thermal_now));
+    environment_free(&e);
+}
+
 int main(void)
 {
 #define ON_TREE(f) cmocka_unit_test_setup(f, renew_counted)
     const struct CMUnitTest tests[] = {
-        ON_TREE(interrupts_are_counted), ON_TREE(lines_are_known_by_name), ON_TREE(times_are_parts),
-        ON_TREE(nothing_is_not_zero),    ON_TREE(tasks_that_ran),          ON_TREE(tasks_without_schedstat),
-        ON_TREE(counting_ends_early),    ON_TREE(files_come_and_go),
+        ON_TREE(interrupts_are_counted),
+        ON_TREE(lines_are_known_by_name),
+        ON_TREE(times_are_parts),
+        ON_TREE(nothing_is_not_zero),
+        ON_TREE(tasks_that_ran),
+        ON_TREE(tasks_without_schedstat),
+        ON_TREE(counting_ends_early),
+        ON_TREE(files_come_and_go),
+        ON_TREE(folders_that_are_no_threads),
+        ON_TREE(columns_of_times),
+        ON_TREE(throttling_of_core_and_package),
     };
     return cmocka_run_group_tests(tests, make_counted, remove_counted);
 }

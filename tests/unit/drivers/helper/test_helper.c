@@ -59,6 +59,21 @@ static void test_open_says_why_not(void **state)
     assert_int_equal(fake_helper.opened, fake_helper.closed);
 }
 
+/* The device is given back where the processor cannot be used. */
+static void test_a_processor_without_a_clock(void **state)
+{
+    (void)state;
+    const struct cpu_leaves none = {0};
+    const struct helper_place place = {
+        .device = "/dev/made-up", .sys = "/sys", .io = &fake_helper_io, .data_dir = "data", .leaves = &none};
+    struct machine m;
+    struct machine_error err;
+    assert_int_equal(helper_open_at(&place, &m, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(err.text, "this CPU has no time-stamp counter"));
+    assert_int_equal(fake_helper.opened, 1);
+    assert_int_equal(fake_helper.closed, 1);
+}
+
 static void test_every_reason_has_words(void **state)
 {
     (void)state;
@@ -521,6 +536,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HELPER_TEST(test_connecting),
         HELPER_TEST(test_open_says_why_not),
+        HELPER_TEST(test_a_processor_without_a_clock),
         HELPER_TEST(test_every_reason_has_words),
         HELPER_TEST(test_counters),
         HELPER_TEST(test_aperf_where_there_are_no_counters),
@@ -535,6 +551,7 @@ int main(void)
         HELPER_TEST(test_voltage),
         HELPER_TEST(test_no_voltage),
         cmocka_unit_test(test_reasons_have_words),
+        HELPER_TEST(test_a_processor_without_a_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

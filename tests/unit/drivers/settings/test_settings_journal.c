@@ -42,6 +42,21 @@ static void test_after_a_reboot_nothing_is_undone(void **state)
     quiet_recovers(t, MACHINE_OK, "");
 }
 
+/* Where this boot has no name, as in a sandbox, what was left is undone. */
+static void test_a_boot_without_a_name(void **state)
+{
+    static const char *const names[] = {"", "not a name"};
+    struct quiet_tree *t = *state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        quiet_put(t, "proc/sys/kernel/random/boot_id", QUIET_BOOT);
+        kill_run(t, KILLED);
+        quiet_put(t, "proc/sys/kernel/random/boot_id", names[i]);
+        quiet_recovers(t, MACHINE_OK, "restored ");
+        quiet_all_are(t, 0);
+        quiet_is(t, "state", "(not there)");
+    }
+}
+
 static void test_undoing_may_be_killed_as_well(void **state)
 {
     struct quiet_tree *t = *state;
@@ -214,12 +229,19 @@ static void test_without_a_journal_nothing_is_changed(void **state)
     quiet_restore(s, NULL);
     assert_int_equal(quiet_apply(t, QUIET_TICK, QUIET_TICK, &s, &err), MACHINE_CANNOT);
     t->roots.state = t->state;
+    put_journal(t, "a letter\n");
+    assert_int_equal(quiet_apply(t, QUIET_TICK, QUIET_TICK, &s, &err), MACHINE_CANNOT);
+    assert_non_null(strstr(err.text, "--quiet-machine=tick: nothing in it can be changed here: e.g. "));
+    assert_non_null(strstr(err.text, "/state: its content is not understood"));
+    quiet_is(t, "state", "a letter");
+    unlink(t->state);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_QUIET_TREE(test_after_a_reboot_nothing_is_undone),
+        IN_QUIET_TREE(test_a_boot_without_a_name),
         IN_QUIET_TREE(test_undoing_may_be_killed_as_well),
         IN_QUIET_TREE(test_a_journal_cut_anywhere),
         IN_QUIET_TREE(test_a_journal_of_garbage),

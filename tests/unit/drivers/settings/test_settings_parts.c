@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the settings one by one: what a journal may hold, which values are the same, how masks and changes are
+ * written, and which files are opened. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drivers/settings/settings_parts.h"
+#include "tests/support/folder.h"
+
+#define CPUS "/sys/devices/system/cpu/"
+#define X10 "0123456789"
+#define A10 "abcdefghij"
+
+static struct change change_of(enum change_kind kind, const char *path, const char *before, const char *after)
+{
+    struct change c = {.kind = kind,
+                       .cpu = kind == CHANGE_TURBO_BIT || kind == CHANGE_LIKWID ? 3 : -1,
+                       .before = (char *)before,
+                       .after = (char *)after};
+    snprintf(c.path, sizeof c.path, "%s", path);
+    return c;
+}
+
+/* ---- what a journal may hold ---- */
+
+/* Values of a kind of setting: those that it can have, and those next to them that it cannot. */
+static const char *const bits[] = {"0", "1", NULL}, *const no_bits[] = {"", "2", "00", "-1", "x", NULL};
+static const char *const numbers[] = {"0", "7", X10 "01", NULL}, *const no_numbers[] = {"",   X10 "012", "-1",
+                                                                                        "1 ", "1x",      NULL};
+static const char *const signed_numbers[] = {"0", "-1", X10 "01", NULL}, *const no_signed_numbers[] = {"", "-2",
+                                                                                                       X10 "012", NULL};
+static const char *const words[] = {"performance", "a", A10 A10 A10 A10, NULL}, *const no_words[] = {
+                                                                                    "", "a b", "a/b",
+                                                                                    A10 A10 A10 A10 "a", NULL};
+static const char *const masks[] = {"f", "ff,00000001", NULL}, *const no_masks[] = {"", "g", "0-3", NULL};
+static const char *const irqs[] = {"0-3", "0,2", "2@1",
+                                   "0-3@"
+                                   "123456",
+                                   NULL},
+                         *const no_irqs[] = {"", "x", "@1", "2@", "2@1234567", "2@x", "2@1,2", NULL};
+static const char *const ranges[] = {"1-2", X10 "01-" X10 "01", NULL}, *const no_ranges[] = {
+                                                                           "",    "1",   "-2",        "1-",
+                                                                           "x-2", "1-x", X10 "012-1", "1-" X10 "012",
+                                                                           NULL};
+static const char *const groups[] = {"-", "/", "/a/b", NULL}, *const no_groups[] = {"",       "a",     "/a b",
+                                                                                    "/..",    "/a/..", "/a//b",
+                                                                                    "/a\x7f", "--",    NULL};
+
+static const struct {
+    enum change_kind kind;
+    const char *path;
+    const char *const *good, *const *bad;
+} settings[] = {
+    {CHANGE_FILE, CPUS "intel_pstate/no_turbo", bits, no_bits},
+    {CHANGE_FILE, CPUS "cpufreq/boost", bits, no_bits},
+    {CHANGE_FILE, CPUS "cpufreq/policy12/boost", bits, no_bits},
+    {CHANGE_FILE, CPUS "cpufreq/policy0/scaling_min_freq", numbers, no_numbers},
+    {CHANGE_FILE, CPUS "cpufreq/policy0/scaling_max_freq", numbers, no_numbers},
+    {CHANGE_FILE, CPUS "cpufreq/policy0/scaling_governor", words, no_words},
+    {CHANGE_FILE, CPUS "cpufreq/policy0/energy_performance_preference", words, no_words},
+    {CHANGE_FILE, CPUS "cpu3/cpuidle/state2/disable", bits, no_bits},
+    {CHANGE_FILE, CPUS "cpu3/online", bits, no_bits},
+    {CHANGE_FILE, "/proc/irq/default_smp_affinity", masks, no_masks},
+    {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", irqs, no_irqs},
+    {CHANGE_FILE, "/sys/devices/virtual/workqueue/cpumask", masks, no_masks},
+    {CHANGE_FILE, "/sys/devices/virtual/workqueue/write-back_1.x/cpumask", masks, no_masks},
+    {CHANGE_FILE, "/proc/sys/kernel/nmi_watchdog", bits, no_bits},
+    {CHANGE_FILE, "/proc/sys/kernel/sched_rt_runtime_us", signed_numbers, no_signed_numbers},
+    {CHANGE_FILE, "/proc/sys/vm/stat_interval", numbers, no_numbers},
+    {CHANGE_TURBO_BIT, "", bits, no_bits},
+    {CHANGE_LIKWID, "", ranges, no_ranges},
+    {CHANGE_CONTROLLER, "/sys/fs/cgroup/cgroup.subtree_control", bits, no_bits},
+    {CHANGE_CONTROLLER, "/sys/fs/cgroup/unified/cgroup.subtree_control", bits, no_bits},
+    {CHANGE_PARTITION, "/sys/fs/cgroup/characterize", groups, no_groups},
+    {CHANGE_PARTITION, "/sys/fs/cgroup/unified/characterize", groups, no_groups},
+    {CHANGE_SHIELD, "/sys/fs/cgroup/cpuset/characterize-others", groups, no_groups},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+static void values_that_a_journal_may_hold(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SETTINGS; i++) {
+        bool moved = settings[i].kind == CHANGE_PARTITION || settings[i].kind == CHANGE_SHIELD;
+        const char *fits = moved ? "0-3" : settings[i].good[0];
+        for (const char *const *v = settings[i].good; *v; v++) {
+            struct change c = change_of(settings[i].kind, settings[i].path, *v, fits);
+            if (!settings_change_allowed(&c))
+                fail_msg("%s: '%s' before", settings[i].path, *v);
+            c = change_of(settings[i].kind, settings[i].path, settings[i].good[0], moved ? fits : *v);
+            if (!settings_change_allowed(&c))
+                fail_msg("%s: '%s' after", settings[i].path, *v);
+        }
+        for (const char *const *v = settings[i].bad; *v; v++) {
+            struct change c = change_of(settings[i].kind, settings[i].path, *v, fits);
+            if (settings_change_allowed(&c))
+                fail_msg("%s: '%s' before is taken", settings[i].path, *v);
+            c = change_of(settings[i].kind, settings[i].path, settings[i].good[0], moved ? "x" : *v);
+            if (settings_change_allowed(&c))
+                fail_msg("%s: '%s' after is taken", settings[i].path, *v);
+        }
+    }
+}
+
+static void files_that_a_journal_may_hold(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "/sys/devices/virtual/workqueue/" A10 A10 A10 A10 A10 A10 "a/cpumask",
+        "/sys/devices/virtual/workqueue/../cpumask",
+        "/sys/devices/virtual/workqueue/.x/cpumask",
+        "/sys/devices/virtual/workqueue//cpumask",
+        "/sys/devices/virtual/workqueue/a/b/cpumask",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct change c = change_of(CHANGE_FILE, others[i], "f", "f");
+        assert_false(settings_change_allowed(&c));
+    }
+    struct change longest = change_of(CHANGE_FILE, "/sys/devices/virtual/workqueue/" A10 A10 A10 A10 A10 A10 "/cpumask",
+                                      "f", "f");
+    assert_true(settings_change_allowed(&longest));
+    for (size_t i = 0; i < SETTINGS; i++) {
+        bool moved = settings[i].kind == CHANGE_PARTITION || settings[i].kind == CHANGE_SHIELD;
+        const char *before = settings[i].good[0], *after = moved ? "0" : before;
+        struct change c = change_of(settings[i].kind, settings[i].path, before, after);
+        c.cpu = c.cpu < 0 ? 0 : -1; /* a register has a CPU, a file has none */
+        assert_false(settings_change_allowed(&c));
+        for (int kind = CHANGE_FILE; kind <= CHANGE_SHIELD; kind++) { /* of each the kind is known */
+            c = change_of((enum change_kind)kind, settings[i].path, before, after);
+            assert_int_equal(settings_change_allowed(&c), kind == (int)settings[i].kind);
+        }
+        c = change_of(settings[i].kind, settings[i].path, before, after);
+        strcat(c.path, "x");
+        assert_false(settings_change_allowed(&c));
+    }
+}
+
+/* ---- values ---- */
+
+static void masks_are_written_as_the_kernel_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *mask;
+    } cases[] = {{"0", "1"}, {"0-3", "f"}, {"31", "80000000"}, {"32", "1,00000000"}, {"1,33,64", "1,00000002,00000002"},
+                 {"", "0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cpu_mask m = {0};
+        char text[2400];
+        if (cases[i].list[0])
+            assert_int_equal(cpu_mask_parse(cases[i].list, &m), 0);
+        settings_mask_format(&m, text, sizeof text);
+        assert_string_equal(text, cases[i].mask);
+    }
+}
+
+static void values_that_are_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        enum change_kind kind;
+        const char *path, *a, *b;
+        bool same;
+    } cases[] = {
+        {CHANGE_FILE, "/proc/sys/vm/stat_interval", "1", "1", true},
+        {CHANGE_FILE, "/proc/sys/vm/stat_interval", "1", "01", false},
+        {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "0-1", "0,1", true},
+        {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "0-1@1", "0,1@0", true}, /* where it is delivered may change */
+        {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "0-2", "0,1", false},
+        {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "x", "y", false},
+        {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "0", "y", false},
+        {CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "x", "0", false},
+        {CHANGE_FILE, "/proc/irq/default_smp_affinity", "f", "0f", true},
+        {CHANGE_FILE, "/sys/devices/virtual/workqueue/cpumask", "f", "00000000,0000000f", true},
+        {CHANGE_FILE, "/sys/devices/virtual/workqueue/cpumask", "f", "e", false},
+        {CHANGE_FILE, "/sys/devices/virtual/workqueue/cpumask", "f", "x", false},
+        {CHANGE_FILE, "/sys/devices/virtual/workqueue/cpumask", "x", "f", false},
+        {CHANGE_FILE, "/sys/devices/virtual/workqueue/othermask", "f", "0f", false},
+        {CHANGE_LIKWID, "", "f", "0f", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct change c = change_of(cases[i].kind, cases[i].path, "", "");
+        if (settings_change_same(&c, cases[i].a, cases[i].b) != cases[i].same)
+            fail_msg("%s: '%s' and '%s'", cases[i].path, cases[i].a, cases[i].b);
+    }
+}
+
+static void names_of_changes(void **state)
+{
+    (void)state;
+    const struct settings_roots r = {.sys = "/tmp/s", .dev = "/tmp/d", .proc = "/tmp/p"};
+    char text[500];
+    struct change c = change_of(CHANGE_TURBO_BIT, "", "0", "1");
+    settings_change_name(&r, &c, text, sizeof text);
+    assert_string_equal(text, "bit 38 of MSR 1A0H of CPU 3");
+    c = change_of(CHANGE_LIKWID, "", "1-2", "1-1");
+    settings_change_name(&r, &c, text, sizeof text);
+    assert_string_equal(text, "the frequency limits of CPU 3 (liblikwid)");
+    c = change_of(CHANGE_FILE, "/sys/a", "", "");
+    settings_change_name(&r, &c, text, sizeof text);
+    assert_string_equal(text, "/tmp/s/a");
+    c = change_of(CHANGE_IRQ, "/proc/irq/1/x", "", "");
+    settings_change_name(&r, &c, text, sizeof text);
+    assert_string_equal(text, "/tmp/p/irq/1/x");
+}
+
+/* Behind the list the one CPU that it is delivered to; of more, or where nothing is said, none. */
+static void where_an_irq_is_delivered(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *effective, *value;
+    } cases[] = {{NULL, "0-3"}, {"2", "0-3@2"}, {"12", "0-3@12"}, {"1-2", "0-3"}, {"1,2", "0-3"}, {"", "0-3"}};
+    char root[FOLDER_PATH_MAX], text[100];
+    folder_make(root);
+    const struct settings_roots r = {.sys = root, .dev = root, .proc = root};
+    const struct change c = change_of(CHANGE_IRQ, "/proc/irq/24/smp_affinity_list", "", "");
+    folder_put_line(root, "irq/24/smp_affinity_list", "0-3");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].effective)
+            folder_put_line(root, "irq/24/effective_affinity_list", cases[i].effective);
+        assert_int_equal(settings_change_read(&r, &c, text, sizeof text), 0);
+        assert_string_equal(text, cases[i].value);
+    }
+    /* where there is just room for it, and where there is not */
+    folder_put_line(root, "irq/24/effective_affinity_list", "2");
+    assert_int_equal(settings_change_read(&r, &c, text, sizeof "0-3@2"), 0);
+    assert_string_equal(text, "0-3@2");
+    assert_int_equal(settings_change_read(&r, &c, text, sizeof "0-3@2" - 1), 0);
+    assert_string_equal(text, "0-3");
+    folder_remove(root);
+}
+
+/* ---- files ---- */
+
+/* A device is opened below /dev alone; links, and what has a second name, nowhere. */
+static void files_that_are_opened(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX], path[200], other[200], text[20];
+    folder_make(root);
+    const struct settings_roots fake = {.sys = root, .dev = root, .proc = root},
+                                real = {.sys = root, .dev = "/dev", .proc = "/dev"};
+    folder_put_line(root, "plain", "12345");
+    int fd = settings_open(&fake, "/sys/plain", O_RDONLY);
+    assert_true(fd >= 0);
+    close(fd);
+    fd = settings_open(&real, "/dev/null", O_RDONLY);
+    assert_true(fd >= 0);
+    close(fd);
+    errno = 0;
+    assert_int_equal(settings_open(&real, "/proc/null", O_RDONLY), -1); /* a device that is no /dev/... */
+    assert_int_equal(errno, EPERM);
+    assert_int_equal(settings_open(&fake, "/sys/none", O_RDONLY), -1);
+    assert_int_equal(errno, ENOENT);
+    snprintf(path, sizeof path, "%s/plain", root);
+    snprintf(other, sizeof other, "%s/link", root);
+    assert_int_equal(symlink(path, other), 0);
+    assert_int_equal(settings_open(&fake, "/sys/link", O_RDONLY), -1);
+    snprintf(other, sizeof other, "%s/fifo", root);
+    assert_int_equal(mkfifo(other, 0600), 0);
+    assert_int_equal(settings_open(&fake, "/sys/fifo", O_RDONLY), -1);
+    assert_int_equal(errno, EPERM);
+    /* with the newline, which is not told, 5 characters need room for 7 */
+    assert_int_equal(settings_read_text(&fake, "/sys/plain", text, 7), 5);
+    assert_string_equal(text, "12345");
+    assert_int_equal(settings_read_text(&fake, "/sys/plain", text, 6), -1);
+    assert_int_equal(errno, EMSGSIZE);
+    snprintf(other, sizeof other, "%s/second", root);
+    assert_int_equal(link(path, other), 0);
+    assert_int_equal(settings_open(&fake, "/sys/plain", O_RDONLY), -1);
+    assert_int_equal(errno, EPERM);
+    folder_remove(root);
+}
+
+static void numbers_in_names(void **state)
+{
+    (void)state;
+    assert_int_equal(settings_number("policy12", "policy"), 12);
+    assert_int_equal(settings_number("policy0", "policy"), 0);
+    assert_int_equal(settings_number("policy123456789", "policy"), 123456789);
+    assert_int_equal(settings_number("policy1234567890", "policy"), -1);
+    assert_int_equal(settings_number("policy", "policy"), -1);
+    assert_int_equal(settings_number("policyx", "policy"), -1);
+    assert_int_equal(settings_number("policy1x", "policy"), -1);
+    assert_int_equal(settings_number("cpu1", "policy"), -1);
+}
+
+/* ---- words ---- */
+
+static void what_was_left_in_words(void **state)
+{
+    (void)state;
+    static struct quiet_told told;
+    char text[400];
+    settings_text_left(&told, text, sizeof text);
+    assert_string_equal(text, "");
+    snprintf(told.why[0], sizeof told.why[0], "first");
+    snprintf(told.why[3], sizeof told.why[3], "second");
+    snprintf(told.why[5], sizeof told.why[5], "first");
+    snprintf(told.why[8], sizeof told.why[8], "first");
+    settings_text_left(&told, text, sizeof text);
+    assert_string_equal(text, "governor, irq, isolate: first\ncstates: second\n");
+}
+
+static void what_was_changed_in_words(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/proc/sys/a", "/proc/sys/b", "/proc/sys/c", "/proc/sys/d"};
+    struct change list[5];
+    for (size_t i = 0; i < 4; i++) {
+        list[i] = change_of(CHANGE_FILE, paths[i], "1", "2");
+        list[i].part = 7;
+    }
+    list[4] = change_of(CHANGE_IRQ, "/proc/irq/5/smp_affinity_list", "1", "2");
+    list[4].part = 5;
+    const struct quiet_told told = {.wished = QUIET_TICK | QUIET_IRQ | QUIET_EPP | QUIET_SMT, .already = QUIET_EPP};
+    static const char *const ticks[] = {"", "a 2 (was 1)", "a 2 (was 1), b 2 (was 1)",
+                                        "a 2 (was 1), b 2 (was 1), c 2 (was 1)", "4 settings"};
+    for (size_t n = 0; n <= 4; n++) {
+        char text[600] = "turbo off", expected[600];
+        struct changes c = {.list = list, .n = n};
+        settings_text_parts(&told, &c, 6, text, sizeof text);
+        snprintf(expected, sizeof expected, "turbo off; quiet for CPU 6: %s%s; so before: epp; as it was: smt, irq%s",
+                 n ? "tick: " : "nothing changed", ticks[n], n ? "" : ", tick");
+        assert_string_equal(text, expected);
+    }
+    char text[600] = "";
+    struct changes c = {.list = list, .n = 5};
+    list[0].undone = true;
+    settings_text_parts(&told, &c, 6, text, sizeof text);
+    assert_string_equal(text, "quiet for CPU 6: irq: 1 interrupt moved away; tick: b 2 (was 1), c 2 (was 1), d 2 (was "
+                              "1); so before: epp; as it was: smt");
+    text[0] = '\0';
+    settings_text_parts(&(struct quiet_told){0}, &c, 6, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_that_a_journal_may_hold),
+        cmocka_unit_test(files_that_a_journal_may_hold),
+        cmocka_unit_test(masks_are_written_as_the_kernel_does),
+        cmocka_unit_test(values_that_are_the_same),
+        cmocka_unit_test(names_of_changes),
+        cmocka_unit_test(where_an_irq_is_delivered),
+        cmocka_unit_test(files_that_are_opened),
+        cmocka_unit_test(numbers_in_names),
+        cmocka_unit_test(what_was_left_in_words),
+        cmocka_unit_test(what_was_changed_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
