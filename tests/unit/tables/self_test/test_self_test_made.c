@@ -264,8 +264,8 @@ static void license_levels(void **state)
 /* ---- throttling ---- */
 
 /*
- * After a switch: samples of so many ticks, a piece of work in each; from `from` on, `slow` of them do `work` percent of
- * that, in the first `in` of the recordings. The counter of throttling grows by `throttled`, a tenth more in every
+ * After a switch: samples of so many ticks, a piece of work in each; from `from` on, `slow` of them do `work` percent
+ * of that, in the first `in` of the recordings. The counter of throttling grows by `throttled`, a tenth more in every
  * further recording; in scalar code by `idle` of 1000 ticks.
  */
 struct throttle_case {
