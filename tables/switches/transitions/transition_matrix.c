@@ -176,35 +176,37 @@ static void print_groups(FILE *out, bool colour, const struct matrix *m)
     pivot_print(out, colour, &p);
 }
 
+/* What happens in a pair, or why that is not known; NULL: nothing is to be said of it. */
+static const char *phases_text(const struct matrix *m, size_t row)
+{
+    const char *text = row == NO_ROW ? NULL : table_text(m->table, row, "phases");
+    return !text && is_kind(m, row, SWITCH_UNDECIDED) ? table_text(m->table, row, "note") : text;
+}
+
 static void put_phases(struct pivot *p, const struct matrix *m, size_t row)
 {
-    const char *text = table_text(m->table, row, "phases");
     char cost[TRANSITION_COST_MAX];
-    if (!text && is_kind(m, row, SWITCH_UNDECIDED))
-        text = table_text(m->table, row, "note");
-    if (!text)
-        return;
     pivot_line(p, PIVOT_ROW);
     pivot_pair(p, m->table, row);
     pivot_mark(p, transition_cost_text(m->table, row, &m->verdict[row], cost)[0] ? cost : "-");
-    pivot_word(p, text);
+    pivot_word(p, phases_text(m, row));
 }
 
 static void transition_matrix_print_phases(FILE *out, bool colour, const struct matrix *m)
 {
     struct pivot p;
+    size_t pairs = 0;
     pivot_init(&p, 1, "What happens, and what it costs");
     pivot_line(&p, PIVOT_HEADING);
     pivot_word(&p, "from -> to");
     pivot_word(&p, "costs");
     pivot_word(&p, "phases");
-    for (size_t from = 0; from < m->n_groups && p.n_lines <= PHASES_LISTED; from++)
-        for (size_t to = 0; to < m->n_groups && p.n_lines <= PHASES_LISTED; to++)
-            if (from != to && row_between(m, from, to) != NO_ROW)
+    for (size_t from = 0; from < m->n_groups; from++)
+        for (size_t to = 0; to < m->n_groups; to++)
+            if (from != to && phases_text(m, row_between(m, from, to)) && pairs++ < PHASES_LISTED)
                 put_phases(&p, m, row_between(m, from, to));
-    bool all = p.n_lines <= PHASES_LISTED;
     pivot_print(out, colour, &p);
-    if (!all)
+    if (pairs > PHASES_LISTED)
         pivot_note(out, 2, "... those of all pairs are in the table's CSV and JSON");
 }
 

@@ -242,6 +242,31 @@ static void a_table_holds_what_its_file_holds(void **state)
     table_free(&back);
 }
 
+/* The same text, the same number, or both nothing; the numbers of a column once each, as far as there is room. */
+static void fields_are_compared(void **state)
+{
+    (void)state;
+    struct table t;
+    double out[4] = {0};
+    table_init(&t, "frequency", columns, N_COLUMNS);
+    static const double cores[] = {5, 2, NAN, 5, 1, NAN};
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+        table_add_row(&t);
+        table_put_number(&t, "active_cores", cores[i]);
+        table_put_text(&t, "kernel", i < 2 ? "a" : i < 4 ? "b" : NULL);
+    }
+    assert_true(table_same(&t, 0, 3, "active_cores") && table_same(&t, 2, 5, "active_cores"));
+    assert_false(table_same(&t, 0, 1, "active_cores"));
+    assert_false(table_same(&t, 1, 2, "active_cores") || table_same(&t, 2, 1, "active_cores"));
+    assert_true(table_same(&t, 0, 1, "kernel") && table_same(&t, 4, 5, "kernel"));
+    assert_false(table_same(&t, 1, 2, "kernel") || table_same(&t, 3, 4, "kernel") || table_same(&t, 4, 3, "kernel"));
+    assert_int_equal(table_numbers(&t, "active_cores", out, 4), 3);
+    assert_true(out[0] == 1 && out[1] == 2 && out[2] == 5);
+    assert_int_equal(table_numbers(&t, "active_cores", out, 1), 1);
+    assert_true(out[0] == 5);
+    table_free(&t);
+}
+
 static void broken_files_are_refused(void **state)
 {
     const struct {
@@ -393,6 +418,7 @@ int main(void)
         cmocka_unit_test(the_screen_says_what_is_modelled_and_missing),
         cmocka_unit_test(parts_are_joined),
         cmocka_unit_test(a_table_holds_what_its_file_holds),
+        cmocka_unit_test(fields_are_compared),
         cmocka_unit_test(broken_files_are_refused),
         cmocka_unit_test(numbers_out_of_range_are_refused),
         cmocka_unit_test(random_tables_come_back),
