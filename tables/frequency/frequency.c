@@ -32,6 +32,7 @@ static const struct table_column columns[] = {
     {"core", "", TABLE_TEXT, false, 0}, /* its kind, where there are several */
     {"level", "", TABLE_WHOLE, false, 0},
     TABLE_LIMITS("freq_ghz", "GHz", 4),
+    TABLE_LIMITS("ipc", "", 3), /* instructions of the kernel per cycle */
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
     {"level_source", "", TABLE_TEXT, false, 0},
@@ -246,7 +247,12 @@ static void frequency_put_row(const struct cell *c, const struct repetitions *r,
 {
     table_add_row(rows);
     tables_put_cell(rows, c);
+    struct steady_value ipc;
     estimates_put(rows, "freq_ghz", f->mean);
+    if (steady_mean(&r->trace, TRACE_IPC, 0, &ipc) == 0)
+        estimates_put(rows, "ipc", ipc.mean);
+    else
+        rows->failed = true;
     table_put_number(rows, "n", (double)f->used);
     table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used + f->shared));
     put_shares(&r->trace, rows);
