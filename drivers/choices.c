@@ -314,11 +314,11 @@ const struct machine_choice *choices_find(const struct machine_choice *machines,
 static const char *remark_on(const char *name, const struct machine_choice *registers)
 {
     if (strcmp(name, "perf") == 0) {
-        return registers != NULL && registers->usable ? " (performance counters and registers)"
+        return registers != NULL && registers->usable ? " (performance counters; registers)"
                                                       : " (performance counters)";
     }
-    return strcmp(name, "msr") == 0      ? " (time stamps and registers)"
-           : strcmp(name, "timing") == 0 ? " (time stamps only)"
+    return strcmp(name, "msr") == 0      ? " (frequency, IPC and halts by time stamps; registers)"
+           : strcmp(name, "timing") == 0 ? " (frequency, IPC and halts by time stamps)"
                                          : "";
 }
 
@@ -330,10 +330,15 @@ void choices_tell(const struct machine_choice *machines, size_t n, char *out, si
     while (taken < n && !machines[taken].usable)
         taken++;
     const char *name = taken < n ? machines[taken].name : "nothing";
-    snprintf(out, size, "%s%s", name, remark_on(name, registers));
+    snprintf(out, size, "%s%s%s", taken < n ? "measuring with " : "", name, remark_on(name, registers));
     for (size_t i = 0; i < n; i++) {
         bool missed = strcmp(name, "perf") == 0 && &machines[i] == registers && !registers->usable;
-        if (i < taken || missed)
-            text_list_add(out, size, told++ == 0 ? ": " : "; ", "%s: %s", machines[i].name, machines[i].why);
+        const char *before = told > 0 ? "; " : taken < n ? "; more with " : ": ";
+        if (i < taken || missed) {
+            text_list_add(out, size, before, "%s: %s", machines[i].name, machines[i].why);
+            told++;
+        }
     }
+    if (taken < n && told > 0)
+        text_list_add(out, size, " ", "(--list machines: what would help)");
 }

@@ -5,6 +5,7 @@
 
 #include "drivers/choices.h"
 #include "drivers/machine.h"
+#include "drivers/model/model.h"
 #include "drivers/msr/msr_machine.h"
 #include "util/edit_distance.h"
 #include "util/text_list.h"
@@ -40,10 +41,27 @@ static const char *open_nearest(const char *spec)
     return best;
 }
 
+/* The shipped model of which it is the name, or a part of that (gold-6130) at least 4 characters long; else "". */
+static void open_nearest_model(const char *spec, char *out, size_t size)
+{
+    enum { PART_LEAST = 4 };
+    char **names;
+    size_t n;
+
+    out[0] = '\0';
+    if (strlen(spec) < PART_LEAST || model_list(NULL, &names, &n) != 0)
+        return;
+    for (size_t i = 0; i < n && out[0] == '\0'; i++)
+        if (strcasestr(names[i], spec) != NULL || edit_distance(spec, strlen(spec), names[i]) <= 2)
+            snprintf(out, size, "model:%s", names[i]);
+    model_list_free(names, n);
+}
+
 static int unknown(const char *spec, struct machine_error *err)
 {
-    const char *near = open_nearest(spec);
-    char remedy[sizeof err->remedy] = "machines";
+    char model[120], remedy[sizeof err->remedy] = "machines";
+    open_nearest_model(spec, model, sizeof model);
+    const char *near = model[0] != '\0' ? model : open_nearest(spec);
 
     for (size_t i = 0; i < OPENERS; i++)
         text_list_add(remedy, sizeof remedy, i == 0 ? ": " : ", ", "%s%s", openers[i].name,

@@ -74,8 +74,9 @@ struct payload {
 const struct kernel *kernel_registry(size_t *count);
 
 /*
- * Parses a full name: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. Returns 0 and fills *out, or -1 and
- * writes one line to `why` (what is wrong, the nearest known name, what would work; NULL: of size 0).
+ * Parses a full name: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx, in small or capital letters.
+ * Returns 0 and fills *out, or -1 and writes one line to `why` (what is wrong, the nearest known name, what would work;
+ * NULL: of size 0).
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel names: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,27 @@ static void nearest_name(const char *wanted, char *out, size_t size)
     }
 }
 
+/* In small letters, as the registry has them. */
+static void lower(const char *name, char out[PLAIN_SHOWN_MAX + 1])
+{
+    size_t n = strlen(name) < PLAIN_SHOWN_MAX ? strlen(name) : PLAIN_SHOWN_MAX;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    out[n] = '\0';
+}
+
+/* What people call code of a width, by the instruction set or its registers. */
+static const char *nearest_by_set(const char *name)
+{
+    static const char *const sets[][2] = {{"avx512", "512fma"}, {"avx-512", "512fma"}, {"zmm", "512fma"},
+                                          {"avx", "256fma"},    {"ymm", "256fma"},     {"sse", "128fma"},
+                                          {"xmm", "128fma"},    {"tmul", "amx"},       {"tile", "amx"}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (strncmp(name, sets[i][0], strlen(sets[i][0])) == 0)
+            return sets[i][1];
+    return NULL;
+}
+
 static int refuse_unknown(const char *name, char *why, size_t size)
 {
     if (name[0] == '\0')
@@ -42,10 +64,12 @@ static int refuse_unknown(const char *name, char *why, size_t size)
     size_t n = strcspn(name, "@");
     size_t resume = n + strcspn(name + n, "-");
     snprintf(bare, sizeof bare, "%.*s%s", (int)(n < PLAIN_SHOWN_MAX ? n : PLAIN_SHOWN_MAX), name, name + resume);
+    lower(bare, bare);
     char nearest[KERNEL_NAME_MAX];
+    const char *by_set = nearest_by_set(bare);
     nearest_name(bare, nearest, sizeof nearest);
     return error_line(why, size, "unknown kernel '%s'; nearest is '%s'; --list kernels shows all",
-                      plain_shown(name).text, nearest);
+                      plain_shown(name).text, by_set ? by_set : nearest);
 }
 
 /* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
@@ -122,11 +146,15 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
     return 0;
 }
 
-int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size)
+int kernel_parse(const char *given, struct payload *out, char *why, size_t why_size)
 {
+    char name[PLAIN_SHOWN_MAX + 1];
+    lower(given, name);
+    if (strlen(given) > PLAIN_SHOWN_MAX) /* no name is so long: it is refused, and shown as it was given */
+        return refuse_unknown(given, why, why_size);
     struct payload p = {.kernel = find_entry(name), .density = 1};
     if (p.kernel == NULL)
-        return refuse_unknown(name, why, why_size);
+        return refuse_unknown(given, why, why_size);
     if (read_suffixes(name, name + strlen(p.kernel->name), &p, why, why_size) != 0)
         return -1;
     char density[16] = "";

@@ -109,7 +109,7 @@ measure
 verdict "auto takes it before time stamps alone, with counters where there are some" \
     grep -Eq '^Machine +(perf\+)?msr, on CPU' "$out"
 verdict "... and tells what better ones lack" \
-    grep -Eq '^(msr \(time stamps and|perf \(performance counters and) registers\): helper: .' "$err"
+    grep -Eq '^measuring with (msr|perf) \(.*; registers\); more with helper: .' "$err"
 
 no_volts() {
     [ "$status" -eq 0 ] && tr -s '\n ' ' ' <"$out" | grep -q "Not measured core voltage (.*$1" &&

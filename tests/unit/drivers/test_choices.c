@@ -120,14 +120,16 @@ static void test_perf_is_taken_before_timing(void **state)
     f.perf_rdpmc = f.perf_counter = f.perf_counts = true;
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line,
-                        "perf (performance counters): helper: no /dev/characterize: the kernel module characterize is "
-                        "not loaded; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
+    assert_string_equal(
+        line, "measuring with perf (performance counters); more with helper: no /dev/characterize: the kernel module "
+              "characterize is not loaded; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded "
+              "(--list machines: what would help)");
     f.msr.open_errno = 0; /* registers come along */
     n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
-    assert_string_equal(line, "perf (performance counters and registers): helper: no /dev/characterize: the kernel "
-                              "module characterize is not loaded");
+    assert_string_equal(line, "measuring with perf (performance counters; registers); more with helper: no "
+                              "/dev/characterize: the kernel module characterize is not loaded (--list machines: what "
+                              "would help)");
 }
 
 static void test_msr_reasons(void **state)
@@ -172,7 +174,8 @@ static void test_msr_that_works(void **state)
     says(&f, MSR, "time stamps and registers: core voltage 0.880 V, base 2.1 GHz", "");
     assert_true(choose(&f, MSR).usable);
     choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
-    assert_int_equal(strncmp(line, "msr (time stamps and registers): helper: ", 41), 0);
+    static const char taken[] = "measuring with msr (frequency, IPC and halts by time stamps; registers); more with ";
+    assert_int_equal(strncmp(line, taken, sizeof taken - 1), 0);
     f.registers.found[0] = '\0';
     snprintf(f.registers.volts_why, sizeof f.registers.volts_why, "register 198H reports no voltage: its field is 0");
     says(&f, MSR, "time stamps and registers; no voltage: register 198H reports", "");
@@ -224,7 +227,7 @@ static void test_helper_is_the_best(void **state)
     f.helper.hello.can |= CHARACTERIZE_CAN_PMU;
     says(&f, HELPER, "interrupts masked; frequency by performance counters", "");
     choices_tell(c, choices_from_facts(&f, c, 8), line, sizeof line);
-    assert_int_equal(strncmp(line, "helper", 6), 0);
+    assert_string_equal(line, "measuring with helper");
 }
 
 static void test_timing_needs_the_tsc(void **state)
@@ -247,11 +250,13 @@ static void test_what_auto_tells(void **state)
     size_t n = choices_from_facts(&f, c, 8);
     choices_tell(c, n, line, sizeof line);
     assert_string_equal(
-        line, "timing (time stamps only): helper: no /dev/characterize: the kernel module characterize is not loaded; "
-              "perf: no PMU in this virtual machine; msr: no /dev/cpu/3/msr: the kernel module msr is not loaded");
+        line,
+        "measuring with timing (frequency, IPC and halts by time stamps); more with helper: no /dev/characterize: "
+        "the kernel module characterize is not loaded; perf: no PMU in this virtual machine; msr: no "
+        "/dev/cpu/3/msr: the kernel module msr is not loaded (--list machines: what would help)");
     assert_null(strchr(line, '\n'));
     choices_tell(c, n, small, sizeof small);
-    assert_string_equal(small, "timing (time stamps");
+    assert_string_equal(small, "measuring with timi");
     for (size_t i = 0; i < n; i++)
         c[i].usable = false;
     choices_tell(c, n, line, sizeof line);
@@ -422,11 +427,18 @@ static void test_unknown_names_get_the_nearest(void **state)
     (void)state;
     struct machine_error err;
     char told[8];
+    assert_int_equal(setenv("CHARACTERIZE_DATA", "data", 1), 0);
     assert_int_equal(open_named("tming", told, sizeof told, &err), MACHINE_BAD_INPUT);
     assert_int_equal(err.status, MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "unknown machine 'tming', perhaps 'timing'"));
     assert_non_null(strstr(err.remedy, "machines: auto, timing, perf, msr, helper, "));
     assert_non_null(strstr(err.remedy, ", model:NAME, model:FILE"));
+    assert_int_equal(open_named("xeon-gold-6130", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "unknown machine 'xeon-gold-6130', perhaps 'model:xeon-gold-6130'"));
+    assert_int_equal(open_named("Gold-6130", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, ", perhaps 'model:xeon-gold-6130'"));
+    assert_int_equal(open_named("6130x-nothing-like-it", told, sizeof told, &err), MACHINE_BAD_INPUT);
+    assert_null(strstr(err.text, "perhaps"));
     assert_int_equal(open_named("modell", told, sizeof told, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "perhaps 'model:'"));
     assert_int_equal(open_named("", told, sizeof told, &err), MACHINE_BAD_INPUT);
@@ -472,9 +484,10 @@ static void test_auto_takes_what_works_and_says_so(void **state)
     for (size_t i = n; i-- > 0;)
         best = c[i].usable ? c[i].name : best;
     assert_int_equal(open_named("auto", told, sizeof told, &err), best != NULL ? MACHINE_OK : MACHINE_CANNOT);
-    best = best != NULL ? best : "nothing";
+    char begins[60];
+    snprintf(begins, sizeof begins, "%s%s", best != NULL ? "measuring with " : "nothing", best != NULL ? best : "");
     if (strstr(told, "could not be opened") == NULL)
-        assert_int_equal(strncmp(told, best, strlen(best)), 0);
+        assert_int_equal(strncmp(told, begins, strlen(begins)), 0);
 }
 
 int main(void)

@@ -99,19 +99,25 @@ static void opens(const char *name, const char *broken, bool msr, int status, co
 }
 
 #define HELPER "helper: no /dev/characterize: the kernel module characterize is not loaded"
+#define LISTED " (--list machines: what would help)"
 #define BROKEN(name) "; " name ": looked usable, but could not be opened: " name " is broken"
 
 static void test_auto_goes_on_to_the_next(void **state)
 {
     (void)state;
-    opens("auto", "", true, MACHINE_OK, " perf", "perf (performance counters and registers): " HELPER);
+    opens("auto", "", true, MACHINE_OK, " perf",
+          "measuring with perf (performance counters; registers); more with " HELPER LISTED);
     assert_true(made.registers);
-    opens("auto", "perf", true, MACHINE_OK, " perf msr", "msr (time stamps and registers): " HELPER BROKEN("perf"));
+    opens("auto", "perf", true, MACHINE_OK, " perf msr",
+          "measuring with msr (frequency, IPC and halts by time stamps; registers); more with " HELPER BROKEN("perf")
+              LISTED);
     assert_false(made.registers); /* msr has its own */
     opens("auto", "perf", false, MACHINE_OK, " perf timing",
-          "timing (time stamps only): " HELPER BROKEN("perf") "; msr: time stamps and registers");
+          "measuring with timing (frequency, IPC and halts by time stamps); more with " HELPER BROKEN(
+              "perf") "; msr: time stamps and registers" LISTED);
     opens("auto", "perf msr", true, MACHINE_OK, " perf msr timing",
-          "timing (time stamps only): " HELPER BROKEN("perf") BROKEN("msr"));
+          "measuring with timing (frequency, IPC and halts by time stamps); more with " HELPER BROKEN("perf")
+              BROKEN("msr") LISTED);
     opens("auto", "perf msr timing", true, MACHINE_CANNOT, " perf msr timing",
           "nothing: " HELPER BROKEN("perf") BROKEN("msr") BROKEN("timing"));
 }
@@ -142,8 +148,9 @@ static void test_counters_that_get_no_registers_are_closed(void **state)
     assert_int_equal(open_from_choices("perf", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_FAILED);
     assert_null(made.open);
     assert_int_equal(open_from_choices("auto", c, n, &made_openers, &m, line, sizeof line, &err), MACHINE_OK);
-    assert_string_equal(line, "msr (time stamps and registers): " HELPER
-                              "; perf: looked usable, but could not be opened: out of memory");
+    assert_string_equal(line,
+                        "measuring with msr (frequency, IPC and halts by time stamps; registers); more with " HELPER
+                        "; perf: looked usable, but could not be opened: out of memory" LISTED);
 }
 
 /* ---- the perf machine on a made PMU, with made registers ---- */

@@ -135,6 +135,9 @@ static void test_other_spellings(void **state)
     static const char *const pairs[][2] = {{"512fma@1/1", "512fma"},
                                            {"512fma-dirty@1/8", "512fma@1/8-dirty"},
                                            {"256or@1/1-dirty", "256or-dirty"},
+                                           {"512FMA", "512fma"},
+                                           {"512Or-LAT-Dirty", "512or-lat-dirty"},
+                                           {"AMX", "amx"},
                                            {"512or-lat-dirty", "512or-lat-dirty"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct payload p;
@@ -150,7 +153,14 @@ static void test_refusals_name_cause_and_remedy(void **state)
     static const char *const cases[][2] = {
         {"512fna", "unknown kernel '512fna'; nearest is '512fma'; --list kernels shows all"},
         {"128fam", "unknown kernel '128fam'; nearest is '128fma'; --list kernels shows all"},
-        {"512FMA", "unknown kernel '512FMA'; nearest is '512fma'; --list kernels shows all"},
+        {"512FNA", "unknown kernel '512FNA'; nearest is '512fma'; --list kernels shows all"},
+        {"avx512", "unknown kernel 'avx512'; nearest is '512fma'; --list kernels shows all"},
+        {"AVX-512F", "unknown kernel 'AVX-512F'; nearest is '512fma'"},
+        {"zmm", "unknown kernel 'zmm'; nearest is '512fma'"},
+        {"avx2", "unknown kernel 'avx2'; nearest is '256fma'"},
+        {"ymm", "unknown kernel 'ymm'; nearest is '256fma'"},
+        {"SSE4", "unknown kernel 'SSE4'; nearest is '128fma'"},
+        {"tiles", "unknown kernel 'tiles'; nearest is 'amx'"},
         {"512fma-drity", "unknown kernel '512fma-drity'; nearest is '512fma-dirty'; --list kernels shows all"},
         {"512fma-dirty-dirty", "unknown kernel '512fma-dirty-dirty'"},
         {"512fna@1/8", "unknown kernel '512fna@1/8'; nearest is '512fma'"},
