@@ -38,13 +38,19 @@ static void measuring_options(const struct options *o, struct tables_options *ou
     out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
 }
 
+/* '1' or '0'; '?': the kernel does not tell. */
+static char smt_active(void)
+{
+    char active[8];
+    return cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 ? active[0] : '?';
+}
+
 /* Cores and siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never
  * was. */
 static int check_load(const struct measuring *m)
 {
     struct machine_info info;
     struct machine_error error;
-    char active[8];
     m->machine.ops->info(&m->machine, &info);
     if (measure_check_cores(&info, &m->options, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
@@ -52,12 +58,19 @@ static int check_load(const struct measuring *m)
         return DONE;
     if (info.modelled)
         return refuse(CANNOT, "--siblings busy: the modelled %s has no SMT siblings; leave --siblings out", info.cpu);
-    if (cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 && active[0] == '0')
+    if (smt_active() == '0')
         return refuse(
             CANNOT,
             "--siblings busy: no core here has an active SMT sibling (/sys/devices/system/cpu/smt/active is 0); "
             "enable hyper-threading or leave --siblings out");
     return DONE;
+}
+
+bool measuring_has_siblings(const struct measuring *m)
+{
+    struct machine_info info;
+    m->machine.ops->info(&m->machine, &info);
+    return !info.modelled && smt_active() == '1';
 }
 
 /* What tables of refinements ask for. */
@@ -185,7 +198,7 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
 {
     struct machine_error error = {.status = MACHINE_OK};
     const struct tables_watch watch = {measuring_on_progress, on_cell, m};
-    for (size_t i = 0; i < m->n_kinds; i++)
+    for (size_t i = 0; i < m->n_kinds && m->kinds[m->current] != k; i++)
         m->current = m->kinds[i] == k ? i : m->current;
     stop_only_asks(true); /* what the machine has changed must be put back */
     int status = k->refines ? disturbing_end(m->interferer) : measuring_disturb(m);

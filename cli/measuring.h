@@ -47,6 +47,8 @@ int measuring_open(const struct options *o, struct measuring *m);
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
 /* What --interference asks for runs from here on, until measuring_close(). DONE, or an exit status after a line. */
 int measuring_disturb(struct measuring *m);
+/* Whether cores here have active SMT siblings; false of models. */
+bool measuring_has_siblings(const struct measuring *m);
 /* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
                     struct table *out);

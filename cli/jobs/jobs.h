@@ -8,6 +8,7 @@ int job_transition(const struct options *o);
 int job_analyze(const struct options *o);
 int job_list(const struct options *o);
 int job_restore(const struct options *o);
+int job_verdict(const struct options *o);
 int job_table(const struct options *o);
 int job_all(const struct options *o);
 int job_validate(const struct options *o);

@@ -76,9 +76,12 @@ static int check_long_option(const struct argp_option *table, const char *argume
 
 int option_names_check(const struct argp_option *table, int argc, char **argv, int *end)
 {
+    static char help[] = "--help"; /* what argp calls -? */
     int status = 0, i = 1;
     for (int taken = 1; i < argc && status == 0 && strcmp(argv[i], "--") != 0; i += taken) {
         taken = 1;
+        if (strcmp(argv[i], "-h") == 0)
+            argv[i] = help;
         if (strncmp(argv[i], "--", 2) == 0)
             status = check_long_option(table, argv[i], argv[i + 1], &taken);
         else if (argv[i][0] == '-' && argv[i][1] != '\0' && strcmp(argv[i], "-?") != 0 && strcmp(argv[i], "-V") != 0)

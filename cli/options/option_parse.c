@@ -25,16 +25,27 @@ static const char *const list_names[] = {
 static const char *const export_names[] = {"header", "json", NULL};
 static const char *const check_names[] = {"environment", NULL};
 
-/* The index of a name in a list that ends in NULL; where it is not there, -1 after a line. */
+/* The index of a name in a list that ends in NULL, or of the only one that begins so; else -1 after a line. */
 static int find_name(const struct option_row *p, const char *const *names, const char *name)
 {
-    char all[200] = "";
+    char all[200] = "", like[200] = "";
+    int found = -1, n = 0;
     for (int i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], name) == 0)
             return i;
+        if (name[0] != '\0' && strncmp(names[i], name, strlen(name)) == 0) {
+            text_list_add(like, sizeof(like), ", ", "%s", names[i]);
+            found = i;
+            n++;
+        }
         text_list_add(all, sizeof(all), ", ", "%s", names[i]);
     }
-    complain("--%s: unknown '%s'; one of: %s", p->name, name, all);
+    if (n == 1)
+        return found;
+    if (n > 1)
+        complain("--%s: '%s' is ambiguous: %s", p->name, name, like);
+    else
+        complain("--%s: unknown '%s'; one of: %s", p->name, name, all);
     return -1;
 }
 
@@ -44,6 +55,15 @@ static int option_take_number(const struct option_row *p, const char *text, stru
 {
     struct given_number *out = option_field(p, o);
     const char *wrong = option_number(text, p->lo, p->hi, &out->value);
+    out->given = wrong == NULL;
+    return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
+}
+
+/* In microseconds, or with a unit. */
+static int option_take_time(const struct option_row *p, const char *text, struct options *o)
+{
+    struct given_number *out = option_field(p, o);
+    const char *wrong = option_time(text, p->lo, p->hi, &out->value);
     out->given = wrong == NULL;
     return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
 }
@@ -85,7 +105,8 @@ static int take_on_off(const struct option_row *p, const char *text, struct opti
 
 static int take_job(const struct option_row *p, const char *text, struct options *o)
 {
-    if (p->names != NULL && find_name(p, p->names, text) < 0)
+    int named = p->names != NULL ? find_name(p, p->names, text) : 0;
+    if (named < 0)
         return BAD_USAGE;
     if (o->job != JOB_NONE && strcmp(o->job_option, p->name) == 0)
         return refuse(BAD_USAGE, "--%s is given twice: one job at a time", p->name);
@@ -93,7 +114,7 @@ static int take_job(const struct option_row *p, const char *text, struct options
         return refuse(BAD_USAGE, "--%s and --%s cannot be combined: one job at a time", o->job_option, p->name);
     o->job = (enum job)p->at;
     o->job_option = p->name;
-    o->job_argument = text;
+    o->job_argument = p->names != NULL ? p->names[named] : text;
     return 0;
 }
 
@@ -125,7 +146,7 @@ static int take_list(const struct option_row *p, const char *text, struct option
     if (list < 0)
         return BAD_USAGE;
     o->list = (enum list)list;
-    return take_job(p, text, o);
+    return take_job(p, list_names[list], o);
 }
 
 static int take_table(const struct option_row *p, const char *text, struct options *o)
@@ -135,8 +156,11 @@ static int take_table(const struct option_row *p, const char *text, struct optio
     const struct table_kind *const *tables = tables_all(&n);
     for (size_t i = 0; i < n && i < 31; i++)
         names[i] = tables[i]->name;
-    o->table = tables_find(text);
-    return find_name(p, names, text) < 0 ? BAD_USAGE : take_job(p, text, o);
+    int table = find_name(p, names, text);
+    if (table < 0)
+        return BAD_USAGE;
+    o->table = tables[table];
+    return take_job(p, tables[table]->name, o);
 }
 
 static int take_seed(const struct option_row *p, const char *text, struct options *o)
@@ -205,6 +229,8 @@ static int take_plot(const struct option_row *p, const char *text, struct option
 
 static const struct option_row option_table[] = {
     {.about = "Jobs, one of:"},
+    {"verdict", NULL, "Tell whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
+     WITH_ANY, .take = take_job, JOB_VERDICT},
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
      WITH_ANY, .take = take_transition, JOB_TRANSITION},
     {"table", "NAME", "Measure a table (--list tables)", WITH_ANY, .take = take_table, JOB_TABLE},
@@ -243,15 +269,15 @@ static const struct option_row option_table[] = {
      "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
      "--simulate: "
      "active at all times (default: counted)",
-     WITH_SETTING | WITH_SIMULATE, .take = option_take_cores},
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_cores},
     {"runs", "N", "Repetitions (default: 100; each table has its own; with --simulate, of drawn workloads: 20)",
-     WITH_SETTING | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
-    {"period", "US", "Sampling period in microseconds (default: 1)", WITH_SETTING, .take = option_take_number,
-     AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds"},
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
+    {"period", "US", "Sampling period in microseconds (default: 1)", WITH_SETTING, .take = option_take_time,
+     AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
     {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING,
-     .take = option_take_number, AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
+     .take = option_take_time, AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
     {"observe", "US", "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel)", WITH_SETTING,
-     .take = option_take_number, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
+     .take = option_take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
     {"event", "EVENT:UMASK|NAME",
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
@@ -260,10 +286,10 @@ static const struct option_row option_table[] = {
      "Seed of models, of the bootstrap and of the intervals of --profile: same seed, same output (default: 0); also "
      "with --analyze and --simulate",
      WITH_MEASURING | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_seed},
-    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING, .take = take_on_off,
-     AT(turbo)},
-    {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)", WITH_SETTING,
-     .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+    {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING | WITH_VERDICT,
+     .take = take_on_off, AT(turbo)},
+    {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)",
+     WITH_SETTING | WITH_VERDICT, .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
      "Quiet the computer for the run, as far as permitted; PARTS of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
@@ -285,10 +311,17 @@ static const struct option_row option_table[] = {
      .take = take_corunner},
     {"siblings", "idle|busy", "The SMT siblings of active cores (default: idle)", WITH_TABLES, .take = take_siblings},
     {"burst", "N,T",
-     "Only this row of --table burst: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s)",
-     WITH_TABLE | WITH_ALL, .take = option_take_burst},
-    {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES, .take = take_flag,
-     AT(tables.brief)},
+     "Only this row of --table burst: bursts of N instructions every T microseconds (also 10us, 1ms, 0.1s); with "
+     "--verdict T alone: what the work of a burst takes in 128-bit code (default: 100us)",
+     WITH_TABLE | WITH_ALL | WITH_VERDICT, .take = option_take_burst},
+    {"share", "PERCENT", "With --verdict: how much of the work can be wide (default: 10)", WITH_VERDICT,
+     .take = option_take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},
+    {"speedup", "S",
+     "With --verdict: how much faster the widest code does its work than 128-bit code (default: as "
+     "measured)",
+     WITH_VERDICT, .take = option_take_number, AT(verdict.speedup), 0.1, 100, "0.1 to 100"},
+    {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES | WITH_VERDICT,
+     .take = take_flag, AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
     {"params", "EXPORT.json",
      "The processor, as --export json wrote it (--simulate: required; --profile: its turbo frequencies and waits)",
@@ -313,7 +346,7 @@ static const struct option_row option_table[] = {
     {"stamps", "FILE[=CLASS]", "Start and end of each thread's wide phases in perf script text", WITH_SIMULATE,
      .take = option_take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
-     .take = option_take_number, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
+     .take = option_take_time, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
     {.about = "What --profile does:"},
@@ -334,9 +367,9 @@ static const struct option_row option_table[] = {
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace, the table or the profile; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_PROFILE, .take = take_file, AT(csv)},
-    {"json", "FILE", "Write the phases, the table, the simulation or the profile; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE | WITH_PROFILE |
-         WITH_CHECK,
+    {"json", "FILE", "Write the phases, the table, the verdict, the simulation or the profile; - is standard output",
+     WITH_TRANSITION | WITH_TABLE | WITH_VERDICT | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE |
+         WITH_PROFILE | WITH_CHECK,
      .take = take_file, AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
      WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
@@ -348,9 +381,9 @@ static const struct option_row option_table[] = {
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
     {"input", "DIR",
-     "With --validate, --export: use the tables that --all measured into DIR; with --self-test: re-evaluate the "
-     "readings of this bundle",
-     WITH_VALIDATE | WITH_EXPORT | WITH_SELF_TEST, .take = take_file, AT(input)},
+     "With --verdict, --validate, --export: use the tables that --all measured into DIR; with --self-test: "
+     "re-evaluate the readings of this bundle",
+     WITH_VERDICT | WITH_VALIDATE | WITH_EXPORT | WITH_SELF_TEST, .take = take_file, AT(input)},
     {"bundle", "FILE.tar.gz",
      "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names",
      WITH_SELF_TEST, .take = take_file, AT(bundle)},
@@ -360,6 +393,7 @@ enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
 static const char doc_text[] =
     "Measure what wide SIMD instructions do to a processor's frequency.\vExamples:\n"
+    "  characterize --verdict --brief\n"
     "  characterize --transition 128fma:512fma\n"
     "  characterize --transition 512fma:128fma --runs 200 --observe 3000\n"
     "  characterize --transition 128fma:512fma --machine model:xeon-gold-6130\n"
@@ -417,10 +451,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 void option_parse_short_usage(void)
 {
-    fputs("Usage: characterize --transition FROM:TO [--machine NAME] [--output DIR]\n"
+    fputs("Usage: characterize --verdict [--brief] [--machine NAME]\n"
+          "       characterize --transition FROM:TO [--machine NAME] [--output DIR]\n"
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
-          "       characterize --analyze TRACE.csv\n"
-          "       characterize --simulate WORKLOAD --params EXPORT.json\n"
+          "       characterize --analyze TRACE.csv | --simulate WORKLOAD --params EXPORT.json\n"
           "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
           "       characterize --check environment | --list kernels|machines|skus|tables|workloads\n"
           "Example: characterize --transition 128fma:512fma\n"

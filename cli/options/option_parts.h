@@ -23,9 +23,10 @@ enum {
     WITH_CHECK = 1u << JOB_CHECK,
     WITH_LIST = 1u << JOB_LIST,
     WITH_RESTORE = 1u << JOB_RESTORE,
+    WITH_VERDICT = 1u << JOB_VERDICT,
     WITH_TABLES = WITH_TABLE | WITH_ALL | WITH_VALIDATE | WITH_EXPORT,
     WITH_SETTING = WITH_TRANSITION | WITH_TABLES, /* what is measured, and how, may be chosen */
-    WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST,
+    WITH_MEASURING = WITH_SETTING | WITH_SELF_TEST | WITH_VERDICT,
     WITH_ANY = 0x7fffffff
 };
 
@@ -66,6 +67,8 @@ int option_names_check(const struct argp_option *table, int argc, char **argv, i
  */
 const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
 const char *option_number(const char *text, double lo, double hi, double *out);
+/* Microseconds, also with a unit: 10us, 1ms, 0.1s; as the others. */
+const char *option_time(const char *text, double lo, double hi, double *out);
 /* An event select: 0 to 4095, decimal or hexadecimal with 0x; as the others. */
 const char *option_event_select(const char *text, uint64_t *out);
 /* "--NAME: 'TEXT' WRONG; allowed: ALLOWED". BAD_USAGE. */
@@ -73,7 +76,7 @@ int option_bad_value(const struct option_row *p, const char *text, const char *w
 /* Lists: numbers separated by commas, a range as first-last (0,2,4-7), of cores also the word `all` for 0; names of
  * kernels. None twice. */
 option_taker option_take_cores, option_take_cpus, option_take_kernels;
-/* --burst N,T into burst_count and burst_every_us. */
+/* --burst N,T into burst_count and burst_every_us; --burst T into that of the verdict. */
 option_taker option_take_burst;
 
 /* option_simulate.c. Values of options that only --simulate takes: names of policies and of schedulers separated by

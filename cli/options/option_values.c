@@ -165,6 +165,9 @@ struct burst_unit {
     double factor;
 };
 
+static const struct burst_unit times[] = {{"", 1}, {"us", 1}, {"ms", 1e3}, {"s", 1e6}};
+enum { TIMES = sizeof times / sizeof *times };
+
 /* A number and its unit, all of the text, times the unit's factor. Returns whether it is one from lo to hi. */
 static bool with_unit(const char *text, const struct burst_unit *units, size_t n, double lo, double hi, double *out)
 {
@@ -181,20 +184,31 @@ static bool with_unit(const char *text, const struct burst_unit *units, size_t n
     return false;
 }
 
+const char *option_time(const char *text, double lo, double hi, double *out)
+{
+    if (with_unit(text, times, TIMES, lo, hi, out))
+        return NULL;
+    return with_unit(text, times, TIMES, -INFINITY, INFINITY, out) ? out_of_range
+           : text[0] == '\0'                                       ? "is empty"
+                                                                   : "is not a number";
+}
+
 int option_take_burst(const struct option_row *p, const char *text, struct options *o)
 {
     struct tables_options *out = &o->tables;
     static const struct burst_unit counts[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}};
-    static const struct burst_unit times[] = {{"", 1}, {"us", 1}, {"ms", 1e3}, {"s", 1e6}};
     const char *comma = strchr(text, ',');
     char count[40] = "";
+    if (comma == NULL && with_unit(text, times, TIMES, 1, 1e6, &o->verdict.burst_us))
+        return 0;
     if (comma != NULL && (size_t)(comma - text) < sizeof count)
         memcpy(count, text, (size_t)(comma - text));
     if (comma == NULL || !with_unit(count, counts, 3, 1, 1e9, &out->burst_count) ||
-        out->burst_count != floor(out->burst_count) || !with_unit(comma + 1, times, 4, 1, 1e6, &out->burst_every_us))
+        out->burst_count != floor(out->burst_count) ||
+        !with_unit(comma + 1, times, TIMES, 1, 1e6, &out->burst_every_us))
         return refuse(BAD_USAGE,
                       "--%s: '%s' is not of the form N,T: instructions (1 to 1e9, also 10k) every T (1 to 1000000 "
-                      "microseconds, also 10us, 1ms, 0.1s), as in 1000,1ms",
+                      "microseconds, also 10us, 1ms, 0.1s), as in 1000,1ms; with --verdict T alone, as in 100us",
                       p->name, text);
     return 0;
 }

@@ -25,7 +25,8 @@ enum job {
     JOB_SELF_TEST,
     JOB_SIMULATE,
     JOB_PROFILE,
-    JOB_CHECK
+    JOB_CHECK,
+    JOB_VERDICT
 };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS };
 
@@ -63,6 +64,12 @@ struct simulate_given {
 struct given_number {
     bool given;
     double value;
+};
+
+/* What only --verdict takes. */
+struct verdict_given {
+    struct given_number share, speedup; /* share: percent */
+    double burst_us;                    /* --burst T; 0: not given */
 };
 
 /* What only --profile takes. */
@@ -107,6 +114,7 @@ struct options {
     const char *params; /* --params; NULL: not given */
     struct simulate_given simulate;
     struct profile_given profile;
+    struct verdict_given verdict;
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;

@@ -59,6 +59,7 @@ struct report_head {
     /* other pages beside this one, which its contents link: profile.html */
     const char *const *pages;
     size_t n_pages;
+    const char *verdict; /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not tell */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */
@@ -72,10 +73,10 @@ struct report_part {
 };
 
 /*
- * Writes the page (data/report/page.html.in). Sections: the machine and how it was set, findings (the first line of
- * each table first, then second and third ones, REPORT_FINDINGS_MAX in all), each table, what could not be measured
- * (equal reasons together), how it was done, files. Returns 0, or -1 with one line in `why`: out of memory, or a
- * template with an unknown or a missing place; with none where the stream failed.
+ * Writes the page (data/report/page.html.in). Sections: the verdict, the machine and how it was set, findings (the
+ * first line of each table first, then second and third ones, REPORT_FINDINGS_MAX in all), each table, what could not
+ * be measured (equal reasons together), how it was done, files. Returns 0, or -1 with one line in `why`: out of memory,
+ * or a template with an unknown or a missing place; with none where the stream failed.
  */
 int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
                 const struct report_part *parts, size_t n, char *why, size_t why_size);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/report/report_contents.h"
 
+#include "output/verdict/verdict.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +67,9 @@ struct report_contents *report_contents_new(const struct table *tables, size_t n
                                    .files = files,
                                    .n_files = 1,
                                    .pages = c->pages,
+                                   .verdict = c->verdict,
                                    .incomplete = failures[0] != NULL};
+    verdict_lines(tables, n, c->verdict, sizeof c->verdict);
     for (size_t i = 0; failures[i]; i++)
         add_note(c, failures[i], strlen(failures[i]));
     for (size_t i = 0; i < n; i++) {

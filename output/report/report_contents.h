@@ -5,7 +5,7 @@
 #include "output/report/report.h"
 #include "tables/table/tables.h"
 
-enum { REPORT_NOTES_MAX = 24, REPORT_PAGES_MAX = 4 };
+enum { REPORT_VERDICT_MAX = 2000, REPORT_NOTES_MAX = 24, REPORT_PAGES_MAX = 4 };
 
 /* What a part refers to. */
 struct report_texts {
@@ -19,6 +19,7 @@ struct report_contents {
     struct report_part parts[REPORT_PARTS_MAX];
     struct report_texts texts[REPORT_PARTS_MAX];
     const char *notes[REPORT_NOTES_MAX], *pages[REPORT_PAGES_MAX];
+    char verdict[REPORT_VERDICT_MAX];
     char note_text[REPORT_NOTES_MAX][700], command[2000];
 };
 

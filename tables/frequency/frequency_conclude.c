@@ -2,6 +2,7 @@
 /* What follows from all frequencies together: levels, groups, and the limits that the processor states beside them. */
 #include "tables/frequency/frequency.h"
 
+#include <gsl/gsl_cdf.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -115,6 +116,22 @@ static void take_again(const struct table *t, const struct table_pair *detail, i
                                                               frequency_conclude_half_width(t, row), half};
     }
     json_decref(json);
+}
+
+double frequency_moved(const struct table *t, int cpu)
+{
+    double squares = 0, most = 0;
+    struct seen s = {.again = calloc(t->n_details + 1, sizeof *s.again)};
+    for (size_t i = 0; s.again && i < t->n_details; i++)
+        take_again(t, &t->details[i], cpu, &s);
+    for (size_t i = 0; i < s.n_again; i++) {
+        const double moved = fabs(s.again[i].after / s.again[i].before - 1);
+        squares += moved * moved;
+        most = fmax(most, moved);
+    }
+    const size_t n = s.n_again;
+    free(s.again);
+    return n ? fmax(most, sqrt(squares / (double)n) * gsl_cdf_tdist_Pinv(0.975, (double)n)) : 0;
 }
 
 /* ---- what is written into the table ---- */

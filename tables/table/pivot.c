@@ -289,6 +289,19 @@ void pivot_note(FILE *out, size_t indent, const char *text, ...)
     pivot_free(&p);
 }
 
+void pivot_labelled(FILE *out, size_t indent, const char *label, const char *text, ...)
+{
+    va_list arguments;
+    struct pivot p = {0};
+    va_start(arguments, text);
+    pivot_say(&p, &p.title, text, arguments);
+    va_end(arguments);
+    fprintf(out, "%-*s", (int)indent, label);
+    print_words(out, p.title ? p.title : "out of memory", indent, indent);
+    putc('\n', out);
+    pivot_free(&p);
+}
+
 void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, size_t most)
 {
     size_t n = 0;

@@ -29,7 +29,7 @@ sed 's/^taken_off = 0.5/taken_off = 0/' "$root/data/models/xeon-gold-6130.model"
 run --table burst --machine model:./quiet.model --kernels 512fma --burst 10,1s --csv - --output o
 verdict "... and without such interrupts they are measured" test "$status" -eq 0
 
-for wrong in 1 1,0 0,10 1.5,10 1,1h -1,10 1,2000000 2e9,10 ',' 1,1,1; do
+for wrong in 1,0 0,10 1.5,10 1,1h -1,10 1,2000000 2e9,10 ',' 1,1,1; do
     # shellcheck disable=SC2086
     refuses "--burst $wrong" 2 "--burst: '$wrong' is not of the form N,T" --table burst $m "--burst=$wrong"
 done

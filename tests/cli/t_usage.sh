@@ -53,6 +53,7 @@ refuses "FROM alone" 2 "'128fma' is not of the form FROM:TO, as in 128fma:512fma
 refuses "FROM: without TO" 2 'form FROM:TO' $t 128fma:
 refuses "three kernels" 2 'form FROM:TO' $t 128fma:256fma:512fma
 refuses "an unknown kernel, with the nearest" 2 "513fma.*nearest.*512fma" $t 128fma:513fma
+refuses "an instruction set, with its heavy kernel" 2 "'avx512'; nearest is '512fma'" $t 128fma:avx512
 refuses "an unknown kernel beyond ASCII, as it was typed" 2 "unknown kernel 'ü'" $t ü:ü
 refuses "an unknown first kernel" 2 "128fmx.*nearest.*128fma" $t 128fmx:512fma
 refuses "a density out of range" 2 '1 to 256' $t 128fma:512fma@1/257
@@ -69,7 +70,7 @@ refuses "a stray argument" 2 "unexpected argument 'trace.csv'.*--analyze" trace.
 for runs in 0 -3 10x 1e3 0x10 1.5 '' ' 5' 100001 99999999999999999999999; do
     refuses "--runs '$runs'" 2 "--runs: '$runs' .*; allowed: 1 to 100000" $t $p --runs "$runs"
 done
-for period in 0 0.09 1001 nan inf -1 1us '' 1e 0x1 1e999 .; do
+for period in 0 0.09 1001 nan inf -1 1h '' 1e 0x1 1e999 .; do
     refuses "--period '$period'" 2 "--period: '$period' .*allowed: 0.1 to 1000" $t $p --period "$period"
 done
 refuses "--warmup too long" 2 'allowed: 0 to 1000000' $t $p --warmup 1000001
@@ -102,6 +103,19 @@ refuses "an empty file name" 2 'empty' $t $p --json ''
 
 refuses "an unknown machine" 2 'unknown machine.*timming.*timing' $t $p --machine timming
 refuses "an unknown model" 2 'no model .*xeon' $t $p --machine model:xeon
+refuses "a model without model:" 2 "unknown machine 'gold-6130', perhaps 'model:xeon-gold-6130'" \
+    $t $p --machine gold-6130
+run --list tab --quiet
+verdict "a list by the beginning of its name" test "$status" -eq 0 -a "$(grep -c '^burst' "$out")" -eq 1
+refuses "a table by an ambiguous beginning" 2 "'t' is ambiguous: transitions, throttle, trigger" --table t
+run -h
+verdict "-h: as --help" cmp -s "$out" "$help"
+run $t 128FMA:512FMA --machine model:xeon-gold-6130 --observe 0.2ms --warmup 1ms --period 2us --runs 5 --output o
+verdict "kernels in capital letters, times with units" grep -q '^128fma -> 512fma' "$out"
+verdict "... 0.2 ms" grep -Eq '# observe_us: 200$|^# observe.*200' o/128fma_512fma.csv
+refuses "a time with an unknown unit" 2 "--observe: '1h' is not a number; allowed: 1 to 1000000 microseconds" \
+    $t $p --observe 1h
+refuses "a time out of range" 2 "--observe: '2s' is out of range" $t $p --observe 2s
 refuses "an unknown list" 2 "unknown 'cpus'; one of: kernels, machines, skus, tables" --list cpus
 
 # tables

@@ -92,12 +92,13 @@ kernel_list() {
     done
 }
 
-# pair_is PAIR SAID KERNELS: with only these kernels, ./run without arguments takes this pair, and says so or not
+# pair_is PAIR SAID KERNELS: with only these kernels, ./run without arguments shows the verdict and takes this pair, and
+# says so or not
 pair_is() {
     kernel_list "$3" >"$tree/kernels.txt"
     in_world "$tree" ./run
     status=$?
-    printf '<--transition>\n<%s>\nin %s\n' "$1" "$tree" >"$tmp/want.out"
+    printf '<--verdict>\n<--brief>\nin %s\n\n<--transition>\n<%s>\nin %s\n' "$tree" "$1" "$tree" >"$tmp/want.out"
     : >"$tmp/want.err"
     if [ "$2" = said ]; then
         echo "run: this processor cannot run 128fma:512fma; taking the widest pair that it can: $1" >"$tmp/want.err"

@@ -152,7 +152,8 @@ static void nasty_texts_do_no_harm(void **state)
                                   1,
                                   false,
                                   texts,
-                                  1};
+                                  1,
+                                  sample_nasty};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
         table_add_missing(t, "%s", sample_nasty);

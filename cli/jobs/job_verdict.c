@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --verdict: whether wide code pays here, from a few tables that are measured for it or read from a directory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/files.h"
+#include "cli/jobs/jobs.h"
+#include "cli/measuring.h"
+#include "cli/messages.h"
+#include "cli/stop.h"
+#include "output/verdict/verdict.h"
+#include "tables/registry.h"
+
+/* What is measured, in this order. */
+enum step {
+    FREQUENCY,
+    CORUNNERS_PLAIN,
+    CORUNNERS,
+    SIBLINGS_PLAIN,
+    SIBLINGS,
+    BURST_AT, /* VERDICT_SIDES of them each, in the order of enum verdict_weight */
+    BURST = BURST_AT + VERDICT_SIDES,
+    WAKE = BURST + VERDICT_SIDES,
+    STEPS
+};
+/* Rounds of bursts: more than the table has for each of its many cells. Those far apart take longer. */
+enum { ROUNDS = 300, ROUNDS_BRIEF = 120, ROUNDS_APART = 100, ROUNDS_APART_BRIEF = 40 };
+static const double EVERY_LEAST_US = 10, EVERY_MOST_US = 1e5; /* as table burst has them */
+static const double BURST_MOST_US = 20e3;
+
+struct verdict_run {
+    struct measuring m;
+    struct verdict_question asked;
+    const char *widest[VERDICT_SIDES]; /* the kernels; NULL: none of more than 128 bits */
+    struct tables_options options[STEPS];
+    bool wanted[STEPS], have[STEPS];
+    struct table table[STEPS];
+};
+
+static struct verdict_question question_of(const struct options *o)
+{
+    return (struct verdict_question){.load = {o->verdict.share.given ? o->verdict.share.value / 100 : 0.1,
+                                              o->verdict.burst_us > 0 ? o->verdict.burst_us : 100},
+                                     .speedup = o->verdict.speedup.given ? o->verdict.speedup.value : NAN,
+                                     .seed = o->tables.seed};
+}
+
+/* ---- what is measured ---- */
+
+static const struct table_kind *kind_of(enum step i)
+{
+    return i < BURST_AT ? &table_frequency : i < WAKE ? &table_burst : &table_wake;
+}
+
+static void widest_kernels(struct verdict_run *r, const struct machine_info *info)
+{
+    static const char *const names[][VERDICT_SIDES] = {{[VERDICT_HEAVY] = "512fma", [VERDICT_LIGHT] = "512or"},
+                                                       {[VERDICT_HEAVY] = "256fma", [VERDICT_LIGHT] = "256or"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t side = 0; side < VERDICT_SIDES; side++)
+            if (r->widest[side] == NULL && (kernel_named(names[i][side]).kernel->features & ~info->features) == 0)
+                r->widest[side] = names[i][side];
+}
+
+static void only_kernel(struct tables_options *o, const char *name)
+{
+    o->n_kernels = 1;
+    o->kernels[0] = kernel_named(name);
+}
+
+/* Scalar code on the measured core, while others run what `corunner` says. */
+static void options_of_neighbours(struct verdict_run *r, enum step i, const char *corunner)
+{
+    struct tables_options *o = &r->options[i];
+    only_kernel(o, "64add");
+    if (corunner != NULL)
+        o->corunner = kernel_named(corunner);
+    o->siblings = i >= SIBLINGS_PLAIN;
+}
+
+static void options_of_bursts(struct verdict_run *r, enum step i, size_t side)
+{
+    struct tables_options *o = &r->options[i];
+    r->wanted[i] = r->widest[side] != NULL && (i >= BURST || !isfinite(r->asked.speedup));
+    if (!r->wanted[i])
+        return;
+    only_kernel(o, r->widest[side]);
+    o->burst_count = 1000; /* until the frequencies tell: bursts_asked() */
+    o->burst_every_us = i >= BURST ? 2 * VERDICT_APART_US : 1000;
+    if (o->runs == 0)
+        o->runs = i >= BURST ? (o->brief ? ROUNDS_APART_BRIEF : ROUNDS_APART) : o->brief ? ROUNDS_BRIEF : ROUNDS;
+}
+
+static void options_of_steps(struct verdict_run *r)
+{
+    const unsigned cores = r->m.options.n_active > 0 ? r->m.options.active[0] : 0;
+    struct machine_info info;
+    r->m.machine.ops->info(&r->m.machine, &info);
+    widest_kernels(r, &info);
+    const char *widest = r->widest[VERDICT_HEAVY] != NULL ? r->widest[VERDICT_HEAVY] : r->widest[VERDICT_LIGHT];
+    for (enum step i = 0; i < STEPS; i++) {
+        r->options[i] = r->m.options;
+        r->options[i].n_active = 1;
+        r->options[i].active[0] = cores;
+        r->wanted[i] = i == FREQUENCY || widest != NULL;
+    }
+    r->options[FREQUENCY].n_active = 2;
+    r->options[FREQUENCY].active[1] = 1;
+    options_of_neighbours(r, CORUNNERS_PLAIN, NULL);
+    options_of_neighbours(r, CORUNNERS, widest);
+    options_of_neighbours(r, SIBLINGS_PLAIN, NULL);
+    options_of_neighbours(r, SIBLINGS, widest);
+    r->wanted[CORUNNERS] = r->wanted[CORUNNERS_PLAIN] = widest != NULL && info.cores > 1 && cores != 1;
+    r->wanted[SIBLINGS] = r->wanted[SIBLINGS_PLAIN] = widest != NULL && measuring_has_siblings(&r->m);
+    for (enum step i = BURST_AT; i < WAKE; i++)
+        options_of_bursts(r, i, (size_t)(i - BURST_AT) % VERDICT_SIDES);
+}
+
+/* The time that all of it takes, as far as it is known before. */
+static int verdict_plan(struct verdict_run *r)
+{
+    struct measuring *m = &r->m;
+    const struct tables_options given = m->options;
+    double expected[STEPS] = {0};
+    int status = DONE;
+    for (enum step i = 0; i < STEPS && status == DONE; i++) {
+        const struct table_kind *kind = kind_of(i);
+        m->options = r->options[i];
+        if (r->wanted[i])
+            status = measuring_plan(m, &kind, 1);
+        expected[i] = r->wanted[i] ? m->expected[0] : 0;
+    }
+    m->options = given;
+    m->n_kinds = STEPS;
+    for (enum step i = 0; i < STEPS; i++) {
+        m->kinds[i] = kind_of(i);
+        m->expected[i] = expected[i];
+    }
+    return status;
+}
+
+/* ---- measuring ---- */
+
+/* The bursts asked about can be told once the rate of the narrowest code is known. False: they cannot be measured, or
+ * those that are far apart are the same. */
+static bool bursts_asked(struct verdict_run *r, enum step i)
+{
+    const size_t side = (size_t)(i - BURST_AT) % VERDICT_SIDES;
+    struct tables_options *o = &r->options[i];
+    struct machine_error error;
+    struct cells cells;
+    struct verdict_load load = r->asked.load;
+    double every;
+    if (i >= BURST) /* of longer ones most is steady */
+        load.burst_us = fmin(load.burst_us, BURST_MOST_US);
+    o->burst_count = verdict_burst_count(&r->table[FREQUENCY], r->widest[side], 0, &load, &every);
+    if (i >= BURST && r->have[BURST_AT + side] && every >= VERDICT_APART_US)
+        return false;
+    o->burst_every_us = i < BURST ? every : fmax(2 * VERDICT_APART_US, 4 * load.burst_us);
+    if (o->burst_count < 1 || o->burst_every_us < EVERY_LEAST_US || o->burst_every_us > EVERY_MOST_US ||
+        tables_plan(&table_burst, &r->m.machine, o, &cells, &error) != MACHINE_OK)
+        return false;
+    cells_free(&cells);
+    return true;
+}
+
+/* Of the cores that the processor has, some may not be used. */
+static bool has_corunners(const struct verdict_run *r)
+{
+    double cores[TABLES_CORES_MAX];
+    const size_t n = table_numbers(&r->table[FREQUENCY], "active_cores", cores, TABLES_CORES_MAX);
+    return n > 0 && cores[n - 1] > 1;
+}
+
+static int measure_steps(struct verdict_run *r)
+{
+    int status = verdict_plan(r);
+    for (enum step i = 0; i < STEPS && status == DONE; i++) {
+        if (!r->wanted[i] || ((i == CORUNNERS || i == CORUNNERS_PLAIN) && !has_corunners(r)) ||
+            (i >= BURST_AT && i < WAKE && !bursts_asked(r, i)))
+            continue;
+        r->m.current = i;
+        r->m.options = r->options[i];
+        status = measuring_table(&r->m, kind_of(i), NULL, &r->table[i]);
+        r->have[i] = status == DONE;
+    }
+    return status;
+}
+
+static int verdict_measure(const struct options *o, struct verdict_run *r)
+{
+    int status = measuring_open(o, &r->m);
+    if (status != DONE)
+        return status;
+    options_of_steps(r);
+    status = measure_steps(r);
+    if (status != DONE && stop_asked())
+        complain("interrupted: nothing was written");
+    int closed = measuring_close(&r->m);
+    return status == DONE ? closed : status;
+}
+
+/* ---- telling ---- */
+
+static int verdict_tell(const struct options *o, const struct programs *programs, const struct verdict_tables *tables,
+                        const struct verdict_question *asked)
+{
+    struct verdict *v = calloc(1, sizeof(*v));
+    char *json = NULL;
+    int status = v == NULL || verdict_conclude(tables, asked, programs, v) != 0 ||
+                         (o->json != NULL && (json = verdict_to_json(v)) == NULL)
+                     ? complain_out_of_memory()
+                     : DONE;
+    if (status == DONE && !file_is_stdout(o->json))
+        verdict_print(stdout, messages_colour(stdout), v);
+    if (status == DONE && o->json != NULL)
+        status = file_write(o->json, file_print_text, json);
+    if (status == DONE && o->json != NULL && !file_is_stdout(o->json) && !o->quiet)
+        messages_print(stdout, "\nWritten      %s (verdict)", o->json);
+    if (status == DONE && v->side[VERDICT_HEAVY].n < 2 && v->side[VERDICT_LIGHT].n < 2)
+        status = refuse(CANNOT, "--verdict: there are not two widths to compare; the reasons are above");
+    free(json);
+    free(v);
+    return status;
+}
+
+static int verdict_measured(const struct options *o, const struct programs *programs)
+{
+    struct verdict_run *r = calloc(1, sizeof(*r));
+    if (r == NULL)
+        return complain_out_of_memory();
+    r->asked = question_of(o);
+    int status = verdict_measure(o, r);
+    const struct table *t[STEPS];
+    for (enum step i = 0; i < STEPS; i++)
+        t[i] = r->have[i] ? &r->table[i] : NULL;
+    struct verdict_tables tables = {.frequency = t[FREQUENCY],
+                                    .wake = t[WAKE],
+                                    .corunners = t[CORUNNERS],
+                                    .corunners_plain = t[CORUNNERS_PLAIN],
+                                    .siblings = t[SIBLINGS],
+                                    .siblings_plain = t[SIBLINGS_PLAIN]};
+    for (size_t side = 0; side < VERDICT_SIDES; side++) {
+        tables.burst_at[side] = t[BURST_AT + side];
+        tables.burst[side] = t[BURST + side] != NULL ? t[BURST + side] : t[BURST_AT + side];
+    }
+    if (status == DONE)
+        status = verdict_tell(o, programs, &tables, &r->asked);
+    for (enum step i = 0; i < STEPS; i++)
+        if (r->have[i])
+            table_free(&r->table[i]);
+    free(r);
+    return status;
+}
+
+/* Whether frequencies that were read are of the code and the surroundings that a verdict is about. */
+static int verdict_check_read(const struct options *o, const struct table *frequency)
+{
+    const char *companion = frequency != NULL ? table_setting(frequency, "companion") : NULL;
+    const char *siblings = frequency != NULL ? table_setting(frequency, "siblings") : NULL;
+    if (frequency == NULL)
+        return refuse(BAD_USAGE, "--input %s: tables/frequency.json is missing, which a verdict begins with", o->input);
+    if (!table_has(frequency, "ipc"))
+        return refuse(BAD_USAGE,
+                      "%s/tables/frequency.json: an older version wrote it, without the column ipc; measure it again",
+                      o->input);
+    if ((companion != NULL && strcmp(companion, "64add") != 0) || (siblings != NULL && strcmp(siblings, "idle") != 0))
+        return refuse(BAD_USAGE,
+                      "%s/tables/frequency.json: measured beside %s, siblings %s; a verdict needs it beside 64add, "
+                      "siblings idle",
+                      o->input, companion != NULL ? companion : "64add", siblings != NULL ? siblings : "idle");
+    return DONE;
+}
+
+static int verdict_read(const struct options *o, const struct programs *programs)
+{
+    static const struct table_kind *const kinds[] = {&table_frequency, &table_burst, &table_wake};
+    struct collected c;
+    const struct verdict_question asked = question_of(o);
+    int status = collect_tables(o, kinds, sizeof(kinds) / sizeof(kinds[0]), &c);
+    if (status != DONE)
+        return status;
+    struct verdict_tables tables = {.frequency = NULL};
+    for (size_t i = 0; i < c.n; i++)
+        if (strcmp(c.list[i]->name, "frequency") == 0)
+            tables.frequency = c.list[i];
+        else if (strcmp(c.list[i]->name, "burst") == 0)
+            tables.burst[VERDICT_HEAVY] = tables.burst[VERDICT_LIGHT] = tables.burst_at[VERDICT_HEAVY] =
+                tables.burst_at[VERDICT_LIGHT] = c.list[i];
+        else
+            tables.wake = c.list[i];
+    status = verdict_check_read(o, tables.frequency);
+    if (status == DONE)
+        status = verdict_tell(o, programs, &tables, &asked);
+    collect_free(&c);
+    return status;
+}
+
+int job_verdict(const struct options *o)
+{
+    enum { JSON_BYTES = 100000 };
+    if (o->json != NULL && file_check(o->json, JSON_BYTES) != DONE)
+        return FAILED;
+    struct machine_error error;
+    struct programs *programs = calloc(1, sizeof(*programs));
+    int status = programs == NULL                                      ? complain_out_of_memory()
+                 : programs_load(NULL, programs, &error) != MACHINE_OK ? complain_of_machine("", &error)
+                                                                       : DONE;
+    if (status == DONE)
+        status = o->input != NULL ? verdict_read(o, programs) : verdict_measured(o, programs);
+    free(programs);
+    return status;
+}
