@@ -308,8 +308,11 @@ static int conclude_series(struct table *t, size_t first)
             undecided += isnan(table_number(t, row, "phase"));
             farthest = fmax(farthest, p[n++].spacing);
         }
-    bool found = throttle_reach_find(p, n, &reach) == 0;
+    const int missed = throttle_reach_find(p, n, &reach);
+    const bool found = missed == 0;
     free(p);
+    if (missed > 0)
+        return -1;
     throttle_explain(found ? &reach : NULL, seen, undecided, farthest, note, sizeof note);
     put_reach(t, first, found ? &reach : NULL, undecided, note);
     return 0;

@@ -33,7 +33,7 @@ struct throttle_reach {
  * follow the wide one run at r, the rest at full rate ("Gathering Intel on Intel AVX-512 Transitions" found D between
  * 70 and 80). Weighted least squares, relative errors taken as equal; 95 % limits by the profile of the sum of squares
  * and F(1, n - 2), at least half an instruction. Points that are not finite or not throttled (ratio 1 or more) are left
- * out. Returns 0, or -1 if fewer than three points remain or nothing is throttled.
+ * out. Returns 0, -1 if fewer than three points remain or nothing is throttled, or 1: out of memory.
  */
 int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttle_reach *out);
 

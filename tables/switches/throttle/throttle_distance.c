@@ -88,7 +88,9 @@ int throttle_reach_find(const struct throttle_point *p, size_t n, struct throttl
     struct fit f = {kept, 0, INFINITY, 0};
     double slope, least = INFINITY, lowest = INFINITY, highest = 0;
     size_t best = 0;
-    for (size_t i = 0; kept && i < n; i++) {
+    if (!kept)
+        return 1;
+    for (size_t i = 0; i < n; i++) {
         if (!usable(&p[i]))
             continue;
         kept[f.n++] = p[i];
