@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -263,7 +264,8 @@ static void few_repetitions_are_told(void **state)
         p.detectable_throttle = 0.2; /* at most all of it */
         p.n_transitions = 0;
         p.phases[1].kind = PHASE_STEADY;
-        p.n_warnings = 0;
+        while (p.n_warnings > 0)
+            free(p.warnings[--p.n_warnings]);
         assert_int_equal(cross_check(&t, &none, &none, false, &p), 0);
         expect_warning(&p, NULL); /* there is nothing to check */
         assert_close(p.detectable_throttle, runs < 8 ? 0.2 : 0, 1e-12);
