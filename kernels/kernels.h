@@ -80,6 +80,9 @@ const struct kernel *kernel_registry(size_t *count);
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
 
+/* "light", "heavy" */
+const char *kernel_weight_name(enum kernel_weight weight);
+
 /* Whether its name is that of another kernel with -lat or -chain. */
 bool kernel_is_variant(const struct kernel *k);
 

@@ -178,6 +178,11 @@ struct payload kernel_named(const char *name)
     return p;
 }
 
+const char *kernel_weight_name(enum kernel_weight weight)
+{
+    return weight == KERNEL_HEAVY ? "heavy" : "light";
+}
+
 bool kernel_is_variant(const struct kernel *k)
 {
     return strchr(k->name, '-') != NULL;

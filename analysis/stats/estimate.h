@@ -23,6 +23,12 @@ static inline double estimate_half_known(const struct estimate *e)
     return isfinite(estimate_half(e)) ? estimate_half(e) : 0;
 }
 
+/* A fraction and its limits in percent. */
+static inline struct estimate estimate_percent(const struct estimate *e)
+{
+    return (struct estimate){100 * e->value, 100 * e->lo, 100 * e->hi};
+}
+
 static inline struct estimate estimate_around(double value, double half)
 {
     return (struct estimate){value, value - half, value + half};

@@ -111,29 +111,41 @@ static struct estimate longer_by(struct cost_draw *const *draws, const struct ve
     return e;
 }
 
-static void prefer_of(const struct verdict_width *w, size_t n, struct cost_draw *const *draws, double *scratch,
-                      struct verdict_cost *out)
+struct verdict_ranked verdict_rank(const struct estimate *longer, size_t n, size_t best)
 {
-    size_t best = 0, equal_ones = 0;
-    for (size_t i = 1; i < n; i++)
-        if (out->time[i].value < out->time[best].value)
-            best = i;
-    size_t chosen = best;
+    struct verdict_ranked r = {n, best, 1u << best, true};
     for (size_t i = n; i-- > 0;) {
         if (i == best)
             continue;
-        struct estimate e = longer_by(draws, out, i, best, scratch);
-        if (fmax(fabs(e.lo), fabs(e.hi)) < EQUAL) {
-            equal_ones++;
-            chosen = i < chosen ? i : chosen;
-        } else if (e.lo <= 0) {
-            out->rival = w[i].bits;
+        const bool equal = fmax(fabs(longer[i].lo), fabs(longer[i].hi)) < EQUAL;
+        r.all_equal = r.all_equal && equal;
+        if (equal) {
+            r.equals |= 1u << i;
+            r.chosen = i < r.chosen ? i : r.chosen;
+        } else if (longer[i].lo <= 0) {
+            r.rival = i;
         }
     }
+    return r;
+}
+
+static void prefer_of(const struct verdict_width *w, size_t n, struct cost_draw *const *draws, double *scratch,
+                      struct verdict_cost *out)
+{
+    struct estimate longer[VERDICT_WIDTHS_MAX];
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (out->time[i].value < out->time[best].value)
+            best = i;
+    for (size_t i = 0; i < n; i++)
+        if (i != best)
+            longer[i] = longer_by(draws, out, i, best, scratch);
+    const struct verdict_ranked r = verdict_rank(longer, n, best);
+    out->rival = r.rival < n ? w[r.rival].bits : 0;
     if (out->rival)
         return;
-    out->prefer = equal_ones + 1 == n ? VERDICT_ANY : VERDICT_WIDTH;
-    out->bits = out->prefer == VERDICT_WIDTH ? w[chosen].bits : 0;
+    out->prefer = r.all_equal ? VERDICT_ANY : VERDICT_WIDTH;
+    out->bits = out->prefer == VERDICT_WIDTH ? w[r.chosen].bits : 0;
 }
 
 /* Draws for one width, and their limits. */

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,20 @@ struct verdict_cost {
                                                          frequency returns between bursts; INFINITY: none does */
     struct estimate pays_from_share[VERDICT_WIDTHS_MAX]; /* the same share if it never returns; 2: no share does */
 };
+
+/* Of n widths, ascending, the best and those that equal it. */
+struct verdict_ranked {
+    size_t rival;    /* one that the limits do not tell from the best; n: there is none */
+    size_t chosen;   /* the narrowest of those that equal the best, itself among them */
+    unsigned equals; /* these, a bit for each */
+    bool all_equal;
+};
+
+/*
+ * longer[i]: by how much width i takes longer than the best, relative. Widths whose difference lies within 1 %, limits
+ * included, are equal to a user.
+ */
+struct verdict_ranked verdict_rank(const struct estimate *longer, size_t n, size_t best);
 
 /*
  * The same work of n widths (1..VERDICT_WIDTHS_MAX, ascending), whose limits are propagated by draws from them; `seed`

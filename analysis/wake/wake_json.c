@@ -2,24 +2,11 @@
 #include "analysis/wake/wake.h"
 
 #include <jansson.h>
-#include <math.h>
 
+#include "analysis/stats/estimate_json.h"
 #include "util/json_lines.h"
 
-/* Six significant digits; null when it was not measured. */
-static json_t *wake_number(double value)
-{
-    return json_lines_rounded(value, 6);
-}
-
-static void wake_put(json_t *o, const char *key, const char *limits_key, const struct estimate *e, bool *failed)
-{
-    json_lines_put(o, key, wake_number(e->value), failed);
-    json_lines_put(o, limits_key,
-                   isfinite(e->lo) && isfinite(e->hi) ? json_pack("[o,o]", wake_number(e->lo), wake_number(e->hi))
-                                                      : json_null(),
-                   failed);
-}
+enum { DIGITS = 6 };
 
 char *wake_to_json(const struct wake_stages *s, const struct wake_source *source)
 {
@@ -36,15 +23,16 @@ char *wake_to_json(const struct wake_stages *s, const struct wake_source *source
     for (size_t i = 0; i < s->n; i++) {
         const struct wake_stage *stage = &s->stage[i];
         json_t *o = json_object();
-        wake_put(o, "first_us", "first_us_ci95", &stage->first_us, &failed);
-        wake_put(o, "idle_from_us", "idle_from_us_ci95", &stage->idle_from_us, &failed);
-        wake_put(o, "idle_to_us", "idle_to_us_ci95", &stage->idle_to_us, &failed);
+        estimate_json_put(o, "first_us", "first_us_ci95", &stage->first_us, DIGITS, &failed);
+        estimate_json_put(o, "idle_from_us", "idle_from_us_ci95", &stage->idle_from_us, DIGITS, &failed);
+        estimate_json_put(o, "idle_to_us", "idle_to_us_ci95", &stage->idle_to_us, DIGITS, &failed);
         json_lines_put(o, "n", json_integer((json_int_t)stage->n), &failed);
         json_lines_push(list, o, &failed);
     }
-    json_lines_put(root, "detectable",
-                   json_pack("{s:o, s:i}", "ratio", wake_number(s->detectable_ratio), "points", WAKE_STAGE_LEAST),
-                   &failed);
+    json_lines_put(
+        root, "detectable",
+        json_pack("{s:o, s:i}", "ratio", json_lines_rounded(s->detectable_ratio, DIGITS), "points", WAKE_STAGE_LEAST),
+        &failed);
     list = json_lines_array(root, "warnings", &failed);
     for (size_t i = 0; i < s->n_warnings; i++)
         json_lines_push(list, json_lines_text(s->warning[i]), &failed);

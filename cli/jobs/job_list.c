@@ -24,7 +24,7 @@ static void print_kernel(const struct kernel *k, unsigned features)
         kernel_feature_names(k->features & ~features, names, sizeof(names));
         snprintf(lacking, sizeof(lacking), "no: %s", names);
     }
-    printf("%-14s %5u  %-6s %12u  %-7s  %-14s %s\n", k->name, k->width, k->weight == KERNEL_HEAVY ? "heavy" : "light",
+    printf("%-14s %5u  %-6s %12u  %-7s  %-14s %s\n", k->name, k->width, kernel_weight_name(k->weight),
            k->block_instructions[1], k->has_density ? "1/1-256" : "-", lacking, k->description);
 }
 

@@ -19,7 +19,7 @@ enum step {
     CORUNNERS,
     SIBLINGS_PLAIN,
     SIBLINGS,
-    BURST_AT, /* VERDICT_SIDES of them each, in the order of enum verdict_weight */
+    BURST_AT, /* VERDICT_SIDES of them each, in the order of enum kernel_weight */
     BURST = BURST_AT + VERDICT_SIDES,
     WAKE = BURST + VERDICT_SIDES,
     STEPS
@@ -40,10 +40,14 @@ struct verdict_run {
 
 static struct verdict_question question_of(const struct options *o)
 {
-    return (struct verdict_question){.load = {o->verdict.share.given ? o->verdict.share.value / 100 : 0.1,
-                                              o->verdict.burst_us > 0 ? o->verdict.burst_us : 100},
+    struct verdict_question asked = {.load = VERDICT_USUAL_LOAD,
                                      .speedup = o->verdict.speedup.given ? o->verdict.speedup.value : NAN,
                                      .seed = o->tables.seed};
+    if (o->verdict.share.given)
+        asked.load.share = o->verdict.share.value / 100;
+    if (o->verdict.burst_us > 0)
+        asked.load.burst_us = o->verdict.burst_us;
+    return asked;
 }
 
 /* ---- what is measured ---- */
@@ -55,8 +59,8 @@ static const struct table_kind *kind_of(enum step i)
 
 static void widest_kernels(struct verdict_run *r, const struct machine_info *info)
 {
-    static const char *const names[][VERDICT_SIDES] = {{[VERDICT_HEAVY] = "512fma", [VERDICT_LIGHT] = "512or"},
-                                                       {[VERDICT_HEAVY] = "256fma", [VERDICT_LIGHT] = "256or"}};
+    static const char *const names[][VERDICT_SIDES] = {{[KERNEL_HEAVY] = "512fma", [KERNEL_LIGHT] = "512or"},
+                                                       {[KERNEL_HEAVY] = "256fma", [KERNEL_LIGHT] = "256or"}};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         for (size_t side = 0; side < VERDICT_SIDES; side++)
             if (r->widest[side] == NULL && (kernel_named(names[i][side]).kernel->features & ~info->features) == 0)
@@ -98,7 +102,7 @@ static void options_of_steps(struct verdict_run *r)
     struct machine_info info;
     r->m.machine.ops->info(&r->m.machine, &info);
     widest_kernels(r, &info);
-    const char *widest = r->widest[VERDICT_HEAVY] != NULL ? r->widest[VERDICT_HEAVY] : r->widest[VERDICT_LIGHT];
+    const char *widest = r->widest[KERNEL_HEAVY] != NULL ? r->widest[KERNEL_HEAVY] : r->widest[KERNEL_LIGHT];
     for (enum step i = 0; i < STEPS; i++) {
         r->options[i] = r->m.options;
         r->options[i].n_active = 1;
@@ -165,19 +169,13 @@ static bool bursts_asked(struct verdict_run *r, enum step i)
     return true;
 }
 
-/* Of the cores that the processor has, some may not be used. */
-static bool has_corunners(const struct verdict_run *r)
-{
-    double cores[TABLES_CORES_MAX];
-    const size_t n = table_numbers(&r->table[FREQUENCY], "active_cores", cores, TABLES_CORES_MAX);
-    return n > 0 && cores[n - 1] > 1;
-}
-
 static int measure_steps(struct verdict_run *r)
 {
     int status = verdict_plan(r);
     for (enum step i = 0; i < STEPS && status == DONE; i++) {
-        if (!r->wanted[i] || ((i == CORUNNERS || i == CORUNNERS_PLAIN) && !has_corunners(r)) ||
+        /* of the cores that the processor has, some may not be used */
+        const bool alone = i > FREQUENCY && !(verdict_cores(&r->table[FREQUENCY]) > 1);
+        if (!r->wanted[i] || ((i == CORUNNERS || i == CORUNNERS_PLAIN) && alone) ||
             (i >= BURST_AT && i < WAKE && !bursts_asked(r, i)))
             continue;
         r->m.current = i;
@@ -218,7 +216,7 @@ static int verdict_tell(const struct options *o, const struct programs *programs
         status = file_write(o->json, file_print_text, json);
     if (status == DONE && o->json != NULL && !file_is_stdout(o->json) && !o->quiet)
         messages_print(stdout, "\nWritten      %s (verdict)", o->json);
-    if (status == DONE && v->side[VERDICT_HEAVY].n < 2 && v->side[VERDICT_LIGHT].n < 2)
+    if (status == DONE && v->side[KERNEL_HEAVY].n < 2 && v->side[KERNEL_LIGHT].n < 2)
         status = refuse(CANNOT, "--verdict: there are not two widths to compare; the reasons are above");
     free(json);
     free(v);
@@ -257,19 +255,20 @@ static int verdict_measured(const struct options *o, const struct programs *prog
 /* Whether frequencies that were read are of the code and the surroundings that a verdict is about. */
 static int verdict_check_read(const struct options *o, const struct table *frequency)
 {
-    const char *companion = frequency != NULL ? table_setting(frequency, "companion") : NULL;
-    const char *siblings = frequency != NULL ? table_setting(frequency, "siblings") : NULL;
     if (frequency == NULL)
         return refuse(BAD_USAGE, "--input %s: tables/frequency.json is missing, which a verdict begins with", o->input);
     if (!table_has(frequency, "ipc"))
         return refuse(BAD_USAGE,
                       "%s/tables/frequency.json: an older version wrote it, without the column ipc; measure it again",
                       o->input);
-    if ((companion != NULL && strcmp(companion, "64add") != 0) || (siblings != NULL && strcmp(siblings, "idle") != 0))
+    const char *companion = table_setting(frequency, "companion"), *siblings = table_setting(frequency, "siblings");
+    companion = companion != NULL ? companion : "64add";
+    siblings = siblings != NULL ? siblings : "idle";
+    if (strcmp(companion, "64add") != 0 || strcmp(siblings, "idle") != 0)
         return refuse(BAD_USAGE,
                       "%s/tables/frequency.json: measured beside %s, siblings %s; a verdict needs it beside 64add, "
                       "siblings idle",
-                      o->input, companion != NULL ? companion : "64add", siblings != NULL ? siblings : "idle");
+                      o->input, companion, siblings);
     return DONE;
 }
 
@@ -283,13 +282,7 @@ static int verdict_read(const struct options *o, const struct programs *programs
         return status;
     struct verdict_tables tables = {.frequency = NULL};
     for (size_t i = 0; i < c.n; i++)
-        if (strcmp(c.list[i]->name, "frequency") == 0)
-            tables.frequency = c.list[i];
-        else if (strcmp(c.list[i]->name, "burst") == 0)
-            tables.burst[VERDICT_HEAVY] = tables.burst[VERDICT_LIGHT] = tables.burst_at[VERDICT_HEAVY] =
-                tables.burst_at[VERDICT_LIGHT] = c.list[i];
-        else
-            tables.wake = c.list[i];
+        verdict_take_table(&tables, c.list[i]);
     status = verdict_check_read(o, tables.frequency);
     if (status == DONE)
         status = verdict_tell(o, programs, &tables, &asked);

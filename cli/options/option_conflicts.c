@@ -29,11 +29,11 @@ static const struct {
 /* What goes with --input: all else says how to measure, and nothing is measured. */
 static int check_input(const struct options *o, const char *option)
 {
-    static const char *const with[] = {"input", "csv", "json", "quiet", "share", "burst", "speedup", "seed"};
-    const size_t n = o->job == JOB_VERDICT ? sizeof(with) / sizeof(with[0]) : 4; /* the others compute nothing anew */
-    if (o->input == NULL || strcmp(option, o->job_option) == 0)
+    static const char *const with[] = {"input", "csv", "json", "quiet", "share", "burst", "speedup"};
+    bool computes = o->job == JOB_VERDICT && strcmp(option, "seed") == 0; /* the others draw nothing */
+    if (o->input == NULL || strcmp(option, o->job_option) == 0 || computes)
         return 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
         if (strcmp(option, with[i]) == 0)
             return 0;
     return refuse(BAD_USAGE, "--%s cannot be combined with --input, which %s", option,
@@ -194,16 +194,17 @@ static int check_table(const struct options *o)
 }
 
 /* --burst has a form for bursts that are measured and one for those that a verdict is about. */
-static int check_burst(const struct options *o)
+static int check_verdict(const struct options *o)
 {
-    if (o->job == JOB_VERDICT && o->tables.burst_count > 0)
+    bool verdict = o->job == JOB_VERDICT;
+    if (verdict && o->tables.burst_count > 0)
         return refuse(BAD_USAGE, "--burst: --verdict takes a time alone, as in --burst 100us: what the work of a burst "
                                  "takes in 128-bit code");
-    if (o->job != JOB_VERDICT && o->verdict.burst_us > 0)
+    if (!verdict && o->verdict.burst_us > 0)
         return refuse(BAD_USAGE, "--burst: --%s takes N,T: instructions every T, as in 1000,1ms", o->job_option);
-    if (o->job == JOB_VERDICT && o->runs.given && o->runs.value < 3)
+    if (verdict && o->runs.given && o->runs.value < 3)
         return refuse(BAD_USAGE, "--runs: --verdict needs 3 or more, for limits");
-    if (o->job == JOB_VERDICT && o->tables.n_active > 1)
+    if (verdict && o->tables.n_active > 1)
         return refuse(BAD_USAGE, "--active-cores: --verdict takes one number; --table frequency takes a list");
     return 0;
 }
@@ -220,11 +221,10 @@ int option_conflicts_check(const struct options *o)
 {
     if (o->job == JOB_NONE)
         return refuse(BAD_USAGE, "nothing to do: add --verdict, --transition FROM:TO, --table NAME, --all, --analyze "
-                                 "FILE or --list WHAT; see "
-                                 "--help");
+                                 "FILE or --list WHAT; see --help");
     /* whether a table takes an option at all comes before how it would have to be written */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
-                   check_profile(o) != 0 || check_burst(o) != 0 || option_quiet_check(o) != 0 ||
+                   check_profile(o) != 0 || check_verdict(o) != 0 || option_quiet_check(o) != 0 ||
                    option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;

@@ -51,21 +51,23 @@ static int find_name(const struct option_row *p, const char *const *names, const
 
 /* ---- options that are taken alike ---- */
 
-static int option_take_number(const struct option_row *p, const char *text, struct options *o)
+static int take_real(const struct option_row *p, const char *text, struct options *o, option_reader *read)
 {
     struct given_number *out = option_field(p, o);
-    const char *wrong = option_number(text, p->lo, p->hi, &out->value);
+    const char *wrong = read(text, p->lo, p->hi, &out->value);
     out->given = wrong == NULL;
     return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
+}
+
+static int option_take_number(const struct option_row *p, const char *text, struct options *o)
+{
+    return take_real(p, text, o, option_number);
 }
 
 /* In microseconds, or with a unit. */
 static int option_take_time(const struct option_row *p, const char *text, struct options *o)
 {
-    struct given_number *out = option_field(p, o);
-    const char *wrong = option_time(text, p->lo, p->hi, &out->value);
-    out->given = wrong == NULL;
-    return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
+    return take_real(p, text, o, option_time);
 }
 
 static int option_take_whole(const struct option_row *p, const char *text, struct options *o)

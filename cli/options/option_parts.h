@@ -66,9 +66,10 @@ int option_names_check(const struct argp_option *table, int argc, char **argv, i
  * option_whole also refuses signs, fractions and exponents.
  */
 const char *option_whole(const char *text, uint64_t lo, uint64_t hi, uint64_t *out);
-const char *option_number(const char *text, double lo, double hi, double *out);
+typedef const char *option_reader(const char *text, double lo, double hi, double *out);
+option_reader option_number;
 /* Microseconds, also with a unit: 10us, 1ms, 0.1s; as the others. */
-const char *option_time(const char *text, double lo, double hi, double *out);
+option_reader option_time;
 /* An event select: 0 to 4095, decimal or hexadecimal with 0x; as the others. */
 const char *option_event_select(const char *text, uint64_t *out);
 /* "--NAME: 'TEXT' WRONG; allowed: ALLOWED". BAD_USAGE. */

@@ -180,7 +180,7 @@ static int check_demanding_kernel(struct model_parser *p, const struct model_dem
         return model_fail(p, d->line, "demand", "%s", why);
     if (payload.kernel->width != d->width || payload.kernel->weight != d->weight)
         return model_fail(p, d->line, "demand", "%s is another kind of code; [demand %u %s %s] would work", d->kernel,
-                          payload.kernel->width, payload.kernel->weight == KERNEL_HEAVY ? "heavy" : "light", d->kernel);
+                          payload.kernel->width, kernel_weight_name(payload.kernel->weight), d->kernel);
     return 0;
 }
 

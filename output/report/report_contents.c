@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/report/report_contents.h"
 
-#include "output/verdict/verdict.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
+#include "output/verdict/verdict.h"
 
 char *report_contents_findings(const struct table_kind *k, const struct table *t)
 {

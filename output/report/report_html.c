@@ -109,16 +109,6 @@ static void page_findings(FILE *out, const struct page *p)
     }
 }
 
-static void page_verdict(FILE *out, const struct report_head *h)
-{
-    size_t length;
-    for (size_t k = 0; line_of(h->verdict, k, &length); k++) {
-        fputs("<li>", out);
-        html_text_part(out, line_of(h->verdict, k, &length), length);
-        fputs("</li>\n", out);
-    }
-}
-
 /* ---- the end ---- */
 
 static void page_sources(FILE *out, const struct page *p)
@@ -175,7 +165,7 @@ static int page_put(struct template_values *v, const struct page *p, char *why, 
     template_value(v, "NOTES");
     for (size_t i = 0; i < h->n_notes; i++)
         html_print(out, "<li>%s</li>\n", h->notes[i]);
-    page_verdict(template_value(v, "VERDICT"), h);
+    html_each_line(template_value(v, "VERDICT"), "<li>", h->verdict, "</li>\n");
     page_findings(template_value(v, "FINDINGS"), p);
     template_value(v, "TABLES");
     for (size_t i = 0; i < p->n && status == 0; i++)

@@ -36,6 +36,7 @@ static int programs_section(struct reader *r)
         return sourced_ini_fail(&r->ini, r->ini.line, NULL, "more than %d programs", PROGRAMS_MAX);
     r->at = &all->program[all->n++];
     memcpy(r->at->id, id, sizeof r->at->id);
+    r->at->any = true;
     r->at->first = all->n_models;
     return MACHINE_OK;
 }
@@ -63,13 +64,14 @@ static int programs_bits(struct reader *r, const char *key, const char *value, u
 
 static int programs_code(struct reader *r, const char *key, const char *value)
 {
-    static const char *const codes[PROGRAM_CODES] = {"any", "heavy", "light"};
-    for (size_t i = 0; i < PROGRAM_CODES; i++)
-        if (strcmp(value, codes[i]) == 0) {
-            r->at->code = (enum program_code)i;
+    r->at->any = strcmp(value, "any") == 0;
+    for (enum kernel_weight w = KERNEL_LIGHT; w <= KERNEL_HEAVY && !r->at->any; w++)
+        if (strcmp(value, kernel_weight_name(w)) == 0) {
+            r->at->code = w;
             return MACHINE_OK;
         }
-    return sourced_ini_fail(&r->ini, r->ini.line, key, "'%s' is none of heavy, light, any", value);
+    return r->at->any ? MACHINE_OK
+                      : sourced_ini_fail(&r->ini, r->ini.line, key, "'%s' is none of heavy, light, any", value);
 }
 
 /* "06_55H" or "19_10H-19_1FH". */
@@ -196,7 +198,7 @@ unsigned programs_bits_on(const struct programs *all, const struct program *p, c
 
 struct programs_told programs_compare(const struct programs_answer *a, const struct program *p)
 {
-    struct programs_told t = {.code = p->code == PROGRAM_ANY ? a->usual : p->code, .set = ""};
+    struct programs_told t = {.code = p->any ? a->usual : p->code, .set = ""};
     t.bits = a->bits[t.code];
     for (size_t i = 0; i < PROGRAMS_WIDTHS; i++)
         if (widths[i] == t.bits)

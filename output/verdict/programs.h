@@ -8,20 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/kernels.h"
 #include "util/error.h"
 
-enum { PROGRAMS_MAX = 40, PROGRAMS_MODELS_MAX = 400, PROGRAMS_TEXT_MAX = 200, PROGRAMS_WIDTHS = 3 };
+enum { PROGRAMS_MAX = 40, PROGRAMS_MODELS_MAX = 400, PROGRAMS_TEXT_MAX = 200, PROGRAMS_WIDTHS = 3, PROGRAMS_CODES = 2 };
 
 struct programs_model {
     unsigned family, first, last; /* displayed family and models, as in 06_55H */
     unsigned bits;                /* what the program uses there */
 };
 
-/* Which code a program mostly is; any: its users' code, of which that of the verdict is taken. */
-enum program_code { PROGRAM_ANY, PROGRAM_HEAVY, PROGRAM_LIGHT, PROGRAM_CODES };
-
 struct program {
-    enum program_code code;
+    bool any;                /* it runs its users' code, of which that of the verdict is taken */
+    enum kernel_weight code; /* otherwise: what it mostly is */
     char id[40], name[PROGRAMS_TEXT_MAX], about[PROGRAMS_TEXT_MAX]; /* "": none */
     char set[PROGRAMS_WIDTHS][PROGRAMS_TEXT_MAX]; /* how to make it use 128, 256, 512 bits; "": none */
     unsigned otherwise;                           /* bits that it uses on processors that are not named; 0: not known */
@@ -44,19 +43,20 @@ unsigned programs_bits_on(const struct programs *all, const struct program *p, c
 
 /* What preferred widths mean for them. */
 struct programs_answer {
-    const struct programs *all;      /* NULL: none */
-    unsigned bits[PROGRAM_CODES];    /* by the code: 128, 256, 512; 0: nothing is preferred, and nothing follows */
-    unsigned as_good[PROGRAM_CODES]; /* others that are as good, or-ed */
-    enum program_code usual;         /* what code of any kind is taken to be */
-    bool wide;                       /* the processor has 512-bit code at all */
+    const struct programs *all; /* NULL: none */
+    unsigned
+        bits[PROGRAMS_CODES]; /* by enum kernel_weight: 128, 256, 512; 0: nothing is preferred, and nothing follows */
+    unsigned as_good[PROGRAMS_CODES]; /* others that are as good, or-ed */
+    enum kernel_weight usual;         /* what code of any kind is taken to be */
+    bool wide;                        /* the processor has 512-bit code at all */
     const char *cpu;
 };
 enum programs_verdict { PROGRAM_AGREES, PROGRAM_DIFFERS, PROGRAM_UNKNOWN };
 struct programs_told {
     enum programs_verdict verdict;
-    enum program_code code; /* heavy or light */
-    unsigned bits;          /* that is preferred; 0: nothing is said of this program */
-    unsigned uses;          /* what it uses here by its list, bits; 0: not known */
-    const char *set;        /* how it is told; "": no way is known */
+    enum kernel_weight code;
+    unsigned bits;   /* that is preferred; 0: nothing is said of this program */
+    unsigned uses;   /* what it uses here by its list, bits; 0: not known */
+    const char *set; /* how it is told; "": no way is known */
 };
 struct programs_told programs_compare(const struct programs_answer *a, const struct program *p);

@@ -12,12 +12,17 @@
 #include <stdio.h>
 
 #include "analysis/verdict/verdict_cost.h"
+#include "kernels/kernels.h"
 #include "output/verdict/programs.h"
 #include "tables/table/estimates.h"
 #include "tables/table/table.h"
 
-enum { VERDICT_CLASSES_MAX = 12, VERDICT_UNITS_MAX = 4, VERDICT_WHY_MAX = 400, VERDICT_SIDES = 2 };
-enum verdict_weight { VERDICT_HEAVY, VERDICT_LIGHT };
+enum {
+    VERDICT_CLASSES_MAX = 12,
+    VERDICT_UNITS_MAX = 4,
+    VERDICT_WHY_MAX = 400,
+    VERDICT_SIDES = 2
+}; /* by enum kernel_weight */
 
 /* Tables of one measurement; NULL: not measured. */
 struct verdict_tables {
@@ -41,7 +46,8 @@ struct verdict_question {
 struct verdict_class {
     char name[24]; /* "512heavy", "amx" */
     const char *kernel;
-    unsigned bits;
+    unsigned bits; /* 8192: tiles */
+    enum kernel_weight weight;
     struct estimate ghz, slowdown;         /* fraction of the scalar frequency, at all active cores measured */
     struct estimate one_ghz, one_slowdown; /* at one active core; NaN: that is not measured, or all of them */
 };
@@ -73,13 +79,14 @@ struct verdict {
     struct verdict_tables tables;
     struct verdict_question asked;
     double cores; /* active ones, for which slowdowns are */
+    double moves; /* relative: by how much frequencies of different moments differ (frequency_moved) */
     struct estimate plain_ghz, one_plain_ghz;
     bool floats; /* the frequency moves by itself */
     char why_floats[SUPPORT_WHY_MAX];
     size_t n_classes;
     struct verdict_class classes[VERDICT_CLASSES_MAX];
     struct verdict_side side[VERDICT_SIDES];
-    enum verdict_weight weight; /* the side whose answer is the verdict's */
+    enum kernel_weight weight; /* the side whose answer is the verdict's */
     size_t n_units;
     struct verdict_unit units[VERDICT_UNITS_MAX];
     struct estimate corunners, siblings; /* slowdown of scalar code by them */
@@ -94,6 +101,18 @@ int verdict_conclude(const struct verdict_tables *tables, const struct verdict_q
 
 /* "512", "256", "128", "any" or "undecided". Returns `out`. */
 const char *verdict_prefer_text(const struct verdict_side *s, char out[16]);
+
+/* Takes a table of a directory for what a verdict needs of it, by its name. */
+void verdict_take_table(struct verdict_tables *tables, const struct table *t);
+
+/* The share and the burst that are asked about where nothing else is. */
+#define VERDICT_USUAL_LOAD                                                                                             \
+    {                                                                                                                  \
+        0.1, 100                                                                                                       \
+    }
+
+/* As many active cores as there are frequencies of; NaN: there are none, or no table. */
+double verdict_cores(const struct table *frequency);
 
 /* How many of the widest kernel's instructions are the burst asked about, and how often it comes, us; 0: the table of
  * frequencies does not tell. For the bursts that are then measured (verdict_tables.burst, burst_at). `cores`: active

@@ -9,8 +9,6 @@
 #include "tables/table/estimates.h"
 #include "util/text_list.h"
 
-#define EQUAL 0.01 /* of the time of a period: as in analysis/verdict/verdict_cost.c */
-
 /* By how much width a takes longer than width b, relative, from what each takes longer than the widest. What one of
  * them takes longer than the widest is of the same rounds, and has its own limits. */
 static struct estimate decide_longer(const struct verdict_side *s, size_t a, size_t b)
@@ -35,7 +33,7 @@ static bool measured(const struct verdict_side *s)
 
 static const char *percent(const struct estimate *e, char out[ESTIMATE_TEXT_MAX])
 {
-    const struct estimate p = {100 * e->value, 100 * e->lo, 100 * e->hi};
+    const struct estimate p = estimate_percent(e);
     return estimates_text(&p, fmax(fabs(p.lo), fabs(p.hi)) < 0.95 ? 2 : 1, out);
 }
 
@@ -59,31 +57,6 @@ static void load_text(const struct verdict *v, const struct verdict_side *s, cha
              others ? estimates_cores_text(s->cores, cores) : "");
 }
 
-/* The best width, and how the others compare: `longer(of, best)` of each. */
-struct ranked {
-    size_t best, rival; /* rival: not to be told from the best; n: none */
-    size_t chosen, equal;
-    unsigned as_good; /* bits of those that equal the best, or-ed */
-};
-
-static struct ranked decide_rank(const struct verdict_side *s, const struct estimate longer[VERDICT_WIDTHS_MAX],
-                                 size_t best)
-{
-    struct ranked r = {best, s->n, best, 0, s->width[best].bits};
-    for (size_t i = s->n; i-- > 0;) {
-        if (i == best)
-            continue;
-        if (fmax(fabs(longer[i].lo), fabs(longer[i].hi)) < EQUAL) {
-            r.equal++;
-            r.as_good |= s->width[i].bits;
-            r.chosen = i < r.chosen ? i : r.chosen;
-        } else if (longer[i].lo <= 0) {
-            r.rival = i;
-        }
-    }
-    return r;
-}
-
 /* By what was measured with just these bursts. */
 static void decide_measured(const struct verdict *v, struct verdict_side *s)
 {
@@ -95,7 +68,7 @@ static void decide_measured(const struct verdict *v, struct verdict_side *s)
             best = i;
     for (size_t i = 0; i < s->n; i++)
         longer[i] = decide_longer(s, i, best);
-    const struct ranked r = decide_rank(s, longer, best);
+    const struct verdict_ranked r = verdict_rank(longer, s->n, best);
     load_text(v, s, load);
     if (r.rival < s->n) {
         snprintf(s->why, sizeof s->why,
@@ -104,9 +77,10 @@ static void decide_measured(const struct verdict *v, struct verdict_side *s)
                  load, s->kernel[r.rival], more_text(&longer[r.rival], by), s->kernel[best]);
         return;
     }
-    s->prefer = r.equal + 1 == s->n ? VERDICT_ANY : VERDICT_WIDTH;
+    s->prefer = r.all_equal ? VERDICT_ANY : VERDICT_WIDTH;
     s->bits = s->prefer == VERDICT_WIDTH ? s->width[r.chosen].bits : 0;
-    s->as_good = s->prefer == VERDICT_WIDTH ? r.as_good : 0;
+    for (size_t i = 0; i < s->n && s->prefer == VERDICT_WIDTH; i++)
+        s->as_good |= r.equals & 1u << i ? s->width[i].bits : 0;
     for (size_t i = 0; i < s->n; i++)
         longer[i] = decide_longer(s, i, r.chosen);
     if (s->prefer == VERDICT_ANY) {
@@ -217,15 +191,12 @@ int verdict_conclude(const struct verdict_tables *tables, const struct verdict_q
         status = verdict_decide(out, &out->side[i]);
     const struct verdict_side *s = &out->side[out->weight];
     out->programs = (struct programs_answer){.all = programs,
-                                             .usual = out->weight == VERDICT_HEAVY ? PROGRAM_HEAVY : PROGRAM_LIGHT,
+                                             .usual = out->weight,
                                              .wide = s->n > 0 && s->width[s->n - 1].bits == 512,
                                              .cpu = tables->frequency ? table_meta(tables->frequency, "cpu") : NULL};
     for (size_t i = 0; i < VERDICT_SIDES; i++) {
-        const struct verdict_side *side = &out->side[i];
-        out->programs.bits[i == VERDICT_HEAVY ? PROGRAM_HEAVY : PROGRAM_LIGHT] = side->prefer == VERDICT_WIDTH
-                                                                                     ? side->bits
-                                                                                     : 0;
-        out->programs.as_good[i == VERDICT_HEAVY ? PROGRAM_HEAVY : PROGRAM_LIGHT] = side->as_good;
+        out->programs.bits[i] = out->side[i].prefer == VERDICT_WIDTH ? out->side[i].bits : 0;
+        out->programs.as_good[i] = out->side[i].as_good;
     }
     return status;
 }

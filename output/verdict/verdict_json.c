@@ -4,23 +4,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/stats/estimate_json.h"
 #include "output/verdict/verdict.h"
 #include "tables/table/estimates.h"
 #include "util/json_lines.h"
 
-static json_t *figure(double x)
-{
-    return json_lines_rounded(x, 6);
-}
-
 /* KEY and KEY_ci95. */
 static void verdict_put_estimate(json_t *o, const char *key, const struct estimate *e, bool *failed)
 {
+    enum { DIGITS = 6 };
     char limits[60];
     snprintf(limits, sizeof limits, "%s_ci95", key);
-    json_lines_put(o, key, figure(e->value), failed);
-    json_lines_put(o, limits, estimates_known(e) ? json_pack("[o,o]", figure(e->lo), figure(e->hi)) : json_null(),
-                   failed);
+    estimate_json_put(o, key, limits, e, DIGITS, failed);
 }
 
 static json_t *class_json(const struct verdict *v, const struct verdict_class *c, bool *failed)
@@ -62,9 +57,9 @@ static void put_side(json_t *root, const char *code, const struct verdict_side *
 static void put_widths(json_t *root, const struct verdict *v, bool *failed)
 {
     json_t *list = json_lines_array(root, "widths", failed);
-    for (size_t side = 0; side < VERDICT_SIDES; side++)
+    for (size_t side = VERDICT_SIDES; side-- > 0;) /* heavy code first */
         for (size_t i = 0; i < v->side[side].n; i++)
-            json_lines_push(list, width_json(&v->side[side], side == VERDICT_HEAVY ? "heavy" : "light", i, failed),
+            json_lines_push(list, width_json(&v->side[side], kernel_weight_name((enum kernel_weight)side), i, failed),
                             failed);
 }
 
@@ -78,8 +73,7 @@ static void put_programs(json_t *root, const struct programs_answer *a, bool *fa
         if (!t.bits)
             continue;
         json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s}", "program", p->id, "name", p->name, "code",
-                              t.code == PROGRAM_HEAVY ? "heavy" : "light", "bits", (int)t.bits, "list",
-                              verdicts[t.verdict]);
+                              kernel_weight_name(t.code), "bits", (int)t.bits, "list", verdicts[t.verdict]);
         json_lines_put(o, "uses_bits", t.uses ? json_integer(t.uses) : json_null(), failed);
         json_lines_put_text(o, "set", t.set, failed);
         json_lines_put_text(o, "about", p->about, failed);
@@ -102,15 +96,13 @@ static void verdict_put_missing(json_t *root, const struct table *t, bool *faile
 
 char *verdict_to_json(const struct verdict *v)
 {
-    static const char *const meta[] = {"cpu",  "machine", "source", "modelled",
-                                       "date", "version", "notes",  "environment"};
+    static const char *const meta[] = {"cpu", "machine", "source", "date", "version", "notes", "environment"};
     bool failed = false;
     char prefer[16];
     const struct verdict_side *s = &v->side[v->weight];
     const struct table *t = v->tables.frequency;
     json_t *root = json_pack("{s:s, s:s, s:s, s:s}", "format", "characterize-verdict/1", "prefer",
-                             verdict_prefer_text(s, prefer), "why", s->why, "code",
-                             v->weight == VERDICT_HEAVY ? "heavy" : "light");
+                             verdict_prefer_text(s, prefer), "why", s->why, "code", kernel_weight_name(v->weight));
     for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
         if (t && table_meta(t, meta[i]))
             json_lines_put_text(root, meta[i], table_meta(t, meta[i]), &failed);
@@ -126,8 +118,8 @@ char *verdict_to_json(const struct verdict *v)
     for (size_t i = 0; i < v->n_classes; i++)
         json_lines_push(list, class_json(v, &v->classes[i], &failed), &failed);
     json_lines_put_whole(root, "burst_active_cores", isfinite(s->cores) ? (json_int_t)s->cores : 0, &failed);
-    put_side(root, "heavy", &v->side[VERDICT_HEAVY], &failed);
-    put_side(root, "light", &v->side[VERDICT_LIGHT], &failed);
+    put_side(root, "heavy", &v->side[KERNEL_HEAVY], &failed);
+    put_side(root, "light", &v->side[KERNEL_LIGHT], &failed);
     put_widths(root, v, &failed);
     json_lines_put_text(root, "floats", v->floats ? v->why_floats : NULL, &failed);
     list = json_lines_array(root, "first_use", &failed);

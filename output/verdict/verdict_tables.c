@@ -7,18 +7,27 @@
 #include "output/verdict/verdict.h"
 #include "tables/burst/burst.h"
 #include "tables/frequency/frequency.h"
+#include "tables/registry.h"
 #include "tables/table/estimates.h"
 #include "tables/wake/wake_table.h"
 
-/* Which kernel stands for code of a width and weight. */
-static const struct {
-    const char *name, *kernel;
-    unsigned bits;
-} classes[] = {{"128light", "128or", 128},  {"128heavy", "128fma", 128}, {"256light", "256or", 256},
-               {"256heavy", "256fma", 256}, {"512light", "512or", 512},  {"512heavy", "512fma", 512},
-               {"amx", "amx", 8192}};
-enum { CLASSES = sizeof classes / sizeof *classes };
+/* The kernels that stand for code of their width and weight. */
+static const char *const class_kernels[] = {"128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
+enum { CLASSES = sizeof class_kernels / sizeof *class_kernels };
 static const char plain[] = "64add";
+
+/* ---- tables ---- */
+
+void verdict_take_table(struct verdict_tables *tables, const struct table *t)
+{
+    if (strcmp(t->name, table_frequency.name) == 0)
+        tables->frequency = t;
+    else if (strcmp(t->name, table_wake.name) == 0)
+        tables->wake = t;
+    else if (strcmp(t->name, table_burst.name) == 0)
+        for (size_t i = 0; i < VERDICT_SIDES; i++)
+            tables->burst[i] = tables->burst_at[i] = t;
+}
 
 /* ---- frequencies ---- */
 
@@ -34,8 +43,7 @@ static size_t verdict_row(const struct table *t, const char *kernel, double core
     return row;
 }
 
-/* As many active cores as there are rows of; NaN: none. */
-static double most_cores(const struct table *frequency)
+double verdict_cores(const struct table *frequency)
 {
     double cores[TABLES_CORES_MAX];
     const size_t n = frequency ? table_numbers(frequency, "active_cores", cores, TABLES_CORES_MAX) : 0;
@@ -48,30 +56,28 @@ static struct estimate ghz_of(const struct table *t, const char *kernel, double 
     return t && row < t->n_rows ? estimates_of_table(t, row, "freq_ghz") : nothing;
 }
 
-/* 1 - f / from. Measured at different moments: `moves` is by how much, relative, a frequency differs that is measured
- * again, 95 %, noise included. */
-static struct estimate slowdown_from(const struct estimate *f, const struct estimate *from, double moves)
+/* 1 - f / from, with limits for different moments. */
+static struct estimate slowdown_from(const struct verdict *v, const struct estimate *f, const struct estimate *from)
 {
     const double ratio = f->value / from->value;
     const double noise = ratio * hypot(estimate_half(f) / f->value, estimate_half(from) / from->value);
-    return isfinite(noise) ? estimate_around(1 - ratio, fmax(noise, moves * ratio)) : nothing;
+    return isfinite(noise) ? estimate_around(1 - ratio, fmax(noise, v->moves * ratio)) : nothing;
 }
 
-static double moves_of(const struct table *t)
-{
-    return frequency_moved(t, (int)table_number(t, 0, "cpu"));
-}
-
-static void add_class(struct verdict *v, size_t i, double moves)
+static void add_class(struct verdict *v, const char *kernel)
 {
     const struct table *t = v->tables.frequency;
+    const struct kernel *k = kernel_named(kernel).kernel;
     struct verdict_class *c = &v->classes[v->n_classes];
-    *c = (struct verdict_class){.kernel = classes[i].kernel, .bits = classes[i].bits};
-    memcpy(c->name, classes[i].name, strlen(classes[i].name) + 1);
-    c->ghz = ghz_of(t, c->kernel, v->cores);
-    c->one_ghz = v->cores > 1 ? ghz_of(t, c->kernel, 1) : nothing;
-    c->slowdown = slowdown_from(&c->ghz, &v->plain_ghz, moves);
-    c->one_slowdown = slowdown_from(&c->one_ghz, &v->one_plain_ghz, moves);
+    *c = (struct verdict_class){.kernel = kernel, .bits = k->width, .weight = k->weight};
+    if (k->width > 512)
+        snprintf(c->name, sizeof c->name, "%s", kernel);
+    else
+        snprintf(c->name, sizeof c->name, "%u%s", k->width, kernel_weight_name(k->weight));
+    c->ghz = ghz_of(t, kernel, v->cores);
+    c->one_ghz = v->cores > 1 ? ghz_of(t, kernel, 1) : nothing;
+    c->slowdown = slowdown_from(v, &c->ghz, &v->plain_ghz);
+    c->one_slowdown = slowdown_from(v, &c->one_ghz, &v->one_plain_ghz);
     v->n_classes += estimates_known(&c->ghz) || estimates_known(&c->one_ghz);
 }
 
@@ -79,15 +85,16 @@ void verdict_read_classes(struct verdict *v)
 {
     const struct table *t = v->tables.frequency;
     v->plain_ghz = v->one_plain_ghz = nothing;
-    v->cores = most_cores(t);
+    v->cores = verdict_cores(t);
     if (isnan(v->cores))
         return;
     v->plain_ghz = ghz_of(t, plain, v->cores);
     v->one_plain_ghz = v->cores > 1 ? ghz_of(t, plain, 1) : nothing;
-    const double moves = moves_of(t);
+    const int cpu = (int)table_number(t, 0, "cpu");
+    v->moves = frequency_moved(t, cpu);
     for (size_t i = 0; i < CLASSES; i++)
-        add_class(v, i, moves);
-    v->floats = estimates_floats(t, (int)table_number(t, 0, "cpu"), v->why_floats);
+        add_class(v, class_kernels[i]);
+    v->floats = estimates_floats(t, cpu, v->why_floats);
 }
 
 /* ---- what the same work takes ---- */
@@ -115,7 +122,7 @@ double verdict_burst_count(const struct table *frequency, const char *kernel, do
     snprintf(name, sizeof name, "128%s", wide.kernel->name + strspn(wide.kernel->name, "0123456789"));
     if (kernel_parse(name, &narrow, NULL, 0) != 0)
         return 0;
-    const double rate = per_us(frequency, name, cores > 0 ? cores : most_cores(frequency)).value;
+    const double rate = per_us(frequency, name, cores > 0 ? cores : verdict_cores(frequency)).value;
     const double count = load->burst_us * rate * narrow.kernel->width / wide.kernel->width;
     return count >= 1 ? round(count) : 0;
 }
@@ -175,7 +182,7 @@ static void longer_than_widest(const struct table *t, size_t row, const struct v
  * What a burst costs beyond its instructions at their steady rates and more than one of the narrowest code: waking,
  * halts, throttling, and scalar code slowed after it.
  */
-static void read_once(const struct verdict *v, enum verdict_weight weight, struct verdict_side *s)
+static void read_once(const struct verdict *v, enum kernel_weight weight, struct verdict_side *s)
 {
     const struct table *t = v->tables.burst[weight];
     struct estimate longer[VERDICT_WIDTHS_MAX];
@@ -268,7 +275,7 @@ static void longer_of_row(const struct verdict *v, const struct table *t, size_t
     s->longer[widest] = estimate_around(0, 0);
 }
 
-static void read_longer(const struct verdict *v, enum verdict_weight weight, struct verdict_side *s)
+static void read_longer(const struct verdict *v, enum kernel_weight weight, struct verdict_side *s)
 {
     const struct table *t = v->tables.burst_at[weight];
     double every;
@@ -285,28 +292,26 @@ static void read_longer(const struct verdict *v, enum verdict_weight weight, str
         }
 }
 
-/* Active cores of a table of bursts, as its settings say; NaN: another number than the frequencies are of. */
-static double cores_of_bursts(const struct verdict *v, enum verdict_weight weight)
+/* Active cores of the tables of bursts, as their settings say. */
+static double cores_of_bursts(const struct verdict *v, enum kernel_weight weight)
 {
     const struct table *t = v->tables.burst_at[weight] ? v->tables.burst_at[weight] : v->tables.burst[weight];
     const char *text = t ? table_setting(t, "active_cores") : NULL;
-    const double cores = text && strcmp(text, "all") != 0 ? strtod(text, NULL) : v->cores;
-    return cores;
+    return text && strcmp(text, "all") != 0 ? strtod(text, NULL) : v->cores;
 }
 
-static void read_side(struct verdict *v, enum verdict_weight weight)
+static void read_side(struct verdict *v, enum kernel_weight weight)
 {
     const struct table *t = v->tables.frequency;
-    const char *name = weight == VERDICT_HEAVY ? "heavy" : "light";
     const bool assumed = isfinite(v->asked.speedup);
     struct verdict_side *s = &v->side[weight];
     s->cores = cores_of_bursts(v, weight);
     for (size_t i = 0; i < v->n_classes; i++) {
         const struct verdict_class *c = &v->classes[i];
-        if (!strstr(c->name, name) || s->n == VERDICT_WIDTHS_MAX)
+        if (c->weight != weight || c->bits > 512 || s->n == VERDICT_WIDTHS_MAX)
             continue;
         const struct estimate ghz = ghz_of(t, c->kernel, s->cores), from = ghz_of(t, plain, s->cores);
-        s->width[s->n] = (struct verdict_width){.bits = c->bits, .slowdown = slowdown_from(&ghz, &from, moves_of(t))};
+        s->width[s->n] = (struct verdict_width){.bits = c->bits, .slowdown = slowdown_from(v, &ghz, &from)};
         s->kernel[s->n++] = c->kernel;
     }
     if (s->n == 0)
@@ -321,9 +326,9 @@ static void read_side(struct verdict *v, enum verdict_weight weight)
 
 void verdict_read_sides(struct verdict *v)
 {
-    read_side(v, VERDICT_HEAVY);
-    read_side(v, VERDICT_LIGHT);
-    v->weight = v->side[VERDICT_HEAVY].n > 1 ? VERDICT_HEAVY : VERDICT_LIGHT;
+    read_side(v, KERNEL_HEAVY);
+    read_side(v, KERNEL_LIGHT);
+    v->weight = v->side[KERNEL_HEAVY].n > 1 ? KERNEL_HEAVY : KERNEL_LIGHT;
 }
 
 /* ---- first uses, neighbours ---- */
@@ -359,11 +364,10 @@ void verdict_read_neighbours(struct verdict *v)
     v->corunners = v->siblings = nothing;
     if (!v->tables.frequency || v->tables.frequency->n_rows == 0)
         return;
-    const double moves = moves_of(v->tables.frequency);
     const struct estimate with = ghz_of(v->tables.corunners, plain, v->cores),
                           without = ghz_of(v->tables.corunners_plain, plain, v->cores);
     const struct estimate busy = ghz_of(v->tables.siblings, plain, v->cores),
                           quiet = ghz_of(v->tables.siblings_plain, plain, v->cores);
-    v->corunners = slowdown_from(&with, &without, moves);
-    v->siblings = slowdown_from(&busy, &quiet, moves);
+    v->corunners = slowdown_from(v, &with, &without);
+    v->siblings = slowdown_from(v, &busy, &quiet);
 }

@@ -13,12 +13,12 @@
 #include "util/text_list.h"
 
 enum { INDENT = 13, LINE = 1600 };
-static const char *const weights[VERDICT_SIDES] = {[VERDICT_HEAVY] = "heavy (FMA)", [VERDICT_LIGHT] = "light (logic)"};
+static const char *const weights[VERDICT_SIDES] = {[KERNEL_HEAVY] = "heavy (FMA)", [KERNEL_LIGHT] = "light (logic)"};
 
 /* ---- the answer ---- */
 
 /* "256 bits for heavy (FMA) code" */
-static const char *answer(const struct verdict *v, enum verdict_weight weight, char out[80])
+static const char *answer(const struct verdict *v, enum kernel_weight weight, char out[80])
 {
     const struct verdict_side *s = &v->side[weight];
     char prefer[16];
@@ -30,7 +30,7 @@ static const char *answer(const struct verdict *v, enum verdict_weight weight, c
     return out;
 }
 
-static void print_side(FILE *out, bool colour, const struct verdict *v, enum verdict_weight weight, const char *label)
+static void print_side(FILE *out, bool colour, const struct verdict *v, enum kernel_weight weight, const char *label)
 {
     char text[80];
     /* no escape sequences within what is wrapped by its length */
@@ -44,7 +44,7 @@ static void print_side(FILE *out, bool colour, const struct verdict *v, enum ver
 /* "1.3 [1.1, 1.5]" in percent, or "at most 0.2" where it may be nothing. */
 static void put_slowdown(struct pivot *p, const struct estimate *e)
 {
-    const struct estimate percent = {100 * e->value, 100 * e->lo, 100 * e->hi};
+    const struct estimate percent = estimate_percent(e);
     char text[ESTIMATE_TEXT_MAX];
     if (estimates_known(e) && e->lo <= 0 && e->hi >= 0) {
         snprintf(text, sizeof text, "at most %.2g", fmax(percent.hi, 0.01));
@@ -77,7 +77,7 @@ static void print_classes(FILE *out, bool colour, const struct verdict *v)
         if (c->bits > 512)
             pivot_text(&p, "tiles (AMX)");
         else
-            pivot_text(&p, "%u-bit %s", c->bits, strstr(c->name, "heavy") ? "heavy" : "light");
+            pivot_text(&p, "%u-bit %s", c->bits, kernel_weight_name(c->weight));
         pivot_text(&p, "%s", c->kernel);
         put_slowdown(&p, &c->slowdown);
         pivot_number(&p, c->ghz.value, 2);
@@ -173,7 +173,7 @@ static void print_units(FILE *out, const struct verdict *v)
 
 static void neighbour_text(const struct estimate *e, const char *who, char *out, size_t size)
 {
-    const struct estimate percent = {100 * e->value, 100 * e->lo, 100 * e->hi};
+    const struct estimate percent = estimate_percent(e);
     char text[ESTIMATE_TEXT_MAX];
     if (!estimates_known(e))
         return;
@@ -224,20 +224,23 @@ static void print_missing(FILE *out, const struct verdict *v)
 /* "Clang: 256 bits here by default; ...", what it is told for what the verdict prefers. */
 static void print_program(FILE *out, const struct program *p, const struct programs_told *t)
 {
-    const char *code = t->code == PROGRAM_HEAVY ? "heavy" : "light";
+    const char *code = kernel_weight_name(t->code);
+    char about[PROGRAMS_TEXT_MAX + 4] = "";
+    if (*p->about)
+        snprintf(about, sizeof about, " (%s)", p->about);
     if (*t->set)
-        pivot_note(out, INDENT, "  %s: %u bits here by default; %u (%s code) by %s%s%s%s", p->name, t->uses, t->bits,
-                   code, t->set, *p->about ? " (" : "", p->about, *p->about ? ")" : "");
+        pivot_note(out, INDENT, "  %s: %u bits here by default; %u (%s code) by %s%s", p->name, t->uses, t->bits, code,
+                   t->set, about);
     else
-        pivot_note(out, INDENT, "  %s: %u bits here by default instead of %u (%s code); no setting is known%s%s%s",
-                   p->name, t->uses, t->bits, code, *p->about ? " (" : "", p->about, *p->about ? ")" : "");
+        pivot_note(out, INDENT, "  %s: %u bits here by default instead of %u (%s code); no setting is known%s", p->name,
+                   t->uses, t->bits, code, about);
 }
 
 static void print_programs(FILE *out, bool colour, const struct verdict *v)
 {
     const struct programs_answer *a = &v->programs;
     char agree[LINE] = "", other[LINE] = "";
-    if (!a->all || !a->wide || (!a->bits[PROGRAM_HEAVY] && !a->bits[PROGRAM_LIGHT]))
+    if (!a->all || !a->wide || (!a->bits[KERNEL_HEAVY] && !a->bits[KERNEL_LIGHT]))
         return;
     fprintf(out, "\n%sWhat that means for programs%s (their defaults by processor model: doc/verdict.md)\n",
             colour ? "\033[1m" : "", colour ? "\033[0m" : "");
@@ -259,29 +262,24 @@ static void print_programs(FILE *out, bool colour, const struct verdict *v)
 
 void verdict_lines(const struct table *tables, size_t n, char *out, size_t size)
 {
-    const struct verdict_question usual = {.load = {0.1, 100}, .speedup = NAN};
+    const struct verdict_question usual = {.load = VERDICT_USUAL_LOAD, .speedup = NAN};
     struct verdict_tables t = {.frequency = NULL};
     struct verdict *v = calloc(1, sizeof *v);
     char text[80];
     out[0] = '\0';
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(tables[i].name, "frequency") == 0)
-            t.frequency = &tables[i];
-        else if (strcmp(tables[i].name, "burst") == 0)
-            for (size_t k = 0; k < VERDICT_SIDES; k++)
-                t.burst[k] = t.burst_at[k] = &tables[i];
-    }
+    for (size_t i = 0; i < n; i++)
+        verdict_take_table(&t, &tables[i]);
     if (v && t.frequency && verdict_conclude(&t, &usual, NULL, v) == 0)
-        for (size_t k = 0; k < VERDICT_SIDES; k++)
+        for (size_t k = VERDICT_SIDES; k-- > 0;) /* heavy code first */
             if (v->side[k].n > 1)
                 text_list_add(out, size, "\n", "%s%s: %s", v->side[k].prefer == VERDICT_UNDECIDED ? "" : "Prefer ",
-                              answer(v, (enum verdict_weight)k, text), v->side[k].why);
+                              answer(v, (enum kernel_weight)k, text), v->side[k].why);
     free(v);
 }
 
 void verdict_print(FILE *out, bool colour, const struct verdict *v)
 {
-    const enum verdict_weight other = v->weight == VERDICT_HEAVY ? VERDICT_LIGHT : VERDICT_HEAVY;
+    const enum kernel_weight other = v->weight == KERNEL_HEAVY ? KERNEL_LIGHT : KERNEL_HEAVY;
     table_print_head(out, colour, v->tables.frequency, "Does wide code pay here?");
     print_side(out, colour, v, v->weight, "Prefer");
     if (v->side[other].n > 1)

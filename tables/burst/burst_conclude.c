@@ -90,7 +90,7 @@ static void loss_text(const struct table *t, size_t row, char *out, size_t size)
 {
     char text[ESTIMATE_TEXT_MAX];
     struct estimate loss = estimates_of_table(t, row, "loss");
-    const struct estimate percent = {100 * loss.value, 100 * loss.lo, 100 * loss.hi};
+    const struct estimate percent = estimate_percent(&loss);
     if (estimates_known(&loss) && loss.lo <= 0)
         snprintf(out, size, "costs other code no more than %.2g %% of its work (95 %%)", fmax(percent.hi, 0.01));
     else

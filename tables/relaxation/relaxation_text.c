@@ -69,8 +69,8 @@ static bool wait_is_told(const struct table *t, size_t row)
 /* A share, in percent. */
 static const char *share_text(const struct table *t, size_t row, char out[ESTIMATE_TEXT_MAX])
 {
-    struct estimate e = estimates_of_table(t, row, "share");
-    return estimates_text(&(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, 0, out);
+    const struct estimate e = estimates_of_table(t, row, "share"), percent = estimate_percent(&e);
+    return estimates_text(&percent, 0, out);
 }
 
 static void tell_wait(FILE *out, const struct table *t, size_t row)

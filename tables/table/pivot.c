@@ -274,32 +274,33 @@ bool pivot_print(FILE *out, bool colour, struct pivot *p)
     return any;
 }
 
+/* Behind a label, or its own blanks at the beginning. */
+static void print_note(FILE *out, size_t indent, const char *label, const char *text, va_list arguments)
+{
+    struct pivot p = {0};
+    pivot_say(&p, &p.title, text, arguments);
+    const char *note = p.title ? p.title : "out of memory";
+    size_t begin = label ? indent : strspn(note, " ");
+    fprintf(out, "%-*s", (int)begin, label ? label : "");
+    print_words(out, label ? note : note + begin, begin, indent);
+    putc('\n', out);
+    pivot_free(&p);
+}
+
 void pivot_note(FILE *out, size_t indent, const char *text, ...)
 {
     va_list arguments;
-    struct pivot p = {0};
     va_start(arguments, text);
-    pivot_say(&p, &p.title, text, arguments);
+    print_note(out, indent, NULL, text, arguments);
     va_end(arguments);
-    const char *note = p.title ? p.title : "out of memory";
-    size_t begin = strspn(note, " ");
-    fprintf(out, "%*s", (int)begin, "");
-    print_words(out, note + begin, begin, indent);
-    putc('\n', out);
-    pivot_free(&p);
 }
 
 void pivot_labelled(FILE *out, size_t indent, const char *label, const char *text, ...)
 {
     va_list arguments;
-    struct pivot p = {0};
     va_start(arguments, text);
-    pivot_say(&p, &p.title, text, arguments);
+    print_note(out, indent, label, text, arguments);
     va_end(arguments);
-    fprintf(out, "%-*s", (int)indent, label);
-    print_words(out, p.title ? p.title : "out of memory", indent, indent);
-    putc('\n', out);
-    pivot_free(&p);
 }
 
 void pivot_notes(FILE *out, bool colour, const char *heading, const char *text, size_t most)
@@ -346,14 +347,14 @@ static void put_field(struct pivot *p, const struct table *t, size_t row, const 
         pivot_word(p, word && *word ? word : NULL);
         return;
     }
-    struct estimate e = estimates_of_table(t, row, f->column);
+    const struct estimate e = estimates_of_table(t, row, f->column), percent = estimate_percent(&e);
     int decimals = c->type == TABLE_WHOLE ? 0 : c->decimals;
     if (table_is_code(c))
         pivot_mark(p, pivot_number_text(c, e.value, text));
     else if (f->show == PIVOT_PERCENT)
-        pivot_value(p, &(struct estimate){100 * e.value, 100 * e.lo, 100 * e.hi}, decimals - 2);
+        pivot_value(p, &percent, decimals - 2);
     else
-        pivot_value(p, f->show == PIVOT_ALONE ? &(struct estimate){e.value, NAN, NAN} : &e, decimals);
+        pivot_value(p, f->show == PIVOT_ALONE ? &(const struct estimate){e.value, NAN, NAN} : &e, decimals);
 }
 
 void pivot_fields(struct pivot *p, const struct table *t, size_t row, const struct pivot_field *fields, size_t n)

@@ -12,26 +12,16 @@
 
 #include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
+#include "tests/support/cpu_leaves.h"
 #include "tests/support/folder.h"
 
 /* ---- identity ---- */
-
-static struct cpu_leaves leaves(const char vendor[12], uint32_t signature)
-{
-    struct cpu_leaves l;
-    memset(&l, 0, sizeof l);
-    memcpy(&l.basic.ebx, vendor, 4);
-    memcpy(&l.basic.edx, vendor + 4, 4);
-    memcpy(&l.basic.ecx, vendor + 8, 4);
-    l.version.eax = signature;
-    return l;
-}
 
 static void test_intel_signature(void **state)
 {
     (void)state;
     struct cpu_identity id;
-    struct cpu_leaves l = leaves("GenuineIntel", 0x000806f8);
+    struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000806f8);
     memcpy(l.brand, "   Intel(R) Xeon(R) Platinum 8480+      ", 40);
     cpu_identify(&l, &id);
     assert_true(id.intel);
@@ -45,7 +35,7 @@ static void test_amd_signature_uses_the_extended_family(void **state)
 {
     (void)state;
     struct cpu_identity id;
-    struct cpu_leaves l = leaves("AuthenticAMD", 0x00a10f11);
+    struct cpu_leaves l = cpu_leaves_of("AuthenticAMD", 0x00a10f11);
     cpu_identify(&l, &id);
     assert_false(id.intel);
     assert_int_equal(id.family, 25);
@@ -60,7 +50,7 @@ static void test_old_families_ignore_the_extended_model(void **state)
 {
     (void)state;
     struct cpu_identity id;
-    struct cpu_leaves l = leaves("GenuineIntel", 0x000f0543);
+    struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000f0543);
     cpu_identify(&l, &id);
     assert_string_equal(id.signature, "05_04H-3");
 }
@@ -69,7 +59,7 @@ static void test_names_of_unknown_origin_stay_printable(void **state)
 {
     (void)state;
     struct cpu_identity id;
-    struct cpu_leaves l = leaves("GenuineIntel", 0x000806f8);
+    struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000806f8);
     memcpy(l.brand, "evil\n\033[31mname", 15);
     l.version.ecx = 1u << 31;
     memcpy(&l.hypervisor.ebx, "KVMK", 4);
@@ -85,7 +75,7 @@ static void test_contradictions(void **state)
 {
     (void)state;
     char why[200];
-    struct cpu_leaves l = leaves("GenuineIntel", 0x000a0678); /* Rocket Lake */
+    struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000a0678); /* Rocket Lake */
     l.structured.ebx = 1u << 16;
     assert_false(cpu_contradicts(&l, why, sizeof why));
     l.structured.edx = 1u << 24;
@@ -103,7 +93,7 @@ static void test_contradictions(void **state)
     assert_non_null(strstr(why, "AVX-512"));
     l.structured.ebx = 0;
     assert_false(cpu_contradicts(&l, why, sizeof why));
-    l = leaves("AuthenticAMD", 0x00a10f11);
+    l = cpu_leaves_of("AuthenticAMD", 0x00a10f11);
     l.structured.ebx = 1u << 16;
     assert_false(cpu_contradicts(&l, why, sizeof why));
 }

@@ -10,17 +10,7 @@
 #include <cmocka.h>
 
 #include "drivers/cpu/cpu.h"
-
-static struct cpu_leaves leaves(const char *vendor, uint32_t signature)
-{
-    struct cpu_leaves l;
-    memset(&l, 0, sizeof l);
-    memcpy(&l.basic.ebx, vendor, 4);
-    memcpy(&l.basic.edx, vendor + 4, 4);
-    memcpy(&l.basic.ecx, vendor + 8, 4);
-    l.version.eax = signature;
-    return l;
-}
+#include "tests/support/cpu_leaves.h"
 
 /* SDM vol. 2A, CPUID: bits 3:0, 7:4, 11:8, 19:16 and 27:20; 15:12 are of the type, and reserved ones. */
 static void fields_of_signatures(void **state)
@@ -39,7 +29,7 @@ static void fields_of_signatures(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cpu_identity id;
-        struct cpu_leaves l = leaves("GenuineIntel", cases[i].eax);
+        struct cpu_leaves l = cpu_leaves_of("GenuineIntel", cases[i].eax);
         cpu_identify(&l, &id);
         assert_int_equal(id.family, cases[i].family);
         assert_int_equal(id.model, cases[i].model);
@@ -60,7 +50,7 @@ static void counters_of_a_cpu(void **state)
     } cases[] = {{0, 0}, {0x07300404, 4}, {0x0830ff01, 255}, {0x08300800, 0}, {0x07300880, 8}, {0xffff0001, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cpu_identity id;
-        struct cpu_leaves l = leaves("GenuineIntel", 0x000806f8);
+        struct cpu_leaves l = cpu_leaves_of("GenuineIntel", 0x000806f8);
         l.counters.eax = cases[i].eax;
         cpu_identify(&l, &id);
         assert_int_equal(id.general_counters, cases[i].counters);
@@ -85,7 +75,7 @@ static void features_that_models_never_had(void **state)
         for (unsigned k = 0; k < 8; k++) {
             bool avx512 = k & 1, amx = k & 2, others = k & 4;
             char why[300] = "", expected[300];
-            struct cpu_leaves l = leaves("GenuineIntel", parts[i].signature);
+            struct cpu_leaves l = cpu_leaves_of("GenuineIntel", parts[i].signature);
             unsigned model = (parts[i].signature >> 4 & 0xf) | (parts[i].signature >> 12 & 0xf0);
             l.structured.ebx = (others ? ~(1u << 16) : 0) | (avx512 ? 1u << 16 : 0);
             l.structured.edx = (others ? ~(1u << 24) : 0) | (amx ? 1u << 24 : 0);

@@ -89,8 +89,11 @@ static void what_follows(void **state)
                                 "[program b]\nname = B # S\ncode = light # S\nset128 = n # S\n06_55H = 128 # S\n",
                            &err),
                      MACHINE_OK);
-    struct programs_answer a = {
-        .all = &all, .bits = {0, 512, 128}, .usual = PROGRAM_HEAVY, .wide = true, .cpu = "CPU 06_55H"};
+    struct programs_answer a = {.all = &all,
+                                .bits = {[KERNEL_HEAVY] = 512, [KERNEL_LIGHT] = 128},
+                                .usual = KERNEL_HEAVY,
+                                .wide = true,
+                                .cpu = "CPU 06_55H"};
     struct programs_told t = programs_compare(&a, &all.program[0]);
     assert_int_equal(t.verdict, PROGRAM_DIFFERS);
     assert_string_equal(t.set, "-w");
@@ -99,15 +102,15 @@ static void what_follows(void **state)
     t = programs_compare(&a, &all.program[1]); /* of light code, whatever the verdict's is */
     assert_int_equal(t.verdict, PROGRAM_AGREES);
     assert_int_equal(t.bits, 128);
-    a.as_good[PROGRAM_HEAVY] = 256 | 512;
+    a.as_good[KERNEL_HEAVY] = 256 | 512;
     assert_int_equal(programs_compare(&a, &all.program[0]).verdict, PROGRAM_AGREES);
-    a.usual = PROGRAM_LIGHT;
+    a.usual = KERNEL_LIGHT;
     t = programs_compare(&a, &all.program[0]);
     assert_int_equal(t.bits, 128);
     assert_string_equal(t.set, "-n");
-    a.bits[PROGRAM_LIGHT] = 0;
+    a.bits[KERNEL_LIGHT] = 0;
     assert_int_equal(programs_compare(&a, &all.program[0]).bits, 0);
-    a.usual = PROGRAM_HEAVY;
+    a.usual = KERNEL_HEAVY;
     a.cpu = "CPU 06_56H";
     assert_int_equal(programs_compare(&a, &all.program[0]).verdict, PROGRAM_UNKNOWN);
     /* no list is about processors without 512-bit code */

@@ -115,7 +115,7 @@ static void made_end(struct made *m)
 static const struct verdict_side *conclude(struct made *m, const struct verdict_question *asked)
 {
     assert_int_equal(verdict_conclude(&m->tables, asked, NULL, &m->v), 0);
-    return &m->v.side[VERDICT_HEAVY];
+    return &m->v.side[KERNEL_HEAVY];
 }
 
 static void classes(void **state)
@@ -163,7 +163,7 @@ static void costs(void **state)
     is_near(s->cost.time[2].value, (31.25 + 900 / 0.8) / 1000); /* ... longer than until the next one */
     is_near(s->cost.time[1].value, (55.5556 + 900 / 0.9) / 1000);
     /* light code keeps its frequency: what it costs is lost each time */
-    s = &m->v.side[VERDICT_LIGHT];
+    s = &m->v.side[KERNEL_LIGHT];
     is_near(s->once_us[2].value, -60 + 100 - 100. * 3 / 8);
     is_near(s->width[2].overhead.value, (-60 + 62.5) / 2);
     is_near(s->width[2].overhead.lo, 0); /* what was granted may still hold */
@@ -185,7 +185,7 @@ static void measured_ones_decide(void **state)
     assert_string_equal(s->why,
                         "at 10 % of wide work in bursts of 100 us, as measured, 512fma takes 15.6 [14.8, 16.5] % "
                         "more time than 128fma, 256fma takes 5.6 [4.5, 6.6] % more time than 128fma");
-    s = &m->v.side[VERDICT_LIGHT];
+    s = &m->v.side[KERNEL_LIGHT];
     assert_int_equal(s->bits, 512);
     assert_string_equal(s->why,
                         "at 10 % of wide work in bursts of 100 us, as measured, 256or takes 1.3 [1.2, 1.4] % more "
@@ -272,7 +272,7 @@ static void computed_ones_decide(void **state)
     asked.speedup = NAN;
     table_free(&m->burst);
     table_of(&m->burst, &table_burst);
-    m->tables.burst_at[VERDICT_HEAVY] = NULL;
+    m->tables.burst_at[KERNEL_HEAVY] = NULL;
     s = conclude(m, &asked);
     assert_int_equal(s->prefer, VERDICT_UNDECIDED);
     assert_string_equal(s->why,
@@ -296,7 +296,7 @@ static void what_is_missing(void **state)
     add_frequency(&narrow, "128fma", 1, 3, 2);
     m->tables = (struct verdict_tables){.frequency = &narrow};
     s = conclude(m, &usual);
-    assert_int_equal(m->v.weight, VERDICT_LIGHT); /* neither has a choice */
+    assert_int_equal(m->v.weight, KERNEL_LIGHT); /* neither has a choice */
     assert_int_equal(s->prefer, VERDICT_UNDECIDED);
     assert_string_equal(s->why, "no kernel of this kind of more than 128 bits was measured: nothing to compare");
     assert_true(isnan(m->v.one_plain_ghz.value));
