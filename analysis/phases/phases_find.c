@@ -23,6 +23,7 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/phases/repetitions/neighbour.h"
+#include "analysis/phases/repetitions/slow_start.h"
 #include "analysis/phases/checks/withdraw.h"
 #include "analysis/stats/robust.h"
 #include "util/error.h"
@@ -138,9 +139,27 @@ static int leave_out_neighbour(const struct trace *t, struct runs *r, struct tra
     return bad;
 }
 
+/* Of a second kernel that starts slowly the repetitions are prepared anew, with what was measured then put right. */
+static int put_slow_start_right(const struct trace *t, struct runs *r, struct trace *right, struct slow_start *s,
+                                double switch_us)
+{
+    if (isnan(switch_us) || !r->has[TRACE_FREQ] || !r->has[TRACE_IPC])
+        return 0;
+    if (slow_start_find(t, r->period, s))
+        return -1;
+    if (!s->ipc)
+        return 0;
+    *right = *t;
+    right->channel[TRACE_IPC] = s->ipc;
+    right->channel[TRACE_FREQ] = s->freq;
+    runs_free(r);
+    return runs_prepare(right, r);
+}
+
 int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
 {
-    struct trace masked;
+    struct trace masked, right;
+    struct slow_start start = {NULL, NULL};
     struct neighbour neighbour = {0};
     struct runs r;
     struct segmentation segmentation = {0};
@@ -164,7 +183,8 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
     }
     phases_describe(t, out);
     out->runs = r.n;
-    bad = bad || leave_out_neighbour(t, &r, &masked, &neighbour, out) ||
+    bad = bad || put_slow_start_right(t, &r, &right, &start, switch_of(out)) ||
+          leave_out_neighbour(start.ipc ? &right : t, &r, &masked, &neighbour, out) ||
           consensus_find(&r, switch_of(out), &segmentation, out);
     out->runs_used = r.n - out->n_discarded;
     bad = bad || rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
@@ -183,6 +203,7 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
         phases_find_limits(&r, out);
     segmentation_free(&segmentation);
     runs_free(&r);
+    slow_start_free(&start);
     neighbour_free(&neighbour);
     if (bad)
         phases_free(out);

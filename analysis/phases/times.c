@@ -77,7 +77,15 @@ static double slow_uncertainty(const struct runs *r, const struct segmentation *
     return behind ? (SLOW_PERIODS * r->period + SLOW_ADDS_US) * (slower(o, p, TRACE_IPC) - 1) : 0;
 }
 
-/* The same of both ends of a stretch of pieces, where they are those of halts. */
+/* The same of the end of a slow start (slow_start.h): whether the reading of the sample in which it ends was slowed,
+ * too, is not known. */
+static double slow_start_uncertainty(const struct runs *r, const struct segmentation *o, size_t p)
+{
+    bool unread = isnan(o->piece[p].value[TRACE_FREQ]) && !isnan(o->piece[p].value[TRACE_IPC]);
+    return r->clock.instant && unread ? 0.5 * r->clock.reading_us * (slower(o, p, TRACE_IPC) - 1) : 0;
+}
+
+/* The same of both ends of a stretch of pieces, where they are those of halts or of a slow start. */
 static double slow_uncertainties(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
 {
     double begin = 0, end = 0;
@@ -88,7 +96,7 @@ static double slow_uncertainties(const struct runs *r, const struct segmentation
     if (to + 1 < o->n_pieces)
         end = o->piece[to].halt       ? slow_uncertainty(r, o, to + 1, true)
               : o->piece[to + 1].halt ? slow_uncertainty(r, o, to, false)
-                                      : 0;
+                                      : slow_start_uncertainty(r, o, to);
     return hypot(begin, end);
 }
 
@@ -156,7 +164,8 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
         half = hypot(half, LAG_US);
     double habit = r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0; /* alike in all repetitions */
     if (halted)
-        half = hypot(hypot(half, HALT_PERIODS * r->period) + habit, slow_uncertainties(r, o, from, to));
+        half = hypot(half, HALT_PERIODS * r->period) + habit;
+    half = hypot(half, slow_uncertainties(r, o, from, to)); /* 0 where neither end is of a halt or of a slow start */
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
 }
 

@@ -12,6 +12,7 @@
 #include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/repetitions/settling.h"
+#include "analysis/phases/repetitions/slow_start.h"
 #include "analysis/phases/phases.h"
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
@@ -26,7 +27,8 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
 #define OBSERVE_MOST_US 4900.0
 #define LONGER 4.0
-#define HELD_ROOM_US 500.0 /* of a repetition of probes/held.h besides its long stretches */
+#define PERIOD_LEAST_US 0.5 /* shorter samples are mostly reading */
+#define HELD_ROOM_US 500.0  /* of a repetition of probes/held.h besides its long stretches */
 
 struct attempt {
     const struct guard *guard;
@@ -211,6 +213,18 @@ static bool try_longer(const struct attempt *a, struct transition_setup *s, bool
     return longer;
 }
 
+/* Whether the recording is too coarse for what follows the switch at once. */
+static int try_finer(const struct attempt *a, const struct switches_seen *seen, bool *finer, struct machine_error *err)
+{
+    double period_us = seen->setup.period_us;
+    *finer = false;
+    if (a->guard->period_given || period_us / 2 < PERIOD_LEAST_US)
+        return MACHINE_OK;
+    if (slow_start_too_short(&seen->result.trace, period_us, finer))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return MACHINE_OK;
+}
+
 /* Whether the recording is settled; where it seems not to be, the kernels are seen once more: it may be that the
  * machine has changed its mind. */
 static int guarded_judge(struct attempt *a, const struct switches_seen *seen, struct settling *out,
@@ -253,7 +267,14 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
         if (status)
             break;
         status = guarded_judge(&a, out, &end, err);
-        bool too_late = 2 * (unsigned)late > out->setup.runs;
+        bool too_late = 2 * (unsigned)late > out->setup.runs, finer = false;
+        if (!status)
+            status = try_finer(&a, out, &finer, err);
+        if (!status && finer) {
+            out->setup.period_us /= 2;
+            switches_free(out);
+            continue;
+        }
         if (!status && k < ATTEMPTS && try_longer(&a, &out->setup, too_late, end.settled)) {
             if (too_late)
                 status = see_both(&a, &out->setup, err);

@@ -54,6 +54,7 @@ int switches_measure_rows(const struct tables_context *x, const char *table, con
     const struct guard g = {.machine = x->machine,
                             .warmup_given = x->options->warmup_us > 0,
                             .observe_given = x->options->observe_us > 0,
+                            .period_given = x->options->period_us > 0,
                             .fall_only = w->fall_only,
                             .progress = tables_on_progress,
                             .data = &own};

@@ -9,15 +9,17 @@
 #include "analysis/phases/checks/withdraw.h"
 #include "util/order.h"
 
+enum { LAST_BINS = 3 };
 enum { EVEN_BINS = 32 };
 #define LONGER 1.1
 #define AT_SWITCH 1.5 /* periods: what begins so near time 0 begins at the switch */
 #define MOSTLY 0.5    /* of what is missing from the full rate */
 #define ALL 0.75
-#define BLURS 0.1   /* of the full rate: a ratio is wrong by so much where cold code is throttled, too */
-#define COUNTED 0.5 /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
-#define BACK 0.03   /* of the full rate: so near to it the course must end */
-#define NEAR_US 2.5 /* phases begin so near where the transition that they are part of does */
+#define BLURS 0.1      /* of the full rate: a ratio is wrong by so much where cold code is throttled, too ... */
+#define BLURS_PART 0.2 /* ... which matters if it is so much of what is missing */
+#define COUNTED 0.5    /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
+#define BACK 0.03      /* of the full rate: so near to it the course must end */
+#define NEAR_US 2.5    /* phases begin so near where the transition that they are part of does */
 
 double switch_cost_bin_us(double period_us, size_t k)
 {
@@ -196,17 +198,20 @@ static bool share_of_switch(const struct phases *p, const struct phase *ph, doub
     *share = counted || explained < MOSTLY * missing ? EXPLAINS_PART
              : explained < ALL * missing             ? EXPLAINS_MOST
                                                      : EXPLAINS_ALL;
-    return *share > EXPLAINS_PART || explained > BLURS;
+    return *share > EXPLAINS_PART || (explained > BLURS && explained > BLURS_PART * missing);
 }
 
-/* Whether it ends at full rate. Where it does not, these switches requested more than is held, as two kernels may that
- * alternate: then they say nothing of what a switch itself costs. */
+/* Whether it ends at full rate, in the last bin or, since each is noisy where the clock goes in steps, by the last few
+ * together. Where it does not, these switches requested more than is held, as two kernels may that alternate: then they
+ * say nothing of what a switch itself costs. */
 static bool comes_back(const struct switch_cost *c)
 {
-    size_t n = c->n;
-    while (n && isnan(c->rate[n - 1]))
-        n--;
-    return n && fabs(c->rate[n - 1] - 1) < BACK;
+    double x[LAST_BINS];
+    size_t m = 0;
+    for (size_t k = c->n; k > 0 && m < LAST_BINS; k--)
+        if (!isnan(c->rate[k - 1]))
+            x[m++] = c->rate[k - 1];
+    return m && (fabs(x[0] - 1) < BACK || fabs(order_median(x, m) - 1) < BACK);
 }
 
 int switch_cost_judge(const struct switch_cost *c, struct phases *p)

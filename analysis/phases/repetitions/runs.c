@@ -166,7 +166,8 @@ static bool runs_examine(struct runs *r, uint32_t run, size_t i, struct gap *g)
         g->lost = 0.5 * (rate_least + rate_most);
     } else if (is_long && dt > PAUSE_PERIODS * local) {
         g->lost = dt - local;
-    } else if (!isnan(least) && least > fmax(SOFT_LEAST * r->period, 6 * r->noise[TRACE_FREQ] * dt)) {
+    } else if (!r->clock.instant && !isnan(least) &&
+               least > fmax(SOFT_LEAST * r->period, 6 * r->noise[TRACE_FREQ] * dt)) {
         g->lost = 0.5 * (least + most);
         g->soft = true;
     } else {
