@@ -6,12 +6,27 @@
 
 %include "kernel.inc"
 
-; %1 symbol, %2 whether upper halves are to be cleaned behind it, %3 the instruction
+; tiles must be configured before they are used, and this is no use of the unit that multiplies them: it is done before
+; the core spins
+%define BEFORE_nothing
+%define BEFORE_upper
+%macro BEFORE_tiles 0
+    ldtilecfg [first_tile_config]
+    tilezero tmm0
+    tilezero tmm4
+    tilezero tmm6
+%endmacro
+%define BEHIND_nothing
+%define BEHIND_upper    vzeroupper
+%define BEHIND_tiles    tilerelease
+
+; %1 symbol, %2 what it uses: nothing, upper (halves, which are cleaned behind it), tiles; %3 the instruction
 %macro FIRST_USE 3+
 align 64
 FUNCTION %1, hidden
 %1:
     endbr64
+    BEFORE_%2
 .spin:
     rdtsc
     shl     rdx, 32
@@ -30,15 +45,24 @@ FUNCTION %1, hidden
     shl     rdx, 32
     or      rax, rdx
     mov     [rsi], r9
-    %if %2
-    vzeroupper
-    %endif
+    BEHIND_%2
     RETURN
 %endmacro
 
+section .rodata align=64
+; palette 1, all eight tiles of 16 rows of 64 bytes
+first_tile_config:
+    db      1
+    times 15 db 0
+    times 8 dw 64
+    times 16 db 0
+    times 8 db 16
+    times 8 db 0
+
 section .text
-    FIRST_USE   kernel_first_nothing, 0, nop
-    FIRST_USE   kernel_first_256, 1, vfmadd231pd ymm0, ymm0, ymm0
-    FIRST_USE   kernel_first_512, 1, vfmadd231pd zmm0, zmm0, zmm0
+    FIRST_USE   kernel_first_nothing, nothing, nop
+    FIRST_USE   kernel_first_256, upper, vfmadd231pd ymm0, ymm0, ymm0
+    FIRST_USE   kernel_first_512, upper, vfmadd231pd zmm0, zmm0, zmm0
+    FIRST_USE   kernel_first_amx, tiles, tdpbf16ps tmm0, tmm4, tmm6
 
 section .note.GNU-stack noalloc noexec nowrite progbits

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One instruction of a width after an idle time: not a kernel, which runs until a deadline. */
+/* One instruction of a unit after an idle time: not a kernel, which runs until a deadline. */
 #pragma once
 
 #include "kernels/kernels.h"
@@ -12,3 +12,6 @@ typedef uint64_t first_use_fn(uint64_t until, uint64_t *begin);
 
 first_use_fn kernel_first_nothing;               /* no instruction: what the reads take */
 first_use_fn kernel_first_256, kernel_first_512; /* one FMA; they need what 256fma and 512fma need */
+/* One product of tiles, which are configured and zeroed before the core spins, and released afterwards; needs what amx
+ * needs. */
+first_use_fn kernel_first_amx;

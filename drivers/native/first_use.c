@@ -29,16 +29,25 @@ size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch)
     return 0;
 }
 
+static first_use_fn *first_use_of(const struct kernel *k)
+{
+    return k->features & KERNEL_NEEDS_AMX_BF16 ? kernel_first_amx
+           : k->width == 256                   ? kernel_first_256
+           : k->width == 512                   ? kernel_first_512
+                                               : NULL;
+}
+
 static int check_first_use(const struct native *s, const struct first_use_request *r, struct machine_error *err)
 {
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
-    if (r->warm.kernel->width != 256 && r->warm.kernel->width != 512)
-        return machine_fail(err, MACHINE_CANNOT, "", "first uses can only be measured for 256-bit and 512-bit units");
+    if (!first_use_of(r->warm.kernel))
+        return machine_fail(err, MACHINE_CANNOT, "",
+                            "first uses can only be measured for 256-bit and 512-bit units and for tiles");
     if (!(r->warm_us > 0 && r->warm_us <= 1e6 && r->idle_us >= 0 && r->idle_us <= 1e6 && r->observe_us > 0 &&
           r->observe_us <= 1e4))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "idle times of at most a second can be measured");
-    return MACHINE_OK;
+    return native_check_features(s, &r->warm, err);
 }
 
 int native_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
@@ -53,7 +62,7 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
 
     if (status != MACHINE_OK)
         return status;
-    first_use_fn *first = r->warm.kernel->width == 256 ? kernel_first_256 : kernel_first_512;
+    first_use_fn *first = first_use_of(r->warm.kernel);
     read = kernel_first_nothing(0, &begin) - begin;
     r->warm.run(1, tsc_now() + (uint64_t)(r->warm_us * us * s->tsc.hz), NULL, 0);
     uint64_t idle = tsc_now();

@@ -74,22 +74,22 @@ int wake_conclude(struct table *t)
 
 /* ---- findings ---- */
 
-static void tell_stages(FILE *out, const char *unit, const char *what, const struct wake_stages *s)
+static void tell_stages(FILE *out, const char *key, const char *what, const struct wake_stages *s)
 {
-    char text[2][ESTIMATE_TEXT_MAX];
+    char text[2][ESTIMATE_TEXT_MAX], unit[40] = "tile units (AMX)";
+    if (strcmp(key, "amx"))
+        snprintf(unit, sizeof unit, "%s-bit units", key);
     if (s->n == 1 && s->n_warnings)
-        fprintf(out, "%s-bit units: %s a time that changes gradually, or was disturbed: no stages (see the plot).\n",
-                unit, what);
+        fprintf(out, "%s: %s a time that changes gradually, or was disturbed: no stages (see the plot).\n", unit, what);
     else if (s->n == 1)
-        fprintf(out,
-                "%s-bit units: %s %s us, however long they were idle; a factor of %.2g would have been detected.\n",
-                unit, what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->detectable_ratio);
+        fprintf(out, "%s: %s %s us, however long they were idle; a factor of %.2g would have been detected.\n", unit,
+                what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->detectable_ratio);
     else
-        fprintf(out, "%s-bit units, idle for less than %s us: %s %s us.\n", unit,
+        fprintf(out, "%s, idle for less than %s us: %s %s us.\n", unit,
                 estimates_text(&s->stage[0].idle_to_us, 1, text[0]), what,
                 estimates_text(&s->stage[0].first_us, 3, text[1]));
     for (size_t i = 1; i < s->n; i++)
-        fprintf(out, "%s-bit units, idle for %s us or more: %s %s us%s.\n", unit,
+        fprintf(out, "%s, idle for %s us or more: %s %s us%s.\n", unit,
                 estimates_text(&s->stage[i].idle_from_us, 1, text[0]), what,
                 estimates_text(&s->stage[i].first_us, 3, text[1]),
                 i + 1 == s->n && s->n_warnings ? " (some of it changes gradually, or was disturbed)" : "");

@@ -21,7 +21,7 @@ static const double WARM_US = 200, OBSERVE_US = 120;
 
 static const struct {
     const char *unit, *kernel;
-} units[] = {{"256", "256fma"}, {"512", "512fma"}};
+} units[] = {{"256", "256fma"}, {"512", "512fma"}, {"amx", "amx"}};
 
 static const struct table_column columns[] = {
     {"unit", "", TABLE_TEXT, true, 0},       {"idle_us", "us", TABLE_REAL, true, 2}, TABLE_LIMITS("first_us", "us", 4),
@@ -71,9 +71,6 @@ static int wake_table_plan(const struct tables_context *x, struct cells *out, st
         c->number[0] = (unsigned)i;
         c->seconds = seconds;
     }
-    table_add_missing(
-        t, "the first use of tiles is not measured; --analyze FILE reads recordings of it (idle_us,first_us)");
-    table_put_text(t, "unit", "amx");
     table_set_setting_number(t, "runs", p.runs);
     table_set_setting_number(t, "warmup_us", p.warm_us);
     table_set_setting_number(t, "observe_us", p.observe_us);
@@ -204,9 +201,11 @@ static int wake_measure(const struct tables_context *x, const struct cell *c, st
 const struct table_kind table_wake = {
     .name = "wake",
     .title = "First use after idle",
-    .about = "the first use of 256-bit and 512-bit units after idle times: first instruction, time until full rate",
+    .about =
+        "the first use of 256-bit, 512-bit and tile units after idle times: first instruction, time until full rate",
     .method = "A unit is used for 200 us, then left idle while the core spins on scalar code for 1 us to 100 ms; then "
-              "one FMA is timed between two fenced reads of the TSC, followed by blocks of FMAs until their rate is "
+              "one FMA or product of tiles is timed between two fenced reads of the TSC, followed by blocks of them "
+              "until their rate is "
               "steady. Stages are separated where the time of the first instruction changes with the idle time or, if "
               "that does not, the time until full rate.",
     TABLE_KIND_COLUMNS(columns),
@@ -215,7 +214,7 @@ const struct table_kind table_wake = {
                  [CHOICE_CORUNNER_SAME] = WAKE_ONE_CORE,
                  [CHOICE_CORES] = WAKE_ONE_CORE,
                  [CHOICE_SIBLINGS] = WAKE_ONE_CORE,
-                 [CHOICE_KERNELS] = "its units are 256 and 512 bits wide",
+                 [CHOICE_KERNELS] = "its units are those of 256 and 512 bits and of tiles",
                  [CHOICE_PERIOD] = "one instruction is timed as a whole"},
     .plan = wake_table_plan,
     .measure = wake_measure,

@@ -47,6 +47,16 @@ printf 'unit,idle_us,first_us\n512,1,1\namx,1,1\n' >bad.csv
 refused "a second unit" 'bad.csv:3:1: '
 printf '# unit: 512\nunit,idle_us,first_us\namx,1,1\n' >bad.csv
 refused "a unit that contradicts the comment" "bad.csv:3:1: unit 'amx' after '512'"
+# On this machine: what it has is measured, what it lacks is named.
+run --table wake --brief --runs 3 --output here --json here.json
+verdict "the table on this machine" test "$status" -eq 0 -o "$status" -eq 3
+for unit in 256:avx2 512:avx512f amx:amx_bf16; do
+    if grep -qw "${unit#*:}" /proc/cpuinfo; then
+        verdict "${unit%:*}: measured" grep -q "^  *\[\"${unit%:*}\", " here.json
+    else
+        verdict "${unit%:*}: what it needs is said" grep -q 'needs .*which this processor does not support' here.json
+    fi
+done
 truncate -s -2 wake.csv
 run --analyze wake.csv --json cut.json
 verdict "a last line that was cut is left out, with a warning" \

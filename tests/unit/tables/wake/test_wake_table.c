@@ -87,6 +87,35 @@ static void test_units_that_never_sleep(void **state)
     table_free(&t);
 }
 
+/* Stages as a Granite Rapids has them; a processor without tiles says what it needs. */
+static void test_tiles(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    struct wake_stages s;
+    rig_load("xeon-gold-6130", &m);
+    measure_wake(&m, 5, &t);
+    assert_int_equal(t.n_rows, 2 * 31);
+    assert_non_null(strstr(t.missing[t.n_missing - 1].why, "needs amx_bf16"));
+    table_free(&t);
+    m.features |= KERNEL_NEEDS_AMX_BF16;
+    m.n_wakes = 1;
+    m.wakes[0] = (struct model_wake){.width = 8192, .n = 2, .stage = {{2.6, 3.88, 3.9}, {4.2, 2.5, 2.54}}};
+    measure_wake(&m, 5, &t);
+    assert_int_equal(t.n_rows, 3 * 31);
+    assert_string_equal(table_text(&t, 92, "unit"), "amx");
+    assert_int_equal((int)table_number(&t, 92, "stage"), 3);
+    assert_int_equal(wake_stages_of(&t, "amx", "first_us", &s), 0);
+    assert_int_equal(s.n, 3);
+    assert_close(log(s.stage[1].first_us.value / (3.88 + MODEL_FIRST_READ_NS * 1e-3)), 0, 0.02);
+    assert_close(log(s.stage[2].first_us.value / (2.5 + MODEL_FIRST_READ_NS * 1e-3)), 0, 0.02);
+    char *told = rig_findings(&table_wake, &t);
+    assert_non_null(strstr(told, "tile units (AMX), idle for "));
+    free(told);
+    table_free(&t);
+}
+
 /* Blocks of 40 ticks, 80 at first; one is interrupted later. */
 static void test_when_the_rate_is_full(void **state)
 {
@@ -109,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_stages_come_back),
         cmocka_unit_test(test_units_that_never_sleep),
+        cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_when_the_rate_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
