@@ -187,8 +187,8 @@ static size_t well_read(double *x, const double *count, size_t m)
  * as many. */
 static int phase_frequency(const struct runs *r, const struct segmentation *o, size_t p, struct phase *ph, double *x)
 {
-    const float *freq = r->trace->channel[TRACE_FREQ];
-    size_t m = 0, longest = 0;
+    const float *freq = r->trace->channel[TRACE_FREQ], *ipc = r->trace->channel[TRACE_IPC];
+    size_t m = 0, longest = 0, read = 0, unread = 0;
     for (size_t k = 0; k < o->n_runs; k++)
         longest = longest < r->run[o->run[k]].n ? r->run[o->run[k]].n : longest;
     size_t limit = longest < 100000 ? longest : 100000;
@@ -206,6 +206,9 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         for (size_t i = first; i < past && r->trace->time_us[i] <= hi && count < limit; i++)
             if (!r->invalid[i] && !isnan(freq[i]))
                 values[count++] = (double)freq[i];
+            else
+                unread += ipc && !isnan(ipc[i]);
+        read += count;
         if (count) {
             one_sigma = ROBUST_MEDIAN_ERROR * r->noise[TRACE_FREQ] / sqrt((double)count);
             double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
@@ -214,7 +217,9 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         }
     }
     free(values);
-    if (!m)
+    if (unread > read) /* what few samples at its end say is not its frequency */
+        ph->freq_ghz.value = NAN;
+    if (!m || unread > read)
         return 0;
     if (r->disturbed && r->clock.instant)
         m = well_read(x, x + o->n_runs, m);

@@ -132,6 +132,14 @@ static void start_put_right(const struct trace *t, const struct start *s, double
     }
 }
 
+/* A repetition that does not tell (interrupted, perhaps) has slow samples, too. */
+static void start_leave_out(const struct trace *t, size_t begin, size_t end, double until_us, struct slow_start *out)
+{
+    for (size_t i = begin; i < end && t->time_us[i] <= until_us; i++)
+        if (t->time_us[i] > 0)
+            out->freq[i] = out->ipc[i] = NAN;
+}
+
 /* Of the slow samples of a repetition: how many there are, and how many more chains read slow than fast. */
 static void count_chains(const struct trace *t, const struct start *s, double *slow, double *samples)
 {
@@ -176,7 +184,9 @@ int slow_start_find(const struct trace *t, double period_us, struct slow_start *
     for (size_t begin = 0, end; begin < t->n; begin = end) {
         end = trace_run_end(t, begin);
         const struct start s = look_at_start(t, begin, end, period_us, 2 * period_us, window);
-        if (!isnan(s.rate))
+        if (isnan(s.rate))
+            start_leave_out(t, begin, end, 2 * SLOW_START_OVER * period_us, out);
+        else
             start_put_right(t, &s, clock.reading_us, out);
     }
     return 0;
