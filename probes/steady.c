@@ -71,3 +71,28 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct repetitio
                             s->period_us);
     return repetitions_run(m, &plan, out, err);
 }
+
+int steady_run_against(struct machine *m, const struct steady_setup *s, const struct payload *first,
+                       struct repetitions *out, struct machine_error *err)
+{
+    static const double first_us = 1000, counted_us = 2000;
+    const double run_in = repetitions_run_in_us(s->period_us);
+    const struct segment segments[3] = {
+        {*first, 2000, false}, {*first, run_in + first_us, true}, {s->kernel, STEADY_AGAINST_US + counted_us, true}};
+    struct steady_setup settling = *s;
+    struct repetitions_plan plan = {.machine = s->machine,
+                                    .segments = segments,
+                                    .n_segments = 3,
+                                    .zero_segment = 2,
+                                    .wanted = s->runs,
+                                    .attempts = ATTEMPTS * s->runs,
+                                    .from_us = -first_us,
+                                    .progress = s->progress,
+                                    .data = s->data,
+                                    .first = probe_steady_settle,
+                                    .context = &settling};
+    plan.machine.period_us = s->period_us;
+    memset(out, 0, sizeof *out);
+    trace_init(&out->trace);
+    return repetitions_run(m, &plan, out, err);
+}

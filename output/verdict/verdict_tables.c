@@ -64,6 +64,20 @@ static struct estimate slowdown_from(const struct verdict *v, const struct estim
     return isfinite(noise) ? estimate_around(1 - ratio, fmax(noise, v->moves * ratio)) : nothing;
 }
 
+/* Of a kernel at so many active cores against plain code: by the ratio measured within milliseconds, where there is
+ * one, else by two frequencies. */
+static struct estimate slowdown_of(const struct verdict *v, const char *kernel, double cores)
+{
+    const struct table *t = v->tables.frequency;
+    const size_t row = verdict_row(t, kernel, cores);
+    const char *to = table_setting(t, FREQUENCY_RATIO_TO);
+    const struct estimate ratio = row < t->n_rows ? estimates_of_table(t, row, "ratio") : nothing;
+    if (to && strcmp(to, plain) == 0 && isfinite(estimate_half(&ratio)))
+        return estimate_around(1 - ratio.value, estimate_half(&ratio));
+    const struct estimate ghz = ghz_of(t, kernel, cores), from = ghz_of(t, plain, cores);
+    return slowdown_from(v, &ghz, &from);
+}
+
 static void add_class(struct verdict *v, const char *kernel)
 {
     const struct table *t = v->tables.frequency;
@@ -76,8 +90,8 @@ static void add_class(struct verdict *v, const char *kernel)
         snprintf(c->name, sizeof c->name, "%u%s", k->width, kernel_weight_name(k->weight));
     c->ghz = ghz_of(t, kernel, v->cores);
     c->one_ghz = v->cores > 1 ? ghz_of(t, kernel, 1) : nothing;
-    c->slowdown = slowdown_from(v, &c->ghz, &v->plain_ghz);
-    c->one_slowdown = slowdown_from(v, &c->one_ghz, &v->one_plain_ghz);
+    c->slowdown = slowdown_of(v, kernel, v->cores);
+    c->one_slowdown = v->cores > 1 ? slowdown_of(v, kernel, 1) : nothing;
     v->n_classes += estimates_known(&c->ghz) || estimates_known(&c->one_ghz);
 }
 
@@ -302,7 +316,6 @@ static double cores_of_bursts(const struct verdict *v, enum kernel_weight weight
 
 static void read_side(struct verdict *v, enum kernel_weight weight)
 {
-    const struct table *t = v->tables.frequency;
     const bool assumed = isfinite(v->asked.speedup);
     struct verdict_side *s = &v->side[weight];
     s->cores = cores_of_bursts(v, weight);
@@ -310,8 +323,7 @@ static void read_side(struct verdict *v, enum kernel_weight weight)
         const struct verdict_class *c = &v->classes[i];
         if (c->weight != weight || c->bits > 512 || s->n == VERDICT_WIDTHS_MAX)
             continue;
-        const struct estimate ghz = ghz_of(t, c->kernel, s->cores), from = ghz_of(t, plain, s->cores);
-        s->width[s->n] = (struct verdict_width){.bits = c->bits, .slowdown = slowdown_from(v, &ghz, &from)};
+        s->width[s->n] = (struct verdict_width){.bits = c->bits, .slowdown = slowdown_of(v, c->kernel, s->cores)};
         s->kernel[s->n++] = c->kernel;
     }
     if (s->n == 0)

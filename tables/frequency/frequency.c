@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Steady frequencies: each kernel at each number of active cores, on one CPU of each kind of core. Some at each
- * number of cores are measured again after the others, which shows whether the frequency moves by itself.
+ * number of cores are measured again after the others, which shows whether the frequency moves by itself. Where no
+ * cycles are counted, in most virtual machines, it does, since others share the processor: there each kernel is
+ * compared with the first one within each repetition.
  */
 #include "tables/frequency/frequency.h"
 
@@ -24,6 +26,7 @@
 enum { RUNS_FEW = 10, RUNS_MOST = 24 }; /* where limits are wide: the clock advances in steps */
 enum { AGAIN = 0 };                     /* cell.number[AGAIN]: 1 = a frequency that is measured again */
 enum { AGAIN_LEAST = 8 };               /* so many of them, if there are so many, and one for each number of cores */
+enum { RATIO_RUNS = 24, RATIO_RUNS_BRIEF = 16 };
 
 static const struct table_column columns[] = {
     {"cpu", "", TABLE_WHOLE, true, 0},
@@ -32,7 +35,8 @@ static const struct table_column columns[] = {
     {"core", "", TABLE_TEXT, false, 0}, /* its kind, where there are several */
     {"level", "", TABLE_WHOLE, false, 0},
     TABLE_LIMITS("freq_ghz", "GHz", 4),
-    TABLE_LIMITS("ipc", "", 3), /* instructions of the kernel per cycle */
+    TABLE_LIMITS("ipc", "", 3),   /* instructions of the kernel per cycle */
+    TABLE_LIMITS("ratio", "", 4), /* of the frequency of the first kernel, right before */
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
     {"level_source", "", TABLE_TEXT, false, 0},
@@ -59,18 +63,22 @@ static void set_up(const struct tables_context *x, const struct cell *c, struct 
     }
 }
 
-static struct cell *add_cell(const struct tables_context *x, const struct payload *p, unsigned cores, int cpu,
-                             bool again, struct cells *out)
+/* first: the kernel to compare with. */
+static struct cell *add_cell(const struct tables_context *x, const struct payload *p, const struct payload *first,
+                             unsigned cores, int cpu, bool again, struct cells *out)
 {
     struct steady_setup s;
-    struct cell *c = cells_add(out, p, NULL, cores, "cpu%d_%s_%u%s", cpu, p->name, cores, again ? "_again" : "");
+    bool compare = !again && strcmp(p->name, first->name) && x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL);
+    struct cell *c = cells_add(out, p, compare ? first : NULL, cores, "cpu%d_%s_%u%s", cpu, p->name, cores,
+                               again ? "_again" : "");
     if (!c)
         return NULL;
     c->cpu = cpu;
     c->number[AGAIN] = again;
     set_up(x, c, &s);
-    c->seconds = 0.02 +
-                 1e-6 * (s.settle_us + s.runs * (s.before_us + repetitions_run_in_us(s.period_us) + s.observe_us));
+    c->seconds = (compare ? 2 : 1) *
+                 (0.02 +
+                  1e-6 * (s.settle_us + s.runs * (s.before_us + repetitions_run_in_us(s.period_us) + s.observe_us)));
     return c;
 }
 
@@ -173,10 +181,10 @@ static int frequency_add_cells(const struct tables_context *x, const struct payl
     size_t each = (AGAIN_LEAST + n_cores - 1) / n_cores, again = each < n_kernels ? each : n_kernels;
     for (size_t i = 0; i < n_cores; i++) {
         for (size_t k = 0; k < n_kernels; k++)
-            if (!add_cell(x, &kernels[k], cores[i], cpu, false, out))
+            if (!add_cell(x, &kernels[k], &kernels[0], cores[i], cpu, false, out))
                 return -1;
         for (size_t k = 0; k < again; k++)
-            if (!add_cell(x, &kernels[k * n_kernels / again], cores[i], cpu, true, out))
+            if (!add_cell(x, &kernels[k * n_kernels / again], &kernels[0], cores[i], cpu, true, out))
                 return -1;
     }
     return 0;
@@ -204,6 +212,8 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
     table_set_setting_number(t, "warmup_us", s.before_us);
     table_set_setting_number(t, "observe_us", s.observe_us);
     table_set_setting_number(t, "period_us", s.period_us);
+    if (x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL))
+        table_set_setting(t, FREQUENCY_RATIO_TO, kernels[0].name);
     return MACHINE_OK;
 }
 
@@ -243,7 +253,7 @@ static void put_again(const struct cell *c, const struct steady_value *f, struct
 }
 
 static void frequency_put_row(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
-                              struct table *rows)
+                              const struct estimate *ratio, struct table *rows)
 {
     table_add_row(rows);
     tables_put_cell(rows, c);
@@ -253,18 +263,19 @@ static void frequency_put_row(const struct cell *c, const struct repetitions *r,
         estimates_put(rows, "ipc", ipc.mean);
     else
         rows->failed = true;
+    estimates_put(rows, "ratio", *ratio);
     table_put_number(rows, "n", (double)f->used);
     table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used + f->shared));
     put_shares(&r->trace, rows);
 }
 
 static void frequency_put(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
-                          struct table *rows)
+                          const struct estimate *ratio, struct table *rows)
 {
     if (f->used && c->number[AGAIN]) {
         put_again(c, f, rows);
     } else if (f->used) {
-        frequency_put_row(c, r, f, rows);
+        frequency_put_row(c, r, f, ratio, rows);
         put_discarded(c, r, f, rows);
     } else if (!c->number[AGAIN]) {
         tables_cell_missing(
@@ -299,8 +310,27 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
     return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
 }
 
-static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                             struct machine_error *err)
+/* One kernel, with more repetitions where they would tell more. */
+static int measure_kernel(const struct tables_context *x, const struct cell *c, struct repetitions *r,
+                          struct steady_value *f, struct machine_error *err)
+{
+    struct tables_context own = *x;
+    struct steady_setup s;
+    set_up(x, c, &s);
+    s.progress = tables_on_progress;
+    s.data = &own;
+    int status = frequency_measure_once(x, &s, r, f, err);
+    while (status == MACHINE_OK && more_would_tell(x, &s, &r->trace, f)) {
+        repetitions_free(r);
+        s.runs *= 2;
+        status = frequency_measure_once(x, &s, r, f, err);
+    }
+    return status;
+}
+
+/* Its frequency as a ratio to that of the kernel to compare with, one right behind the other in each repetition. */
+static int measure_ratio(const struct tables_context *x, const struct cell *c, struct estimate *ratio,
+                         struct machine_error *err)
 {
     struct tables_context own = *x;
     struct steady_setup s;
@@ -309,17 +339,34 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
     set_up(x, c, &s);
     s.progress = tables_on_progress;
     s.data = &own;
-    int status = frequency_measure_once(x, &s, &r, &f, err);
-    while (status == MACHINE_OK && more_would_tell(x, &s, &r.trace, &f)) {
-        repetitions_free(&r);
-        s.runs *= 2;
-        status = frequency_measure_once(x, &s, &r, &f, err);
-    }
+    s.runs = x->options->runs ? x->options->runs : x->options->brief ? RATIO_RUNS_BRIEF : RATIO_RUNS;
+    int status = steady_run_against(x->machine, &s, &c->b, &r, err);
     if (status)
         return status;
-    frequency_put(c, &r, &f, rows);
+    if (steady_ratio(&r.trace, STEADY_AGAINST_US, &f))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    *ratio = f.mean;
     repetitions_free(&r);
-    return MACHINE_OK;
+    return status;
+}
+
+static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
+                             struct machine_error *err)
+{
+    struct steady_value f;
+    struct repetitions r;
+    struct estimate ratio = {NAN, NAN, NAN};
+    int status = measure_kernel(x, c, &r, &f, err);
+    if (status)
+        return status;
+    if (c->b.kernel)
+        status = measure_ratio(x, c, &ratio, err);
+    else if (x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL))
+        ratio = (struct estimate){1, 1, 1}; /* the first kernel itself */
+    if (status == MACHINE_OK)
+        frequency_put(c, &r, &f, &ratio, rows);
+    repetitions_free(&r);
+    return status;
 }
 
 const struct table_kind table_frequency = {

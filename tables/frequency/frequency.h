@@ -11,6 +11,9 @@
 /* How the names of details begin in which a frequency is that was measured again. */
 #define FREQUENCY_AGAIN "again "
 
+/* The setting with the kernel that the column `ratio` compares with. */
+#define FREQUENCY_RATIO_TO "ratio_to"
+
 /* The setting with the limits of code without AVX; how those begin that have them of other code, or of E cores. */
 #define TURBO_LIMITS "turbo_limits_ghz"
 #define TURBO_LIMITS_OF TURBO_LIMITS " of "

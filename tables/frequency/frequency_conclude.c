@@ -51,6 +51,8 @@ static void set_setting(struct table *t, const char *key, int cpu, const char *v
 
 struct seen {
     size_t n, n_again, n_kernels;
+    bool by_ratio; /* points are ratios to the first kernel, times a common frequency, GHz */
+    double common_ghz;
     struct frequency_point *points; /* room for all rows */
     struct frequency_again *again;  /* room for all details */
     const char *kernels[FREQUENCY_KERNELS_MAX];
@@ -67,15 +69,20 @@ static size_t frequency_conclude_kernel_number(struct seen *s, const char *name)
     return k;
 }
 
-static double frequency_conclude_half_width(const struct table *t, size_t row)
+static const struct estimate none = {NAN, NAN, NAN};
+
+/* Whether it is the kernel that the ratios are to. */
+static bool is_first(const struct table *t, const char *kernel)
 {
-    return (table_number(t, row, "freq_ghz_hi") - table_number(t, row, "freq_ghz_lo")) / 2;
+    const char *first = table_setting(t, FREQUENCY_RATIO_TO);
+    return first && strcmp(first, kernel) == 0;
 }
 
 static void take_row(const struct table *t, size_t row, struct seen *s)
 {
     const char *kernel = table_text(t, row, "kernel");
-    double ghz = table_number(t, row, "freq_ghz");
+    const struct estimate of = estimates_of_table(t, row, s->by_ratio ? "ratio" : "freq_ghz");
+    double ghz = s->common_ghz * of.value;
     size_t k = kernel ? frequency_conclude_kernel_number(s, kernel) : FREQUENCY_KERNELS_MAX;
     if (k == FREQUENCY_KERNELS_MAX || !isfinite(ghz))
         return;
@@ -83,7 +90,7 @@ static void take_row(const struct table *t, size_t row, struct seen *s)
         .kernel = k,
         .cores = (unsigned)table_number(t, row, "active_cores"),
         .ghz = ghz,
-        .half_width = frequency_conclude_half_width(t, row),
+        .half_width = s->common_ghz * estimate_half(&of),
         .row = row,
         .share = {table_number(t, row, "lvl0"), table_number(t, row, "lvl1"), table_number(t, row, "lvl2")}};
 }
@@ -111,9 +118,9 @@ static void take_again(const struct table *t, const struct table_pair *detail, i
                     "freq_ghz", &ghz, "half_width", &half) == 0 &&
         of == cpu) {
         size_t row = find_row(t, cpu, kernel, (unsigned)cores);
-        if (row < t->n_rows && isfinite(table_number(t, row, "freq_ghz")))
-            s->again[s->n_again++] = (struct frequency_again){table_number(t, row, "freq_ghz"), ghz,
-                                                              frequency_conclude_half_width(t, row), half};
+        const struct estimate before = row < t->n_rows ? estimates_of_table(t, row, "freq_ghz") : none;
+        if (isfinite(before.value))
+            s->again[s->n_again++] = (struct frequency_again){before.value, ghz, estimate_half(&before), half};
     }
     json_decref(json);
 }
@@ -121,7 +128,7 @@ static void take_again(const struct table *t, const struct table_pair *detail, i
 double frequency_moved(const struct table *t, int cpu)
 {
     double squares = 0, most = 0;
-    struct seen s = {.again = calloc(t->n_details + 1, sizeof *s.again)};
+    struct seen s = {.common_ghz = 1, .again = calloc(t->n_details + 1, sizeof *s.again)};
     for (size_t i = 0; s.again && i < t->n_details; i++)
         take_again(t, &t->details[i], cpu, &s);
     for (size_t i = 0; i < s.n_again; i++) {
@@ -144,12 +151,12 @@ static void group_text(unsigned first, unsigned last, char *out, size_t size)
         snprintf(out, size, "%u-%u", first, last);
 }
 
-static void put_point(struct table *t, const struct frequency_point *p, const struct frequency_levels *l)
+static void put_point(struct table *t, const struct frequency_point *p, const struct frequency_levels *l, bool by_ratio)
 {
     char group[40];
     if (p->level >= 0) {
         table_set_number(t, p->row, "level", p->level);
-        table_set_text(t, p->row, "level_source", l->counted ? "counters" : "frequency");
+        table_set_text(t, p->row, "level_source", l->counted ? "counters" : by_ratio ? "ratio" : "frequency");
     }
     group_text(p->first, p->last, group, sizeof group);
     table_set_text(t, p->row, "group", p->first ? group : "no steps");
@@ -165,38 +172,122 @@ static void put_groups(struct table *t, int cpu, const struct frequency_levels *
     set_setting(t, "groups", cpu, text[0] ? text : "no steps");
 }
 
-static void put_verdict(struct table *t, int cpu, const struct frequency_levels *l)
+static void put_verdict(struct table *t, int cpu, const struct frequency_levels *l, bool by_ratio)
 {
-    char text[300] = "steps";
+    char text[400] = "steps";
     if (l->verdict == FREQUENCY_ALIKE)
         snprintf(text, sizeof text, "%s",
                  l->n_levels > 1 ? "one frequency, as far as can be told; the levels are those of the license counters"
                                  : "one frequency for everything");
-    if (l->verdict == FREQUENCY_FLOATS)
+    if (l->verdict == FREQUENCY_FLOATS && by_ratio && l->n_levels > 1)
+        snprintf(text, sizeof text, "levels by the ratio to %s right before; %s", table_setting(t, FREQUENCY_RATIO_TO),
+                 l->why);
+    else if (l->verdict == FREQUENCY_FLOATS)
         snprintf(text, sizeof text, "no steps, %s", l->why);
     if (l->verdict != FREQUENCY_NOTHING)
         set_setting(t, "steps", cpu, text);
     put_groups(t, cpu, l);
 }
 
+static void take_rows(const struct table *t, int cpu, struct seen *s)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        if ((int)table_number(t, row, "cpu") == cpu)
+            take_row(t, row, s);
+}
+
+/* The frequency of the first kernel, a round number of those seen; NaN: there are no ratios, or not of all. */
+static double first_ghz(const struct table *t, int cpu)
+{
+    double sum = 0, n = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const char *kernel = table_text(t, row, "kernel");
+        if ((int)table_number(t, row, "cpu") != cpu || !kernel)
+            continue;
+        if (!isfinite(table_number(t, row, "ratio")) && isfinite(table_number(t, row, "freq_ghz")))
+            return NAN;
+        sum += is_first(t, kernel) ? table_number(t, row, "freq_ghz") : 0;
+        n += is_first(t, kernel);
+    }
+    return sum / n;
+}
+
+/* By how much the frequencies of one level differ at one number of active cores, at most, relative. */
+static double differs_within_levels(const struct table *t, const struct seen *s)
+{
+    double most = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct frequency_point *a = &s->points[i], *b = &s->points[k];
+            if (a->cores == b->cores && a->level == b->level && a->level >= 0)
+                most = fmax(most, fabs(table_number(t, a->row, "freq_ghz") / table_number(t, b->row, "freq_ghz") - 1));
+        }
+    return most;
+}
+
+/*
+ * What each kernel has of the first one's frequency, measured right before it, tells levels where the
+ * frequency floats, and that it does: where kernels of one level differ. `l` then has the levels, and *s the points,
+ * else nothing changes. 0, or -1: out of memory.
+ */
+static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struct frequency_levels *l)
+{
+    struct seen own = {.by_ratio = true, .common_ghz = first_ghz(t, cpu)};
+    struct frequency_levels levels;
+    if (!isfinite(own.common_ghz))
+        return 0;
+    own.points = calloc(t->n_rows + 1, sizeof *own.points);
+    int bad = !own.points ? -1 : 0;
+    if (!bad) {
+        take_rows(t, cpu, &own);
+        /* what measuring again shows is what moves all kernels, which ratios are free of */
+        bad = frequency_analyse(own.points, own.n, NULL, 0, &levels);
+    }
+    if (!bad && (levels.verdict == FREQUENCY_STEPS || levels.verdict == FREQUENCY_ALIKE)) {
+        double differs = differs_within_levels(t, &own);
+        if (l->verdict != FREQUENCY_FLOATS && differs > FREQUENCY_UNSTEADY) {
+            l->verdict = FREQUENCY_FLOATS;
+            snprintf(l->why, sizeof l->why,
+                     "the frequency floats: it differs by up to %.1f %% within a level at one number of active cores",
+                     100 * differs);
+        }
+        if (l->verdict == FREQUENCY_FLOATS && levels.n_levels > 1) {
+            struct frequency_point *points = s->points;
+            l->n_levels = levels.n_levels;
+            l->n_groups = 0;
+            *s = (struct seen){
+                .n = own.n, .points = own.points, .again = s->again, .by_ratio = true, .common_ghz = own.common_ghz};
+            own.points = points;
+        }
+    }
+    if (!bad)
+        frequency_levels_free(&levels);
+    for (size_t i = 0; i < s->n && l->verdict == FREQUENCY_FLOATS; i++)
+        s->points[i].first = s->points[i].last = 0;
+    free(own.points);
+    return bad;
+}
+
 static int conclude_cpu(struct table *t, int cpu)
 {
-    struct seen s = {0};
+    struct seen s = {.common_ghz = 1};
     struct frequency_levels levels;
     s.points = calloc(t->n_rows + 1, sizeof *s.points);
     s.again = calloc(t->n_details + 1, sizeof *s.again);
     int bad = !s.points || !s.again ? -1 : 0;
-    for (size_t row = 0; !bad && row < t->n_rows; row++)
-        if ((int)table_number(t, row, "cpu") == cpu)
-            take_row(t, row, &s);
-    for (size_t i = 0; !bad && i < t->n_details; i++)
-        take_again(t, &t->details[i], cpu, &s);
-    if (!bad)
-        bad = frequency_analyse(s.points, s.n, s.again, s.n_again, &levels);
     if (!bad) {
-        for (size_t i = 0; i < s.n; i++)
-            put_point(t, &s.points[i], &levels);
-        put_verdict(t, cpu, &levels);
+        take_rows(t, cpu, &s);
+        for (size_t i = 0; i < t->n_details; i++)
+            take_again(t, &t->details[i], cpu, &s);
+        bad = frequency_analyse(s.points, s.n, s.again, s.n_again, &levels);
+    }
+    if (!bad) {
+        if (!levels.counted)
+            bad = levels_by_ratio(t, cpu, &s, &levels);
+        for (size_t i = 0; i < s.n && !bad; i++)
+            put_point(t, &s.points[i], &levels, s.by_ratio);
+        if (!bad)
+            put_verdict(t, cpu, &levels, s.by_ratio);
         frequency_levels_free(&levels);
     }
     free(s.points);

@@ -5,6 +5,7 @@
  */
 #include "tables/frequency/frequency.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "tables/table/pivot.h"
 #include "tables/registry.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 /* What is shown of one CPU. */
 struct sheet {
@@ -203,7 +205,10 @@ static void print_members(FILE *out, bool colour, const struct sheet *s)
     pivot_init(&p, 1, NULL);
     for (int level = next_level(s, -1); level >= 0; level = next_level(s, level)) {
         pivot_line(&p, PIVOT_ROW);
-        pivot_text(&p, "L%d by %s:", level, source && *source == 'c' ? "license counters" : "frequency");
+        pivot_text(&p, "L%d by %s:", level,
+                   source && *source == 'c' ? "license counters"
+                   : source                 ? source
+                                            : "frequency");
         pivot_word(&p, "");
         for (size_t k = 0, n = 0; k < s->n_kernels; k++)
             if (s->level[k] == level)
@@ -222,7 +227,7 @@ static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *
         pivot_note(out, 2, "CPU %d%s%s%s", s->cpu, core ? " (" : "", core ? core : "", core ? ")" : "");
     }
     if (steps && strcmp(steps, "steps") != 0)
-        pivot_note(out, 2, "%c%s", steps[0] == 'n' ? 'N' : 'O', steps + 1);
+        pivot_note(out, 2, "%c%s", toupper((unsigned char)steps[0]), steps + 1);
     pivot_init(&p, 1, NULL);
     put_head(&p, s);
     put_levels(&p, s);
@@ -310,6 +315,23 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     return differ;
 }
 
+/* What kernels have of the first one's frequency, with most cores active, where that tells the levels. */
+static void print_ratios(FILE *out, const struct table *t, const struct sheet *s)
+{
+    char text[1000] = "", one[ESTIMATE_TEXT_MAX];
+    unsigned cores = s->n_columns ? s->column[s->n_columns - 1].last : 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        const struct estimate ratio = estimates_of_table(t, row, "ratio");
+        if ((int)table_number(t, row, "cpu") == s->cpu && table_number(t, row, "active_cores") == cores &&
+            table_number(t, row, "level") > 0 && strlen(text) + 100 < sizeof text)
+            text_list_add(text, sizeof text, ", ", "%s at %s", table_text(t, row, "kernel"),
+                          estimates_text(&ratio, 3, one));
+    }
+    if (text[0])
+        fprintf(out, "With %s, of the frequency of %s: %s.\n", estimates_cores_text(cores, one),
+                table_setting(t, FREQUENCY_RATIO_TO), text);
+}
+
 /* With most cores active; where that makes no difference, also with fewer if it does there. */
 static void print_cost(FILE *out, const struct sheet *s)
 {
@@ -367,12 +389,14 @@ void frequency_findings(FILE *out, const struct table *t)
     const char *steps = frequency_setting(t, "steps", cpus[0]), *groups = frequency_setting(t, "groups", cpus[0]);
     if (steps && steps[0] == 'n')
         print_span(out, s);
+    else if (steps && steps[0] == 'l')
+        print_ratios(out, t, s);
     else
         print_cost(out, s);
     if (steps && strcmp(steps, "steps") == 0 && groups)
         fprintf(out, "Groups of active cores that share a frequency: %s.\n", groups);
     else if (steps)
-        fprintf(out, "%c%s.\n", steps[0] == 'n' ? 'N' : 'O', steps + 1);
+        fprintf(out, "%c%s.\n", toupper((unsigned char)steps[0]), steps + 1);
     if (n > 1)
         print_kinds(out, t, cpus, n, s);
     free(s);

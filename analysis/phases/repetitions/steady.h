@@ -20,3 +20,11 @@ struct steady_value {
  * measured. Returns 0, or -1: out of memory. Repetitions must lie one behind the other in the trace.
  */
 int steady_mean(const struct trace *t, enum trace_channel c, double slack, struct steady_value *out);
+
+/*
+ * The frequency from `from_us` on (above 0) as a ratio to that up to time 0, of each repetition, and from these the
+ * median with its limits: a clock that steps within a repetition now and then makes outliers. Every sample counts:
+ * another thread on the core slows the chains of both alike. A mean that is not above 0 is missing. 0, or -1: out of
+ * memory.
+ */
+int steady_ratio(const struct trace *t, double from_us, struct steady_value *out);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tables/frequency/frequency.h"
 #include "tables/registry.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
@@ -468,6 +469,64 @@ static void test_what_floats_has_no_steps(void **state)
     o.inner.ops->close(&o.inner);
 }
 
+/* A turbo clock that others on the processor move by percents between any two measurements, and no counters, as in a
+ * Granite Rapids guest: no frequency tells a level, but what a kernel has of the first one's within milliseconds does. */
+static void test_levels_by_ratio_where_it_floats(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"64add", "128fma", "512or", "512fma"};
+    static const int levels[] = {0, 0, 1, 2};
+    static const double ratios[] = {1, 1, 2.4 / 2.8, 1.9 / 2.8};
+    unsigned right = 0, cases = rng_rounds(9);
+    for (unsigned seed = 0; seed < cases; seed++) {
+        struct model m;
+        struct table t;
+        struct tables_options options = quick(4);
+        rig_load("xeon-gold-6130", &m);
+        m.no_counters = true;
+        m.counts_licenses = m.counts_throttle = false;
+        m.tsc_step_ns = 1;
+        m.world.gap_us = 1e5;
+        m.world.wander = (struct model_wander){.sigma = {0.02, 0}, .us = {1e6, 0}};
+        options.seed = seed;
+        options.brief = true;
+        options.runs = 0;
+        options.n_active = 1;
+        options.active[0] = 16;
+        options.n_kernels = 4;
+        for (size_t k = 0; k < 4; k++)
+            options.kernels[k] = rig_payload(kernels[k]);
+        rig_measure(&table_frequency, &m, &options, &t);
+        assert_string_equal(table_setting(&t, FREQUENCY_RATIO_TO), "64add");
+        assert_non_null(strstr(table_setting(&t, "steps"), "floats"));
+        bool told = strstr(table_setting(&t, "steps"), "levels by the ratio to 64add") != NULL;
+        for (size_t row = 0; row < t.n_rows; row++) {
+            size_t k = 0;
+            while (strcmp(kernels[k], text(&t, row, "kernel")) != 0)
+                k++;
+            assert_true(fabs(table_number(&t, row, "ratio") / ratios[k] - 1) < 0.004);
+            assert_true(table_number(&t, row, "ratio_lo") <= ratios[k] * 1.0005 &&
+                        table_number(&t, row, "ratio_hi") >= ratios[k] * 0.9995);
+            assert_true(!told || (int)table_number(&t, row, "level") == levels[k]);
+            assert_string_equal(text(&t, row, "level_source"), told ? "ratio" : "");
+            assert_string_equal(text(&t, row, "group"), "no steps");
+        }
+        right += told;
+        if (told) {
+            char *shown = printed(&t, NULL), *found = printed(&t, table_frequency.findings);
+            assert_non_null(strstr(shown, "Levels by the ratio to 64add"));
+            assert_non_null(strstr(shown, "L2 by ratio:"));
+            assert_non_null(strstr(found, "of the frequency of 64add: 512or at 0.85"));
+            expect_narrow(shown);
+            free(shown);
+            free(found);
+        }
+        table_free(&t);
+    }
+    print_message("levels told in %u of %u\n", right, cases);
+    assert_true(3 * right >= 2 * cases);
+}
+
 static void test_several_kinds_of_cores(void **state)
 {
     (void)state;
@@ -636,6 +695,7 @@ int main(void)
         cmocka_unit_test(test_a_cell_depends_on_nothing_else),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_what_floats_has_no_steps),
+        cmocka_unit_test(test_levels_by_ratio_where_it_floats),
         cmocka_unit_test(test_several_kinds_of_cores),
         cmocka_unit_test(test_nothing_but_disturbance),
         cmocka_unit_test(test_print_as_published),
