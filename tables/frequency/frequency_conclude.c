@@ -225,10 +225,29 @@ static double differs_within_levels(const struct table *t, const struct seen *s)
     return most;
 }
 
+static bool untold(const struct seen *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->points[i].level < 0)
+            return true;
+    return false;
+}
+
+/* Both have the same points, in an order of their own. */
+static void take_levels(const struct seen *from, size_t n_levels, struct seen *to, struct frequency_levels *l)
+{
+    for (size_t i = 0; i < from->n; i++)
+        for (size_t k = 0; k < to->n; k++)
+            if (to->points[k].row == from->points[i].row)
+                to->points[k].level = from->points[i].level;
+    to->by_ratio = true;
+    l->n_levels = n_levels;
+}
+
 /*
- * What each kernel has of the first one's frequency, measured right before it, tells levels where the
- * frequency floats, and that it does: where kernels of one level differ. `l` then has the levels, and *s the points,
- * else nothing changes. 0, or -1: out of memory.
+ * What each kernel has of the first one's frequency, measured right before it, tells levels where the frequency floats
+ * or was another one at the second measurement, and that it floats: where kernels of one level differ. `l` and the
+ * points of *s then have the levels, else nothing changes. 0, or -1: out of memory.
  */
 static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struct frequency_levels *l)
 {
@@ -251,19 +270,14 @@ static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struc
                      "the frequency floats: it differs by up to %.1f %% within a level at one number of active cores",
                      100 * differs);
         }
-        if (l->verdict == FREQUENCY_FLOATS && levels.n_levels > 1) {
-            struct frequency_point *points = s->points;
-            l->n_levels = levels.n_levels;
-            l->n_groups = 0;
-            *s = (struct seen){
-                .n = own.n, .points = own.points, .again = s->again, .by_ratio = true, .common_ghz = own.common_ghz};
-            own.points = points;
-        }
+        if (levels.n_levels > 1 && (l->verdict == FREQUENCY_FLOATS || untold(s)))
+            take_levels(&own, levels.n_levels, s, l);
     }
     if (!bad)
         frequency_levels_free(&levels);
     for (size_t i = 0; i < s->n && l->verdict == FREQUENCY_FLOATS; i++)
-        s->points[i].first = s->points[i].last = 0;
+        s->points[i].first = s->points[i].last = 0; /* groups are of frequencies */
+    l->n_groups = l->verdict == FREQUENCY_FLOATS ? 0 : l->n_groups;
     free(own.points);
     return bad;
 }
