@@ -21,6 +21,7 @@
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
 
 static const double steps[] = {1, 10, 25};
@@ -283,6 +284,38 @@ static void noise_does_not_sort_repetitions(void **state)
     assert_true(found >= CASES - 1 && agree >= CASES - 1);
 }
 
+/* As on a Granite Rapids: a quarter of the rate for 2.75 us, then another frequency without a halt. By samples of 1 us
+ * that was a steady phase from the switch on, or a halt. */
+static void a_throttle_of_a_few_samples(void **state)
+{
+    (void)state;
+    enum { CASES = 12 };
+    unsigned right = 0;
+    for (unsigned i = 0; i < CASES; i++) {
+        struct model m;
+        struct switches_seen seen;
+        rig_load("xeon-gold-6130", &m);
+        clock_model(&m, CLOCK_THROTTLE, i % 2 ? 0.77 : 1);
+        m.transitions[0][m.n_classes - 1].steps[0].us = 2.75;
+        for (size_t k = 0; k < m.n_turbo; k++)
+            m.turbo[k].ghz[2] = 2.6;
+        m.throttle_distance = i % 3 ? 75 : 40; /* chains are throttled in part */
+        measure(&m, i + 1, 60, &seen);
+        const struct phases *p = &seen.phases;
+        const struct phase *ph = p->n_phases == 3 ? &p->phases[1] : NULL;
+        bool good = ph && ph->kind == PHASE_THROTTLE && fabs(ph->start_us) < 0.05 &&
+                    fabs(ph->duration_us.value - 2.75) < 0.3 && fabs(ph->ipc_ratio - 0.25) < 0.06 &&
+                    p->n_transitions == 1 && p->transitions[0].halts == 0 &&
+                    fabs(p->transitions[0].to_ghz / 2.6 - 1) < 0.004 && seen.setup.period_us < 0.6;
+        if (!good)
+            rig_show_phases(p);
+        right += good;
+        switches_free(&seen);
+    }
+    print_message("%u of %d throttles of 2.75 us as they are\n", right, (int)CASES);
+    assert_true(right >= CASES - 1);
+}
+
 /* Of few repetitions by a coarse clock a step of 3 % would not surely be found; but the core has halted for it. */
 static void a_small_step_with_a_halt_is_one(void **state)
 {
@@ -388,6 +421,7 @@ int main(void)
         cmocka_unit_test(throttled_chains_are_no_frequency),
         cmocka_unit_test(halts_at_the_switch_are_all_counted),
         cmocka_unit_test(noise_does_not_sort_repetitions),
+        cmocka_unit_test(a_throttle_of_a_few_samples),
         cmocka_unit_test(a_small_step_with_a_halt_is_one),
         cmocka_unit_test(ramps_by_clocks_in_steps),
     };
