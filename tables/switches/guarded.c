@@ -17,6 +17,7 @@
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
 #include "tables/switches/guarded.h"
+#include "util/text_list.h"
 
 enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define STEADY_US 8000.0
@@ -225,6 +226,19 @@ static int try_finer(const struct attempt *a, const struct switches_seen *seen, 
     return MACHINE_OK;
 }
 
+/* 0, or -1: out of memory. */
+static int note_finer(struct switches_seen *seen)
+{
+    char text[1200] = "";
+    const char *notes = trace_get(&seen->result.trace, "notes");
+    if (notes)
+        text_list_add(text, sizeof text, "; ", "%s", notes);
+    text_list_add(text, sizeof text, "; ",
+                  "sampled every %g us, since the second kernel starts slowly for a few microseconds",
+                  seen->setup.period_us);
+    return trace_set(&seen->result.trace, "notes", text);
+}
+
 /* Whether the recording is settled; where it seems not to be, the kernels are seen once more: it may be that the
  * machine has changed its mind. */
 static int guarded_judge(struct attempt *a, const struct switches_seen *seen, struct settling *out,
@@ -283,6 +297,8 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
         }
         if (!status)
             status = guarded_conclude(&a, out, &end, !end.settled || too_late, late, err);
+        if (!status && out->setup.period_us < s->period_us && note_finer(out))
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
         if (status)
             switches_free(out);
         break;
