@@ -107,13 +107,7 @@ static double own_rate(const struct runs *r, const struct segmentation *o, size_
     return us > 0 ? work / us : NAN;
 }
 
-/*
- * How fast the payload runs where the chains are slowed, too: cycles are not known there, time is. A sample's time is
- * counted without the usual cost of its reading, and a reading is made of code like any other: it is slowed as well.
- * With that cost as the share c of a period and the full rate F, a sample at the true share x of F shows
- * (x - c) / (1 - c). (Checked on a Granite Rapids against 512-bit FMAs that nothing but time stamps interrupted: 0.255;
- * 0.20 without this.)
- */
+/* How fast the payload runs where the chains are slowed, too: cycles are not known there, time is. */
 static void find_slowed_rate(const struct runs *r, struct segmentation *o, size_t p, double *x)
 {
     size_t m = 0;
@@ -124,8 +118,7 @@ static void find_slowed_rate(const struct runs *r, struct segmentation *o, size_
     for (size_t q = p + 1; q < o->n_pieces && !o->edge[q - 1].forced; q++)
         if (!o->piece[q].halt)
             full = fmax(full, o->piece[q].value[TRACE_IPC] * o->piece[q].value[TRACE_FREQ]);
-    double share = fmin(0.5, r->clock.reading_us / r->period);
-    o->piece[p].rate = rate < full ? rate + share * (full - rate) : rate;
+    o->piece[p].rate = clock_slowed_rate(rate, full, r->clock.reading_us / r->period);
 }
 
 int rates_find(const struct runs *r, struct segmentation *o)

@@ -112,23 +112,12 @@ int slow_start_too_short(const struct trace *t, double period_us, bool *slow)
     return most_are_slow(t, period_us, period_us, slow);
 }
 
-/*
- * A sample's time is counted without the usual cost of its reading, and a reading is made of code like any other: it is
- * slowed as well. With that cost as the share c of a sample, one at the true share x of the full rate F shows
- * F (x - c) / (1 - c). (Checked on a Granite Rapids against 512-bit FMAs that nothing but time stamps interrupted: x is
- * 0.255 for 2.75 us; 0.20 without this.)
- */
-static double with_slow_reading(double rate, double full, double share)
-{
-    return rate + share * (full - rate);
-}
-
 static void start_put_right(const struct trace *t, const struct start *s, double reading_us, struct slow_start *out)
 {
     for (size_t i = s->first; i < s->end && start_rate(t, i) < SLOW * s->rate; i++) {
-        double share = fmin(0.5, reading_us / (t->time_us[i] - t->time_us[i - 1]));
+        double share = reading_us / (t->time_us[i] - t->time_us[i - 1]);
         out->freq[i] = NAN;
-        out->ipc[i] = (float)(with_slow_reading(start_rate(t, i), s->rate, share) / s->freq);
+        out->ipc[i] = (float)(clock_slowed_rate(start_rate(t, i), s->rate, share) / s->freq);
     }
 }
 
