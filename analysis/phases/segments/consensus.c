@@ -23,6 +23,8 @@ enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define COMMON_Z 4.0            /* standard errors of the repetitions' own steps */
 #define HALT_SHORT 2.2          /* periods: a shorter halt shows in some repetitions and hides in others */
 #define ALIKE 0.8               /* of the repetitions: fewer that agree call for a reason */
+#define OWN_STEP_SIGMA 0.35     /* of a step: noise of one repetition beside which it still tells whether it steps */
+#define STEPS_THERE 0.7         /* of the whole step: what is less is not all of it */
 #define CHAIN_SLOWER 0.01       /* relative: what wanders less is left to the levels */
 #define STAIRCASE_PERIODS 100.0 /* steps that are farther apart are levels */
 #define AT_SWITCH_PERIODS 5.0
@@ -374,6 +376,34 @@ static double mean_own_step(const struct runs *r, const struct segmentation *o, 
 }
 
 /*
+ * Whether repetitions do not step at edge e as far as they do in the end, but go on at another time each: the step of
+ * some, or a part of it, would pass for that of all. Of single ones where each tells, else of their mean.
+ */
+static bool many_step_elsewhere(const struct runs *r, const struct segmentation *o, size_t e)
+{
+    double lo = e ? segmentation_edge_time(o, e - 1) : o->begin;
+    double hi = e + 2 < o->n_pieces ? segmentation_edge_time(o, e + 1) : o->end;
+    double t = segmentation_edge_time(o, e), unused, whole = segmentation_step(o, e, TRACE_FREQ, &unused);
+    bool each_tells = r->noise[TRACE_FREQ] * sqrt(2.0 / NEAR_SIDE) < OWN_STEP_SIGMA * fabs(whole);
+    double sum = 0, squares = 0;
+    size_t m = 0, elsewhere = 0;
+    for (size_t k = 0; k < o->n_runs; k++) {
+        double near = edges_own_step(r, o->run[k], TRACE_FREQ, lo, t, hi, NEAR_SIDE);
+        double short_of = near / whole - STEPS_THERE; /* of the step */
+        if (isnan(short_of))
+            continue;
+        m++;
+        elsewhere += near / whole < 0.5;
+        sum += short_of;
+        squares += short_of * short_of;
+    }
+    if (m < MANY)
+        return false;
+    double mean = sum / (double)m, sigma = sqrt(fmax(0, squares / (double)m - mean * mean) / (double)(m - 1));
+    return (each_tells && (double)elsewhere > MINORITY * (double)m) || mean < -COMMON_Z * sigma;
+}
+
+/*
  * At the switch of kernels there is an edge in any case; but a frequency that differs before and after it need not
  * change there. Where the repetitions do not step at the switch, they change later, each at its own time.
  */
@@ -384,8 +414,9 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
         return -1;
     for (size_t e = 0; e + 1 < o->n_pieces; e++) {
         double sigma, own_sigma;
-        if (!o->edge[e].forced || at_halt(o, e) || !o->edge[e].change[TRACE_FREQ] ||
-            common_step(r, o, e, TRACE_FREQ, x))
+        bool steps = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)) > segmentation_rule(TRACE_FREQ)->min_effect;
+        if (!o->edge[e].forced || at_halt(o, e) || !(o->edge[e].change[TRACE_FREQ] || steps) ||
+            (common_step(r, o, e, TRACE_FREQ, x) && !many_step_elsewhere(r, o, e)))
             continue;
         double step = fabs(segmentation_step(o, e, TRACE_FREQ, &sigma)), doubt = clock_uncertainty(&r->clock);
         double own = fabs(mean_own_step(r, o, e, &own_sigma));
