@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
+#include "output/plot/phase_span.h"
 #include "output/plot/plot_series.h"
 #include "util/error.h"
 #include "util/order.h"
@@ -18,11 +19,6 @@ enum { FAINT_BUDGET = 160000, BINS = 2000 };
 /* Pixels. */
 enum { FIRST_PANEL = 210, OTHER_PANEL = 140 };
 static const double OUTER_SHARE = 0.005; /* of the samples, at either end: they do not decide the value axis */
-
-static const unsigned kind_colour[] = {
-    [PHASE_STEADY] = 0xe7f3e4, [PHASE_THROTTLE] = 0xfce0bd, [PHASE_HALT] = 0xf3b9b6,
-    [PHASE_SLOW] = 0xd3e3f6,   [PHASE_RAMP] = 0xe3d9f2,     [PHASE_UNKNOWN] = 0xdedede,
-};
 
 /* A trace, and what is known of it while its chart is made. */
 struct traced {
@@ -148,19 +144,6 @@ static void add_panel(struct traced *l, const char *label, enum trace_channel fi
 
 /* ---- phases ---- */
 
-static void label_texts(const struct phase *p, char *full, char *brief, size_t size)
-{
-    const char *kind = phases_kind_name(p->kind);
-    snprintf(brief, size, "%s", kind);
-    snprintf(full, size, "%s", kind);
-    if (p->kind == PHASE_THROTTLE && isfinite(p->ipc_ratio))
-        snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
-    else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
-        snprintf(full, size, "%s L%d", kind, p->level);
-    else if (p->kind == PHASE_RAMP)
-        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind, p->tau_us.value);
-}
-
 static double phase_end(const struct traced *l, size_t i)
 {
     const struct phases *p = l->p;
@@ -172,14 +155,8 @@ static double phase_end(const struct traced *l, size_t i)
 
 static void put_spans(struct traced *l)
 {
-    for (size_t i = 0; i < l->p->n_phases; i++) {
-        const struct phase *p = &l->p->phases[i];
-        struct chart_span span = {.from = p->start_us / l->grid.unit_us,
-                                  .to = phase_end(l, i) / l->grid.unit_us,
-                                  .colour = kind_colour[p->kind]};
-        label_texts(p, span.text, span.kind, sizeof span.text);
-        chart_add_span(l->c, &span);
-    }
+    for (size_t i = 0; i < l->p->n_phases; i++)
+        phase_span_add(l->c, &l->p->phases[i], phase_end(l, i), l->grid.unit_us);
 }
 
 /* ---- all of it ---- */

@@ -70,7 +70,7 @@ static char *script_of(const struct example *e)
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     assert_int_equal(trace_chart(&e->trace, &e->phases, &chart, why, sizeof(why)), 0);
-    assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
+    assert_int_equal(chart_script(&chart, PLOT_SVG, out, NULL), 0);
     assert_int_equal(fclose(out), 0);
     chart_free(&chart);
     return text;
