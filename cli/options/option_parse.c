@@ -12,6 +12,7 @@
 #include "cli/options/option_parts.h"
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
+#include "util/screen_text.h"
 #include "util/text_list.h"
 
 const char *argp_program_version = "characterize " VERSION;
@@ -478,6 +479,15 @@ static int take_rest(char **rest, struct options *o)
     return 0;
 }
 
+/* argp breaks the lines of --help at column 79 unless it is told otherwise. */
+static void set_help_width(void)
+{
+    char format[40];
+    unsigned width = screen_text_width(stdout);
+    snprintf(format, sizeof(format), "rmargin=%u", width < SCREEN_WIDTH ? width : SCREEN_WIDTH);
+    (void)setenv("ARGP_HELP_FMT", format, 0);
+}
+
 int option_parse(int argc, char **argv, struct options *o)
 {
     int end;
@@ -494,6 +504,7 @@ int option_parse(int argc, char **argv, struct options *o)
                                        .flags = p->optional ? OPTION_ARG_OPTIONAL : 0};
     }
     argp_err_exit_status = BAD_USAGE;
+    set_help_width();
     if (option_names_check(list, argc, argv, &end) != 0 || argp_parse(&parser, end, argv, 0, NULL, &s) != 0 ||
         (end < argc && take_rest(argv + end + 1, o) != 0))
         return BAD_USAGE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The report of a whole measurement as one page: report.html, with its style, its script and its pictures inside, and
- * without anything fetched from elsewhere; without scripts it shows the same. Pure: it prints finished tables and the texts
- * that it is given.
+ * without anything fetched from elsewhere; without scripts it shows the same. Pure: it prints finished tables and
+ * the texts that it is given.
  */
 #pragma once
 

@@ -50,7 +50,8 @@ first() {
     browse --dump-dom "file://$PWD/$1" | sed -n '/id="table-1"/,$p' | grep -m1 '^<tbody><tr>\|^<tr>' |
         sed 's/<\/t[dh]>/\n/g' | sed -n '3s/<[^>]*>//gp'
 }
-verdict "a click sorts a table, another one the other way round" test "$(first up.html)" -eq 1 -a "$(first down.html)" -eq 16
+verdict "a click sorts a table, another one the other way round" test "$(first up.html)" -eq 1 -a \
+    "$(first down.html)" -eq 16
 verdict "... and the heading says so" test \
     "$(browse --dump-dom "file://$PWD/down.html" | grep -c 'aria-sort="descending"')" -eq 1
 
