@@ -162,12 +162,16 @@ static int list_workloads(void)
     return status;
 }
 
+static int list_options(void)
+{
+    option_list(stdout);
+    return DONE;
+}
+
 int job_list(const struct options *o)
 {
-    static int (*const lists[])(void) = {[LIST_KERNELS] = job_list_kernels,
-                                         [LIST_MACHINES] = list_machines,
-                                         [LIST_SKUS] = list_skus,
-                                         [LIST_TABLES] = list_tables,
-                                         [LIST_WORKLOADS] = list_workloads};
+    static int (*const lists[])(void) = {
+        [LIST_KERNELS] = job_list_kernels, [LIST_MACHINES] = list_machines,   [LIST_SKUS] = list_skus,
+        [LIST_TABLES] = list_tables,       [LIST_WORKLOADS] = list_workloads, [LIST_OPTIONS] = list_options};
     return o->quiet_given ? changed_settings_show(o) : lists[o->list]();
 }
