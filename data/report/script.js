@@ -43,11 +43,12 @@
             }
         });
     });
+    document.body.classList.add("scripted");
     function hints() {
         document.querySelectorAll(".scroll").forEach(function (box) {
             var hint = box.nextElementSibling;
             if (hint ? hint.classList.contains("hint") : false)
-                hint.hidden = !(box.scrollWidth > box.clientWidth + 1);
+                hint.classList.toggle("needed", box.scrollWidth > box.clientWidth + 1);
         });
     }
     hints();

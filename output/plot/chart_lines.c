@@ -155,13 +155,15 @@ static void chart_lines_print_curve(const struct canvas *k, const struct chart_s
         chart_plot(k, n, "$s%zu using 1:2 with lines lw 0.6 lc rgb '#b0%s'", i, colour + 1);
         return;
     }
+    if (s->band)
+        chart_plot(k, n, "$s%zu using 1:3:4 with filledcurves fs solid 1.0 noborder lc rgb '#a0%s'", i, colour + 1);
     if (s->line)
         chart_plot(k, n, "$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", i,
                    s->strong  ? "3.5"
                    : s->faint ? "1.2"
                               : "1.8",
                    dash, colour);
-    if (has_limits(s))
+    if (!s->band && has_limits(s))
         chart_plot(k, n, "$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", i, colour);
     if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line))
         chart_plot(k, n, "$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", i, chart_mark(s->mark),

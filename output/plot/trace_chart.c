@@ -93,9 +93,28 @@ static size_t faint_budget(const struct traced *l)
     return FAINT_BUDGET / (panels > 0 ? panels : 1);
 }
 
+/* Samples in steps of a coarse clock are a cloud, in which single repetitions cannot be followed. */
+static bool is_cloud(const struct traced *l)
+{
+    return l->p->runs_used > 1 && clock_reading_of(l->t).instant;
+}
+
+static void put_band(struct traced *l, struct chart_panel *p, enum trace_channel channel)
+{
+    struct chart_series *s = curve(l, p, "median", 0);
+    if (s)
+        s->band = true;
+    l->faint_runs = l->p->runs_used;
+    plot_series_median(l->t, &l->grid, channel, BINS, l->c, s);
+}
+
 /* All repetitions of a channel, and the median over them; of a single one there is no median. */
 static void put_channel(struct traced *l, struct chart_panel *p, enum trace_channel channel)
 {
+    if (is_cloud(l)) {
+        put_band(l, p, channel);
+        return;
+    }
     struct chart_series *s = curve(l, p, "single repetitions", 0);
     size_t runs = plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), l->c, s);
     if (s)
@@ -197,9 +216,9 @@ static void put_titles(struct traced *l)
     if (l->faint_runs < p->runs_used)
         text_list_add(c->subtitle, size, ", ", "%zu drawn", l->faint_runs);
     snprintf(c->note, sizeof c->note, "%s%s",
-             p->runs_used < 2                 ? "one repetition"
-             : clock_reading_of(l->t).instant ? "thin: single repetitions, in steps of the clock; thick: all together"
-                                              : "thin: single repetitions, thick: median over them",
+             p->runs_used < 2 ? "one repetition"
+             : is_cloud(l)    ? "band: the middle 80 % of the samples, in steps of the clock; line: all together"
+                              : "thin: single repetitions, thick: median over them",
              c->x_lo <= 0 && c->x_hi >= 0 ? "; dashed: time 0" : "");
 }
 

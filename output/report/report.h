@@ -63,7 +63,8 @@ struct report_head {
     size_t n_pages;
     /* the widest switch: its picture, of plot_svg(), with its name; or why there is none */
     const char *course_svg, *course_title, *course_why;
-    const char *verdict; /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not tell */
+    const char *course_notes; /* lines: what its figures do not show; may be NULL */
+    const char *verdict;      /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not tell */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */

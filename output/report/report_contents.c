@@ -57,11 +57,14 @@ static void draw_course(struct report_contents *c, const struct table *tables, s
         snprintf(why, size, "no switch to wider or heavier code was measured");
     else if (course_chart(course.phases, course.cores, &chart, why, size) == 0)
         c->course_svg = plot_svg(&chart, why, size);
+    if (course.phases)
+        report_course_notes(tables, &course, c->course_notes, sizeof c->course_notes);
     snprintf(c->course_title, sizeof c->course_title, "%s", chart.title);
     chart_free(&chart);
     c->head.course_svg = c->course_svg;
     c->head.course_title = c->course_title;
     c->head.course_why = c->course_why;
+    c->head.course_notes = c->course_notes;
 }
 
 struct report_contents *report_contents_new(const struct table *tables, size_t n, const char *const *failures,

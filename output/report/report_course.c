@@ -6,6 +6,8 @@
 
 #include "kernels/kernels.h"
 #include "output/report/report_course.h"
+#include "tables/table/estimates.h"
+#include "util/text_list.h"
 
 /* What decides, the most important first: whether anything happens, how wide and heavy the second kernel is, how narrow
  * and light the first one, and the active cores. */
@@ -62,4 +64,22 @@ bool report_course_choose(const struct table *tables, size_t n, struct report_co
             json_decref(phases);
         }
     return out->phases != NULL;
+}
+
+void report_course_notes(const struct table *tables, const struct report_course *course, char *out, size_t size)
+{
+    const char *no_levels = estimates_no_levels(&tables[course->table]);
+    json_t *phases = json_loads(course->phases, 0, NULL);
+    const json_t *warning;
+    size_t i;
+    out[0] = '\0';
+    if (no_levels)
+        text_list_add(out, size, "\n",
+                      "No frequency change is reported: %s. Those shown may be of moments, not of code.", no_levels);
+    json_array_foreach(json_object_get(phases, "warnings"), i, warning)
+    {
+        if (json_is_string(warning))
+            text_list_add(out, size, "\n", "%s.", json_string_value(warning));
+    }
+    json_decref(phases);
 }

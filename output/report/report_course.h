@@ -19,3 +19,6 @@ struct report_course {
  * is none.
  */
 bool report_course_choose(const struct table *tables, size_t n, struct report_course *out);
+
+/* What its figures do not show, a line each: that the table has no levels, and the warnings of its phases. */
+void report_course_notes(const struct table *tables, const struct report_course *course, char *out, size_t size);

@@ -143,6 +143,7 @@ static void page_course(struct template_values *v, const struct report_head *h)
     template_value(v, "COURSE");
     if (possible)
         svg_inline(v->out, h->course_svg, "course-", h->course_title ? h->course_title : "The widest switch");
+    html_each_line(template_value(v, "COURSE_NOTES"), "<li>", h->course_notes, "</li>\n");
     template_value(v, "NO_COURSE");
     if (!possible)
         html_text(v->out, h->course_svg                     ? "gnuplot's output cannot be embedded in this page"

@@ -255,7 +255,7 @@ void report_table(FILE *out, const struct report_words *w, const struct table *t
         rows(out, t, columns, n, first, in_page);
         fputs("</tbody>\n", out);
     }
-    fputs("</table>\n</div>\n<p class=\"hint\">Wider than the screen: it scrolls sideways.</p>\n</div>\n", out);
+    fputs("</table>\n</div>\n<p class=\"hint\">Wider than the page: it scrolls sideways.</p>\n</div>\n", out);
     tell_paper(out, t, csv);
     tell_same_words(out, w, t);
     tell_empty_columns(out, w, t);

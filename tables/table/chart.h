@@ -26,6 +26,7 @@ struct chart_series {
     int colour; /* below CHART_COLOURS, or one of CHART_MUTED, ... */
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
+    bool band;   /* its limits are a band behind it, instead of a stroke through each point */
     bool strong; /* thick: nothing that is drawn over it hides it */
     bool many;   /* of many curves that lie over each other: thin and translucent, no limits */
     size_t n;

@@ -128,6 +128,16 @@ static void the_widest_switch_is_chosen(void **state)
     assert_true(report_course_choose(&t, 1, &chosen));
     assert_string_equal(chosen.phases, details[5].phases);
     assert_int_equal(chosen.cores, 16);
+    char notes[300];
+    report_course_notes(&t, &chosen, notes, sizeof notes);
+    assert_string_equal(notes, "");
+    table_set_setting(&t, "frequency_levels", "none: the frequency floats");
+    table_set_detail(&t, "64add_8192_1", "{\"format\": \"characterize-phases/1\"}");
+    chosen.phases = "{\"warnings\": [\"another thread ran on the core\", 7]}";
+    report_course_notes(&t, &chosen, notes, sizeof notes);
+    assert_string_equal(notes,
+                        "No frequency change is reported: the frequency floats. Those shown may be of moments, not of "
+                        "code.\nanother thread ran on the core.");
     table_free(&t);
 }
 

@@ -156,6 +156,7 @@ static void nasty_texts_do_no_harm(void **state)
                                   NULL,
                                   sample_nasty,
                                   sample_nasty,
+                                  sample_nasty,
                                   sample_nasty};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
