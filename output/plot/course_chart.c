@@ -20,7 +20,7 @@ struct course {
     struct phase phase[COURSE_PHASES];
 };
 
-static double number_of(const json_t *o, const char *key)
+static double course_number(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
     return json_is_number(v) ? json_number_value(v) : NAN;
@@ -30,7 +30,7 @@ static struct estimate estimate_of(const json_t *o, const char *key, const char 
 {
     const json_t *limits = json_object_get(o, limits_key);
     const json_t *lo = json_array_get(limits, 0), *hi = json_array_get(limits, 1);
-    return (struct estimate){number_of(o, key), json_is_number(lo) ? json_number_value(lo) : NAN,
+    return (struct estimate){course_number(o, key), json_is_number(lo) ? json_number_value(lo) : NAN,
                              json_is_number(hi) ? json_number_value(hi) : NAN};
 }
 
@@ -39,11 +39,11 @@ static struct phase phase_of(const json_t *o)
     const char *kind = json_string_value(json_object_get(o, "kind"));
     const json_t *level = json_object_get(o, "level");
     struct phase p = {.kind = PHASE_UNKNOWN,
-                      .start_us = number_of(o, "start_us"),
+                      .start_us = course_number(o, "start_us"),
                       .duration_us = estimate_of(o, "duration_us", "duration_ci95_us"),
                       .freq_ghz = estimate_of(o, "freq_ghz", "freq_ci95_ghz"),
-                      .ipc = number_of(o, "ipc"),
-                      .ipc_ratio = number_of(o, "ipc_ratio"),
+                      .ipc = course_number(o, "ipc"),
+                      .ipc_ratio = course_number(o, "ipc_ratio"),
                       .level = json_is_integer(level) ? (int)json_integer_value(level) : -1,
                       .from_ghz = estimate_of(o, "from_ghz", "from_ci95_ghz"),
                       .to_ghz = estimate_of(o, "to_ghz", "to_ci95_ghz"),

@@ -39,7 +39,7 @@ static bool higher(const long a[RANKS], const long b[RANKS])
 }
 
 /* A cell of a switch is called FROM_TO_CORES (tables/switches). */
-static unsigned cores_of(const char *cell)
+static unsigned course_cores(const char *cell)
 {
     const char *last = strrchr(cell, '_');
     return last ? (unsigned)strtoul(last + 1, NULL, 10) : 0;
@@ -55,7 +55,7 @@ bool report_course_choose(const struct table *tables, size_t n, struct report_co
             json_t *phases = json_loads(detail->value, 0, NULL);
             const char *format = json_string_value(json_object_get(phases, "format"));
             long rank[RANKS];
-            unsigned cores = cores_of(detail->key);
+            unsigned cores = course_cores(detail->key);
             if (format && strcmp(format, "characterize-phases/1") == 0 && rank_of(phases, cores, rank) &&
                 higher(rank, best)) {
                 memcpy(best, rank, sizeof best);
