@@ -297,13 +297,18 @@ INCLUDE := $(DESTDIR)$(PREFIX)/include/characterize
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
+# where the shells' own packages look for them
+COMPLETIONS := $(DESTDIR)$(PREFIX)/share
+COMPLETION_BASH := $(COMPLETIONS)/bash-completion/completions/characterize
+COMPLETION_ZSH := $(COMPLETIONS)/zsh/site-functions/_characterize
+COMPLETION_FISH := $(COMPLETIONS)/fish/vendor_completions.d/characterize.fish
 DATA = $(shell find data -type f ! -name '.*')
 # with their folders, so that the links in the README hold; that to the manual page leads to where it is installed
 DOCS = COPYING kernels/COPYING $(wildcard README.md CONTRIBUTING.md CHANGELOG.md doc/* examples/*)
 # in what sed puts in
 sed_text = $(subst |,\|,$(subst &,\&,$(subst \,\\,$(1))))
 
-## install        program, libraries, headers, manual, data; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
+## install        program, libraries, headers, manual, data, completions; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
 install: all
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
@@ -314,6 +319,9 @@ install: all
 	install -m 644 include/characterize/*.h '$(INCLUDE)'
 	sed -e 's|@PREFIX@|$(call sed_text,$(PREFIX))|; s|@LIBDIR@|$(call sed_text,$(LIBDIR:$(PREFIX)/%=$${prefix}/%))|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBRARY_LDLIBS)|' \
 	    library/characterize.pc.in >'$(LIB)/pkgconfig/characterize.pc'
+	install -D -m 644 scripts/completions/characterize.bash '$(COMPLETION_BASH)'
+	install -D -m 644 scripts/completions/_characterize '$(COMPLETION_ZSH)'
+	install -D -m 644 scripts/completions/characterize.fish '$(COMPLETION_FISH)'
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
 	install -d '$(DOCDIR)/man' && ln -sf ../../../man/man1/characterize.1 '$(DOCDIR)/man'
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
@@ -321,6 +329,7 @@ install: all
 ## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
 	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f '$(COMPLETION_BASH)' '$(COMPLETION_ZSH)' '$(COMPLETION_FISH)'
 	rm -f '$(LIB)/$(notdir $(STATIC))' '$(LIB)/$(notdir $(SHARED))' '$(LIB)/$(SONAME)' '$(LIB)/libcharacterize.so'
 	$(call remove,$(INCLUDE),$(notdir $(wildcard include/characterize/*.h)))
 	$(call remove,$(DOCDIR),$(DOCS) man/characterize.1)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/answers.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/messages.h"
 #include "output/plot/charts.h"
+#include "output/report/report_contents.h"
 #include "output/text/phases_text.h"
+#include "util/screen_text.h"
 
 /* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, TABLE_BYTES = 1000000 };
@@ -123,12 +127,22 @@ int answers_check_table(const struct outputs *out)
     return outputs_check(out, (const uint64_t[OUTPUT_FORMS]){TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES});
 }
 
+void answers_tell_findings(FILE *out, const struct table_kind *k, const struct table *t, size_t most)
+{
+    char *findings = report_contents_findings(k, t), *rest = findings, *line;
+    for (size_t n = 0; n < most && rest != NULL && *rest != '\0' && (line = strsep(&rest, "\n")) != NULL; n++) {
+        screen_text_words(out, line, 0, 2, screen_text_record_width(out));
+        putc('\n', out);
+    }
+    free(findings);
+}
+
 void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t)
 {
     table_print(out, colour, t, k->title, k->print);
     if (k->findings != NULL && t->n_rows > 0) {
         putc('\n', out);
-        k->findings(out, t);
+        answers_tell_findings(out, k, t, SIZE_MAX);
     }
 }
 

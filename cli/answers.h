@@ -26,6 +26,8 @@ struct answered_wake {
 };
 int answers_tell_wake(const struct outputs *out, const struct answered_wake *a);
 
+/* The first `most` findings of a table, one a line, on a terminal as many lines as they take. */
+void answers_tell_findings(FILE *out, const struct table_kind *k, const struct table *t, size_t most);
 /* The table as its kind prints it. */
 void answers_show_table(FILE *out, bool colour, const struct table_kind *k, const struct table *t);
 /* Writes the files and tells on `screen` which. k may be NULL where none is text or plot. DONE, or FAILED. */

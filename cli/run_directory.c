@@ -153,6 +153,10 @@ static json_t *run_identity(const struct options *o, const struct measuring *m)
 
 static void run_identity_show(const json_t *v, char *out, size_t size)
 {
+    if (json_is_string(v)) {
+        snprintf(out, size, "'%.80s'", json_string_value(v));
+        return;
+    }
     char *text = v != NULL ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
     snprintf(out, size, "%.80s", text != NULL ? text : "not stated");
     free(text);

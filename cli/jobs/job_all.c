@@ -297,12 +297,8 @@ static int job_all_conclude(struct all *a, const struct options *o)
         return status;
     if (!a->measuring.quiet)
         putchar('\n');
-    for (size_t i = 0; i < a->done; i++) {
-        char *findings = report_contents_findings(a->measured[i], &a->tables[i]);
-        if (findings != NULL)
-            printf("%.*s\n", (int)strcspn(findings, "\n"), findings);
-        free(findings);
-    }
+    for (size_t i = 0; i < a->done; i++)
+        answers_tell_findings(stdout, a->measured[i], &a->tables[i], 1);
     if (!a->measuring.quiet) {
         putchar('\n');
         messages_print(stdout, "Written      %s/report.html, with tables and plots next to it", a->path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* --check environment: what of this computer disturbs a measurement (doc/quiet-machine.md). */
-#include <sys/ioctl.h>
 
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
@@ -8,8 +7,9 @@
 #include "cli/messages.h"
 #include "cli/progress.h"
 #include "output/environment/findings.h"
+#include "util/screen_text.h"
 
-enum { USUAL_WIDTH = 100, LEAST_WIDTH = 40, JSON_BYTES = 100000 };
+enum { JSON_BYTES = 100000 };
 static const double CHECK_SECONDS = 1;
 
 struct check {
@@ -71,14 +71,6 @@ static int check_read(struct check *c)
 
 /* ---- telling ---- */
 
-static unsigned check_width(FILE *screen)
-{
-    struct winsize size;
-    if (ioctl(fileno(screen), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return USUAL_WIDTH;
-    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
-}
-
 static int check_print_json(FILE *stream, const void *data)
 {
     const struct check *c = data;
@@ -88,7 +80,7 @@ static int check_print_json(FILE *stream, const void *data)
 static int check_tell(const struct check *c)
 {
     FILE *screen = file_is_stdout(c->o->json) ? stderr : stdout;
-    environment_print(screen, &c->environment, &c->findings, check_width(screen));
+    environment_print(screen, &c->environment, &c->findings, screen_text_width(screen));
     int status = c->o->json != NULL ? file_write(c->o->json, check_print_json, c) : DONE;
     if (status != DONE || !c->o->strict)
         return status;

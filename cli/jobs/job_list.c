@@ -13,6 +13,7 @@
 #include "tables/published/sku.h"
 #include "tables/table/tables.h"
 #include "schedulers/simulate/workload/workload_drawn.h"
+#include "util/screen_text.h"
 
 enum { CHOICES_MAX = 8 };
 
@@ -24,8 +25,9 @@ static void print_kernel(const struct kernel *k, unsigned features)
         kernel_feature_names(k->features & ~features, names, sizeof(names));
         snprintf(lacking, sizeof(lacking), "no: %s", names);
     }
-    printf("%-14s %5u  %-6s %12u  %-7s  %-14s %s\n", k->name, k->width, kernel_weight_name(k->weight),
-           k->block_instructions[1], k->has_density ? "1/1-256" : "-", lacking, k->description);
+    int column = printf("%-14s %5u  %-6s %12u  %-7s  %-14s ", k->name, k->width, kernel_weight_name(k->weight),
+                        k->block_instructions[1], k->has_density ? "1/1-256" : "-", lacking);
+    screen_text_field(stdout, (unsigned)column, k->description);
 }
 
 static int job_list_kernels(void)
@@ -37,9 +39,16 @@ static int job_list_kernels(void)
            "what");
     for (size_t i = 0; i < count; i++)
         print_kernel(&kernels[i], features);
-    printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
-           "          (dependent on each other in the kernels NAME-chain, else independent);\n"
-           "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
+    static const char *const suffixes[][2] = {
+        {"\nSuffixes: ",
+         "NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows; dependent "
+         "on each other in the kernels NAME-chain, else independent)"},
+        {"          ", "NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty."}};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        fputs(suffixes[i][0], stdout);
+        screen_text_words(stdout, suffixes[i][1], 10, 10, screen_text_width(stdout));
+        putchar('\n');
+    }
     return DONE;
 }
 
@@ -49,8 +58,11 @@ static int list_machines(void)
     size_t n = machine_choices(choices, CHOICES_MAX);
     for (size_t i = 0; i < n; i++) {
         bool helps = !choices[i].usable && choices[i].remedy[0] != '\0';
-        printf("%-25s %-4s %s%s%s\n", choices[i].name, choices[i].usable ? "yes" : "no", choices[i].why,
-               helps ? "; remedy: " : "", helps ? choices[i].remedy : "");
+        char text[sizeof(choices[i].why) + sizeof(choices[i].remedy) + 20];
+        int column = printf("%-25s %-4s ", choices[i].name, choices[i].usable ? "yes" : "no");
+        snprintf(text, sizeof(text), "%s%s%s", choices[i].why, helps ? "; remedy: " : "",
+                 helps ? choices[i].remedy : "");
+        screen_text_field(stdout, (unsigned)column, text);
     }
     char **names;
     if (model_list(NULL, &names, &n) != 0)
@@ -121,7 +133,7 @@ static int list_tables(void)
     size_t n;
     const struct table_kind *const *tables = tables_all(&n);
     for (size_t i = 0; i < n; i++)
-        printf("%-12s %s\n", tables[i]->name, tables[i]->about);
+        screen_text_field(stdout, (unsigned)printf("%-12s ", tables[i]->name), tables[i]->about);
     printf("\n--table NAME measures one of them, --all measures all.\n");
     return DONE;
 }
@@ -150,12 +162,16 @@ static int list_workloads(void)
     return status;
 }
 
+static int list_options(void)
+{
+    option_list(stdout);
+    return DONE;
+}
+
 int job_list(const struct options *o)
 {
-    static int (*const lists[])(void) = {[LIST_KERNELS] = job_list_kernels,
-                                         [LIST_MACHINES] = list_machines,
-                                         [LIST_SKUS] = list_skus,
-                                         [LIST_TABLES] = list_tables,
-                                         [LIST_WORKLOADS] = list_workloads};
+    static int (*const lists[])(void) = {
+        [LIST_KERNELS] = job_list_kernels, [LIST_MACHINES] = list_machines,   [LIST_SKUS] = list_skus,
+        [LIST_TABLES] = list_tables,       [LIST_WORKLOADS] = list_workloads, [LIST_OPTIONS] = list_options};
     return o->quiet_given ? changed_settings_show(o) : lists[o->list]();
 }

@@ -12,6 +12,7 @@
 #include "cli/options/option_parts.h"
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
+#include "util/screen_text.h"
 #include "util/text_list.h"
 
 const char *argp_program_version = "characterize " VERSION;
@@ -19,9 +20,13 @@ const char *argp_program_version = "characterize " VERSION;
 enum { FIRST_KEY = 0x100 }; /* of option_table[0], for argp */
 
 /* Names that the argument of a job may have, and what later work does with it. */
-static const char *const list_names[] = {
-    [LIST_KERNELS] = "kernels", [LIST_MACHINES] = "machines",   [LIST_SKUS] = "skus",
-    [LIST_TABLES] = "tables",   [LIST_WORKLOADS] = "workloads", NULL};
+static const char *const list_names[] = {[LIST_KERNELS] = "kernels",
+                                         [LIST_MACHINES] = "machines",
+                                         [LIST_SKUS] = "skus",
+                                         [LIST_TABLES] = "tables",
+                                         [LIST_WORKLOADS] = "workloads",
+                                         [LIST_OPTIONS] = "options",
+                                         NULL};
 static const char *const export_names[] = {"header", "json", NULL};
 static const char *const check_names[] = {"environment", NULL};
 
@@ -259,7 +264,8 @@ static const struct option_row option_table[] = {
     {"check", "environment",
      "Show what disturbs measurements on this computer, at what cost, and the commands that change it", WITH_ANY,
      .take = take_job, JOB_CHECK, .names = check_names},
-    {"list", "WHAT", "List kernels, machines, skus, tables or workloads", WITH_ANY, .take = take_list, JOB_LIST},
+    {"list", "WHAT", "List kernels, machines, skus, tables, workloads or options", WITH_ANY, .take = take_list,
+     JOB_LIST, .names = list_names},
     {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
      JOB_RESTORE},
     {.about = "What to measure on, and how (--transition and tables):"},
@@ -394,6 +400,21 @@ static const struct option_row option_table[] = {
 };
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
+void option_list(FILE *out)
+{
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const struct option_row *p = &option_table[i];
+        char argument[200] = "";
+        if (p->name == NULL)
+            continue;
+        for (size_t k = 0; p->names != NULL && p->names[k] != NULL; k++)
+            text_list_add(argument, sizeof(argument), "|", "%s", p->names[k]);
+        if (p->names == NULL && p->argument != NULL)
+            snprintf(argument, sizeof(argument), "%s", p->argument);
+        fprintf(out, "--%s\t%s\t%s\n", p->name, argument, p->about);
+    }
+}
+
 static const char doc_text[] =
     "Measure what wide SIMD instructions do to a processor's frequency.\vExamples:\n"
     "  characterize --verdict --brief\n"
@@ -459,7 +480,7 @@ void option_parse_short_usage(void)
           "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
           "       characterize --analyze TRACE.csv | --simulate WORKLOAD --params EXPORT.json\n"
           "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
-          "       characterize --check environment | --list kernels|machines|skus|tables|workloads\n"
+          "       characterize --check environment | --list kernels|machines|skus|tables|workloads|options\n"
           "Example: characterize --transition 128fma:512fma\n"
           "characterize --help lists all options.\n",
           stderr);
@@ -478,6 +499,15 @@ static int take_rest(char **rest, struct options *o)
     return 0;
 }
 
+/* argp breaks the lines of --help at column 79 unless it is told otherwise. */
+static void set_help_width(void)
+{
+    char format[40];
+    unsigned width = screen_text_width(stdout);
+    snprintf(format, sizeof(format), "rmargin=%u", width < SCREEN_WIDTH ? width : SCREEN_WIDTH);
+    (void)setenv("ARGP_HELP_FMT", format, 0);
+}
+
 int option_parse(int argc, char **argv, struct options *o)
 {
     int end;
@@ -494,6 +524,7 @@ int option_parse(int argc, char **argv, struct options *o)
                                        .flags = p->optional ? OPTION_ARG_OPTIONAL : 0};
     }
     argp_err_exit_status = BAD_USAGE;
+    set_help_width();
     if (option_names_check(list, argc, argv, &end) != 0 || argp_parse(&parser, end, argv, 0, NULL, &s) != 0 ||
         (end < argc && take_rest(argv + end + 1, o) != 0))
         return BAD_USAGE;

@@ -28,7 +28,7 @@ enum job {
     JOB_CHECK,
     JOB_VERDICT
 };
-enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS };
+enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS, LIST_OPTIONS };
 
 /* A raw event, by its code or by a name that the machine has to know. */
 struct given_event {
@@ -125,6 +125,10 @@ struct options {
  * been said) or all done (--help, --version print and exit by themselves).
  */
 int option_parse(int argc, char **argv, struct options *o);
+
+/* All options for programs, such as completions of shells: a line each, its name, its argument ("" where it takes none;
+ * a|b where it is one of these) and what it is, separated by tabs. */
+void option_list(FILE *out);
 
 /* The few lines for a call without arguments, on standard error. */
 void option_parse_short_usage(void);

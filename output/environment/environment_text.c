@@ -6,31 +6,15 @@
 
 #include "output/environment/findings.h"
 #include "util/plain_text.h"
+#include "util/screen_text.h"
 #include "util/text_list.h"
 
 enum { COST_WIDTH = 8, ID_WIDTH = 17, LABEL_WIDTH = 8 };
 
-/* Prints words in lines of `width` columns, those after the first at column `indent`; `column`: where it begins. */
+/* Words behind what stands in the line, up to `column`; further lines at `indent`. */
 static void findings_wrap(FILE *out, const char *text, unsigned column, unsigned indent, unsigned width)
 {
-    bool begun = false;
-    for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
-        int length = (int)strcspn(at, " ");
-        unsigned columns = 0;
-        for (int i = 0; i < length; i++)
-            columns += (at[i] & 0xc0) != 0x80; /* UTF-8: one a character */
-        if (begun && column + 1 + columns > width) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (begun) {
-            putc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, at);
-        column += columns;
-        begun = true;
-        at += length;
-    }
+    screen_text_words(out, text, column, indent, width);
     putc('\n', out);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "output/plot/gnuplot.h"
+#include "util/xml_text.h"
 
 void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y,
                  enum plot_colour_name colour, const char *style)
@@ -23,6 +24,38 @@ void chart_plot(const struct canvas *k, size_t *n, const char *format, ...)
     fputs((*n)++ ? ", \\\n  " : "plot ", k->out);
     vfprintf(k->out, format, arguments);
     va_end(arguments);
+}
+
+enum { TIP_LEAST = 8 }; /* pixels of a box that is easily pointed at */
+
+static void tip_range(double *from, double *to)
+{
+    double lacking = fmax(0, TIP_LEAST - fabs(*to - *from)), low = fmin(*from, *to), high = fmax(*from, *to);
+    *from = low - lacking / 2;
+    *to = high + lacking / 2;
+}
+
+void chart_tip(const struct canvas *k, double left, double top, double right, double bottom, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    if (!k->tips || !isfinite(left + top + right + bottom))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    tip_range(&left, &right);
+    tip_range(&top, &bottom);
+    fprintf(k->tips, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>", left, top, right - left,
+            bottom - top);
+    xml_text(k->tips, text);
+    fputs("</title></rect>\n", k->tips);
+}
+
+double chart_pixel(double value, double lo, double hi, bool log_scale, double at_lo, double at_hi)
+{
+    double part = log_scale ? log(value / lo) / log(hi / lo) : (value - lo) / (hi - lo);
+    return at_lo + fmin(fmax(part, 0), 1) * (at_hi - at_lo);
 }
 
 void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour)

@@ -16,6 +16,7 @@ enum {
 
 struct canvas {
     FILE *out;
+    FILE *tips; /* chart_tip(); NULL: none are wanted */
     const struct chart *chart;
     int height;
 };
@@ -35,6 +36,11 @@ void chart_label(const struct canvas *k, const char *text, size_t most, double x
                  enum plot_colour_name colour, const char *style);
 /* One more part of gnuplot's command `plot`, as printf has it; *n: how many there are already. */
 void chart_plot(const struct canvas *k, size_t *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A text that a reader sees who points at this box, made a few pixels large at least; printf's. */
+void chart_tip(const struct canvas *k, double left, double top, double right, double bottom, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Where a value stands between two pixels, as far as it is between lo and hi. */
+double chart_pixel(double value, double lo, double hi, bool log_scale, double at_lo, double at_hi);
 /* A filled box without border. */
 void chart_box(const struct canvas *k, double left, double top, double right, double bottom, unsigned colour);
 /* The colour of a series, or CHART_MUTED and the like, as "#rrggbb", and as a number. */

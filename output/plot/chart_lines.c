@@ -155,10 +155,15 @@ static void chart_lines_print_curve(const struct canvas *k, const struct chart_s
         chart_plot(k, n, "$s%zu using 1:2 with lines lw 0.6 lc rgb '#b0%s'", i, colour + 1);
         return;
     }
+    if (s->band)
+        chart_plot(k, n, "$s%zu using 1:3:4 with filledcurves fs solid 1.0 noborder lc rgb '#a0%s'", i, colour + 1);
     if (s->line)
-        chart_plot(k, n, "$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", i, s->faint ? "1.2" : "1.8", dash,
-                   colour);
-    if (has_limits(s))
+        chart_plot(k, n, "$s%zu using 1:2 with lines lw %s dt %d lc rgb '%s'", i,
+                   s->strong  ? "3.5"
+                   : s->faint ? "1.2"
+                              : "1.8",
+                   dash, colour);
+    if (!s->band && has_limits(s))
         chart_plot(k, n, "$s%zu using 1:3:(0):($4-$3) with vectors nohead lw 1.4 lc rgb '%s'", i, colour);
     if (s->mark >= 0 && (s->n <= LINE_ONLY || !s->line))
         chart_plot(k, n, "$s%zu using 1:2 with points pt %d ps %s lw 1.5 lc rgb '%s'", i, chart_mark(s->mark),
@@ -200,15 +205,49 @@ static void chart_lines_common(const struct canvas *k, const struct place *at, c
                 plot_colours[PLOT_INK].plain);
     if (!k->chart->n_spans)
         return;
+    chart_spans_tips(k, at);
     chart_spans_data(k, at);
     chart_plot(k, n, "$spans using 1:(%.8g):1:2:(%.8g):(%.8g):3 with boxxyerror lc rgb variable fs solid 1.0 noborder",
                y->lo, y->lo, y->hi);
 }
 
-void chart_lines_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
+/* Of each mark; the points of a curve that are not marked tell nothing. */
+static void point_tips(const struct canvas *k, const struct chart_panel *p, const struct place *at,
+                       const struct range *x, const struct range *y)
+{
+    for (size_t i = 0; i < p->n_series; i++) {
+        const struct chart_series *s = &p->series[i];
+        for (size_t j = 0; j < s->n && s->mark >= 0 && !s->many && (s->n <= LINE_ONLY || !s->line); j++) {
+            const struct chart_point *q = &s->points[j];
+            if (!isfinite(q->y))
+                continue;
+            double column = chart_pixel(beside(p, i, q->x, x, at->right - at->left), x->lo, x->hi, p->log_x, at->left,
+                                        at->right);
+            double row = chart_pixel(q->y, y->lo, y->hi, p->log_y, at->bottom, at->area);
+            char limits[60] = "";
+            if (isfinite(q->lo) && isfinite(q->hi))
+                snprintf(limits, sizeof limits, " [%.4g, %.4g]", q->lo, q->hi);
+            chart_tip(k, column, row, column, row, "%s, %s %.6g: %.4g%s", s->name, p->x_label, q->x, q->y, limits);
+        }
+    }
+}
+
+/* Values so near to each other that a logarithmic axis would have no number are drawn on a linear one. */
+static struct chart_panel readable(const struct chart *c, const struct chart_panel *p)
+{
+    struct chart_panel own = *p;
+    struct range x, y;
+    double tics[2];
+    ranges(c, p, &x, &y);
+    own.log_y = p->log_y && chart_log_tics(y.lo, y.hi, tics, 2) == 2;
+    return own;
+}
+
+void chart_lines_draw(const struct canvas *k, const struct chart_panel *panel, const struct place *at)
 {
     struct range x, y;
     size_t n = 0;
+    const struct chart_panel own = readable(k->chart, panel), *p = &own;
     ranges(k->chart, p, &x, &y);
     print_data(k, p, &x, at->right - at->left);
     chart_axis(k, 'x', x.lo, x.hi, p->log_x, at->axis);
@@ -219,6 +258,7 @@ void chart_lines_draw(const struct canvas *k, const struct chart_panel *p, const
     chart_lines_across(k, p, &y, at);
     if (k->chart->one_axis)
         chart_lines_common(k, at, &y, &n);
+    point_tips(k, p, at, &x, &y);
     for (size_t i = 0; i < p->n_series; i++)
         if (p->series[i].n > 0)
             chart_lines_print_curve(k, &p->series[i], i, &n);

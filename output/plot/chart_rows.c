@@ -141,6 +141,33 @@ static void bar_texts(const struct canvas *k, const struct chart_panel *p, doubl
     }
 }
 
+/* The name that the legend has for a bar's colour; "": none. */
+static const char *bar_kind(const struct chart_panel *p, const struct chart_bar *b)
+{
+    for (size_t i = 0; i < p->n_legend; i++)
+        if (p->legend[i].colour == b->colour)
+            return p->legend[i].name;
+    return "";
+}
+
+static void bar_tips(const struct canvas *k, const struct chart_panel *p, const struct place *at, double lo, double hi)
+{
+    double row = (double)(at->bottom - at->area) / (double)p->categories.n;
+    for (size_t i = 0; i < p->n_bars; i++) {
+        const struct chart_bar *b = &p->bars[i];
+        double half = 0.36 * row / (b->lanes > 1 ? b->lanes : 1), y = at->area + (bar_middle(b) + 0.5) * row;
+        double to = chart_pixel(b->to, lo, hi, p->log_x, at->left, at->right);
+        double from = b->dot ? to : chart_pixel(fmax(b->from, lo), lo, hi, p->log_x, at->left, at->right);
+        const char *kind = bar_kind(p, b);
+        char limits[60] = "", value[40];
+        snprintf(value, sizeof value, "%.4g", b->to);
+        if (isfinite(b->lo) && isfinite(b->hi))
+            snprintf(limits, sizeof limits, " [%.4g, %.4g]", b->lo, b->hi);
+        chart_tip(k, from, y - half, to, y + half, "%s%s%s: %s%s", p->categories.name[b->category], *kind ? ", " : "",
+                  kind, *b->text && !*limits ? b->text : value, limits);
+    }
+}
+
 void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const struct place *at)
 {
     double lo, hi;
@@ -154,6 +181,7 @@ void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const 
     fputs("set grid noytics\n", k->out);
     chart_x_label(k, at->axis ? p->x_label : "");
     bar_texts(k, p, (at->right - at->left) / (hi - lo));
+    bar_tips(k, p, at, lo, hi);
     if (any_bar(p, BAR_FULL))
         chart_plot(k, &n, "$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder");
     if (any_bar(p, BAR_HATCHED))
@@ -250,6 +278,22 @@ static void cell_texts(const struct canvas *k, const struct chart_panel *p, int 
     }
 }
 
+static void cell_tips(const struct canvas *k, const struct chart_panel *p, const struct place *at, int side)
+{
+    for (size_t row = 0; row < p->categories.n; row++)
+        for (size_t column = 0; column < p->columns.n; column++) {
+            const struct chart_cell *c = &p->cells[row * p->columns.n + column];
+            double x = at->left + (double)column * side, y = at->area + (double)row * CELL_HEIGHT;
+            char value[40];
+            snprintf(value, sizeof value, "%.4g", c->value);
+            chart_tip(k, x, y, x + side, y + CELL_HEIGHT, "%s \xE2\x86\x92 %s: %s", p->categories.name[row],
+                      p->columns.name[column],
+                      *c->text                 ? c->text
+                      : c->state == CELL_VALUE ? value
+                                               : "not measured");
+        }
+}
+
 static void cell_names(const struct canvas *k, const struct chart_panel *p, const struct place *at, int side)
 {
     bool fit = names_fit(p);
@@ -299,6 +343,7 @@ void chart_cells_draw(const struct canvas *k, const struct chart_panel *p, const
             (double)p->columns.n - 0.5);
     cell_texts(k, p, side);
     cell_names(k, p, at, side);
+    cell_tips(k, p, at, side);
     cell_key(k, p, at);
     if (values)
         chart_plot(k, &n, "$values using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder");

@@ -213,7 +213,7 @@ static int place_panels(const struct chart *c, int top, struct place *at, size_t
     return end;
 }
 
-int chart_script(const struct chart *c, enum plot_form form, FILE *out)
+int chart_script(const struct chart *c, enum plot_form form, FILE *out, FILE *tips)
 {
     struct place at[CHART_PANELS_MAX];
     size_t first = 0, last = last_panel(c);
@@ -225,7 +225,7 @@ int chart_script(const struct chart *c, enum plot_form form, FILE *out)
     if (c->n_spans && !labels)
         return -1;
     int end = place_panels(c, top + chart_spans_head(c, rows), at, &first);
-    struct canvas k = {out, c, end + MARGIN + (c->n_spans || *c->note ? CHART_SPANS_FOOT : 0)};
+    struct canvas k = {out, tips, c, end + MARGIN + (c->n_spans || *c->note ? CHART_SPANS_FOOT : 0)};
     chart_script_begin(&k, form);
     chart_script_head(&k, c);
     if (labels)

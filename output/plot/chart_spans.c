@@ -133,3 +133,15 @@ void chart_spans_data(const struct canvas *k, const struct place *at)
     }
     fputs("END\n", k->out);
 }
+
+void chart_spans_tips(const struct canvas *k, const struct place *at)
+{
+    const struct chart *c = k->chart;
+    for (size_t i = 0; i < c->n_spans; i++) {
+        const struct chart_span *s = &c->spans[i];
+        if (s->to >= c->x_lo && s->from <= c->x_hi)
+            chart_tip(k, chart_pixel(s->from, c->x_lo, c->x_hi, false, at->left, at->right), at->area,
+                      chart_pixel(s->to, c->x_lo, c->x_hi, false, at->left, at->right), at->bottom, "%s%s%s", s->text,
+                      *s->told ? ": " : "", s->told);
+    }
+}

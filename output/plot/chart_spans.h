@@ -34,5 +34,7 @@ void chart_spans_draw_labels(const struct canvas *k, const struct chart_span_lab
                              const struct place *at);
 /* The kinds with their colours and the chart's note, below the last panel. */
 void chart_spans_draw_foot(const struct canvas *k, const struct place *at);
+/* What a reader sees who points at a span of a panel: which it is, from when to when. */
+void chart_spans_tips(const struct canvas *k, const struct place *at);
 /* The data block $spans of a panel. */
 void chart_spans_data(const struct canvas *k, const struct place *at);

@@ -18,6 +18,13 @@
 int trace_chart(const struct trace *t, const struct phases *p, struct chart *c, char *why, size_t why_size);
 
 /*
+ * course_chart.c. A switch of which only its phases are known (a phases file, doc/formats.md): frequency and IPC as
+ * those phases have them, the phases shaded and named, around where something happens. Returns 0, or -1 with one line
+ * in `why`.
+ */
+int course_chart(const char *phases_json, unsigned cores, struct chart *c, char *why, size_t why_size);
+
+/*
  * table_chart.c. A table of results, as its kind describes it (the hook `plot`), with this title (NULL: the table's
  * name). Tables may have more columns than their kind, and lack those of limits. Returns 0, or -1 with one line in
  * `why`: no rows, no values, no plot for a table of this name, out of memory.

@@ -35,18 +35,28 @@ int plot_worth(const struct chart *c, const char *nothing, char *why, size_t why
     return error_line(why, why_size, "%s", c->failed ? "out of memory" : nothing);
 }
 
-/* What gnuplot draws, malloc'ed, with a NUL behind its *size bytes; NULL with a line in `why`. */
-static char *plot_image(const struct chart *c, enum plot_form form, size_t *size, char *why, size_t why_size)
+/* An SVG image with these boxes over all else, in place of *image, whose *size grows. False: out of memory. */
+static bool add_tips(char **image, size_t *size, const char *tips)
 {
-    char *script = NULL, *bytes = NULL;
-    size_t length = 0;
-    if (!plot_possible()) {
-        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
-        return NULL;
-    }
-    FILE *out = open_memstream(&script, &length);
-    int drawn = out != NULL ? chart_script(c, form, out) : -1, image = memfd_create("image", MFD_CLOEXEC);
-    if (out == NULL || fclose(out) != 0 || drawn != 0 || image < 0)
+    const char *end = strstr(*image, "</svg>");
+    char *both = NULL;
+    int length = end == NULL ? -1
+                             : asprintf(&both, "%.*s<g class='tips' fill='none' pointer-events='all'>\n%s</g>\n%s",
+                                        (int)(end - *image), *image, tips, end);
+    if (length < 0)
+        return end == NULL;
+    free(*image);
+    *image = both;
+    *size = (size_t)length;
+    return true;
+}
+
+/* What gnuplot makes of a script, malloc'ed, with a NUL behind its *size bytes; NULL with a line in `why`. */
+static char *image_of(const char *script, size_t length, size_t *size, char *why, size_t why_size)
+{
+    char *bytes = NULL;
+    int image = memfd_create("image", MFD_CLOEXEC);
+    if (image < 0)
         snprintf(why, why_size, "out of memory for the plot");
     else if (gnuplot_run(script, length, image, why, why_size) == 0) {
         off_t end = lseek(image, 0, SEEK_END);
@@ -58,9 +68,33 @@ static char *plot_image(const struct chart *c, enum plot_form form, size_t *size
             bytes = NULL;
         }
     }
-    free(script);
     if (image >= 0)
         close(image);
+    return bytes;
+}
+
+/* The image of a chart, as image_of(). */
+static char *plot_image(const struct chart *c, enum plot_form form, size_t *size, char *why, size_t why_size)
+{
+    char *script = NULL, *told = NULL, *bytes = NULL;
+    size_t length = 0, told_length = 0;
+    if (!plot_possible()) {
+        snprintf(why, why_size, "gnuplot is not installed: %s", gnuplot_remedy);
+        return NULL;
+    }
+    FILE *out = open_memstream(&script, &length), *tips = open_memstream(&told, &told_length);
+    bool drawn = out != NULL && tips != NULL && chart_script(c, form, out, tips) == 0;
+    drawn = (out == NULL || fclose(out) == 0) && drawn;
+    drawn = (tips == NULL || fclose(tips) == 0) && drawn;
+    if (drawn)
+        bytes = image_of(script, length, size, why, why_size);
+    if (!drawn || (bytes != NULL && form == PLOT_SVG && !add_tips(&bytes, size, told))) {
+        snprintf(why, why_size, "out of memory for the plot");
+        free(bytes);
+        bytes = NULL;
+    }
+    free(script);
+    free(told);
     return bytes;
 }
 

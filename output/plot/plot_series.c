@@ -168,6 +168,17 @@ static double usual_count(const struct binned *s, size_t n)
     return used > 0 ? order_nth_smallest(s->scratch, used, used / 2) : 0;
 }
 
+/* A bin's middle, of chains timed by a clock in steps not the median (analysis/phases/repetitions/clock.h); as limits
+ * of a band the middle 80 % of its values, which the middle may leave in another unit. */
+static void add_bin(const struct drawing *d, double time_us, const struct clock_reading *clock,
+                    enum trace_channel channel, double *value, size_t n, double *scratch)
+{
+    double lo = d->s->band ? order_nth_smallest(value, n, n / 10) : NAN;
+    double hi = d->s->band ? order_nth_smallest(value, n, n - 1 - n / 10) : NAN;
+    double middle = clock->instant ? clock_middle(clock, channel, value, n, scratch) : order_median(value, n);
+    chart_add_point(d->c, d->s, time_us / d->g->unit_us, middle, lo, hi);
+}
+
 static void join_medians(const struct drawing *d, const struct bins *b, const struct binned *s,
                          enum trace_channel channel)
 {
@@ -185,9 +196,7 @@ static void join_medians(const struct drawing *d, const struct bins *b, const st
         if (empty > 2 && d->s->n > 0)
             chart_add_break(d->c, d->s);
         empty = 0;
-        /* of chains timed by a clock in steps not the median (analysis/phases/repetitions/clock.h) */
-        add_point(d, bin_middle(b, i),
-                  clock.instant ? clock_middle(&clock, channel, value, n, s->scratch) : order_median(value, n));
+        add_bin(d, bin_middle(b, i), &clock, channel, value, n, s->scratch);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
+#include "output/plot/phase_span.h"
 #include "output/plot/plot_series.h"
 #include "util/error.h"
 #include "util/order.h"
@@ -18,11 +19,6 @@ enum { FAINT_BUDGET = 160000, BINS = 2000 };
 /* Pixels. */
 enum { FIRST_PANEL = 210, OTHER_PANEL = 140 };
 static const double OUTER_SHARE = 0.005; /* of the samples, at either end: they do not decide the value axis */
-
-static const unsigned kind_colour[] = {
-    [PHASE_STEADY] = 0xe7f3e4, [PHASE_THROTTLE] = 0xfce0bd, [PHASE_HALT] = 0xf3b9b6,
-    [PHASE_SLOW] = 0xd3e3f6,   [PHASE_RAMP] = 0xe3d9f2,     [PHASE_UNKNOWN] = 0xdedede,
-};
 
 /* A trace, and what is known of it while its chart is made. */
 struct traced {
@@ -97,9 +93,28 @@ static size_t faint_budget(const struct traced *l)
     return FAINT_BUDGET / (panels > 0 ? panels : 1);
 }
 
+/* Samples in steps of a coarse clock are a cloud, in which single repetitions cannot be followed. */
+static bool is_cloud(const struct traced *l)
+{
+    return l->p->runs_used > 1 && clock_reading_of(l->t).instant;
+}
+
+static void put_band(struct traced *l, struct chart_panel *p, enum trace_channel channel)
+{
+    struct chart_series *s = curve(l, p, "median", 0);
+    if (s)
+        s->band = true;
+    l->faint_runs = l->p->runs_used;
+    plot_series_median(l->t, &l->grid, channel, BINS, l->c, s);
+}
+
 /* All repetitions of a channel, and the median over them; of a single one there is no median. */
 static void put_channel(struct traced *l, struct chart_panel *p, enum trace_channel channel)
 {
+    if (is_cloud(l)) {
+        put_band(l, p, channel);
+        return;
+    }
     struct chart_series *s = curve(l, p, "single repetitions", 0);
     size_t runs = plot_series_faint(l->t, &l->grid, channel, BINS, faint_budget(l), l->c, s);
     if (s)
@@ -148,19 +163,6 @@ static void add_panel(struct traced *l, const char *label, enum trace_channel fi
 
 /* ---- phases ---- */
 
-static void label_texts(const struct phase *p, char *full, char *brief, size_t size)
-{
-    const char *kind = phases_kind_name(p->kind);
-    snprintf(brief, size, "%s", kind);
-    snprintf(full, size, "%s", kind);
-    if (p->kind == PHASE_THROTTLE && isfinite(p->ipc_ratio))
-        snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
-    else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
-        snprintf(full, size, "%s L%d", kind, p->level);
-    else if (p->kind == PHASE_RAMP)
-        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind, p->tau_us.value);
-}
-
 static double phase_end(const struct traced *l, size_t i)
 {
     const struct phases *p = l->p;
@@ -172,14 +174,8 @@ static double phase_end(const struct traced *l, size_t i)
 
 static void put_spans(struct traced *l)
 {
-    for (size_t i = 0; i < l->p->n_phases; i++) {
-        const struct phase *p = &l->p->phases[i];
-        struct chart_span span = {.from = p->start_us / l->grid.unit_us,
-                                  .to = phase_end(l, i) / l->grid.unit_us,
-                                  .colour = kind_colour[p->kind]};
-        label_texts(p, span.text, span.kind, sizeof span.text);
-        chart_add_span(l->c, &span);
-    }
+    for (size_t i = 0; i < l->p->n_phases; i++)
+        phase_span_add(l->c, &l->p->phases[i], phase_end(l, i), l->grid.unit_us);
 }
 
 /* ---- all of it ---- */
@@ -220,9 +216,9 @@ static void put_titles(struct traced *l)
     if (l->faint_runs < p->runs_used)
         text_list_add(c->subtitle, size, ", ", "%zu drawn", l->faint_runs);
     snprintf(c->note, sizeof c->note, "%s%s",
-             p->runs_used < 2                 ? "one repetition"
-             : clock_reading_of(l->t).instant ? "thin: single repetitions, in steps of the clock; thick: all together"
-                                              : "thin: single repetitions, thick: median over them",
+             p->runs_used < 2 ? "one repetition"
+             : is_cloud(l)    ? "band: the middle 80 % of the samples, in steps of the clock; line: all together"
+                              : "thin: single repetitions, thick: median over them",
              c->x_lo <= 0 && c->x_hi >= 0 ? "; dashed: time 0" : "");
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The report of a whole measurement as one page: report.html, with its style and its pictures inside, without scripts
- * and without anything fetched from elsewhere. Pure: it prints finished tables and the texts that it is given.
+ * The report of a whole measurement as one page: report.html, with its style, its script and its pictures inside, and
+ * without anything fetched from elsewhere; without scripts it shows the same. Pure: it prints finished tables and
+ * the texts that it is given.
  */
 #pragma once
 
@@ -16,9 +17,10 @@
 /* ---- report_words.c: the words and the look of the report, read from the data folder: data/report/ ---- */
 
 struct report_words {
-    struct template_file page, table; /* of a table: of its section */
-    struct template_file style;       /* CSS */
-    json_t *all, *columns, *sources;  /* words.json; headings of columns by name, publications by letter */
+    struct template_file page, table;   /* of a table: of its section */
+    struct template_file style, script; /* CSS; what sorts tables */
+    /* words.json; headings of columns by name, publications by letter, words that the report explains */
+    json_t *all, *columns, *sources, *glossary;
 };
 
 /* Returns 0, or -1 with one line in `why`: which file is not there or cannot be used, and what would work. */
@@ -37,8 +39,8 @@ bool report_words_cites(const char *text, char letter);
 enum { REPORT_FINDINGS_MAX = 10 };
 
 /* Rows of a table that are shown before the reader opens the others, and rows in the page, which are all printed:
- * of a longer table the page names the file. */
-enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000 };
+ * of a longer table the page names the file; and rows on paper, as data/report/style.css has them. */
+enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000, REPORT_ROWS_PAPER = 8 };
 
 enum { REPORT_FILES_MAX = 4, REPORT_PARTS_MAX = 32 };
 
@@ -59,7 +61,10 @@ struct report_head {
     /* other pages beside this one, which its contents link: profile.html */
     const char *const *pages;
     size_t n_pages;
-    const char *verdict; /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not tell */
+    /* the widest switch: its picture, of plot_svg(), with its name; or why there is none */
+    const char *course_svg, *course_title, *course_why;
+    const char *course_notes; /* lines: what its figures do not show; may be NULL */
+    const char *verdict;      /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not tell */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */
@@ -73,10 +78,10 @@ struct report_part {
 };
 
 /*
- * Writes the page (data/report/page.html.in). Sections: the verdict, the machine and how it was set, findings (the
- * first line of each table first, then second and third ones, REPORT_FINDINGS_MAX in all), each table, what could not
- * be measured (equal reasons together), how it was done, files. Returns 0, or -1 with one line in `why`: out of memory,
- * or a template with an unknown or a missing place; with none where the stream failed.
+ * Writes the page (data/report/page.html.in). Sections: the verdict, findings (the first line of each table first, then
+ * second and third ones, REPORT_FINDINGS_MAX in all), the widest switch, each table, the machine and how it was set,
+ * what could not be measured (equal reasons together), how it was done, words, files. Returns 0, or -1 with one line in
+ * `why`: out of memory, or a template with an unknown or a missing place; with none where the stream failed.
  */
 int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
                 const struct report_part *parts, size_t n, char *why, size_t why_size);

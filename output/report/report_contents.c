@@ -7,6 +7,7 @@
 
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
+#include "output/report/report_course.h"
 #include "output/verdict/verdict.h"
 
 char *report_contents_findings(const struct table_kind *k, const struct table *t)
@@ -46,6 +47,26 @@ static void add_notes(struct report_contents *c, const char *notes)
     }
 }
 
+static void draw_course(struct report_contents *c, const struct table *tables, size_t n)
+{
+    struct report_course course;
+    struct chart chart = {0};
+    char *why = c->course_why;
+    size_t size = sizeof c->course_why;
+    if (!report_course_choose(tables, n, &course))
+        snprintf(why, size, "no switch to wider or heavier code was measured");
+    else if (course_chart(course.phases, course.cores, &chart, why, size) == 0)
+        c->course_svg = plot_svg(&chart, why, size);
+    if (course.phases)
+        report_course_notes(tables, &course, c->course_notes, sizeof c->course_notes);
+    snprintf(c->course_title, sizeof c->course_title, "%s", chart.title);
+    chart_free(&chart);
+    c->head.course_svg = c->course_svg;
+    c->head.course_title = c->course_title;
+    c->head.course_why = c->course_why;
+    c->head.course_notes = c->course_notes;
+}
+
 struct report_contents *report_contents_new(const struct table *tables, size_t n, const char *const *failures,
                                             const char *command)
 {
@@ -68,6 +89,7 @@ struct report_contents *report_contents_new(const struct table *tables, size_t n
                                    .pages = c->pages,
                                    .verdict = c->verdict,
                                    .incomplete = failures[0] != NULL};
+    draw_course(c, tables, n);
     verdict_lines(tables, n, c->verdict, sizeof c->verdict);
     for (size_t i = 0; failures[i]; i++)
         add_note(c, failures[i], strlen(failures[i]));
@@ -115,5 +137,7 @@ void report_contents_free(struct report_contents *c)
         free(c->texts[i].findings);
         free(c->texts[i].svg);
     }
+    if (c)
+        free(c->course_svg);
     free(c);
 }

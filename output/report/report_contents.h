@@ -3,9 +3,10 @@
 #pragma once
 
 #include "output/report/report.h"
+#include "tables/table/chart.h"
 #include "tables/table/tables.h"
 
-enum { REPORT_VERDICT_MAX = 2000, REPORT_NOTES_MAX = 24, REPORT_PAGES_MAX = 4 };
+enum { REPORT_COURSE_NOTES_MAX = 3000, REPORT_VERDICT_MAX = 2000, REPORT_NOTES_MAX = 24, REPORT_PAGES_MAX = 4 };
 
 /* What a part refers to. */
 struct report_texts {
@@ -20,6 +21,7 @@ struct report_contents {
     struct report_texts texts[REPORT_PARTS_MAX];
     const char *notes[REPORT_NOTES_MAX], *pages[REPORT_PAGES_MAX];
     char verdict[REPORT_VERDICT_MAX];
+    char *course_svg, course_title[CHART_NAME_MAX], course_why[400], course_notes[REPORT_COURSE_NOTES_MAX];
     char note_text[REPORT_NOTES_MAX][700], command[2000];
 };
 

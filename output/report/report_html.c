@@ -125,6 +125,32 @@ static void page_sources(FILE *out, const struct page *p)
     }
 }
 
+static void page_glossary(FILE *out, const struct page *p)
+{
+    const char *word;
+    json_t *meaning;
+    json_object_foreach(p->words->glossary, word, meaning)
+    {
+        html_fact(out, word, json_string_value(meaning));
+    }
+}
+
+/* The widest switch, or why it is not shown. */
+static void page_course(struct template_values *v, const struct report_head *h)
+{
+    bool possible = h->course_svg && svg_inline_possible(h->course_svg);
+    html_text(template_value(v, "COURSE_TITLE"), h->course_title);
+    template_value(v, "COURSE");
+    if (possible)
+        svg_inline(v->out, h->course_svg, "course-", h->course_title ? h->course_title : "The widest switch");
+    html_each_line(template_value(v, "COURSE_NOTES"), "<li>", h->course_notes, "</li>\n");
+    template_value(v, "NO_COURSE");
+    if (!possible)
+        html_text(v->out, h->course_svg                     ? "gnuplot's output cannot be embedded in this page"
+                          : h->course_why && *h->course_why ? h->course_why
+                                                            : "no switch to wider or heavier code was measured");
+}
+
 static void page_files(FILE *out, const struct page *p)
 {
     for (size_t i = 0; i < p->head->n_files; i++)
@@ -167,6 +193,10 @@ static int page_put(struct template_values *v, const struct page *p, char *why, 
         html_print(out, "<li>%s</li>\n", h->notes[i]);
     html_each_line(template_value(v, "VERDICT"), "<li>", h->verdict, "</li>\n");
     page_findings(template_value(v, "FINDINGS"), p);
+    template_value(v, "NOTE_COUNT");
+    if (h->n_notes)
+        fprintf(out, "%zu note%s", h->n_notes, h->n_notes == 1 ? "" : "s");
+    page_course(v, h);
     template_value(v, "TABLES");
     for (size_t i = 0; i < p->n && status == 0; i++)
         status = report_section(out, p->words, &p->parts[i], i + 1, why, why_size);
@@ -175,6 +205,7 @@ static int page_put(struct template_values *v, const struct page *p, char *why, 
     for (size_t i = 0; i < p->n; i++)
         html_fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
     page_sources(template_value(v, "SOURCES"), p);
+    page_glossary(template_value(v, "GLOSSARY"), p);
     page_files(template_value(v, "FILES"), p);
     page_foot(template_value(v, "FOOT"), h);
     return status;

@@ -14,6 +14,7 @@ bool report_page_values(struct template_values *v, const struct report_words *w,
         return false;
     fputs(modelled ? " (modelled)" : "", template_value(v, "MODELLED_TITLE"));
     fputs(w->style.text, template_value(v, "STYLE"));
+    fputs(w->script.text, template_value(v, "SCRIPT"));
     template_flag(v, "MODELLED", modelled);
     return true;
 }

@@ -130,6 +130,28 @@ static void report_table_number(FILE *out, const struct table_column *c, double 
         fprintf(out, "%.*f", c->decimals, plain_number(value, c->decimals));
 }
 
+/* What the reader sees who points at a value with limits. */
+static void report_table_told(FILE *out, const struct table *t, size_t row, const struct shown_column *s, double lo,
+                              double hi)
+{
+    const struct table_column *c = &t->columns[s->value];
+    double n = table_number(t, row, "n");
+    fputs(" title=\"95 % limits:", out);
+    if (isfinite(lo)) {
+        fputs(" from ", out);
+        report_table_number(out, c, lo);
+    }
+    if (isfinite(hi)) {
+        fputs(" to ", out);
+        report_table_number(out, c, hi);
+    }
+    if (c->unit && *c->unit && strcmp(c->unit, "1") != 0)
+        html_print(out, " %s", readable_unit(c->unit));
+    if (isfinite(n))
+        fprintf(out, "; n = %.0f", n);
+    fputs("\"", out);
+}
+
 static void report_table_limits(FILE *out, const struct table_column *c, double lo, double hi)
 {
     fputs(" <span class=\"limits\">[", out);
@@ -149,7 +171,7 @@ static void report_table_field(FILE *out, const struct table *t, size_t row, con
     const char *tag = heads_row ? "th scope=\"row\"" : "td";
     bool text = c->type == TABLE_TEXT;
     if (text ? v[s->value].text == NULL : !isfinite(v[s->value].number)) {
-        fprintf(out, "<%s class=\"absent\">\xE2\x80\x93</%s>", tag, heads_row ? "th" : "td");
+        fprintf(out, "<%s class=\"absent\" title=\"not measured\">\xE2\x80\x93</%s>", tag, heads_row ? "th" : "td");
         return;
     }
     if (text) {
@@ -157,9 +179,12 @@ static void report_table_field(FILE *out, const struct table *t, size_t row, con
         fprintf(out, "<%s%s>", tag, wraps ? " class=\"long\"" : "");
         html_text(out, v[s->value].text);
     } else {
-        fprintf(out, "<%s class=\"number\">", tag);
-        report_table_number(out, c, v[s->value].number);
         double lo = s->lo >= 0 ? v[s->lo].number : NAN, hi = s->hi >= 0 ? v[s->hi].number : NAN;
+        fprintf(out, "<%s class=\"number\"", tag);
+        if (isfinite(lo) || isfinite(hi))
+            report_table_told(out, t, row, s, lo, hi);
+        fputs(">", out);
+        report_table_number(out, c, v[s->value].number);
         if (isfinite(lo) || isfinite(hi))
             report_table_limits(out, c, lo, hi);
     }
@@ -195,6 +220,16 @@ static void too_long(FILE *out, const struct table *t, const char *csv)
     fputs(".</p>\n", out);
 }
 
+/* Paper has room for the first rows only: the style sheet leaves the others out (.rows.long). */
+static void tell_paper(FILE *out, const struct table *t, const char *csv)
+{
+    if (t->n_rows <= REPORT_ROWS_PAPER)
+        return;
+    fprintf(out, "<p class=\"note paper\">On paper: the first %d of %zu rows; all are in ", REPORT_ROWS_PAPER,
+            t->n_rows);
+    html_print(out, "%s.</p>\n", csv ? csv : "this page");
+}
+
 void report_table(FILE *out, const struct report_words *w, const struct table *t, const char *caption, const char *id,
                   const char *csv)
 {
@@ -220,7 +255,8 @@ void report_table(FILE *out, const struct report_words *w, const struct table *t
         rows(out, t, columns, n, first, in_page);
         fputs("</tbody>\n", out);
     }
-    fputs("</table>\n</div>\n</div>\n", out);
+    fputs("</table>\n</div>\n<p class=\"hint\">Wider than the page: it scrolls sideways.</p>\n</div>\n", out);
+    tell_paper(out, t, csv);
     tell_same_words(out, w, t);
     tell_empty_columns(out, w, t);
     if (in_page < t->n_rows)

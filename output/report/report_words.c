@@ -16,12 +16,16 @@ static int read_words(struct report_words *w, char *why, size_t why_size)
     w->all = json_loads(file.text, JSON_REJECT_DUPLICATES, &error);
     w->columns = json_object_get(w->all, "columns");
     w->sources = json_object_get(w->all, "sources");
-    bool usable = json_is_object(w->columns) && json_is_object(w->sources);
+    w->glossary = json_object_get(w->all, "glossary");
+    bool usable = json_is_object(w->columns) && json_is_object(w->sources) && json_is_object(w->glossary);
     if (!w->all)
         snprintf(why, why_size, "%.400s:%d:%d: %.100s; %s", file.path, error.line, error.column, error.text, remedy);
     else if (!usable)
         snprintf(why, why_size, "%.400s has no object '%s'; %s", file.path,
-                 json_is_object(w->columns) ? "sources" : "columns", remedy);
+                 !json_is_object(w->columns)   ? "columns"
+                 : !json_is_object(w->sources) ? "sources"
+                                               : "glossary",
+                 remedy);
     template_file_free(&file);
     return usable ? 0 : -1;
 }
@@ -31,7 +35,8 @@ int report_words_read(struct report_words *w, char *why, size_t why_size)
     memset(w, 0, sizeof *w);
     if (template_read(&w->page, "report", "page", ".html.in", why, why_size) == 0 &&
         template_read(&w->table, "report", "table", ".html.in", why, why_size) == 0 &&
-        template_read(&w->style, "report", "style", ".css", why, why_size) == 0 && read_words(w, why, why_size) == 0)
+        template_read(&w->style, "report", "style", ".css", why, why_size) == 0 &&
+        template_read(&w->script, "report", "script", ".js", why, why_size) == 0 && read_words(w, why, why_size) == 0)
         return 0;
     report_words_free(w);
     return -1;
@@ -42,6 +47,7 @@ void report_words_free(struct report_words *w)
     template_file_free(&w->page);
     template_file_free(&w->table);
     template_file_free(&w->style);
+    template_file_free(&w->script);
     json_decref(w->all);
     memset(w, 0, sizeof *w);
 }

@@ -100,8 +100,9 @@ static size_t empty_group(const char *s)
 static void body(FILE *out, const char *s, const char *prefix)
 {
     bool in_tag = false;
+    const char *tips = strstr(s, "<g class='tips'"); /* of our own: their titles stay */
     while (*s) {
-        size_t skip = in_tag ? replace(out, s, prefix) : skipped_element(s);
+        size_t skip = in_tag ? replace(out, s, prefix) : tips && s >= tips ? 0 : skipped_element(s);
         if (!skip && !in_tag)
             skip = empty_group(s);
         if (skip) {

@@ -2,6 +2,9 @@
 #include "output/self_test/self_test_output.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "util/screen_text.h"
 
 static void print_bounds(FILE *out, const struct self_test_line *l)
 {
@@ -15,11 +18,19 @@ static void print_bounds(FILE *out, const struct self_test_line *l)
 
 static void print_line(FILE *out, const struct self_test_line *l)
 {
-    fprintf(out, "%-7s %-17s %s", self_test_word(l->verdict), l->name, l->text);
-    if (l->verdict != SELF_TEST_CANNOT)
-        print_bounds(out, l);
-    fprintf(out, "%s%s", l->text[0] != '\0' && l->reason[0] != '\0' ? ": " : "", l->reason);
-    fprintf(out, "%s%s\n", l->remedy[0] != '\0' ? "; remedy: " : "", l->remedy);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *field = open_memstream(&text, &size);
+    if (field) {
+        fputs(l->text, field);
+        if (l->verdict != SELF_TEST_CANNOT)
+            print_bounds(field, l);
+        fprintf(field, "%s%s", l->text[0] != '\0' && l->reason[0] != '\0' ? ": " : "", l->reason);
+        fprintf(field, "%s%s", l->remedy[0] != '\0' ? "; remedy: " : "", l->remedy);
+    }
+    int column = fprintf(out, "%-7s %-17s ", self_test_word(l->verdict), l->name);
+    screen_text_field(out, (unsigned)column, field && fclose(field) == 0 ? text : "out of memory");
+    free(text);
 }
 
 void self_test_text_print(FILE *out, const struct self_test_readings *r, const struct self_test_lines *l,
@@ -27,13 +38,14 @@ void self_test_text_print(FILE *out, const struct self_test_readings *r, const s
 {
     unsigned disturbed = 0;
     size_t kept = 0;
-    fprintf(out, "Self-test%s\n", r->modelled ? "   MODELLED: computed from a model, not measured on a processor" : "");
+    screen_text_field(out, (unsigned)fprintf(out, "%-*s", r->modelled ? 12 : 0, "Self-test"),
+                      r->modelled ? "MODELLED: computed from a model, not measured on a processor" : "");
     fprintf(out, "%-12s %s\n", "CPU", r->cpu);
     fprintf(out, "%-12s %s, on CPU %d%s\n", "Machine", r->machine, r->cpu_number,
             replayed ? "; judged from the readings of a bundle" : "");
-    fprintf(out, "%-12s %s\n", "Source", r->source);
+    screen_text_field(out, (unsigned)fprintf(out, "%-12s ", "Source"), r->source);
     if (r->notes[0] != '\0')
-        fprintf(out, "%-12s %s\n", "Notes", r->notes);
+        screen_text_field(out, (unsigned)fprintf(out, "%-12s ", "Notes"), r->notes);
     for (size_t i = 0; i < r->n_stretches; i++) {
         disturbed += r->stretch[i].disturbed;
         kept += r->stretch[i].n;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "util/plain_text.h"
+#include "util/screen_text.h"
 
 enum {
-    COLUMNS = 100,
     INDENT = 13,       /* where the text behind a heading begins */
     PHASES_SHOWN = 16, /* of a long list; a list of up to PHASES_WHOLE is shown whole */
     PHASES_WHOLE = 20,
@@ -24,6 +24,7 @@ enum {
 struct screen {
     FILE *out;
     bool colour;
+    unsigned width; /* columns */
 };
 
 #define BOLD "\033[1m"
@@ -54,21 +55,7 @@ static void paragraph(const struct screen *s, const char *name, const char *form
     va_end(arguments);
     plain_text(text, clean, sizeof(clean));
     phases_text_heading(s, name);
-    size_t column = INDENT;
-    for (const char *word = clean; *word != '\0';) {
-        size_t length = strcspn(word, " ");
-        if (column > INDENT && column + 1 + length > COLUMNS) {
-            fprintf(s->out, "\n%*s", INDENT, "");
-            column = INDENT;
-        } else if (column > INDENT) {
-            fputc(' ', s->out);
-            column++;
-        }
-        fprintf(s->out, "%.*s", (int)length, word);
-        column += length;
-        word += length;
-        word += strspn(word, " ");
-    }
+    screen_text_words(s->out, clean, INDENT, INDENT, s->width);
     fputc('\n', s->out);
 }
 
@@ -123,17 +110,17 @@ static struct number phases_text_with_limits(const struct estimate *e, int least
 
 static void print_title(const struct screen *s, const struct phases *p)
 {
-    char from[80], to[80];
+    static const char modelled[] = "MODELLED: computed from a model, not measured on a processor";
+    char from[80], to[80], title[200] = "Phases of a recording";
     if (p->from != NULL && p->to != NULL) {
         plain_text(p->from, from, sizeof(from));
         plain_text(p->to, to, sizeof(to));
-        fprintf(s->out, "%s%s -> %s%s", style(s, BOLD), from, to, style(s, PLAIN));
-    } else {
-        fprintf(s->out, "%sPhases of a recording%s", style(s, BOLD), style(s, PLAIN));
+        snprintf(title, sizeof(title), "%s -> %s", from, to);
     }
+    fprintf(s->out, "%s%s%s", style(s, BOLD), title, style(s, PLAIN));
     if (p->modelled)
-        fprintf(s->out, "   %sMODELLED: computed from a model, not measured on a processor%s", style(s, WARNING),
-                style(s, PLAIN));
+        fprintf(s->out, "%s%s%s%s", strlen(title) + 3 + strlen(modelled) <= s->width ? "   " : "\n", style(s, WARNING),
+                modelled, style(s, PLAIN));
     fputs("\n", s->out);
 }
 
@@ -267,20 +254,58 @@ static const char *kind_colour(const struct screen *s, enum phase_kind kind)
     return style(s, colours[kind]);
 }
 
-static void print_phase(const struct screen *s, const struct phases *p, const struct phase *ph, bool volts)
+/* The columns of the list of phases: on a narrow screen those go first that matter least; the JSON has them all. */
+struct phase_columns {
+    int duration; /* its width */
+    bool volts, ratio, level, runs;
+};
+
+enum { ALWAYS = 37, DURATION_USUAL = 30 }; /* what is always there, and the usual width of a duration */
+
+static struct phase_columns columns_for(const struct screen *s, const struct phases *p, size_t shown)
+{
+    struct phase_columns c = {DURATION_USUAL, any_volts(p), true, true, true};
+    const struct {
+        bool *shown;
+        int width;
+    } optional[] = {{&c.runs, 10}, {&c.level, 7}, {&c.ratio, 7}, {&c.volts, 8}};
+    const size_t n = sizeof(optional) / sizeof(optional[0]);
+    int room = (int)s->width - ALWAYS, longest = (int)strlen("duration us");
+    for (size_t i = 0; i < shown; i++) {
+        int length = (int)strlen(phases_text_with_limits(&p->phases[i].duration_us, 1, 2).text);
+        longest = length > longest ? length : longest;
+    }
+    for (size_t i = 0; i < n; i++)
+        room -= *optional[i].shown ? optional[i].width : 0;
+    for (size_t i = 0; i < n && room < longest; i++)
+        if (*optional[i].shown) {
+            *optional[i].shown = false;
+            room += optional[i].width;
+        }
+    c.duration = room > DURATION_USUAL ? DURATION_USUAL : room > longest ? room : longest;
+    return c;
+}
+
+static void print_phase(const struct screen *s, const struct phases *p, const struct phase *ph,
+                        const struct phase_columns *c)
 {
     char level[16] = "-", runs[48];
     if (ph->level >= 0)
         snprintf(level, sizeof(level), "L%d", ph->level);
     snprintf(runs, sizeof(runs), "%zu/%zu", ph->agreeing_runs, p->runs_used);
-    fprintf(s->out, "%11s  %-30s %s%-8s%s %7s %6s %6s  %-5s",
-            phases_text_number(ph->start_us, decimals(&ph->duration_us, 1, 2)).text,
+    fprintf(s->out, "%11s  %-*s %s%-8s%s %7s %6s",
+            phases_text_number(ph->start_us, decimals(&ph->duration_us, 1, 2)).text, c->duration,
             phases_text_with_limits(&ph->duration_us, 1, 2).text, kind_colour(s, ph->kind), phases_kind_name(ph->kind),
-            style(s, PLAIN), phases_text_number(ph->freq_ghz.value, 3).text, phases_text_number(ph->ipc, 3).text,
-            phases_text_number(ph->ipc_ratio, 3).text, level);
-    if (volts)
+            style(s, PLAIN), phases_text_number(ph->freq_ghz.value, 3).text, phases_text_number(ph->ipc, 3).text);
+    if (c->ratio)
+        fprintf(s->out, " %6s", phases_text_number(ph->ipc_ratio, 3).text);
+    if (c->level)
+        fprintf(s->out, "  %-5s", level);
+    if (c->volts)
         fprintf(s->out, " %7s", phases_text_number(ph->volts, 4).text);
-    fprintf(s->out, " %9s\n", runs);
+    if (c->runs)
+        fprintf(s->out, " %9s", runs);
+    fputc('\n', s->out);
 }
 
 /* What does not fit into the columns of a phase. */
@@ -320,13 +345,14 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
 
 static void phases_text_phases(const struct screen *s, const struct phases *p)
 {
-    bool volts = any_volts(p);
     size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
-    fprintf(s->out, "%s%-13s%-31s%-8s %7s %6s %6s  %-5s%s%10s%s\n", style(s, BOLD), "   start us",
-            "duration us [95 % limits]", "kind", "GHz", "IPC", "ratio", "level", volts ? "   volts" : "", "runs",
-            style(s, PLAIN));
+    struct phase_columns c = columns_for(s, p, shown);
+    fprintf(s->out, "%s%-13s%-*s%-8s %7s %6s%s%s%s%s%s\n", style(s, BOLD), "   start us", c.duration + 1,
+            c.duration < (int)sizeof "duration us [95 % limits]" ? "duration us" : "duration us [95 % limits]", "kind",
+            "GHz", "IPC", c.ratio ? "  ratio" : "", c.level ? "  level" : "", c.volts ? "   volts" : "",
+            c.runs ? "      runs" : "", style(s, PLAIN));
     for (size_t i = 0; i < shown; i++) {
-        print_phase(s, p, &p->phases[i], volts);
+        print_phase(s, p, &p->phases[i], &c);
         print_phase_remarks(s, &p->phases[i]);
     }
     if (shown < p->n_phases)
@@ -415,7 +441,7 @@ static void print_warnings(const struct screen *s, const struct phases *p)
 {
     for (size_t i = 0; i < p->n_warnings && i < OTHERS_SHOWN; i++) {
         fputs(style(s, "\033[33m"), s->out);
-        paragraph(&(struct screen){s->out, false}, "Warning", "%s", p->warnings[i]);
+        paragraph(&(struct screen){s->out, false, s->width}, "Warning", "%s", p->warnings[i]);
         fputs(style(s, PLAIN), s->out);
     }
     if (p->n_warnings > OTHERS_SHOWN)
@@ -425,7 +451,7 @@ static void print_warnings(const struct screen *s, const struct phases *p)
 
 void phases_text_print(FILE *out, bool colour, const struct trace *t, const struct phases *p, const char *missing)
 {
-    const struct screen s = {out, colour};
+    const struct screen s = {out, colour, screen_text_width(out)};
     print_title(&s, p);
     print_machine(&s, t, p);
     print_runs(&s, p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was found in a trace or a recording of first uses, for a person, on one page of 100 columns. */
+/* What was found in a trace or a recording of first uses, for a person, on one page as wide as the
+ * screen (util/screen_text.h). */
 #pragma once
 
 #include <stdbool.h>

@@ -10,6 +10,7 @@
 #include "tables/table/estimates.h"
 #include "tables/table/pivot.h"
 #include "util/plain_text.h"
+#include "util/screen_text.h"
 #include "util/text_list.h"
 
 enum { INDENT = 13, LINE = 1600 };
@@ -242,8 +243,9 @@ static void print_programs(FILE *out, bool colour, const struct verdict *v)
     char agree[LINE] = "", other[LINE] = "";
     if (!a->all || !a->wide || (!a->bits[KERNEL_HEAVY] && !a->bits[KERNEL_LIGHT]))
         return;
-    fprintf(out, "\n%sWhat that means for programs%s (their defaults by processor model: doc/verdict.md)\n",
-            colour ? "\033[1m" : "", colour ? "\033[0m" : "");
+    fprintf(out, "\n%sWhat that means for programs%s ", colour ? "\033[1m" : "", colour ? "\033[0m" : "");
+    screen_text_words(out, "(their defaults by processor model: doc/verdict.md)", 29, 2, screen_text_width(out));
+    putc('\n', out);
     for (size_t i = 0; i < a->all->n; i++) {
         const struct program *p = &a->all->program[i];
         const struct programs_told t = programs_compare(a, p);

@@ -26,7 +26,9 @@ struct chart_series {
     int colour; /* below CHART_COLOURS, or one of CHART_MUTED, ... */
     int mark;   /* number of the point's shape, -1: no points */
     bool line, faint, in_legend;
-    bool many; /* of many curves that lie over each other: thin and translucent, no limits */
+    bool band;   /* its limits are a band behind it, instead of a stroke through each point */
+    bool strong; /* thick: nothing that is drawn over it hides it */
+    bool many;   /* of many curves that lie over each other: thin and translucent, no limits */
     size_t n;
     struct chart_point *points;
 };
@@ -43,6 +45,7 @@ struct chart_span {
     unsigned colour;                /* 0xRRGGBB, light: curves are drawn over it */
     char kind[CHART_SPAN_TEXT_MAX]; /* spans of a kind have one colour and one entry of the legend */
     char text[CHART_SPAN_TEXT_MAX]; /* above it, if there is room; else its kind */
+    char told[120];                 /* what else is to be told to a reader who asks */
 };
 
 /* A horizontal bar (or point) of a category. */

@@ -29,3 +29,10 @@ void chart_add_row(struct chart *c, struct chart_panel *p, const char *category,
                    struct chart_bar look, const char *text);
 /* Tells in the panel's note that `shown` are drawn and p->omitted are not; nothing where that is none. */
 void chart_tell_omitted(struct chart_panel *p, size_t shown, const char *what);
+
+/*
+ * chart_group.c. Categories of a panel whose bars are alike become one: as many, of one look, and the ends of each
+ * differ by at most `relative` of them or `absolute`. The first one's name stays, with how many more there are; its
+ * bars end at the mean, with limits that hold all of theirs, and have the text only if it is the same in all.
+ */
+void chart_group_alike(struct chart *c, struct chart_panel *p, double relative, double absolute);

@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "util/list.h"
 #include "util/plain_text.h"
+#include "util/screen_text.h"
 
 enum { GAP = 2, LAST_LEAST = 30 }; /* between columns; a last column of text is no narrower, unless it needs less */
 
@@ -144,50 +144,15 @@ struct screen {
     } * column;
 };
 
-/* Characters of text on a screen: the bytes of UTF-8 that begin one. */
-static size_t text_width(const char *text, size_t bytes)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < bytes; i++)
-        width += (text[i] & 0xc0) != 0x80;
-    return width;
-}
-
 static void measure_columns(const struct pivot *p, struct screen_column *column)
 {
     for (size_t i = 0; i < p->n_lines; i++) {
         const struct pivot_line *line = &p->lines[i];
         for (size_t c = 0; c < line->n && line->kind != PIVOT_GROUP; c++) {
-            size_t width = text_width(line->field[c].text, strlen(line->field[c].text));
+            size_t width = screen_text_columns(line->field[c].text, strlen(line->field[c].text));
             column[c].width = width > column[c].width ? width : column[c].width;
             column[c].values = column[c].values || line->field[c].is_value;
         }
-    }
-}
-
-/* Columns of the screen, as pivot.h has it. */
-static size_t screen_width(FILE *out)
-{
-    struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > PIVOT_WIDTH)
-        return PIVOT_WIDTH;
-    return size.ws_col < PIVOT_WIDTH_LEAST ? PIVOT_WIDTH_LEAST : size.ws_col;
-}
-
-/* Words from a column on; further lines begin at `indent`. A word that is longer than a line is not broken. */
-static void print_words(FILE *out, const char *text, size_t column, size_t indent)
-{
-    size_t most = screen_width(out);
-    for (bool first = true; *text; first = false) {
-        size_t bytes = strcspn(text, " "), width = text_width(text, bytes);
-        bool fits = first || column + 1 + width <= most;
-        if (!fits)
-            fprintf(out, "\n%*s", (int)indent, "");
-        else if (!first)
-            putc(' ', out);
-        fwrite(text, 1, bytes, out);
-        column = (fits ? column + !first : indent) + width;
-        text += bytes + strspn(text + bytes, " ");
     }
 }
 
@@ -198,12 +163,12 @@ static void pivot_print_line(const struct screen *s, const struct pivot *p, cons
     size_t at = 0, next = 0; /* columns of the screen: what was printed last ends, and the next column begins */
     for (size_t c = p->n_names ? 0 : begin; c < end && c < line->n; c = c + 1 == p->n_names ? begin : c + 1) {
         const char *text = line->field[c].text;
-        size_t width = text_width(text, strlen(text)), room = s->column[c].width - width;
+        size_t width = screen_text_columns(text, strlen(text)), room = s->column[c].width - width;
         size_t start = next + (s->column[c].values ? room : 0);
         if (*text) {
             fprintf(s->out, "%*s", (int)(start - at), "");
             if (c + 1 == p->n_columns && !s->column[c].values)
-                print_words(s->out, text, start, start);
+                screen_text_words(s->out, text, (unsigned)start, (unsigned)start, screen_text_width(s->out));
             else
                 fputs(text, s->out);
             at = start + width;
@@ -221,7 +186,7 @@ static void print_block(const struct screen *s, const struct pivot *p, size_t be
         const char *style = s->colour ? styles[line->kind] : "";
         fputs(style, s->out);
         if (line->kind == PIVOT_GROUP && line->n)
-            fputs(line->field[0].text, s->out);
+            screen_text_words(s->out, line->field[0].text, 0, 2, screen_text_width(s->out));
         else
             pivot_print_line(s, p, line, begin, end);
         fprintf(s->out, "%s\n", *style ? "\033[0m" : "");
@@ -231,7 +196,7 @@ static void print_block(const struct screen *s, const struct pivot *p, size_t be
 /* The end of the columns that fit beside the names, from begin on: at least one. */
 static size_t columns_that_fit(const struct screen *s, const struct pivot *p, size_t begin)
 {
-    size_t used = 0, end = begin, most = screen_width(s->out);
+    size_t used = 0, end = begin, most = screen_text_width(s->out);
     for (size_t c = 0; c < p->n_names; c++)
         used += s->column[c].width + GAP;
     for (; end < p->n_columns; end++) {
@@ -263,8 +228,11 @@ bool pivot_print(FILE *out, bool colour, struct pivot *p)
         p->n_names = p->n_columns ? p->n_columns - 1 : 0;
     for (size_t i = 0; i < p->n_lines; i++)
         any = any || p->lines[i].kind != PIVOT_HEADING;
-    if (any && p->title)
-        fprintf(out, "\n%s%s%s\n", colour ? "\033[1m" : "", p->title, colour ? "\033[0m" : "");
+    if (any && p->title) {
+        fprintf(out, "\n%s", colour ? "\033[1m" : "");
+        screen_text_words(out, p->title, 0, 2, screen_text_width(out));
+        fprintf(out, "%s\n", colour ? "\033[0m" : "");
+    }
     if (p->failed || !s.column)
         fputs("out of memory\n", out);
     else if (any)
@@ -282,7 +250,7 @@ static void print_note(FILE *out, size_t indent, const char *label, const char *
     const char *note = p.title ? p.title : "out of memory";
     size_t begin = label ? indent : strspn(note, " ");
     fprintf(out, "%-*s", (int)begin, label ? label : "");
-    print_words(out, label ? note : note + begin, begin, indent);
+    screen_text_words(out, label ? note : note + begin, (unsigned)begin, (unsigned)indent, screen_text_width(out));
     putc('\n', out);
     pivot_free(&p);
 }

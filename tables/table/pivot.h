@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one printer of tables for a person: rows and columns of values with their 95 % limits, aligned, at most
- * PIVOT_WIDTH columns wide, on a narrower terminal as wide as that, at least PIVOT_WIDTH_LEAST. Columns that do not fit
+ * The one printer of tables for a person: rows and columns of values with their 95 % limits, aligned, as
+ * wide as the screen (util/screen_text.h). Columns that do not fit
  * go into further blocks that repeat the names of the rows; text in a last column goes on below itself. What was not
  * measured is a dash. All text is made safe to show (plain_text).
  *
@@ -16,8 +16,6 @@
 
 #include "tables/table/estimates.h"
 #include "tables/table/table.h"
-
-enum { PIVOT_WIDTH = 100, PIVOT_WIDTH_LEAST = 60 };
 
 struct pivot {
     char *title;
@@ -90,7 +88,7 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
 
 /* ---- words below it ---- */
 
-/* Prints a line, in several where it is longer than PIVOT_WIDTH: further ones begin with `indent` blanks. */
+/* Prints a line, in several where it is longer than the screen: further ones begin with `indent` blanks. */
 __attribute__((format(printf, 3, 4))) void pivot_note(FILE *out, size_t indent, const char *text, ...);
 /* The same behind a label, which takes `indent` columns. */
 __attribute__((format(printf, 4, 5))) void pivot_labelled(FILE *out, size_t indent, const char *label, const char *text,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/plain_text.h"
+#include "util/screen_text.h"
 #include "util/text_list.h"
 #include "tables/table/pivot.h"
 
@@ -14,12 +15,16 @@ static const char bold[] = "\033[1m", red[] = "\033[31m", plain[] = "\033[0m";
 void table_print_head(FILE *out, bool colour, const struct table *t, const char *title)
 {
     const char *cpu = table_meta(t, "cpu"), *source = table_meta(t, "source");
-    fprintf(out, "%s%s%s\n", colour ? bold : "", title ? title : t->name, colour ? plain : "");
+    fputs(colour ? bold : "", out);
+    screen_text_words(out, title ? title : t->name, 0, 2, screen_text_width(out));
+    fprintf(out, "%s\n", colour ? plain : "");
     if (cpu)
         fprintf(out, "%s\n", cpu);
-    if (table_modelled(t))
-        fprintf(out, "%s%s%s\n", colour ? red : "", source && *source ? source : "modelled, not measured",
-                colour ? plain : "");
+    if (table_modelled(t)) {
+        fputs(colour ? red : "", out);
+        screen_text_words(out, source && *source ? source : "modelled, not measured", 0, 2, screen_text_width(out));
+        fprintf(out, "%s\n", colour ? plain : "");
+    }
 }
 
 /* All columns but those that say nothing, which take no room. */

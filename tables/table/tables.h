@@ -154,7 +154,7 @@ struct table_kind {
     int (*measure)(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err);
     /* Fills what needs all rows. Pure; NULL: nothing. Returns 0, or -1: out of memory. */
     int (*conclude)(struct table *t);
-    /* The rows for a person, at most PIVOT_WIDTH columns wide; NULL: as they stand. */
+    /* The rows for a person, as wide as the screen; NULL: as they stand. */
     table_print_rows *print;
     /* One to three lines, the most important first: what was found. NULL: none. Pure. */
     void (*findings)(FILE *out, const struct table *t);

@@ -48,7 +48,7 @@ verdict "the page of a profile beside the report is linked" \
 # shellcheck disable=SC2086
 run $short --output "$dir" --resume --seed 1
 verdict "--resume with another seed: status 2, and it says what differs" \
-    test "$status" -eq 2 -a "$(grep -c -- '--seed is "0" in that run and "1" in this one' "$err")" -eq 1
+    test "$status" -eq 2 -a "$(grep -c -- '--seed is .0. in that run and .1. in this one' "$err")" -eq 1
 run --all --machine model:xeon-w-2104 --brief --output "$dir" --resume
 verdict "--resume with another machine: status 2" \
     test "$status" -eq 2 -a "$(grep -c 'belongs to another run' "$err")" -eq 1
@@ -58,7 +58,7 @@ sed 's/"version": "[^"]*"/"version": "0.0.9"/' "$tmp/before/run.json" >"$dir/run
 run $short --output "$dir" --resume
 verdict "--resume of another version's run: status 2, and what would do" \
     test "$status" -eq 2 -a \
-    "$(grep -c 'version is "0.0.9".* continue with that run.s version and options' "$err")" -eq 1
+    "$(grep -c 'version is .0.0.9..* continue with that run.s version and options' "$err")" -eq 1
 cp "$tmp/before/run.json" "$dir/run.json"
 
 # cells: one that is gone is measured again, one that is broken as well

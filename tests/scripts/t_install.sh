@@ -35,6 +35,10 @@ grep -o ']([a-zA-Z][^:)#]*)' "$root/README.md" | tr -d ']()' | sort -u | while r
     [ -e "$base/share/doc/characterize/$file" ] || echo "$file: the README links to it"
 done >"$tmp/out"
 check "the README and what it links to are there" "$tmp/out" [ ! -s "$tmp/out" ]
+for file in bash-completion/completions/characterize zsh/site-functions/_characterize \
+    fish/vendor_completions.d/characterize.fish; do
+    check "completions: ${file%%/*}" "$tmp/log" [ -s "$base/share/$file" ]
+done
 check "all data are there" "$tmp/log" diff -r "$root/data" "$base/share/characterize"
 
 # the Linux module's sources, as DKMS gets them, are of the same version

@@ -31,7 +31,7 @@ char *chart_text(struct chart *c, int status, const char *why)
     struct stream_text s;
     FILE *out = stream_text_open(&s);
     if (status == 0)
-        status = chart_script(c, PLOT_SVG, out);
+        status = chart_script(c, PLOT_SVG, out, NULL);
     chart_free(c);
     char *text = stream_text_close(&s);
     if (status != 0)

@@ -56,7 +56,7 @@ static char *rows_and_plot(const struct table_kind *k, struct machine *m, const 
     for (size_t i = 0; i < t->n_details && i < DETAILS_MOST; i++)
         fprintf(out, "# %s: %s\n", t->details[i].key, t->details[i].value);
     if (table_chart(t, NULL, &chart, why, sizeof why) == 0)
-        assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
+        assert_int_equal(chart_script(&chart, PLOT_SVG, out, NULL), 0);
     else
         fprintf(out, "no plot: %s\n", why);
     chart_free(&chart);

@@ -11,6 +11,7 @@
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "util/order.h"
+#include "util/text_list.h"
 
 enum { GROUPS_TOLD = 3 };
 #define SAME_US 1.0       /* durations that differ by less are told as one ... */
@@ -208,6 +209,16 @@ static const char *ratio_class(double ratio)
     return names[ratio_colour(ratio)];
 }
 
+/* Switches in which no throttling was found have no bar: they are counted. */
+static void tell_none(const struct table *t, struct chart_panel *p)
+{
+    size_t none = 0;
+    for (size_t row = 0; row < t->n_rows; row++)
+        none += chart_row_is(t, row, "part", "phase") && table_number(t, row, "phase") == 0;
+    if (none)
+        text_list_add(p->note, sizeof p->note, " ", "%zu switch%s: no throttling.", none, none == 1 ? "" : "es");
+}
+
 /* Phases of a change behind each other. A row that has a distance tells how far throttling reaches instead. */
 static void throttle_durations(const struct table *t, struct chart *c)
 {
@@ -244,6 +255,8 @@ static void throttle_durations(const struct table *t, struct chart *c)
     }
     c->failed = c->failed || !end;
     chart_tell_omitted(p, p->categories.n, "transitions");
+    tell_none(t, p);
+    chart_group_alike(c, p, SAME_DURATION, SAME_US);
     free(end);
 }
 

@@ -70,7 +70,7 @@ static char *script_of(const struct example *e)
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     assert_int_equal(trace_chart(&e->trace, &e->phases, &chart, why, sizeof(why)), 0);
-    assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
+    assert_int_equal(chart_script(&chart, PLOT_SVG, out, NULL), 0);
     assert_int_equal(fclose(out), 0);
     chart_free(&chart);
     return text;
@@ -118,6 +118,29 @@ static void only_measured_panels_appear(void **state)
         e.trace.channel[TRACE_VOLTS][i] = 0.9f;
     script = script_of(&e);
     assert_non_null(strstr(script, "core voltage (V)"));
+    free(script);
+    trace_free(&e.trace);
+}
+
+/* In steps of a coarse clock single repetitions are a cloud: the band that most samples lie in takes its place. */
+static void a_cloud_is_a_band(void **state)
+{
+    struct example e;
+    (void)state;
+    make_example(&e);
+    char *script = script_of(&e);
+    assert_null(strstr(script, "filledcurves"));
+    assert_non_null(strstr(script, "thin: single repetitions, thick: median over them"));
+    free(script);
+    assert_int_equal(trace_set(&e.trace, "frequency", "instantaneous"), 0);
+    script = script_of(&e);
+    assert_non_null(strstr(script, "$s0 using 1:3:4 with filledcurves fs solid 1.0 noborder lc rgb '#a00072b2'"));
+    assert_non_null(strstr(script, "band: the middle 80 % of the samples"));
+    assert_null(strstr(script, "lw 0.6")); /* no single repetition */
+    free(script);
+    e.phases.runs_used = 1;
+    script = script_of(&e);
+    assert_null(strstr(script, "filledcurves"));
     free(script);
     trace_free(&e.trace);
 }
@@ -427,17 +450,12 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endings_choose_the_form),
-        cmocka_unit_test(only_measured_panels_appear),
-        cmocka_unit_test(a_model_says_so),
-        cmocka_unit_test(nothing_to_draw_is_said),
-        cmocka_unit_test(labels_never_overlap),
-        cmocka_unit_test(wide_phases_are_all_named),
-        DRAWING_TEST(gnuplot_draws_both_forms),
-        DRAWING_TEST(untrusted_names_stay_text),
-        DRAWING_TEST(a_million_samples_make_a_small_file),
-        DRAWING_TEST(odd_traces_are_drawn),
-        DRAWING_TEST(a_failing_gnuplot_leaves_nothing),
+        cmocka_unit_test(endings_choose_the_form),   cmocka_unit_test(only_measured_panels_appear),
+        cmocka_unit_test(a_model_says_so),           cmocka_unit_test(a_cloud_is_a_band),
+        cmocka_unit_test(nothing_to_draw_is_said),   cmocka_unit_test(labels_never_overlap),
+        cmocka_unit_test(wide_phases_are_all_named), DRAWING_TEST(gnuplot_draws_both_forms),
+        DRAWING_TEST(untrusted_names_stay_text),     DRAWING_TEST(a_million_samples_make_a_small_file),
+        DRAWING_TEST(odd_traces_are_drawn),          DRAWING_TEST(a_failing_gnuplot_leaves_nothing),
         DRAWING_TEST(a_full_disk_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,13 +286,43 @@ static void odd_traces_are_no_trouble(void **state)
     trace_free(&t);
 }
 
+/* Readings in steps of a clock: the band holds eight in ten of them, in the unit of the values. */
+static void a_band_holds_what_most_samples_say(void **state)
+{
+    struct trace t;
+    struct series_grid g;
+    struct line line;
+    (void)state;
+    begin(&t);
+    assert_int_equal(trace_set(&t, "frequency", "instantaneous"), 0);
+    assert_int_equal(trace_set(&t, "clock_step_ns", "1"), 0);
+    assert_int_equal(trace_set(&t, "chain_cycles", "100"), 0);
+    for (uint32_t run = 0; run < 20; run++)
+        for (int i = 0; i < 30; i++)
+            add(&t, run, i, 2.0 + 0.01 * run);
+    find(&t, &g);
+    blank(&line);
+    line.s->band = true;
+    plot_series_median(&t, &g, TRACE_FREQ, 100, &line.chart, line.s);
+    assert_in_range(line.s->n, 29, 31);
+    for (size_t i = 0; i < line.s->n; i++) {
+        const struct chart_point *q = &line.s->points[i];
+        if (!(fabs(q->lo - 2.02) < 1e-6 && fabs(q->hi - 2.17) < 1e-6 && q->y > 2.08 && q->y < 2.11))
+            fail_msg("%g [%g, %g]", q->y, q->lo, q->hi);
+    }
+    chart_free(&line.chart);
+    plot_series_grid_free(&g);
+    trace_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_withstands_a_minority),    cmocka_unit_test(a_halt_breaks_the_lines),
-        cmocka_unit_test(a_sparse_stretch_is_drawn),           cmocka_unit_test(thinning_keeps_the_extremes),
-        cmocka_unit_test(the_budget_bounds_the_points),        cmocka_unit_test(discarded_repetitions_are_left_out),
-        cmocka_unit_test(a_value_a_run_gets_a_running_median), cmocka_unit_test(odd_traces_are_no_trouble),
+        cmocka_unit_test(the_median_withstands_a_minority),   cmocka_unit_test(a_halt_breaks_the_lines),
+        cmocka_unit_test(a_sparse_stretch_is_drawn),          cmocka_unit_test(thinning_keeps_the_extremes),
+        cmocka_unit_test(the_budget_bounds_the_points),       cmocka_unit_test(discarded_repetitions_are_left_out),
+        cmocka_unit_test(a_band_holds_what_most_samples_say), cmocka_unit_test(a_value_a_run_gets_a_running_median),
+        cmocka_unit_test(odd_traces_are_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,6 +153,10 @@ static void nasty_texts_do_no_harm(void **state)
                                   false,
                                   texts,
                                   1,
+                                  NULL,
+                                  sample_nasty,
+                                  sample_nasty,
+                                  sample_nasty,
                                   sample_nasty};
     for (size_t i = 0; i < e.n; i++) {
         struct table *t = &e.tables[i];
@@ -288,6 +292,86 @@ static void long_tables_open_and_huge_ones_name_their_file(void **state)
     end(&e);
 }
 
+static size_t at(const char *page, const char *part)
+{
+    const char *found = strstr(page, part);
+    if (!found)
+        fail_msg("no %s", part);
+    return (size_t)(found - page);
+}
+
+/* The answer first, then what it rests on, the machine and the method last. */
+static void sections_are_in_the_order_of_their_weight(void **state)
+{
+    static const char *const order[] = {
+        "<section id=\"verdict\">", "<section id=\"findings\">", "<section id=\"course\">",
+        "id=\"table-1\"",           "<section id=\"machine\">",  "<section id=\"missing\">",
+        "<section id=\"method\">",  "<section id=\"words\">",    "<section id=\"files\">"};
+    struct example e;
+    (void)state;
+    make(&e, 4, 2, false);
+    char *page = page_of(&e);
+    for (size_t i = 1; i < sizeof order / sizeof order[0]; i++)
+        assert_true(at(page, order[i - 1]) < at(page, order[i]));
+    assert_non_null(strstr(page, "No plot: no switch to wider or heavier code was measured."));
+    assert_non_null(strstr(page, "<dt>license level</dt>"));
+    assert_non_null(strstr(page, "<dt>break-even time</dt>"));
+    free(page);
+    e.head.course_title = "128fma \xE2\x86\x92 512fma";
+    e.head.course_svg = "<svg viewBox=\"0 0 8 4\"><path d='M1 2'/><g class='tips'><rect x='1'><title>halt</title>"
+                        "</rect></g></svg>";
+    page = page_of(&e);
+    html_must_be_well_formed(page);
+    assert_non_null(strstr(page, "<h2>The widest switch: 128fma \xE2\x86\x92 512fma</h2>"));
+    assert_non_null(strstr(page, "<path d='M1 2'/><g class='tips'><rect x='1'><title>halt</title>"));
+    assert_null(strstr(page, "No plot: no switch"));
+    free(page);
+    end(&e);
+}
+
+/* What is long stays out of the paper: eight rows, and where the others are. */
+static void long_tables_are_cut_on_paper(void **state)
+{
+    struct example e;
+    char text[100];
+    (void)state;
+    make(&e, 2, 1, false);
+    e.n = 1;
+    struct table *t = &e.tables[0];
+    while (t->n_rows < REPORT_ROWS_PAPER) {
+        table_add_row(t);
+        table_put_number(t, "cpu", 1);
+    }
+    char *page = page_of(&e);
+    assert_null(strstr(page, "On paper:"));
+    free(page);
+    table_add_row(t);
+    page = page_of(&e);
+    assert_non_null(
+        strstr(page, "<p class=\"note paper\">On paper: the first 8 of 9 rows; all are in tables/x.csv.</p>"));
+    snprintf(text, sizeof text, "tbody tr:nth-child(n+%d) { display: none; }", REPORT_ROWS_PAPER + 1);
+    assert_non_null(strstr(strstr(page, "@media print"), text));
+    free(page);
+    e.n = 9;
+    end(&e);
+}
+
+/* One script, which is no less well-formed than the page around it; nothing depends on it. */
+static void tables_sort_by_a_script_in_the_page(void **state)
+{
+    struct example e;
+    (void)state;
+    make(&e, 4, 2, false);
+    char *page = page_of(&e);
+    assert_int_equal(count(page, "<script"), 1);
+    assert_null(strpbrk(words.script.text, "<&"));
+    assert_true(at(page, "<script>") > at(page, "</footer>"));
+    assert_null(strstr(page, "<noscript"));
+    assert_null(strstr(page, "onclick"));
+    free(page);
+    end(&e);
+}
+
 static char *table_text_of(const struct table *t)
 {
     char *text = NULL;
@@ -317,9 +401,12 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     char *text = table_text_of(&t);
     assert_non_null(strstr(
         text, "<th scope=\"row\">512fma</th><td class=\"number\">2.10</td><td class=\"number\">4</td><td>fixed</td>"
-              "<td class=\"number\">9.12 <span class=\"limits\">[9.00,&nbsp;9.25]</span></td>"));
-    assert_non_null(strstr(text, "<td class=\"absent\">\xE2\x80\x93</td><td class=\"number\">4</td><td>automatic</td>"
-                                 "<td class=\"number\">0.00</td>"));
+              "<td class=\"number\" title=\"95 % limits: from 9.00 to 9.25 W\">9.12 <span "
+              "class=\"limits\">[9.00,&nbsp;9.25]</span></td>"));
+    assert_non_null(strstr(
+        text,
+        "<td class=\"absent\" title=\"not measured\">\xE2\x80\x93</td><td class=\"number\">4</td><td>automatic</td>"
+        "<td class=\"number\">0.00</td>"));
     assert_null(strstr(text, "_lo"));
     assert_null(strstr(text, "nan"));
     assert_non_null(strstr(text, "No row has a value of: energy per operation, n</p>"));
@@ -405,7 +492,7 @@ static void pictures_are_fitted_into_the_page(void **state)
 /* Each of the files that the page is made of: without it one line says which, and where it should be. */
 static void what_is_not_there_is_named(void **state)
 {
-    static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "words.json"};
+    static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "script.js", "words.json"};
     char folder[FOLDER_PATH_MAX], command[400], why[600];
     struct report_words w;
     (void)state;
@@ -422,10 +509,12 @@ static void what_is_not_there_is_named(void **state)
         if (!strstr(why, name) || !strstr(why, folder) || !strstr(why, "CHARACTERIZE_DATA"))
             fail_msg("%s: %s", files[i], why);
     }
-    static const char *const broken[][2] = {{"{", "words.json:"},
-                                            {"[]", "words.json has no object 'columns'"},
-                                            {"{\"columns\": 1}", "words.json has no object 'columns'"},
-                                            {"{\"columns\": {}}", "words.json has no object 'sources'"}};
+    static const char *const broken[][2] = {
+        {"{", "words.json:"},
+        {"[]", "words.json has no object 'columns'"},
+        {"{\"columns\": 1}", "words.json has no object 'columns'"},
+        {"{\"columns\": {}}", "words.json has no object 'sources'"},
+        {"{\"columns\": {}, \"sources\": {}}", "words.json has no object 'glossary'"}};
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         snprintf(command, sizeof command, "rm -rf %s/* && cp -r data/report %s && echo '%s' >%s/report/words.json",
                  folder, folder, broken[i][0], folder);
@@ -470,6 +559,9 @@ int main(void)
         cmocka_unit_test(a_model_has_its_banner),
         cmocka_unit_test(findings_are_ten_the_most_important_first),
         cmocka_unit_test(long_tables_open_and_huge_ones_name_their_file),
+        cmocka_unit_test(sections_are_in_the_order_of_their_weight),
+        cmocka_unit_test(long_tables_are_cut_on_paper),
+        cmocka_unit_test(tables_sort_by_a_script_in_the_page),
         cmocka_unit_test(values_have_their_limits_and_absent_ones_a_dash),
         cmocka_unit_test(codes_are_written_as_intel_does),
         cmocka_unit_test(sources_that_are_cited_are_listed),

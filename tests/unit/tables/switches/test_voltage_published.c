@@ -149,7 +149,7 @@ static void the_plot_shows_it(void **state)
     FILE *out = open_memstream(&text, &size);
     struct chart chart;
     assert_int_equal(trace_chart(&m.trace, &m.phases, &chart, why, sizeof why), 0);
-    assert_int_equal(chart_script(&chart, PLOT_SVG, out), 0);
+    assert_int_equal(chart_script(&chart, PLOT_SVG, out, NULL), 0);
     chart_free(&chart);
     fclose(out);
     assert_non_null(strstr(text, "core voltage (V)"));

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tables/table/chart.h"
+#include "tables/table/chart_table.h"
 
 static void numbers_take_four_characters_or_so(void **state)
 {
@@ -117,6 +117,49 @@ static void what_a_panel_shows(void **state)
     chart_free(&c);
 }
 
+static void bar_of(struct chart *c, const char *name, double from, double to, int colour, const char *text)
+{
+    struct chart_panel *p = &c->panels[0];
+    chart_add_bar(c, p,
+                  (struct chart_bar){.category = chart_name(c, &p->categories, name),
+                                     .from = from,
+                                     .to = to,
+                                     .lo = to - 1,
+                                     .hi = to + 1,
+                                     .colour = colour},
+                  text);
+}
+
+/* As many bars, of the same look, of about the same lengths; what differs in any of these stays alone. */
+static void equal_bars_become_one(void **state)
+{
+    struct chart c = {0};
+    (void)state;
+    struct chart_panel *p = chart_add_panel(&c, CHART_BARS, "", "", "");
+    bar_of(&c, "a", 0, 20, 1, "0.25");
+    bar_of(&c, "b", 0, 20, 1, "0.25");
+    bar_of(&c, "c", 0, 21, 1, "0.25");
+    bar_of(&c, "d", 0, 21, 1, "0.25");
+    bar_of(&c, "b", 20, 40, 2, "0.50");
+    bar_of(&c, "d", 21, 41, 2, "0.49");
+    bar_of(&c, "other colour", 0, 20, 2, "");
+    bar_of(&c, "longer", 0, 23, 1, "");
+    chart_group_alike(&c, p, 0.1, 0.5);
+    assert_false(c.failed);
+    assert_int_equal(p->categories.n, 4);
+    assert_string_equal(p->categories.name[0], "a, and 1 more");
+    assert_string_equal(p->categories.name[1], "b, and 1 more");
+    assert_string_equal(p->categories.name[2], "other colour");
+    assert_string_equal(p->categories.name[3], "longer");
+    assert_int_equal(p->n_bars, 5);
+    assert_true(p->bars[0].category == 0 && p->bars[0].to == 20.5 && p->bars[0].lo == 19 && p->bars[0].hi == 22);
+    assert_string_equal(p->bars[0].text, "0.25");
+    assert_true(p->bars[2].category == 1 && p->bars[2].from == 20.5 && p->bars[2].to == 40.5);
+    assert_string_equal(p->bars[2].text, ""); /* no text of one alone */
+    assert_true(p->bars[4].category == 3 && p->bars[4].to == 23);
+    chart_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +167,7 @@ int main(void)
         cmocka_unit_test(there_are_sixteen_panels),
         cmocka_unit_test(series_and_names),
         cmocka_unit_test(what_a_panel_shows),
+        cmocka_unit_test(equal_bars_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

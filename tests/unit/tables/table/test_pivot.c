@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tables/table/pivot.h"
+#include "util/screen_text.h"
 
 static char *shown(struct pivot *p, bool colour)
 {
@@ -135,7 +136,7 @@ static void what_does_not_fit_stands_in_further_blocks(void **state)
     char *text = shown(&p, false);
     int lines = 0, names = 0, blocks = 0, columns = 0;
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1, lines++) {
-        assert_in_range(end - line, 0, PIVOT_WIDTH);
+        assert_in_range(end - line, 0, SCREEN_WIDTH);
         names += strncmp(line, "row1 ", 5) == 0;
         blocks += strncmp(line, "from ", 5) == 0;
     }
@@ -165,7 +166,7 @@ static void text_goes_on_below_itself(void **state)
     char *text = shown(&p, false);
     assert_int_equal(strncmp(text, "name   word0 word1 ", 19), 0);
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-        assert_in_range(end - line, 1, PIVOT_WIDTH);
+        assert_in_range(end - line, 1, SCREEN_WIDTH);
         if (line > text && strncmp(line, "other", 5) != 0)
             assert_int_equal(strncmp(line, "       word", 11), 0);
     }
