@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel names: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
+/* Kernel names: WIDTH OP [@mem|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static int refuse_unknown(const char *name, char *why, size_t size)
         return error_line(why, size, "the kernel's name is empty; --list kernels shows all");
     /* compared without the density, which is not part of any name */
     char bare[PLAIN_SHOWN_MAX + 1];
-    size_t n = strcspn(name, "@");
+    const char *density = strstr(name, "@1/");
+    size_t n = density != NULL ? (size_t)(density - name) : strlen(name);
     size_t resume = n + strcspn(name + n, "-");
     snprintf(bare, sizeof bare, "%.*s%s", (int)(n < PLAIN_SHOWN_MAX ? n : PLAIN_SHOWN_MAX), name, name + resume);
     lower(bare, bare);
@@ -124,7 +125,7 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
     const struct kernel *k = out->kernel;
     bool has_density = false;
     while (*s != '\0') {
-        if (*s == '@') {
+        if (*s == '@' && !isalpha((unsigned char)s[1])) {
             if (!k->has_density || has_density)
                 return refuse_density(name, k, why, size);
             out->density = read_density(&s);
@@ -185,5 +186,5 @@ const char *kernel_weight_name(enum kernel_weight weight)
 
 bool kernel_is_variant(const struct kernel *k)
 {
-    return strchr(k->name, '-') != NULL;
+    return strpbrk(k->name, "-@") != NULL;
 }
