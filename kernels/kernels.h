@@ -53,6 +53,7 @@ struct kernel {
     bool by_name;            /* tables measure it only if --kernels names it: there would be too many pairs */
     const char *mnemonic;    /* of the counted instruction, as objdump prints it; of several in turn "A A B" */
     const char *description; /* a few words for --list kernels */
+    const char *like;        /* of a block from a file: the listed kernel of its width and weight; else NULL */
     /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
     kernel_fn *const *variants;
     const uint16_t *block_instructions; /* same index: all instructions of a block but loop control */
@@ -82,6 +83,10 @@ const struct kernel *kernel_registry(size_t *count);
  * NULL: of size 0).
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
+
+/* The same with `n` kernels besides those of the registry. */
+int kernel_parse_with(const struct kernel *const *more, size_t n, const char *name, struct payload *out, char *why,
+                      size_t why_size);
 
 /* "light", "heavy" */
 const char *kernel_weight_name(enum kernel_weight weight);

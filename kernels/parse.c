@@ -73,17 +73,16 @@ static int refuse_unknown(const char *name, char *why, size_t size)
                       plain_shown(name).text, by_set ? by_set : nearest);
 }
 
-/* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
-static const struct kernel *find_entry(const char *name)
+/* Of `count` entries that whose name is the longest that `name` begins with, a suffix or nothing behind it, if it is
+ * longer than that of `best`. */
+static const struct kernel *find_entry(const struct kernel *all, size_t count, const char *name,
+                                       const struct kernel *best)
 {
-    size_t count, best_length = 0;
-    const struct kernel *all = kernel_registry(&count), *best = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t n = strlen(all[i].name);
-        if (n > best_length && strncmp(name, all[i].name, n) == 0 && strchr("@-", name[n]) != NULL) {
+        if (n > (best != NULL ? strlen(best->name) : 0) && strncmp(name, all[i].name, n) == 0 &&
+            strchr("@-", name[n]) != NULL)
             best = &all[i];
-            best_length = n;
-        }
     }
     return best;
 }
@@ -147,13 +146,18 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
     return 0;
 }
 
-int kernel_parse(const char *given, struct payload *out, char *why, size_t why_size)
+int kernel_parse_with(const struct kernel *const *more, size_t n_more, const char *given, struct payload *out,
+                      char *why, size_t why_size)
 {
     char name[PLAIN_SHOWN_MAX + 1];
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
     lower(given, name);
     if (strlen(given) > PLAIN_SHOWN_MAX) /* no name is so long: it is refused, and shown as it was given */
         return refuse_unknown(given, why, why_size);
-    struct payload p = {.kernel = find_entry(name), .density = 1};
+    struct payload p = {.kernel = find_entry(all, count, name, NULL), .density = 1};
+    for (size_t i = 0; i < n_more; i++)
+        p.kernel = find_entry(more[i], 1, name, p.kernel);
     if (p.kernel == NULL)
         return refuse_unknown(given, why, why_size);
     if (read_suffixes(name, name + strlen(p.kernel->name), &p, why, why_size) != 0)
@@ -168,6 +172,11 @@ int kernel_parse(const char *given, struct payload *out, char *why, size_t why_s
     p.bytes = p.kernel->block_bytes[p.density];
     *out = p;
     return 0;
+}
+
+int kernel_parse(const char *given, struct payload *out, char *why, size_t why_size)
+{
+    return kernel_parse_with(NULL, 0, given, out, why, why_size);
 }
 
 struct payload kernel_named(const char *name)

@@ -89,7 +89,11 @@
 REGISTRY(DECLARE)
 
 #define ENTRY(symbol, ...)                                                                                             \
-    {__VA_ARGS__, kernel_##symbol##_variants, kernel_##symbol##_instructions, kernel_##symbol##_counted,               \
+    {__VA_ARGS__,                                                                                                      \
+     NULL,                                                                                                             \
+     kernel_##symbol##_variants,                                                                                       \
+     kernel_##symbol##_instructions,                                                                                   \
+     kernel_##symbol##_counted,                                                                                        \
      kernel_##symbol##_bytes},
 
 static const struct kernel entries[] = {REGISTRY(ENTRY)};

@@ -28,7 +28,7 @@ static void print_kernel(const struct kernel *k, unsigned features)
            k->block_instructions[1], k->has_density ? "1/1-256" : "-", lacking, k->description);
 }
 
-static int job_list_kernels(void)
+static int job_list_kernels(const struct options *o)
 {
     size_t count;
     const struct kernel *kernels = kernel_registry(&count);
@@ -37,6 +37,8 @@ static int job_list_kernels(void)
            "what");
     for (size_t i = 0; i < count; i++)
         print_kernel(&kernels[i], features);
+    for (size_t i = 0; i < o->blocks.n; i++)
+        print_kernel(o->blocks.kernel[i], features);
     printf("\nSuffixes: NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows);\n"
            "          (dependent on each other in the kernels NAME-chain, else independent);\n"
            "          NAME-dirty  ends without VZEROUPPER. Both: NAME@1/N-dirty.\n");
@@ -152,10 +154,9 @@ static int list_workloads(void)
 
 int job_list(const struct options *o)
 {
-    static int (*const lists[])(void) = {[LIST_KERNELS] = job_list_kernels,
-                                         [LIST_MACHINES] = list_machines,
+    static int (*const lists[])(void) = {[LIST_MACHINES] = list_machines,
                                          [LIST_SKUS] = list_skus,
                                          [LIST_TABLES] = list_tables,
                                          [LIST_WORKLOADS] = list_workloads};
-    return o->quiet_given ? changed_settings_show(o) : lists[o->list]();
+    return o->quiet_given ? changed_settings_show(o) : o->list == LIST_KERNELS ? job_list_kernels(o) : lists[o->list]();
 }
