@@ -14,7 +14,7 @@ struct decoded {
     ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-static bool decode(const struct block_text *t, size_t offset, struct decoded *d)
+static bool block_decode(const struct block_text *t, size_t offset, struct decoded *d)
 {
     ZydisDecoder decoder;
     return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
@@ -25,7 +25,8 @@ void block_insn_text(const struct block_text *text, const struct block_insn *ins
 {
     struct decoded d;
     ZydisFormatter formatter;
-    if (!decode(text, insn->offset, &d) || !ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
+    if (!block_decode(text, insn->offset, &d) ||
+        !ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
         !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &d.i, d.operand, d.i.operand_count_visible, out, size,
                                                       insn->offset, NULL)))
         out[0] = '\0';
@@ -231,7 +232,7 @@ static int check_insn(const char *file, const struct block_text *t, struct block
                       struct machine_error *err)
 {
     struct decoded d;
-    if (!decode(t, insn->offset, &d))
+    if (!block_decode(t, insn->offset, &d))
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: the bytes at %u are no instruction", file,
                             insn->offset);
     insn->length = d.i.length;
@@ -267,7 +268,7 @@ static int check_targets(const char *file, const struct block_text *t, const str
     for (size_t k = 0; k < s->n; k++) {
         struct decoded d;
         const struct block_insn *insn = &s->insn[k];
-        if (!decode(t, insn->offset, &d) || !jump_of(&d))
+        if (!block_decode(t, insn->offset, &d) || !jump_of(&d))
             continue;
         int64_t target = (int64_t)insn->offset + insn->length + d.operand[0].imm.value.s;
         if (target < (int64_t)t->n && s->at[target] < 0)

@@ -64,7 +64,7 @@ unsigned model_dirty_class(const struct model *m, unsigned width)
     return 0;
 }
 
-/* "512fma-lat", "512fma@mem" and "512fma" share one entry; a block from a file has that of the kernel that is like it. */
+/* "512fma-lat", "512fma@mem" and "512fma" share one entry; a block from a file has that of the kernel it is like. */
 static const struct model_kernel *find_kernel(const struct model *m, const struct kernel *k)
 {
     const char *name = k->like != NULL ? k->like : k->name;
