@@ -137,6 +137,12 @@ int block_set_add(struct block_set *set, const char *file, struct machine_error 
     return status;
 }
 
+const void *block_set_code(const struct block_set *set, size_t i, size_t *n)
+{
+    *n = set->block[i]->text.n;
+    return set->block[i]->text.code;
+}
+
 void block_set_free(struct block_set *set)
 {
     for (size_t i = 0; i < set->n; i++)

@@ -31,3 +31,6 @@ struct block_set {
  */
 int block_set_add(struct block_set *set, const char *file, struct machine_error *err);
 void block_set_free(struct block_set *set);
+
+/* The machine code of kernel `i`, as it was read: *n bytes, which live as long as the set. */
+const void *block_set_code(const struct block_set *set, size_t i, size_t *n);
