@@ -73,7 +73,8 @@ verdict "--all" test "$status" -eq 0 -a -s all/report.html
 cp "$tmp/sum.asm" "$tmp/sum.before"
 echo '    nop' >>"$tmp/sum.asm"
 # shellcheck disable=SC2086
-run $model --all --kernels 512fma,sum --active-cores 1 --brief --runs 1 --output all --resume --kernel-file "$tmp/sum.asm"
+run $model --all --kernels 512fma,sum --active-cores 1 --brief --runs 1 --output all --resume \
+    --kernel-file "$tmp/sum.asm"
 verdict "--resume with another block of this name" test "$status" -eq 2 -a "$(grep -c 'kernel-file is' "$err")" -eq 1
 cp "$tmp/sum.before" "$tmp/sum.asm"
 # a model runs it like its own kernel of the width and weight
