@@ -21,7 +21,7 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DDATA_DIR='"$(PREFIX)/sh
 PIC     := -fPIC -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(WARN) $(CPPFLAGS) $(PIC) $(CFLAGS) $(SANITIZE)
 # what libcharacterize needs, and what the program does: the profiler reads symbols and draws on terminals
-LIBRARY_LDLIBS = -lgsl -lgslcblas -ljansson -lz -lpthread -lm
+LIBRARY_LDLIBS = -lgsl -lgslcblas -ljansson -lz -lZydis -lpthread -lm
 LDLIBS  = -ldw -lelf -lncursesw $(LIBRARY_LDLIBS)
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 

@@ -120,6 +120,18 @@ static json_t *number_list(const unsigned *values, size_t n)
     return list;
 }
 
+/* The code of blocks from files, by kernel: a file that was changed is another kernel. */
+static json_t *code_object(const struct block_set *blocks)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < blocks->n; i++) {
+        size_t n;
+        const void *code = block_set_code(blocks, i, &n);
+        put_hash(all, blocks->kernel[i]->name, code, n);
+    }
+    return all;
+}
+
 static json_t *options_object(const struct options *o)
 {
     json_t *kernels = json_array();
@@ -138,6 +150,8 @@ static json_t *options_object(const struct options *o)
         run_identity_number(&o->observe_us), "--companion", corunner, "--siblings",
         o->tables.siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->tables.brief, "--event", event,
         "--turbo", turbo, "--fixed-frequency", run_identity_number(&o->fixed_ghz));
+    if (o->blocks.n > 0)
+        json_object_set_new(all, "--kernel-file", code_object(&o->blocks));
     if (o->tables.burst_count > 0)
         json_object_set_new(all, "--burst", json_pack("[f, f]", o->tables.burst_count, o->tables.burst_every_us));
     return all;

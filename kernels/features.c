@@ -31,7 +31,8 @@ unsigned kernel_cpu_features(void)
         return 0;
     unsigned features = KERNEL_NEEDS_AVX | (__builtin_cpu_supports("fma") ? KERNEL_NEEDS_FMA : 0u) |
                         (__builtin_cpu_supports("avx2") ? KERNEL_NEEDS_AVX2 : 0u) |
-                        (__builtin_cpu_supports("avx512f") ? KERNEL_NEEDS_AVX512F : 0u);
+                        (__builtin_cpu_supports("avx512f") ? KERNEL_NEEDS_AVX512F : 0u) |
+                        (__builtin_cpu_supports("avx512vl") ? KERNEL_NEEDS_AVX512VL : 0u);
     if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & amx) == amx && (read_xcr0() & XCR0_AMX) == XCR0_AMX)
         features |= KERNEL_NEEDS_AMX_BF16;
     return features;
@@ -42,11 +43,9 @@ void kernel_feature_names(unsigned features, char *out, size_t size)
     static const struct {
         unsigned feature;
         const char *name;
-    } names[] = {{KERNEL_NEEDS_AVX, "avx"},
-                 {KERNEL_NEEDS_AVX2, "avx2"},
-                 {KERNEL_NEEDS_FMA, "fma"},
-                 {KERNEL_NEEDS_AVX512F, "avx512f"},
-                 {KERNEL_NEEDS_AMX_BF16, "amx_bf16"}};
+    } names[] = {{KERNEL_NEEDS_AVX, "avx"},           {KERNEL_NEEDS_AVX2, "avx2"},
+                 {KERNEL_NEEDS_FMA, "fma"},           {KERNEL_NEEDS_AVX512F, "avx512f"},
+                 {KERNEL_NEEDS_AVX512VL, "avx512vl"}, {KERNEL_NEEDS_AMX_BF16, "amx_bf16"}};
     out[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (features & names[i].feature)

@@ -38,6 +38,7 @@ enum kernel_feature {
     KERNEL_NEEDS_FMA = 1u << 2,
     KERNEL_NEEDS_AVX512F = 1u << 3,
     KERNEL_NEEDS_AMX_BF16 = 1u << 4,
+    KERNEL_NEEDS_AVX512VL = 1u << 5,
 };
 
 /* One registry entry. */
@@ -49,8 +50,10 @@ struct kernel {
     bool latency_bound;      /* one dependent chain */
     bool has_density;        /* may be named with @1/N */
     bool chained_adds;       /* the adds of a density depend on each other: at most one a cycle */
-    const char *mnemonic;    /* of the counted instruction, as objdump prints it */
+    bool by_name;            /* tables measure it only if --kernels names it: there would be too many pairs */
+    const char *mnemonic;    /* of the counted instruction, as objdump prints it; of several in turn "A A B" */
     const char *description; /* a few words for --list kernels */
+    const char *like;        /* of a block from a file: the listed kernel of its width and weight; else NULL */
     /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
     kernel_fn *const *variants;
     const uint16_t *block_instructions; /* same index: all instructions of a block but loop control */
@@ -74,16 +77,21 @@ struct payload {
 const struct kernel *kernel_registry(size_t *count);
 
 /*
- * Parses a full name: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx, in small or capital letters.
+ * Parses a full name: WIDTH OP [@mem|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx, in small or capital
+ * letters.
  * Returns 0 and fills *out, or -1 and writes one line to `why` (what is wrong, the nearest known name, what would work;
  * NULL: of size 0).
  */
 int kernel_parse(const char *name, struct payload *out, char *why, size_t why_size);
 
+/* The same with `n` kernels besides those of the registry. */
+int kernel_parse_with(const struct kernel *const *more, size_t n, const char *name, struct payload *out, char *why,
+                      size_t why_size);
+
 /* "light", "heavy" */
 const char *kernel_weight_name(enum kernel_weight weight);
 
-/* Whether its name is that of another kernel with -lat or -chain. */
+/* Whether its name is that of another kernel with -lat, -chain, @mem or @zmask. */
 bool kernel_is_variant(const struct kernel *k);
 
 /* The payload of a name that the program itself gives and the registry has ("64add"). */

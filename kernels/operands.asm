@@ -21,7 +21,7 @@
     %undef  mixed
 %endmacro
 
-section .rodata align=64
+section .rodata align=4096
 
 ; Multiply-add, acc += a * b, with a in registers 12 and 13, b in 14 in even rounds and 15 in odd rounds.
 ;
@@ -37,6 +37,10 @@ kernel_operands_fma:
     WORDS   TABLE_FMA, 0, 12, 8, (0x401 << 52) | (mixed & 0x000ffffffffffff0)
     WORDS   TABLE_FMA, 12, 3, 8, (0x3ff << 52) | (mixed & 0x000fffffc0000000) | (1 << 29)
     WORDS   TABLE_FMA, 14, 1, 8, (0xbff << 52) | (mixed & 0x000fffffc0000000)
+; The lines of memory operands (kernels/memory.inc), in the same page: 12 of values like those of register 14, then 12
+; like register 15 of the former.
+    WORDS   TABLE_FMA, 16, 12, 8, (0x3ff << 52) | (mixed & 0x000fffffc0000000) | (1 << 29)
+    WORDS   TABLE_FMA, 16, 12, 8, (0xbff << 52) | (mixed & 0x000fffffc0000000)
 
 ; Or, acc |= c, with c in registers 12 and 13. A bit that is set stays set, so the values do not change after the first
 ; round; accumulators and constants have a quarter of their bits set, results 7 of 16.
@@ -85,6 +89,15 @@ kernel_operands_perm:
     WORDS   TABLE_PERM, 0, 12, 8, mixed
     INDEX   5, 3
     INDEX   13, 5
+
+; Indices of a gather: lane l takes a word of line l.
+global kernel_operands_gather:data hidden
+kernel_operands_gather:
+    %assign lane 0
+    %rep 8
+    dq      8 * lane + ((5 * lane + 3) & 7)
+    %assign lane lane + 1
+    %endrep
 
 ; Scalar registers: six accumulators, then the constant. For multiplication modulo 2^64 all are odd and the constant is
 ; 5 modulo 8: odd stays odd, and the period is 2^62. Or and add use the same values.

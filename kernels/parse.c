@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel names: WIDTH OP [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
+/* Kernel names: WIDTH OP [@mem|@zmask] [-lat|-chain] [@1/N] [-dirty], or pause, chain, amx. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static int refuse_unknown(const char *name, char *why, size_t size)
         return error_line(why, size, "the kernel's name is empty; --list kernels shows all");
     /* compared without the density, which is not part of any name */
     char bare[PLAIN_SHOWN_MAX + 1];
-    size_t n = strcspn(name, "@");
+    const char *density = strstr(name, "@1/");
+    size_t n = density != NULL ? (size_t)(density - name) : strlen(name);
     size_t resume = n + strcspn(name + n, "-");
     snprintf(bare, sizeof bare, "%.*s%s", (int)(n < PLAIN_SHOWN_MAX ? n : PLAIN_SHOWN_MAX), name, name + resume);
     lower(bare, bare);
@@ -72,17 +73,16 @@ static int refuse_unknown(const char *name, char *why, size_t size)
                       plain_shown(name).text, by_set ? by_set : nearest);
 }
 
-/* The entry whose name is the longest that `name` begins with, a suffix or nothing behind it; NULL: none. */
-static const struct kernel *find_entry(const char *name)
+/* Of `count` entries that whose name is the longest that `name` begins with, a suffix or nothing behind it, if it is
+ * longer than that of `best`. */
+static const struct kernel *find_entry(const struct kernel *all, size_t count, const char *name,
+                                       const struct kernel *best)
 {
-    size_t count, best_length = 0;
-    const struct kernel *all = kernel_registry(&count), *best = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t n = strlen(all[i].name);
-        if (n > best_length && strncmp(name, all[i].name, n) == 0 && strchr("@-", name[n]) != NULL) {
+        if (n > (best != NULL ? strlen(best->name) : 0) && strncmp(name, all[i].name, n) == 0 &&
+            strchr("@-", name[n]) != NULL)
             best = &all[i];
-            best_length = n;
-        }
     }
     return best;
 }
@@ -124,7 +124,7 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
     const struct kernel *k = out->kernel;
     bool has_density = false;
     while (*s != '\0') {
-        if (*s == '@') {
+        if (*s == '@' && !isalpha((unsigned char)s[1])) {
             if (!k->has_density || has_density)
                 return refuse_density(name, k, why, size);
             out->density = read_density(&s);
@@ -146,13 +146,18 @@ static int read_suffixes(const char *name, const char *s, struct payload *out, c
     return 0;
 }
 
-int kernel_parse(const char *given, struct payload *out, char *why, size_t why_size)
+int kernel_parse_with(const struct kernel *const *more, size_t n_more, const char *given, struct payload *out,
+                      char *why, size_t why_size)
 {
     char name[PLAIN_SHOWN_MAX + 1];
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
     lower(given, name);
     if (strlen(given) > PLAIN_SHOWN_MAX) /* no name is so long: it is refused, and shown as it was given */
         return refuse_unknown(given, why, why_size);
-    struct payload p = {.kernel = find_entry(name), .density = 1};
+    struct payload p = {.kernel = find_entry(all, count, name, NULL), .density = 1};
+    for (size_t i = 0; i < n_more; i++)
+        p.kernel = find_entry(more[i], 1, name, p.kernel);
     if (p.kernel == NULL)
         return refuse_unknown(given, why, why_size);
     if (read_suffixes(name, name + strlen(p.kernel->name), &p, why, why_size) != 0)
@@ -167,6 +172,11 @@ int kernel_parse(const char *given, struct payload *out, char *why, size_t why_s
     p.bytes = p.kernel->block_bytes[p.density];
     *out = p;
     return 0;
+}
+
+int kernel_parse(const char *given, struct payload *out, char *why, size_t why_size)
+{
+    return kernel_parse_with(NULL, 0, given, out, why, why_size);
 }
 
 struct payload kernel_named(const char *name)
@@ -185,5 +195,5 @@ const char *kernel_weight_name(enum kernel_weight weight)
 
 bool kernel_is_variant(const struct kernel *k)
 {
-    return strchr(k->name, '-') != NULL;
+    return strpbrk(k->name, "-@") != NULL;
 }

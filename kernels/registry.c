@@ -4,7 +4,7 @@
 
 /*
  * X(symbol, then the members of struct kernel in their order: name, width, weight, features, latency bound, has
- * densities, chained adds, mnemonic, description)
+ * densities, chained adds, by name only, mnemonic, description)
  *
  * 64add and the latency-bound kernels have no densities: the one is all scalar adds already, in the others the adds
  * would vanish behind the latency of the chain.
@@ -15,18 +15,42 @@
 #define AVX KERNEL_NEEDS_AVX
 #define AVX2 KERNEL_NEEDS_AVX2
 #define AVX512 KERNEL_NEEDS_AVX512F
+#define AVX512VL (KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AVX512VL)
 #define AMX KERNEL_NEEDS_AMX_BF16
 
 /* an operation as throughput and as latency kernel */
 #define BOTH(X, symbol, width, weight, features, density, mnemonic, description)                                       \
-    X(symbol, #symbol, width, weight, features, false, density, false, mnemonic, description)                          \
-    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, false, mnemonic,                             \
+    X(symbol, #symbol, width, weight, features, false, density, false, false, mnemonic, description)                   \
+    X(symbol##_lat, #symbol "-lat", width, weight, features, true, false, false, false, mnemonic,                      \
       description ", one dependent chain")
 
 /* an operation whose densities are filled with adds that depend on each other */
 #define CHAINED(X, symbol, width, weight, features, mnemonic, description)                                             \
-    X(symbol##_chain, #symbol "-chain", width, weight, features, false, true, true, mnemonic,                          \
+    X(symbol##_chain, #symbol "-chain", width, weight, features, false, true, true, false, mnemonic,                   \
       description ", adds of a density in one chain")
+
+/* an operation with what stands behind its name: @mem or @zmask; and those that load, store or move */
+#define OTHER(X, symbol, name, width, weight, features, density, mnemonic, description)                                \
+    X(symbol, name, width, weight, features, false, density, false, true, mnemonic, description)
+
+#define MEMORY(X, bits, arith, simd, gathering, integer, masked, vmov)                                                 \
+    OTHER(X, bits##fma_mem, #bits "fma@mem", bits, HEAVY, arith, true, "vfmadd231pd",                                  \
+          "multiply-add, one operand in L1D")                                                                          \
+    OTHER(X, bits##fmaadd, #bits "fmaadd", bits, HEAVY, arith, false, "vfmadd231pd vfmadd231pd vaddpd",                \
+          "two multiply-adds and an add in turn")                                                                      \
+    OTHER(X, bits##fmaadd_mem, #bits "fmaadd@mem", bits, HEAVY, arith, true, "vfmadd231pd vfmadd231pd vaddpd",         \
+          "the same, operand of the multiply-adds in L1D")                                                             \
+    OTHER(X, bits##load, #bits "load", bits, LIGHT, simd, true, vmov, "load from L1D")                                 \
+    OTHER(X, bits##store, #bits "store", bits, LIGHT, simd, true, vmov, "store to L1D")                                \
+    OTHER(X, bits##gather, #bits "gather", bits, LIGHT, gathering, false, "vpgatherqq",                                \
+          "gather of 64-bit lanes from L1D")                                                                           \
+    OTHER(X, bits##mov, #bits "mov", bits, LIGHT, simd, false, vmov, "move between registers")                         \
+    OTHER(X, bits##shuf, #bits "shuf", bits, LIGHT, integer, false, "vpshufd", "shuffle within 128 bits")              \
+    OTHER(X, bits##fma_zmask, #bits "fma@zmask", bits, HEAVY, masked, false, "vfmadd231pd",                            \
+          "multiply-add, zero masking")                                                                                \
+    OTHER(X, bits##add_zmask, #bits "add@zmask", bits, LIGHT, masked, false, "vpaddq", "add, zero masking")            \
+    OTHER(X, bits##mov_zmask, #bits "mov@zmask", bits, LIGHT, masked, false, "vmovdqa64", "move, zero masking")        \
+    OTHER(X, bits##load_zmask, #bits "load@zmask", bits, LIGHT, masked, false, "vmovdqa64", "load, zero masking")
 
 #define REGISTRY(X)                                                                                                    \
     BOTH(X, 64fma, 64, HEAVY, FMA, true, "vfmadd231sd", "scalar double multiply-add")                                  \
@@ -49,9 +73,12 @@
     BOTH(X, 512add, 512, LIGHT, AVX512, true, "vpaddq", "add of 64-bit lanes")                                         \
     BOTH(X, 512mul, 512, HEAVY, AVX512, true, "vpmuludq", "multiply of 32-bit lanes to 64 bits")                       \
     BOTH(X, 512perm, 512, LIGHT, AVX512, true, "vpermd", "permutation of 32-bit lanes across the register")            \
-    X(amx, "amx", 8192, HEAVY, AMX, false, false, false, "tdpbf16ps", "bf16 dot product of tiles")                     \
-    X(pause, "pause", 64, LIGHT, 0, false, false, false, "pause", "spin-wait hint")                                    \
-    X(chain, "chain", 64, LIGHT, 0, true, false, false, "add", "dependent scalar adds: one a cycle")
+    MEMORY(X, 128, FMA, AVX, AVX2, AVX, AVX512VL, "vmovdqa")                                                           \
+    MEMORY(X, 256, FMA, AVX, AVX2, AVX2, AVX512VL, "vmovdqa")                                                          \
+    MEMORY(X, 512, AVX512, AVX512, AVX512, AVX512, AVX512, "vmovdqa64")                                                \
+    X(amx, "amx", 8192, HEAVY, AMX, false, false, false, false, "tdpbf16ps", "bf16 dot product of tiles")              \
+    X(pause, "pause", 64, LIGHT, 0, false, false, false, false, "pause", "spin-wait hint")                             \
+    X(chain, "chain", 64, LIGHT, 0, true, false, false, false, "add", "dependent scalar adds: one a cycle")
 
 /* The assembler's tables of one entry (kernels/kernel.inc, TABLES). */
 #define DECLARE(symbol, ...)                                                                                           \
@@ -62,7 +89,11 @@
 REGISTRY(DECLARE)
 
 #define ENTRY(symbol, ...)                                                                                             \
-    {__VA_ARGS__, kernel_##symbol##_variants, kernel_##symbol##_instructions, kernel_##symbol##_counted,               \
+    {__VA_ARGS__,                                                                                                      \
+     NULL,                                                                                                             \
+     kernel_##symbol##_variants,                                                                                       \
+     kernel_##symbol##_instructions,                                                                                   \
+     kernel_##symbol##_counted,                                                                                        \
      kernel_##symbol##_bytes},
 
 static const struct kernel entries[] = {REGISTRY(ENTRY)};

@@ -11,6 +11,8 @@ BOTH        128or,       OP_OR,   INSN_BYTES
 BOTH        128add,      OP_ADD,  INSN_BYTES
 BOTH        128mul,      OP_MUL,  INSN_BYTES
 
+%include "memory.inc"
+
 %ifndef KERNEL_MODULE
 %include "shots.inc"
 %endif

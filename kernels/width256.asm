@@ -13,6 +13,8 @@ BOTH        256add,      OP_ADD,  INSN_BYTES
 BOTH        256mul,      OP_MUL,  INSN_BYTES
 BOTH        256perm,     OP_PERM, INSN_BYTES
 
+%include "memory.inc"
+
 %ifndef KERNEL_MODULE
 %include "shots.inc"
 %endif

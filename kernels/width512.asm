@@ -13,6 +13,8 @@ BOTH        512add,      OP_ADD,  INSN_BYTES
 BOTH        512mul,      OP_MUL,  INSN_BYTES
 BOTH        512perm,     OP_PERM, INSN_BYTES
 
+%include "memory.inc"
+
 %ifndef KERNEL_MODULE
 %include "shots.inc"
 %endif

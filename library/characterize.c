@@ -114,6 +114,7 @@ void characterize_close(characterize_machine *machine)
     if (machine == NULL)
         return;
     machine->machine.ops->close(&machine->machine);
+    block_set_free(&machine->blocks);
     free(machine->data_folder);
     free(machine);
 }
@@ -138,6 +139,20 @@ const char *characterize_kernel_name(size_t i)
     return i < n ? kernels[i].name : NULL;
 }
 
+int library_kernel(const characterize_machine *m, const char *name, struct payload *out, char *why, size_t size)
+{
+    return kernel_parse_with(m->blocks.kernel, m->blocks.n, name, out, why, size);
+}
+
+enum characterize_status characterize_add_kernel_file(characterize_machine *machine, const char *file,
+                                                      struct characterize_error *error)
+{
+    struct machine_error e;
+    if (machine == NULL || file == NULL)
+        return library_refuse_null(error);
+    return block_set_add(&machine->blocks, file, &e) == MACHINE_OK ? CHARACTERIZE_OK : library_fail(error, &e);
+}
+
 int characterize_can_run(const characterize_machine *machine, const char *kernel)
 {
     struct payload p;
@@ -147,5 +162,6 @@ int characterize_can_run(const characterize_machine *machine, const char *kernel
     if (kernel == NULL)
         return 0;
     machine->machine.ops->info(&machine->machine, &info);
-    return kernel_parse(kernel, &p, why, sizeof(why)) == 0 && measure_check_kernel(&p, &info, &e) == MACHINE_OK;
+    return library_kernel(machine, kernel, &p, why, sizeof(why)) == 0 &&
+           measure_check_kernel(&p, &info, &e) == MACHINE_OK;
 }

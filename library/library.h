@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "drivers/block/block.h"
 #include "drivers/machine.h"
 #include "include/characterize/characterize.h"
 
@@ -13,6 +14,7 @@ struct characterize_machine {
     int cpu;           /* -1: its choice */
     char *data_folder; /* NULL: the shipped data */
     char chosen[1000]; /* what `auto` took */
+    struct block_set blocks;
 };
 
 /* Fill *error (NULL: not wanted) and return the status. */
@@ -23,6 +25,9 @@ enum characterize_status library_refuse(struct characterize_error *error, enum c
 enum characterize_status library_refuse_null(struct characterize_error *error);
 /* Whether each option is in its range. */
 enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error);
+
+/* A kernel by name, of those from files, too: as kernel_parse(). */
+int library_kernel(const characterize_machine *m, const char *name, struct payload *out, char *why, size_t size);
 
 /* What `print` writes, as text to be freed; NULL: out of memory. */
 char *library_text(int (*print)(FILE *out, const void *data), const void *data);

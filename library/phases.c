@@ -26,8 +26,8 @@ static int library_on_progress(void *data, unsigned done, unsigned wanted)
 }
 
 /* FROM:TO into the two kernels. */
-static enum characterize_status library_parse_pair(const char *from_to, struct transition_setup *s,
-                                                   struct characterize_error *error)
+static enum characterize_status library_parse_pair(const characterize_machine *m, const char *from_to,
+                                                   struct transition_setup *s, struct characterize_error *error)
 {
     struct payload from, to;
     char name[256], why[400] = "not of the form FROM:TO, as in 128fma:512fma";
@@ -36,7 +36,8 @@ static enum characterize_status library_parse_pair(const char *from_to, struct t
         return library_refuse(error, CHARACTERIZE_BAD_INPUT, why);
     memcpy(name, from_to, (size_t)(colon - from_to));
     name[colon - from_to] = '\0';
-    if (kernel_parse(name, &from, why, sizeof(why)) != 0 || kernel_parse(colon + 1, &to, why, sizeof(why)) != 0)
+    if (library_kernel(m, name, &from, why, sizeof(why)) != 0 ||
+        library_kernel(m, colon + 1, &to, why, sizeof(why)) != 0)
         return library_refuse(error, CHARACTERIZE_BAD_INPUT, why);
     transition_defaults(s, &from, &to);
     return CHARACTERIZE_OK;
@@ -51,7 +52,7 @@ static enum characterize_status library_setup(const characterize_machine *m, con
     double samples;
     enum characterize_status status = library_check(o, error);
     if (status == CHARACTERIZE_OK)
-        status = library_parse_pair(from_to, s, error);
+        status = library_parse_pair(m, from_to, s, error);
     if (status != CHARACTERIZE_OK)
         return status;
     s->runs = o->runs > 0 ? o->runs : s->runs;

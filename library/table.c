@@ -27,8 +27,8 @@ const char *characterize_table_name(size_t i)
 }
 
 /* "128fma,512fma" into the kernels, each once. */
-static enum characterize_status library_parse_kernels(const char *names, struct tables_options *t,
-                                                      struct characterize_error *error)
+static enum characterize_status library_parse_kernels(const characterize_machine *m, const char *names,
+                                                      struct tables_options *t, struct characterize_error *error)
 {
     char name[100], why[400];
     for (const char *rest = names; rest != NULL; rest = *rest == ',' ? rest + 1 : NULL) {
@@ -38,7 +38,7 @@ static enum characterize_status library_parse_kernels(const char *names, struct 
         memcpy(name, rest, length);
         name[length] = '\0';
         rest += length;
-        if (kernel_parse(name, &t->kernels[t->n_kernels], why, sizeof(why)) != 0)
+        if (library_kernel(m, name, &t->kernels[t->n_kernels], why, sizeof(why)) != 0)
             return library_refuse(error, CHARACTERIZE_BAD_INPUT, why);
         for (size_t i = 0; i < t->n_kernels; i++)
             if (strcmp(t->kernels[i].name, t->kernels[t->n_kernels].name) == 0)
@@ -80,7 +80,7 @@ static enum characterize_status library_table_options(const characterize_machine
         status = library_refuse(error, CHARACTERIZE_BAD_INPUT, why);
     }
     if (status == CHARACTERIZE_OK && o->kernels != NULL)
-        status = library_parse_kernels(o->kernels, t, error);
+        status = library_parse_kernels(m, o->kernels, t, error);
     if (status != CHARACTERIZE_OK)
         return status;
     m->machine.ops->info(&m->machine, &info);

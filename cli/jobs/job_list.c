@@ -30,7 +30,7 @@ static void print_kernel(const struct kernel *k, unsigned features)
     screen_text_field(stdout, (unsigned)column, k->description);
 }
 
-static int job_list_kernels(void)
+static int job_list_kernels(const struct options *o)
 {
     size_t count;
     const struct kernel *kernels = kernel_registry(&count);
@@ -39,6 +39,8 @@ static int job_list_kernels(void)
            "what");
     for (size_t i = 0; i < count; i++)
         print_kernel(&kernels[i], features);
+    for (size_t i = 0; i < o->blocks.n; i++)
+        print_kernel(o->blocks.kernel[i], features);
     static const char *const suffixes[][2] = {
         {"\nSuffixes: ",
          "NAME@1/N  one such instruction in every N, the rest scalar adds (where density allows; dependent "
@@ -170,8 +172,10 @@ static int list_options(void)
 
 int job_list(const struct options *o)
 {
-    static int (*const lists[])(void) = {
-        [LIST_KERNELS] = job_list_kernels, [LIST_MACHINES] = list_machines,   [LIST_SKUS] = list_skus,
-        [LIST_TABLES] = list_tables,       [LIST_WORKLOADS] = list_workloads, [LIST_OPTIONS] = list_options};
-    return o->quiet_given ? changed_settings_show(o) : lists[o->list]();
+    static int (*const lists[])(void) = {[LIST_MACHINES] = list_machines,
+                                         [LIST_SKUS] = list_skus,
+                                         [LIST_TABLES] = list_tables,
+                                         [LIST_WORKLOADS] = list_workloads,
+                                         [LIST_OPTIONS] = list_options};
+    return o->quiet_given ? changed_settings_show(o) : o->list == LIST_KERNELS ? job_list_kernels(o) : lists[o->list]();
 }

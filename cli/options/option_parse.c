@@ -142,7 +142,8 @@ static int take_transition(const struct option_row *p, const char *text, struct 
         return refuse(BAD_USAGE, "--transition: '%s' is not of the form FROM:TO, as in 128fma:512fma", text);
     memcpy(from, text, (size_t)(colon - text));
     from[colon - text] = '\0';
-    if (kernel_parse(from, &o->from, why, sizeof(why)) != 0 || kernel_parse(colon + 1, &o->to, why, sizeof(why)) != 0)
+    if (option_kernel(o, from, &o->from, why, sizeof(why)) != 0 ||
+        option_kernel(o, colon + 1, &o->to, why, sizeof(why)) != 0)
         return refuse(BAD_USAGE, "--transition %s: %s", text, why);
     return take_job(p, text, o);
 }
@@ -203,7 +204,7 @@ static int take_corunner(const struct option_row *p, const char *text, struct op
     char why[400];
     o->corunner_given = true;
     o->tables.corunner_same = strcmp(text, "same") == 0;
-    if (!o->tables.corunner_same && kernel_parse(text, &o->tables.corunner, why, sizeof(why)) != 0)
+    if (!o->tables.corunner_same && option_kernel(o, text, &o->tables.corunner, why, sizeof(why)) != 0)
         return refuse(BAD_USAGE, "--%s: %s; 'same' works, too", p->name, why);
     return 0;
 }
@@ -313,6 +314,10 @@ static const struct option_row option_table[] = {
     {.about = "What tables cover:"},
     {"kernels", "LIST", "Only these kernels: 128fma,512fma (default: each table's own)", WITH_TABLES,
      .take = option_take_kernels},
+    {"kernel-file", "FILE",
+     "A block of instructions of your own as a kernel: FILE.asm, FILE.bin or FILE.so, whose name without folder and "
+     "suffix is that of the kernel (--transition 128fma:FILE); may be repeated",
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_LIST, .take = option_take_block},
     {"cpus", "LIST", "The order in which CPUs become active, one per core: 0,2,4-7; the first is measured", WITH_TABLES,
      .take = option_take_cpus},
     {"companion", "KERNEL|same",
@@ -486,6 +491,30 @@ void option_parse_short_usage(void)
           stderr);
 }
 
+/* The first time argp sees the options: files of kernels alone. */
+struct blocks_pass {
+    struct options *options;
+    int status;
+};
+
+static error_t parse_blocks(int key, char *text, struct argp_state *state)
+{
+    struct blocks_pass *s = state->input;
+    bool file = key >= FIRST_KEY && key < FIRST_KEY + N_OPTIONS &&
+                option_table[key - FIRST_KEY].take == option_take_block;
+    if (file && s->status == 0)
+        s->status = option_load_block(text, s->options);
+    return 0;
+}
+
+static int load_blocks(const struct argp *all, int argc, char **argv, struct options *o)
+{
+    struct blocks_pass s = {o, 0};
+    const struct argp parser = {.options = all->options, .parser = parse_blocks};
+    argp_parse(&parser, argc, argv, ARGP_SILENT, NULL, &s);
+    return s.status;
+}
+
 /* What stands behind "--": the command to profile; of other jobs, arguments. */
 static int take_rest(char **rest, struct options *o)
 {
@@ -525,8 +554,12 @@ int option_parse(int argc, char **argv, struct options *o)
     }
     argp_err_exit_status = BAD_USAGE;
     set_help_width();
-    if (option_names_check(list, argc, argv, &end) != 0 || argp_parse(&parser, end, argv, 0, NULL, &s) != 0 ||
-        (end < argc && take_rest(argv + end + 1, o) != 0))
+    if (option_names_check(list, argc, argv, &end) != 0)
+        return BAD_USAGE;
+    int status = load_blocks(&parser, end, argv, o);
+    if (status != 0)
+        return status;
+    if (argp_parse(&parser, end, argv, 0, NULL, &s) != 0 || (end < argc && take_rest(argv + end + 1, o) != 0))
         return BAD_USAGE;
     for (int i = 0; i < N_OPTIONS; i++)
         if (s.given[i] && option_conflicts_with_job(o, option_table[i].name, option_table[i].jobs) != 0)

@@ -88,6 +88,12 @@ option_taker option_take_policies, option_take_schedulers, option_take_mark, opt
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
 
+/* option_blocks.c. --kernel-file is taken before all others, as they may name what it holds: option_load_block()
+ * returns 0, or a status after a line. Names of kernels, of its files, too: as kernel_parse(). */
+option_taker option_take_block;
+int option_load_block(const char *file, struct options *o);
+int option_kernel(const struct options *o, const char *name, struct payload *out, char *why, size_t size);
+
 /* option_quiet.c: --quiet-machine[=PARTS], --interference NAME, and what they go with. */
 option_taker option_take_quiet, option_take_interference;
 int option_quiet_check(const struct options *o);

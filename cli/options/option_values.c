@@ -148,7 +148,7 @@ int option_take_kernels(const struct option_row *p, const char *text, struct opt
         rest = next_element(rest, element);
         if (*n == TABLES_KERNELS_MAX)
             return refuse(BAD_USAGE, "--%s: more than %d kernels", p->name, TABLES_KERNELS_MAX);
-        if (kernel_parse(element, &out[*n], why, sizeof(why)) != 0)
+        if (option_kernel(o, element, &out[*n], why, sizeof(why)) != 0)
             return refuse(BAD_USAGE, "--%s: %s", p->name, why);
         for (size_t i = 0; i < *n; i++)
             if (strcmp(out[i].name, out[*n].name) == 0)

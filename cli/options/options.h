@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/block/block.h"
 #include "drivers/interference/interference.h"
 #include "kernels/kernels.h"
 #include "schedulers/simulate/simulate.h"
@@ -85,6 +86,7 @@ struct options {
     const char *job_option;   /* "transition", for messages */
     const char *job_argument; /* FROM:TO, the trace file, what to list, ... */
     struct payload from, to;  /* JOB_TRANSITION */
+    struct block_set blocks;  /* --kernel-file */
     enum list list;           /* JOB_LIST */
 
     const char *machine; /* NULL: auto */

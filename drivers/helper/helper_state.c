@@ -58,6 +58,9 @@ int helper_check_kernel(const struct native *s, const struct payload *p, struct 
 {
     const struct helper *h = (const struct helper *)s;
 
+    if (p->kernel->like != NULL)
+        return machine_fail(err, MACHINE_CANNOT, "--machine perf, msr or timing runs it in user space",
+                            "kernel %s: the Linux module runs no code from files, only what is built into it", p->name);
     if ((p->kernel->features & KERNEL_NEEDS_AMX_BF16) != 0) {
         char what[60];
         snprintf(what, sizeof what, "kernel %s", p->name);

@@ -28,8 +28,13 @@ static int store_features(struct model_parser *p, const char *key, char *value)
     static const struct {
         const char *name;
         unsigned bit;
-    } known[] = {{"avx", KERNEL_NEEDS_AVX},         {"avx2", KERNEL_NEEDS_AVX2},         {"fma", KERNEL_NEEDS_FMA},
-                 {"avx512f", KERNEL_NEEDS_AVX512F}, {"amx_bf16", KERNEL_NEEDS_AMX_BF16}, {"none", 0}};
+    } known[] = {{"avx", KERNEL_NEEDS_AVX},
+                 {"avx2", KERNEL_NEEDS_AVX2},
+                 {"fma", KERNEL_NEEDS_FMA},
+                 {"avx512f", KERNEL_NEEDS_AVX512F},
+                 {"avx512vl", KERNEL_NEEDS_AVX512VL},
+                 {"amx_bf16", KERNEL_NEEDS_AMX_BF16},
+                 {"none", 0}};
     char *words[COUNT(known)];
     size_t n = sourced_ini_words(value, words, COUNT(known));
     for (size_t i = 0; i < n && i < COUNT(known); i++) {
@@ -38,7 +43,8 @@ static int store_features(struct model_parser *p, const char *key, char *value)
             k++;
         if (k == COUNT(known))
             return model_refuse(
-                p, key, "'%.40s' is not a feature; avx, avx2, fma, avx512f, amx_bf16 or none would work", words[i]);
+                p, key, "'%.40s' is not a feature; avx, avx2, fma, avx512f, avx512vl, amx_bf16 or none would work",
+                words[i]);
         if (p->model->features & known[k].bit)
             return model_refuse(p, key, "'%s' is given twice; remove one", words[i]);
         if (!known[k].bit && n > 1)

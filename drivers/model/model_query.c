@@ -64,9 +64,10 @@ unsigned model_dirty_class(const struct model *m, unsigned width)
     return 0;
 }
 
-/* "512fma-lat", "512fma-chain" and "512fma" share one entry. */
-static const struct model_kernel *find_kernel(const struct model *m, const char *name)
+/* "512fma-lat", "512fma@mem" and "512fma" share one entry; a block from a file has that of the kernel it is like. */
+static const struct model_kernel *find_kernel(const struct model *m, const struct kernel *k)
 {
+    const char *name = k->like != NULL ? k->like : k->name;
     size_t length = strcspn(name, "-@");
     for (size_t i = 0; i < m->n_kernels; i++)
         if (strlen(m->kernels[i].name) == length && strncmp(m->kernels[i].name, name, length) == 0)
@@ -90,7 +91,7 @@ static int check_runs(const struct model *m, const struct payload *p, struct mac
         return machine_fail(err, MACHINE_CANNOT, remedy, "the modelled %s cannot run %s: it has no %s", m->cpu_name,
                             p->name, names);
     }
-    if (!find_kernel(m, p->kernel->name)) {
+    if (!find_kernel(m, p->kernel)) {
         snprintf(remedy, sizeof remedy, "add a line '%.*s = THROUGHPUT LATENCY  # source' to its section [ipc]",
                  (int)strcspn(p->kernel->name, "-@"), p->kernel->name);
         return machine_fail(err, MACHINE_CANNOT, remedy,
@@ -121,7 +122,7 @@ int model_need(const struct model *m, const struct payload *p, struct model_need
     int status = check_runs(m, p, err);
     if (status != MACHINE_OK)
         return status;
-    const struct model_kernel *k = find_kernel(m, p->kernel->name);
+    const struct model_kernel *k = find_kernel(m, p->kernel);
     double per_counted = p->kernel->latency_bound ? k->latency : 1 / k->throughput;
     double n = spacing(p);
     /* one counted instruction and n - 1 scalar adds: whichever of the unit, the adds and the issue takes longest */

@@ -89,6 +89,13 @@ CHARACTERIZE_PUBLIC void characterize_describe(const characterize_machine *machi
 
 /* The name of kernel number i, from 0 ("512fma"); NULL past the last. Names take suffixes: "512fma@1/8". */
 CHARACTERIZE_PUBLIC const char *characterize_kernel_name(size_t i);
+/*
+ * Makes a block of instructions of your own a kernel of this machine: FILE.asm, FILE.bin, FILE.so, or a function as
+ * FILE.so:FUNCTION (doc/kernel-files.md). Its name is that of the file without folder and suffix, or of the function;
+ * at most 8 files. The block is run in a child process first (fork(2)); what cannot be run is refused.
+ */
+CHARACTERIZE_PUBLIC enum characterize_status
+characterize_add_kernel_file(characterize_machine *machine, const char *file, struct characterize_error *error);
 /* 1 if the machine can run this kernel (suffixes allowed); 0 if it cannot, or there is no such kernel. */
 CHARACTERIZE_PUBLIC int characterize_can_run(const characterize_machine *machine, const char *kernel);
 

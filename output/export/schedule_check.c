@@ -79,7 +79,8 @@ static int check_run(const struct table *t, size_t row, double cores, char *why,
         struct payload known;
         char unknown[200];
         if (name && kernel_parse(name, &known, unknown, sizeof unknown) != 0)
-            return error_line(why, why_size, "row %zu: %s: %s", row + 1, columns[i], unknown);
+            return error_line(why, why_size, "row %zu: %s: %s (of --kernel-file, none is exported)", row + 1,
+                              columns[i], unknown);
     }
     double active = table_has(t, "active_cores") ? table_number(t, row, "active_cores") : (double)NAN;
     if (cores > 0 && active > cores)

@@ -17,8 +17,8 @@ size_t tables_every_kernel(const char **out, size_t max)
     size_t count, n = 0;
     const struct kernel *kernels = kernel_registry(&count);
     for (size_t i = 0; i < count && n < max; i++)
-        if (!kernels[i].latency_bound && !kernels[i].chained_adds && strcmp(kernels[i].name, "pause") != 0 &&
-            strcmp(kernels[i].name, "chain") != 0)
+        if (!kernels[i].latency_bound && !kernels[i].chained_adds && !kernels[i].by_name &&
+            strcmp(kernels[i].name, "pause") != 0 && strcmp(kernels[i].name, "chain") != 0)
             out[n++] = kernels[i].name;
     return n;
 }

@@ -5,7 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 run --list kernels
-for kernel in 64add 128fma 256or 512fma 512fma-lat 256perm amx pause chain; do
+for kernel in 64add 128fma 256or 512fma 512fma-lat 256perm 512fma@mem 256load 128store 512gather 512fmaadd@mem \
+    256mov@zmask amx pause chain; do
     verdict "--list kernels: $kernel" grep -Eq "^$kernel +[0-9]+ +(light|heavy) " "$out"
 done
 # every listed kernel is one that --transition takes

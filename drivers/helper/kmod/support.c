@@ -59,7 +59,7 @@ u32 support_features(void)
 	if (boot_cpu_has(X86_FEATURE_AVX2))
 		features |= KERNEL_NEEDS_AVX2;
 	if (boot_cpu_has(X86_FEATURE_AVX512F) && cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL))
-		features |= KERNEL_NEEDS_AVX512F;
+		features |= KERNEL_NEEDS_AVX512F | (boot_cpu_has(X86_FEATURE_AVX512VL) ? KERNEL_NEEDS_AVX512VL : 0);
 	return features;
 }
 
@@ -67,7 +67,7 @@ static enum characterize_reason missing_feature(u32 missing)
 {
 	if (missing & KERNEL_NEEDS_AMX_BF16)
 		return CHARACTERIZE_REASON_AMX;
-	if (missing & KERNEL_NEEDS_AVX512F)
+	if (missing & (KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AVX512VL))
 		return CHARACTERIZE_REASON_NO_AVX512;
 	if (missing & KERNEL_NEEDS_AVX)
 		return CHARACTERIZE_REASON_NO_AVX;

@@ -10,11 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include <cmocka.h>
 
+#include "drivers/block/block.h"
 #include "kernels/kernels.h"
 #include "kernels/workloads.h"
 
@@ -182,6 +185,34 @@ static void test_workloads_keep_the_convention(void **unused)
     }
 }
 
+/* A block that changes all registers that are its own. */
+static void test_blocks_from_files_keep_the_convention(void **unused)
+{
+    (void)unused;
+    static const uint8_t
+        code
+            [] =
+                {
+                    0x48, 0xff, 0xc0, 0x48, 0xff, 0xc3, 0x48, 0xff, 0xc1, 0x48, 0xff,
+                    0xc2, 0x48, 0xff, 0xc5, 0x48, 0xff, 0xc6, 0x48, 0xff, 0xc7, 0x49,
+                    0xff, 0xc0, 0x49, 0xff, 0xc4, 0x49, 0xff, 0xc5, 0x0f, 0x58, 0xc1}; /* inc ...; addps xmm0, xmm1 */
+    char path[] = "/tmp/abi_XXXXXX.bin";
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0 && write(fd, code, sizeof code) == (ssize_t)sizeof code && close(fd) == 0);
+    struct block_set set = {.n = 0};
+    struct machine_error err;
+    int status = block_set_add(&set, path, &err);
+    unlink(path);
+    if (status == MACHINE_CANNOT) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+    assert_int_equal(status, MACHINE_OK);
+    uint64_t seed = 5;
+    check_variant(set.kernel[0], 1, &seed);
+    block_set_free(&set);
+}
+
 /* Functions that break one rule each, and one that breaks none. */
 #define BROKEN(name, code)                                                                                             \
     kernel_fn name;                                                                                                    \
@@ -224,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_checker_sees_broken_functions),
         cmocka_unit_test(test_every_variant_keeps_the_convention),
+        cmocka_unit_test(test_blocks_from_files_keep_the_convention),
         cmocka_unit_test(test_the_clock_keeps_the_convention),
         cmocka_unit_test(test_workloads_keep_the_convention),
     };

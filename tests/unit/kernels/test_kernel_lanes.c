@@ -30,8 +30,14 @@ static uint64_t mix(unsigned table, unsigned reg, unsigned lane)
     return z ^ z >> 31;
 }
 
+enum action { COMPUTE, MOVE, LOAD, STORE, GATHER, SHUFFLE };
+
 struct shape {
     enum table table; /* the operation */
+    enum action action;
+    bool memory;     /* the second factor comes from memory */
+    bool third_adds; /* every third accumulator has no product added to it but the factor */
+    bool masked;     /* odd lanes become zero */
     bool gpr;
     bool chained;   /* the adds are one chain */
     unsigned lanes; /* 64-bit lanes */
@@ -44,32 +50,50 @@ static bool has_lanes(const struct kernel *k)
 }
 
 /* The operation is what is left of the name without the width and without "-lat" or "-chain". */
-static enum table table_of(const struct kernel *k)
+static struct shape operation_of(const struct kernel *k)
 {
     static const struct {
         const char *text;
-        enum table table;
-    } operations[] = {{"fma", TABLE_FMA}, {"or", TABLE_OR},     {"add", TABLE_ADD},
-                      {"mul", TABLE_MUL}, {"perm", TABLE_PERM}, {"chain", TABLE_ADD}};
+        struct shape shape;
+    } operations[] = {{"fma", {.table = TABLE_FMA}},
+                      {"or", {.table = TABLE_OR}},
+                      {"add", {.table = TABLE_ADD}},
+                      {"mul", {.table = TABLE_MUL}},
+                      {"perm", {.table = TABLE_PERM}},
+                      {"chain", {.table = TABLE_ADD}},
+                      {"fma@mem", {.table = TABLE_FMA, .memory = true}},
+                      {"fmaadd", {.table = TABLE_FMA, .third_adds = true}},
+                      {"fmaadd@mem", {.table = TABLE_FMA, .memory = true, .third_adds = true}},
+                      {"load", {.table = TABLE_FMA, .action = LOAD}},
+                      {"store", {.table = TABLE_ADD, .action = STORE}},
+                      {"gather", {.table = TABLE_PERM, .action = GATHER}},
+                      {"mov", {.table = TABLE_ADD, .action = MOVE}},
+                      {"shuf", {.table = TABLE_PERM, .action = SHUFFLE}},
+                      {"fma@zmask", {.table = TABLE_FMA, .masked = true}},
+                      {"add@zmask", {.table = TABLE_ADD, .masked = true}},
+                      {"mov@zmask", {.table = TABLE_ADD, .action = MOVE, .masked = true}},
+                      {"load@zmask", {.table = TABLE_FMA, .action = LOAD, .masked = true}}};
     const char *operation = k->name + strspn(k->name, "0123456789");
     size_t length = strcspn(operation, "-");
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
         if (strlen(operations[i].text) == length && strncmp(operation, operations[i].text, length) == 0)
-            return operations[i].table;
+            return operations[i].shape;
     if (has_lanes(k))
         fail_msg("%s: this test does not know what %.*s computes", k->name, (int)length, operation);
-    return TABLE_ADD;
+    return (struct shape){.table = TABLE_ADD};
 }
 
 static struct shape shape_of(const struct kernel *k, unsigned density)
 {
-    struct shape s = {.table = table_of(k), .gpr = true, .lanes = 1, .accs = 1, .groups = 104, .density = 1};
+    struct shape s = operation_of(k);
+    s.accs = s.density = 1;
+    s.groups = 104;
     s.gpr = k->width == 64 && s.table != TABLE_FMA;
     s.lanes = k->width / 64;
     s.chained = k->chained_adds;
     if (!k->latency_bound) {
         s.accs = s.gpr ? 6 : 12;
-        s.groups = (120 + density - 1) / density;
+        s.groups = s.action == GATHER ? 60 : (120 + density - 1) / density;
         s.density = density;
     }
     return s;
@@ -143,6 +167,31 @@ static void permute(uint64_t *acc, const struct shape *s, unsigned which)
     memcpy(acc, after, n * sizeof after[0]);
 }
 
+/* A word of the lines of memory operands, 12 for even rounds, 12 for odd ones. */
+static uint64_t line(unsigned number, unsigned lane)
+{
+    uint64_t even = fma_constant(16 + number % 12, lane);
+    return number < 12 ? even : from_double(-(to_double(even) - 0x1p-23));
+}
+
+/* Within 128 bits, by one 32-bit lane. */
+static void shuffle(uint64_t *acc, const struct shape *s, unsigned number)
+{
+    uint32_t before[2 * LANES], after[2 * LANES];
+    memcpy(before, acc, sizeof before);
+    for (unsigned j = 0; j < 2 * s->lanes; j++)
+        after[j] = before[j / 4 * 4 + (j + (number & 1 ? 3 : 1)) % 4];
+    memcpy(acc, after, 2 * s->lanes * sizeof after[0]);
+}
+
+static double multiply_add(const struct shape *s, double x, unsigned number, unsigned round, unsigned lane)
+{
+    bool adds = s->third_adds && number % 3 == 2;
+    double b = to_double(s->memory && !adds ? line(number + 12 * (round & 1), lane)
+                                            : fma_constant(14 + (round & 1), lane));
+    return adds ? x + b : fma(to_double(fma_constant(12 + (number & 1), lane)), b, x);
+}
+
 static uint64_t scalar_step(const struct shape *s, uint64_t x)
 {
     uint64_t c = (mix(TABLE_GPR, 6, 0) & ~(uint64_t)7) | 5;
@@ -151,16 +200,30 @@ static uint64_t scalar_step(const struct shape *s, uint64_t x)
 
 static void step(const struct shape *s, uint64_t *acc, unsigned number, unsigned round)
 {
-    if (s->table == TABLE_PERM) {
+    if (s->action == SHUFFLE) {
+        shuffle(acc, s, number);
+        return;
+    }
+    if (s->table == TABLE_PERM && s->action == COMPUTE) {
         permute(acc, s, number & 1);
         return;
     }
     for (unsigned lane = 0; lane < s->lanes; lane++) {
         uint64_t x = acc[lane], c = s->gpr ? 0 : constant(s, 12 + (number & 1), lane);
-        if (s->gpr)
+        if (s->masked && lane % 2 == 1)
+            x = 0;
+        else if (s->action == STORE)
+            continue;
+        else if (s->action == MOVE)
+            x = c;
+        else if (s->action == LOAD)
+            x = line(number + 12 * (round & 1), lane);
+        else if (s->action == GATHER)
+            x = line(number + lane, (5 * lane + 3) % 8);
+        else if (s->gpr)
             x = scalar_step(s, x);
         else if (s->table == TABLE_FMA)
-            x = from_double(fma(to_double(c), to_double(constant(s, 14 + (round & 1), lane)), to_double(x)));
+            x = from_double(multiply_add(s, to_double(x), number, round, lane));
         else if (s->table == TABLE_OR)
             x |= c;
         else if (s->table == TABLE_ADD)
@@ -266,13 +329,13 @@ static void test_multiply_add_stays_normal(void **unused)
     const struct kernel *all = kernel_registry(&count);
     for (size_t i = 0; i < count; i++) {
         struct shape k = shape_of(&all[i], 1);
-        if (k.table != TABLE_FMA || !runnable(&all[i]))
+        if (k.table != TABLE_FMA || k.action != COMPUTE || !runnable(&all[i]))
             continue;
         static uint64_t state[KERNEL_STATE_BYTES / 8];
         for (unsigned density = 1; density <= (all[i].has_density ? 64 : 1); density *= 4) {
             all[i].variants[density](300000, 0, state, 0);
             for (unsigned j = 0; j < 8 * used_accs(&k) && density == 1; j++)
-                if (j % 8 < k.lanes)
+                if (j % 8 < k.lanes && !(k.masked && j % 2 == 1))
                     assert_true(to_double(state[j]) >= 4 && to_double(state[j]) < 0x1p56);
             assert_true(to_double(state[0]) >= 4 && to_double(state[0]) < 0x1p56);
         }

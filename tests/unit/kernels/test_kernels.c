@@ -30,6 +30,33 @@ static bool runnable(const struct kernel *k)
     return (k->features & ~kernel_cpu_features()) == 0 && kernel_request_permission(k->features, why, sizeof why) == 0;
 }
 
+/* Those of kernels/memory.inc, of each width. Returns how many. */
+static size_t check_memory_kernels(void)
+{
+    static const struct {
+        const char *operation;
+        enum kernel_weight weight;
+        bool has_density;
+    } operations[] = {
+        {"fma@mem", KERNEL_HEAVY, true},    {"fmaadd", KERNEL_HEAVY, false},    {"fmaadd@mem", KERNEL_HEAVY, true},
+        {"load", KERNEL_LIGHT, true},       {"store", KERNEL_LIGHT, true},      {"gather", KERNEL_LIGHT, false},
+        {"mov", KERNEL_LIGHT, false},       {"shuf", KERNEL_LIGHT, false},      {"fma@zmask", KERNEL_HEAVY, false},
+        {"add@zmask", KERNEL_LIGHT, false}, {"mov@zmask", KERNEL_LIGHT, false}, {"load@zmask", KERNEL_LIGHT, false}};
+    enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+    for (unsigned width = 128; width <= 512; width *= 2)
+        for (size_t i = 0; i < OPERATIONS; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%u%s", width, operations[i].operation);
+            const struct kernel *k = entry(name);
+            assert_int_equal(k->width, width);
+            assert_int_equal(k->weight, operations[i].weight);
+            assert_int_equal(k->has_density, operations[i].has_density);
+            assert_true(k->by_name && !k->latency_bound && !k->chained_adds);
+            assert_int_equal(kernel_is_variant(k), strchr(name, '@') != NULL);
+        }
+    return 3 * OPERATIONS;
+}
+
 /* Every width with every operation, as throughput and as latency kernel, two with chained adds, three others. */
 static void test_registry_holds_what_was_asked(void **state)
 {
@@ -63,6 +90,8 @@ static void test_registry_holds_what_was_asked(void **state)
         assert_false(entry(chained[i])->latency_bound);
     }
     assert_false(entry("512or")->chained_adds);
+    expected += check_memory_kernels();
+    assert_false(entry("512fma")->by_name);
     entry("amx");
     entry("pause");
     entry("chain");
@@ -79,6 +108,10 @@ static void test_features_by_width(void **state)
     assert_int_equal(entry("256mul")->features, KERNEL_NEEDS_AVX2);
     assert_int_equal(entry("256fma")->features, KERNEL_NEEDS_FMA);
     assert_int_equal(entry("512perm")->features, KERNEL_NEEDS_AVX512F);
+    assert_int_equal(entry("512gather")->features, KERNEL_NEEDS_AVX512F);
+    assert_int_equal(entry("128gather")->features, KERNEL_NEEDS_AVX2);
+    assert_int_equal(entry("512mov@zmask")->features, KERNEL_NEEDS_AVX512F);
+    assert_int_equal(entry("256mov@zmask")->features, KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AVX512VL);
     assert_int_equal(entry("amx")->features, KERNEL_NEEDS_AMX_BF16);
     char text[64];
     kernel_feature_names(KERNEL_NEEDS_AVX2 | KERNEL_NEEDS_FMA, text, sizeof text);
@@ -105,7 +138,8 @@ static void check_round_trip(const char *name, const struct kernel *k, unsigned 
     assert_int_equal(p.counted, k->block_counted[density]);
     assert_int_equal(p.bytes, k->block_bytes[density]);
     assert_non_null(p.run);
-    assert_int_equal(p.instructions, p.counted * density);
+    bool pairs = strstr(name, "gather") != NULL; /* the mask of each is set before */
+    assert_int_equal(p.instructions, p.counted * density * (pairs ? 2 : 1));
 }
 
 static void test_every_name_round_trips(void **state)
@@ -177,6 +211,11 @@ static void test_refusals_name_cause_and_remedy(void **state)
         {"512fma@1/08", "N from 1 to 256"},
         {"512fma@1/8@1/8", "N from 1 to 256"},
         {"512fma@", "N from 1 to 256"},
+        {"512or@mem", "unknown kernel '512or@mem'; nearest is '512"},
+        {"512fma@meme", "nearest is '512fma@mem'"},
+        {"512fma@zmask@1/8", "512fma@zmask has no density"},
+        {"512fma@mem@1/0", "N from 1 to 256, as in 512fma@mem@1/8"},
+        {"512fam@mem@1/8", "nearest is '512fma@mem'"},
         {"512fma-lat@1/8", "-lat kernels have no density"},
         {"pause@1/8", "pause has no density"},
         {"64add@1/8", "64add has no density"},

@@ -41,6 +41,39 @@ static void a_machine_tells_of_itself(void **state)
     characterize_close(NULL);
 }
 
+/* A model runs a block of scalar adds as its own 64add. */
+static void a_file_is_a_kernel_of_its_machine(void **state)
+{
+    static const unsigned char add[] = {0x48, 0x01, 0xc8};
+    char path[] = "/tmp/library_XXXXXX.bin";
+    characterize_machine *machine = open_gold(), *other = open_gold();
+    struct characterize_error error;
+    characterize_phases *phases;
+    (void)state;
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0 && write(fd, add, sizeof add) == (ssize_t)sizeof add && close(fd) == 0);
+    enum characterize_status status = characterize_add_kernel_file(machine, path, &error);
+    char pair[60], *name = path + strlen("/tmp/");
+    if (status != CHARACTERIZE_CANNOT) {
+        assert_int_equal(status, CHARACTERIZE_OK);
+        name[strlen(name) - 4] = '\0';
+        assert_int_equal(characterize_can_run(machine, name), 1);
+        assert_int_equal(characterize_can_run(other, name), 0);
+        snprintf(pair, sizeof pair, "%s:512fma", name);
+        assert_int_equal(characterize_transition(other, pair, NULL, &phases, &error), CHARACTERIZE_BAD_INPUT);
+        assert_int_equal(characterize_transition(machine, pair, NULL, &phases, &error), CHARACTERIZE_OK);
+        characterize_phases_free(phases);
+        name[strlen(name)] = '.';
+    }
+    unlink(path);
+    assert_int_equal(characterize_add_kernel_file(machine, "/nowhere.bin", &error), CHARACTERIZE_BAD_INPUT);
+    assert_non_null(strstr(error.text, "/nowhere.bin"));
+    assert_int_equal(characterize_add_kernel_file(machine, NULL, &error), CHARACTERIZE_BAD_INPUT);
+    assert_int_equal(characterize_add_kernel_file(NULL, "x.bin", &error), CHARACTERIZE_BAD_INPUT);
+    characterize_close(other);
+    characterize_close(machine);
+}
+
 static void names_are_listed(void **state)
 {
     bool kernel = false, table = false;
@@ -310,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(a_machine_tells_of_itself),
+        cmocka_unit_test(a_file_is_a_kernel_of_its_machine),
         cmocka_unit_test(names_are_listed),
         cmocka_unit_test(a_transition_gives_the_model_back),
         cmocka_unit_test(a_recorded_trace_gives_the_same_answer),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/helper/helper.h"
+#include "drivers/helper/helper_state.h"
 #include "drivers/timing/timing_calibrate.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/helper_rig.h"
@@ -319,6 +320,11 @@ static void test_what_cannot_be_run(void **state)
     assert_non_null(strstr(helper_rig.error.remedy, "--warmup"));
     assert_int_equal(helper_rig_run("64or", "amx", 100, &rec), MACHINE_CANNOT);
     helper_rig_refused(MACHINE_CANNOT, "AMX tiles are not used in the kernel");
+    struct kernel from_file = *kernel_named("64or").kernel;
+    from_file.like = "64add";
+    const struct payload block = {.kernel = &from_file, .density = 1, .name = "mine"};
+    assert_int_equal(helper_check_kernel(helper_rig.machine.state, &block, &helper_rig.error), MACHINE_CANNOT);
+    assert_non_null(strstr(helper_rig.error.text, "kernel mine: the Linux module runs no code from files"));
     assert_int_equal(fake_helper.runs, 1); /* the one of prepare */
     fake_helper.run_errno = EINVAL;
     fake_helper.run_reason = CHARACTERIZE_REASON_READINGS;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/block/block_read.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/command.h"
+#include "util/data_file.h"
+#include "util/path.h"
+
+/* A name of a kernel: letters, digits, underscores, not one that begins like another. 16 characters leave room for
+ * suffixes and for the names of output files. */
+enum { NAME_LENGTH_MAX = 16 };
+/* NASM may be told to repeat something forever. */
+static const double assembly_seconds = 10;
+
+static int read_name(const char *file, const char *from, size_t length, struct block_text *out,
+                     struct machine_error *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    struct payload known;
+    for (size_t i = 0; i < length && i <= NAME_LENGTH_MAX; i++)
+        out->name[i] = (char)tolower((unsigned char)from[i]);
+    out->name[length <= NAME_LENGTH_MAX ? length : 0] = '\0';
+    if (length == 0 || length > NAME_LENGTH_MAX || strspn(out->name, allowed) != length)
+        return machine_fail(err, MACHINE_BAD_INPUT, "rename the file",
+                            "%.200s: a kernel's name is 1 to %d letters, digits and underscores, not '%.*s'", file,
+                            NAME_LENGTH_MAX, (int)(length < 40 ? length : 40), from);
+    if (kernel_parse(out->name, &known, NULL, 0) == 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "rename the file", "%.200s: there is a kernel %s already", file,
+                            out->name);
+    return MACHINE_OK;
+}
+
+/* "; instructions: 24" and the like, anywhere in a comment. */
+static int read_declarations(const char *file, const char *text, struct block_text *out, struct machine_error *err)
+{
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        char value[16] = "";
+        line += *line == '\n';
+        const char *comment = line + strcspn(line, ";\n");
+        if (*comment != ';')
+            continue;
+        if (sscanf(comment, "; instructions: %15s", value) == 1) {
+            char *end;
+            unsigned long n = strtoul(value, &end, 10);
+            if (*end != '\0' || n == 0 || n > BLOCK_BYTES_MAX || !isdigit((unsigned char)value[0]))
+                return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: instructions: '%s' is not from 1 to %d", file,
+                                    value, BLOCK_BYTES_MAX);
+            out->instructions = (unsigned)n;
+        } else if (sscanf(comment, "; width: %15s", value) == 1) {
+            unsigned width = (unsigned)strtoul(value, NULL, 10);
+            if (width != 64 && width != 128 && width != 256 && width != 512)
+                return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: width: '%s' is none of 64, 128, 256, 512",
+                                    file, value);
+            out->width = width;
+        } else if (sscanf(comment, "; weight: %15s", value) == 1) {
+            out->weight = strcmp(value, "heavy") == 0 ? BLOCK_HEAVY : BLOCK_LIGHT;
+            if (out->weight == BLOCK_LIGHT && strcmp(value, "light") != 0)
+                return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: weight: '%s' is neither light nor heavy", file,
+                                    value);
+        }
+    }
+    return MACHINE_OK;
+}
+
+static int take_code(const char *file, const char *bytes, size_t n, struct block_text *out, struct machine_error *err)
+{
+    if (n == 0)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: holds no instructions", file);
+    if (n > BLOCK_BYTES_MAX)
+        return machine_fail(err, MACHINE_BAD_INPUT, "take the hot loop alone",
+                            "%.200s: %zu bytes of code; a block has at most %d", file, n, BLOCK_BYTES_MAX);
+    memcpy(out->code, bytes, n);
+    out->n = n;
+    return MACHINE_OK;
+}
+
+static char *read_whole(const char *file, const char *shown, size_t *n, struct machine_error *err)
+{
+    char why[160];
+    FILE *in = NULL;
+    if (path_read_named(file, &in, why, sizeof why) != 0) {
+        machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", shown, why);
+        return NULL;
+    }
+    char *text = data_file_contents(in, shown, n, err);
+    fclose(in);
+    return text;
+}
+
+/* Messages of the assembler name the user's file and its lines. */
+static int write_source(const char *path, const char *file, const char *text)
+{
+    FILE *out = fopen(path, "we");
+    if (out == NULL)
+        return -1;
+    bool failed = fprintf(out, "bits 64\n%%line 0+1 %s\n%s\n", file, text) < 0;
+    return fclose(out) != 0 || failed ? -1 : 0;
+}
+
+/* Labels that nothing follows are warned of: what is no assembly at all would be labels. */
+static int run_nasm(const char *file, const char *folder, const char *text, struct block_text *out,
+                    struct machine_error *err)
+{
+    char source[64], binary[64], why[400];
+    snprintf(source, sizeof source, "%s/block.asm", folder);
+    snprintf(binary, sizeof binary, "%s/block.bin", folder);
+    /* a line may ask for gigabytes */
+    const char *const argv[] = {
+        "prlimit", "--fsize=1048576", "--as=1073741824", "nasm", "-f", "bin", "-Werror", "-o", binary, source, NULL};
+    size_t limits = command_installed("prlimit") ? 0 : 3;
+    struct command_output *said = malloc(sizeof *said);
+    int status = MACHINE_OK;
+    if (said == NULL || write_source(source, file, text) != 0)
+        status = machine_fail(err, MACHINE_FAILED, "", "%.200s: cannot be copied to %s", file, folder);
+    else if (!command_installed("nasm"))
+        status = machine_fail(err, MACHINE_CANNOT, "apt install nasm, or assemble it elsewhere into FILE.bin",
+                              "%.200s: needs the assembler NASM, which is not installed", file);
+    else if (command_run(argv + limits, assembly_seconds, said, why, sizeof why) != 0)
+        status = machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: %.280s", file, why);
+    free(said);
+    if (status == MACHINE_OK) {
+        size_t n;
+        char *code = read_whole(binary, file, &n, err);
+        status = code == NULL ? (int)err->status : take_code(file, code, n, out, err);
+        free(code);
+    }
+    unlink(source);
+    unlink(binary);
+    return status;
+}
+
+static int assemble(const char *file, const char *text, struct block_text *out, struct machine_error *err)
+{
+    char folder[] = "/tmp/characterize-XXXXXX";
+    int status = read_declarations(file, text, out, err);
+    if (status != MACHINE_OK)
+        return status;
+    if (mkdtemp(folder) == NULL)
+        return machine_fail(err, MACHINE_FAILED, "", "%.200s: no folder in /tmp to assemble it in", file);
+    status = run_nasm(file, folder, text, out, err);
+    rmdir(folder);
+    return status;
+}
+
+int block_read(const char *file, struct block_text *out, struct machine_error *err)
+{
+    char path[4096];
+    memset(out, 0, sizeof *out);
+    if (strlen(file) >= sizeof path || strpbrk(file, "\n\r") != NULL)
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "a name of a file that is too long, or has several lines");
+    snprintf(path, sizeof path, "%s", file);
+    char *base = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path, *symbol = strchr(base, ':');
+    if (symbol != NULL)
+        *symbol++ = '\0';
+    char *suffix = strrchr(base, '.');
+    char *version = strstr(base, ".so."); /* libz.so.1 */
+    suffix = version != NULL ? version : suffix;
+    bool elf = version != NULL || (suffix != NULL && (strcmp(suffix, ".so") == 0 || strcmp(suffix, ".o") == 0));
+    bool assembly = suffix != NULL && strcmp(suffix, ".asm") == 0;
+    if (suffix == NULL || (!elf && !assembly && strcmp(suffix, ".bin") != 0) || (symbol != NULL && !elf))
+        return machine_fail(err, MACHINE_BAD_INPUT, "",
+                            "%.200s: neither FILE.asm, FILE.bin, FILE.so, FILE.o nor FILE.so:FUNCTION", file);
+    int status = symbol != NULL ? read_name(file, symbol, strlen(symbol), out, err)
+                                : read_name(file, base, (size_t)(suffix - base), out, err);
+    if (status != MACHINE_OK)
+        return status;
+    size_t n;
+    char *bytes = read_whole(path, file, &n, err);
+    if (bytes == NULL)
+        return err->status;
+    if (assembly && strlen(bytes) != n)
+        status = machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: not a text, it holds zero bytes", file);
+    else if (assembly)
+        status = assemble(file, bytes, out, err);
+    else if (elf)
+        status = block_elf_read(file, (const uint8_t *)bytes, n, symbol, out, err);
+    else
+        status = take_code(file, bytes, n, out, err);
+    free(bytes);
+    return status;
+}

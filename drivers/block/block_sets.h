@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Instruction sets that blocks may use. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* By the name that Zydis has for it ("AVX512BW_256"): whether blocks may use it; the features that machines know by
+ * name are or-ed to *features, and *here says whether this CPU has it besides these. */
+bool block_set_known(const char *isa, unsigned *features, bool *here);
