@@ -67,6 +67,19 @@ static void widest_kernels(struct verdict_run *r, const struct machine_info *inf
                 r->widest[side] = names[i][side];
 }
 
+/* The usual kernels, and FMAs that load: they draw more power than any code on registers, and a Granite Rapids lowers
+ * the frequency for 256-bit ones, too, which it does not without loads. */
+static void classes_of_code(struct tables_options *o)
+{
+    static const char *const loads[] = {"256fma@mem", "512fma@mem"};
+    if (o->n_kernels > 0)
+        return;
+    for (size_t i = 0; i < tables_n_usual_kernels; i++)
+        o->kernels[o->n_kernels++] = kernel_named(tables_usual_kernels[i]);
+    for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+        o->kernels[o->n_kernels++] = kernel_named(loads[i]);
+}
+
 static void only_kernel(struct tables_options *o, const char *name)
 {
     o->n_kernels = 1;
@@ -111,6 +124,7 @@ static void options_of_steps(struct verdict_run *r)
     }
     r->options[FREQUENCY].n_active = 2;
     r->options[FREQUENCY].active[1] = 1;
+    classes_of_code(&r->options[FREQUENCY]);
     options_of_neighbours(r, CORUNNERS_PLAIN, NULL);
     options_of_neighbours(r, CORUNNERS, widest);
     options_of_neighbours(r, SIBLINGS_PLAIN, NULL);

@@ -44,10 +44,11 @@ struct verdict_question {
 
 /* Code of one width and weight, against scalar code at the same number of active cores. */
 struct verdict_class {
-    char name[24]; /* "512heavy", "amx" */
+    char name[24]; /* "512heavy", "512heavy@mem", "amx" */
     const char *kernel;
     unsigned bits; /* 8192: tiles */
     enum kernel_weight weight;
+    bool loads; /* an operand of each instruction comes from memory: not compared with other widths */
     struct estimate ghz, slowdown;         /* fraction of the scalar frequency, at all active cores measured */
     struct estimate one_ghz, one_slowdown; /* at one active core; NaN: that is not measured, or all of them */
 };

@@ -12,7 +12,8 @@
 #include "tables/wake/wake_table.h"
 
 /* The kernels that stand for code of their width and weight. */
-static const char *const class_kernels[] = {"128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
+static const char *const class_kernels[] = {"128or", "128fma", "256or",      "256fma", "256fma@mem",
+                                            "512or", "512fma", "512fma@mem", "amx"};
 enum { CLASSES = sizeof class_kernels / sizeof *class_kernels };
 static const char plain[] = "64add";
 
@@ -83,11 +84,12 @@ static void add_class(struct verdict *v, const char *kernel)
     const struct table *t = v->tables.frequency;
     const struct kernel *k = kernel_named(kernel).kernel;
     struct verdict_class *c = &v->classes[v->n_classes];
-    *c = (struct verdict_class){.kernel = kernel, .bits = k->width, .weight = k->weight};
+    const char *loads = strchr(kernel, '@');
+    *c = (struct verdict_class){.kernel = kernel, .bits = k->width, .weight = k->weight, .loads = loads};
     if (k->width > 512)
         snprintf(c->name, sizeof c->name, "%s", kernel);
     else
-        snprintf(c->name, sizeof c->name, "%u%s", k->width, kernel_weight_name(k->weight));
+        snprintf(c->name, sizeof c->name, "%u%s%s", k->width, kernel_weight_name(k->weight), loads ? loads : "");
     c->ghz = ghz_of(t, kernel, v->cores);
     c->one_ghz = v->cores > 1 ? ghz_of(t, kernel, 1) : nothing;
     c->slowdown = slowdown_of(v, kernel, v->cores);
@@ -321,7 +323,7 @@ static void read_side(struct verdict *v, enum kernel_weight weight)
     s->cores = cores_of_bursts(v, weight);
     for (size_t i = 0; i < v->n_classes; i++) {
         const struct verdict_class *c = &v->classes[i];
-        if (c->weight != weight || c->bits > 512 || s->n == VERDICT_WIDTHS_MAX)
+        if (c->weight != weight || c->bits > 512 || c->loads || s->n == VERDICT_WIDTHS_MAX)
             continue;
         s->width[s->n] = (struct verdict_width){.bits = c->bits, .slowdown = slowdown_of(v, c->kernel, s->cores)};
         s->kernel[s->n++] = c->kernel;

@@ -78,7 +78,7 @@ static void print_classes(FILE *out, bool colour, const struct verdict *v)
         if (c->bits > 512)
             pivot_text(&p, "tiles (AMX)");
         else
-            pivot_text(&p, "%u-bit %s", c->bits, kernel_weight_name(c->weight));
+            pivot_text(&p, "%u-bit %s%s", c->bits, kernel_weight_name(c->weight), c->loads ? ", loads" : "");
         pivot_text(&p, "%s", c->kernel);
         put_slowdown(&p, &c->slowdown);
         pivot_number(&p, c->ghz.value, 2);
