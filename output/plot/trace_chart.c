@@ -158,7 +158,8 @@ static void label_texts(const struct phase *p, char *full, char *brief, size_t s
     else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
         snprintf(full, size, "%s L%d", kind, p->level);
     else if (p->kind == PHASE_RAMP)
-        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind, p->tau_us.value);
+        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind,
+                 p->tau_us.value > 0 ? p->tau_us.value : p->rate_ramp.tau_us.value);
 }
 
 static double phase_end(const struct traced *l, size_t i)

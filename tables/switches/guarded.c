@@ -254,27 +254,36 @@ static int try_finer(const struct attempt *a, const struct switches_seen *seen, 
     return MACHINE_OK;
 }
 
-/* Whether the second kernel still gets slower or faster, by a ramp or by so little that it is none yet. Of a long
- * recording its phases tell. A frequency that rises is none of a recording's that awaits no higher one. */
-static int still_moves(const struct attempt *a, const struct switches_seen *seen, struct settling *out, bool *moves)
+/*
+ * Whether the second kernel still gets slower or faster: by a ramp, or by so little that it is none yet (not asked of
+ * short recordings that somebody has chosen). A frequency that rises is none of those of a recording that awaits no
+ * higher one. *far: it ends surely elsewhere than in the long run. Both with why.
+ */
+static int still_moves(const struct attempt *a, const struct switches_seen *seen, struct settling *out, bool *moves,
+                       bool *far)
 {
     const struct phases *p = &seen->phases;
     const struct phase *last = p->n_phases ? &p->phases[p->n_phases - 1] : NULL;
     bool falls_only = a->guard->fall_only, whole = seen->setup.observe_us >= OBSERVE_MOST_US;
+    bool short_wanted = a->guard->observe_given && !whole, is_long = seen->setup.fine_us > 0;
     struct settling_drift drift;
     *moves = last && last->kind == PHASE_RAMP && !(falls_only && last->to_ghz.value > last->from_ghz.value);
+    *far = false;
     snprintf(out->why, sizeof out->why, "a ramp went on");
-    if (*moves || seen->setup.fine_us > 0)
+    if (*moves || short_wanted)
         return 0;
     if (settling_find_drift(&seen->result.trace, p, &a->from, &a->to, &drift))
         return -1;
-    bool rate = fabs(drift.rate) > (whole ? RATE_MOVES : RATE_MAY_MOVE);
-    bool freq = fabs(drift.freq) > (whole ? FREQ_MOVES : FREQ_MAY_MOVE) && !(falls_only && drift.freq > 0);
-    bool off = !whole && fabs(drift.off) > FREQ_FAR && !(falls_only && drift.off < 0);
-    *moves = rate || freq || off;
-    if (rate || freq)
+    bool rate = !is_long && fabs(drift.rate) > (whole ? RATE_MOVES : RATE_MAY_MOVE);
+    bool freq = !is_long && fabs(drift.freq) > (whole ? FREQ_MOVES : FREQ_MAY_MOVE) && !(falls_only && drift.freq > 0);
+    *moves = rate || freq;
+    *far = (!whole || is_long) && fabs(drift.off) > FREQ_FAR && !(falls_only && drift.off < 0);
+    if (*moves)
         snprintf(out->why, sizeof out->why, "the %s still changed, by %+.1f %% at last", rate ? "rate" : "frequency",
                  100 * (rate ? drift.rate : drift.freq));
+    else if (*far)
+        snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", drift.ghz,
+                 drift.alone_ghz);
     return 0;
 }
 
@@ -283,14 +292,20 @@ static int still_moves(const struct attempt *a, const struct switches_seen *seen
 static int guarded_judge(struct attempt *a, const struct switches_seen *seen, struct settling *out,
                          struct machine_error *err)
 {
-    bool moves;
-    if (still_moves(a, seen, out, &moves))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    if (seen->setup.fine_us > 0 || moves) {
-        out->settled = !moves;
-        return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
+    bool moves, far;
+    struct settling first = {0};
+    for (unsigned look = 0; look < 2; look++) { /* it may be that the machine has changed its mind */
+        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
+        if (status)
+            return status;
+        if (still_moves(a, seen, &first, &moves, &far))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (moves || !far)
+            break;
     }
-    for (unsigned look = 0; look < 2; look++) {
+    *out = first;
+    out->settled = !moves && !far;
+    for (unsigned look = 0; look < 2 && !moves && !far && seen->setup.fine_us <= 0; look++) {
         int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
         if (status)
             return status;

@@ -10,9 +10,10 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-enum { END_SAMPLES = 5, ONE_OFF_OF = 5, DRIFT_RUNS = 4 };
-#define DRIFT_SHOWN 0.75
-#define DRIFT_Z 5.0
+enum { END_SAMPLES = 5, ONE_OFF_OF = 5, DRIFT_RUNS = 8 };
+#define DRIFT_SHOWN 0.9
+#define DRIFT_Z 7.0
+#define OFF_Z 5.0
 #define BEGINS_ALIKE 0.005 /* relative: a floating clock has moved by more, if it has */
 #define END_US 20.0
 #define RATE_OFF 0.05   /* milder throttling than about 0.94 of the rate is not told from full rate anyway */
@@ -181,23 +182,33 @@ static double drift_of(double *x, size_t n, double *scratch)
                : 0;
 }
 
+static double median_alone(const struct kernel_alone *own)
+{
+    double alone[TRACE_ALONE_MAX];
+    memcpy(alone, own->ghz, own->n_ghz * sizeof *alone);
+    return order_median(alone, own->n_ghz);
+}
+
 /* The median of n frequencies of repetitions, by how much it is off that of a kernel alone, relative; *sigma: its
  * standard error. */
 static double off_alone(const double *x, size_t n, const struct kernel_alone *own, double *scratch, double *sigma)
 {
-    double alone[TRACE_ALONE_MAX];
     memcpy(scratch, x, n * sizeof *x);
-    memcpy(alone, own->ghz, own->n_ghz * sizeof *alone);
     double middle = order_median(scratch, n);
     *sigma = ROBUST_MEDIAN_ERROR * robust_mad_sigma(x, n, middle, scratch) / middle / sqrt((double)n);
-    return middle / order_median(alone, own->n_ghz) - 1;
+    struct range r = {INFINITY, -INFINITY, NAN}; /* what was seen alone, in whichever state the core was then */
+    for (size_t i = 0; i < own->n_ghz; i++) {
+        r.lo = fmin(r.lo, own->ghz[i]);
+        r.hi = fmax(r.hi, own->ghz[i]);
+    }
+    return middle > r.hi ? middle / r.hi - 1 : middle < r.lo ? middle / r.lo - 1 : 0;
 }
 
 int settling_find_drift(const struct trace *t, const struct phases *p, const struct kernel_alone *from,
                         const struct kernel_alone *to, struct settling_drift *out)
 {
     struct ends e;
-    *out = (struct settling_drift){0, 0, 0};
+    *out = (struct settling_drift){0};
     if (!p->n_phases)
         return 0;
     if (open_ends(t, &e))
@@ -229,12 +240,14 @@ int settling_find_drift(const struct trace *t, const struct phases *p, const str
         if (isfinite(change[1]))
             e.ipc[m++] = change[1];
     }
-    *out = (struct settling_drift){drift_of(e.ghz, n, e.scratch), drift_of(e.ipc, m, e.scratch), 0};
+    *out = (struct settling_drift){drift_of(e.ghz, n, e.scratch), drift_of(e.ipc, m, e.scratch), 0, NAN, NAN};
     if (both >= DRIFT_RUNS && from->n_ghz && to->n_ghz) {
         double sigma[2], begins = off_alone(e.before, both, from, e.scratch, &sigma[0]);
         double ends = off_alone(last_ghz, both, to, e.scratch, &sigma[1]);
-        bool sure = fabs(begins) < BEGINS_ALIKE && fabs(ends) > DRIFT_Z * hypot(sigma[0], sigma[1]);
+        bool sure = fabs(begins) < BEGINS_ALIKE && fabs(ends) > OFF_Z * hypot(sigma[0], sigma[1]);
         out->off = sure ? ends : 0;
+        out->alone_ghz = median_alone(to);
+        out->ghz = sure ? order_median(last_ghz, both) : NAN;
     }
     close_ends(&e);
     return 0;

@@ -43,7 +43,7 @@ struct settling_drift {
     double freq, rate;
     /* of the frequency at the end from that of the second kernel alone, relative: surely so, and where the first kernel
      * runs before the switch as it does alone, so that it is not the clock that floats; else 0 */
-    double off;
+    double off, ghz, alone_ghz; /* and both frequencies */
 };
 /* from, to: either kernel alone. 0, or -1: out of memory. */
 int settling_find_drift(const struct trace *t, const struct phases *p, const struct kernel_alone *from,

@@ -138,8 +138,7 @@ static void test_room_of_a_period_that_grows(void **state)
     for (uint64_t t = 0; t < 900 * PERIOD; points++)
         t += PERIOD + t / 256 < 3 * PERIOD ? PERIOD + t / 256 : 3 * PERIOD;
     assert_in_range(points, 400, 500);
-    assert_in_range(plan_readings_needed(&p), 101 + points + PACE_EXTRA,
-                    103 + points + (PLAN_STAGES + 1) * PACE_EXTRA);
+    assert_in_range(plan_readings_needed(&p), 101 + points + PACE_EXTRA, 103 + points + (PLAN_STAGES + 1) * PACE_EXTRA);
     assert_true(plan_readings_needed(&p) < all);
     assert_int_equal(pace_period_grown(PERIOD, 3 * PERIOD, 0), PERIOD);
     assert_int_equal(pace_period_grown(PERIOD, 3 * PERIOD, 256 * PERIOD), 2 * PERIOD);
