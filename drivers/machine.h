@@ -49,6 +49,9 @@ struct run_request {
     size_t zero_segment; /* its first instruction is time 0 */
     double phase;        /* 0..1: shifts the sample grid against time 0, in periods */
     uint64_t repetition; /* number of this repetition */
+    /* so long after time 0 the sample period begins to grow (PACE_GROWTH), and long dependent chains tell the frequency
+     * where short ones did; 0: it never does */
+    double fine_us;
 };
 
 /* An energy counter, read: joules and seconds since some origin, both from one moment. */
@@ -145,6 +148,7 @@ struct machine_info {
     const char *tsc_origin; /* "CPUID 15H", "calibrated against CLOCK_MONOTONIC_RAW" */
     double tsc_error;       /* relative */
     double tsc_step;        /* ticks by which its readings advance on the CPU prepared for; 0: not known */
+    double longest_us;      /* a repetition may last, warm-up and all; 0: as long as anybody wants */
     unsigned chain_cycles;  /* machines without counters: cycles of the shortest chain for the frequency; else 0 */
     double chain_error;     /* ... and a standard error that all its readings have in common, relative */
     int cpu_number;

@@ -38,7 +38,7 @@ const char *recording_disturbed(const struct recording *r)
         return "the TSC went back";
     if (r->migrated)
         return "migrated to another CPU";
-    if (r->involuntary_switches)
+    if (r->involuntary_switches || r->cut)
         return "preempted by the scheduler";
     return r->page_faults ? "page faults" : NULL;
 }

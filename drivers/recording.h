@@ -49,6 +49,7 @@ struct recording {
     unsigned involuntary_switches; /* the thread was preempted so many times */
     unsigned page_faults;
     bool migrated; /* ended on another CPU */
+    bool cut;      /* the room was full before the end: the CPU or the clock was taken away */
 };
 
 /* Words of a reading that are always there. */

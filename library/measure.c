@@ -44,7 +44,9 @@ int measure_check_kernel(const struct payload *p, const struct machine_info *inf
 
 int measure_check_amount(const struct transition_setup *s, double *samples, struct machine_error *err)
 {
-    double a_run = ceil((s->before_us + s->observe_us) / s->period_us);
+    struct transition_setup as = *s;
+    transition_observe(&as, s->observe_us, true, true);
+    double a_run = transition_samples(&as);
     *samples = a_run * s->runs;
     if (a_run > RUN_SAMPLES_MAX)
         return machine_fail(err, MACHINE_BAD_INPUT, "observe for less time or use a longer period",

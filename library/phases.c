@@ -87,6 +87,7 @@ enum characterize_status characterize_transition(characterize_machine *machine, 
                           .warmup_given = o->warmup_us > 0,
                           .observe_given = o->observe_us > 0,
                           .period_given = o->period_us > 0,
+                          .runs_given = o->runs > 0,
                           .progress = library_on_progress,
                           .data = &watcher};
     enum characterize_status status = library_setup(machine, from_to, o, &setup, error);

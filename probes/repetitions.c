@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "drivers/events/event_code.h"
+#include "drivers/native/plan.h"
 #include "util/list.h"
 #include "util/text_list.h"
 
@@ -44,6 +45,14 @@ size_t repetitions_counters(const struct machine *m, bool licenses, const struct
 size_t repetitions_room(double sampled_us, double period_us)
 {
     return (size_t)(sampled_us / period_us * 1.1) + SAMPLES_MORE;
+}
+
+double repetitions_grown(double period_us, double us)
+{
+    const double units = 1000; /* of a us */
+    return (double)pace_points_grown((uint64_t)(units * period_us), (uint64_t)(units * PACE_GROWN_US),
+                                     (uint64_t)(units * us)) +
+           PLAN_STAGES * PACE_EXTRA;
 }
 
 /* Events are requested by name: a machine that counts none must not leave their columns empty. */
@@ -159,13 +168,15 @@ void repetitions_free(struct repetitions *r)
 
 /* Appends a recording, or, where it is invalid, adds it to those with the reason; *kept tells which. 0, or -1: out of
  * memory. */
-static int keep(struct repetitions *out, unsigned run, const struct recording *rec, const struct machine_setup *setup,
-                double tsc_hz, double from_us, bool *kept)
+static int keep(struct repetitions *out, unsigned run, struct recording *rec, const struct machine_setup *setup,
+                double tsc_hz, const struct repetitions_plan *p, bool *kept)
 {
+    if (p->fine_us > 0)
+        rec->involuntary_switches = 0;
     char refused[FROM_RECORDING_WHY_MAX] = "";
     const char *why = recording_disturbed(rec);
-    if (!why &&
-        from_recording_append(&out->trace, run, rec, setup->counters, setup->n_counters, tsc_hz, from_us, refused))
+    if (!why && from_recording_append(&out->trace, run, rec, setup->counters, setup->n_counters, tsc_hz, p->from_us,
+                                      p->fine_us > 0, refused))
         return -1;
     if (refused[0])
         why = refused;
@@ -184,13 +195,14 @@ static int record(struct machine *m, const struct repetitions_plan *p, const str
                                       .n_segments = p->n_segments,
                                       .zero_segment = p->zero_segment,
                                       .phase = p->shifted ? repetitions_phase(run) : 0,
+                                      .fine_us = p->fine_us,
                                       .repetition = run};
         struct recording rec;
         bool kept;
         int status = m->ops->run(m, &request, &rec, err);
         if (status)
             return status;
-        if (keep(out, run, &rec, setup, info.tsc_hz, p->from_us, &kept))
+        if (keep(out, run, &rec, setup, info.tsc_hz, p, &kept))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         done += kept;
         if (p->progress && p->progress(p->data, done, p->wanted))
@@ -223,14 +235,18 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
 {
     struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
     struct machine_setup setup = p->machine;
-    double sampled_us = 0;
+    double sampled_us = 0, grown_us = 0;
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
-    for (size_t i = 0; i < p->n_segments; i++)
+    for (size_t i = 0; i < p->n_segments; i++) {
         sampled_us += p->segments[i].sampled ? p->segments[i].duration_us : 0;
+        grown_us += p->segments[i].sampled && i >= p->zero_segment ? p->segments[i].duration_us : 0;
+    }
+    grown_us = p->fine_us > 0 ? fmax(0, grown_us - p->fine_us) : 0;
     setup.counters = counters;
     setup.n_counters = repetitions_counters(m, p->licenses, p->events, p->n_events, counters);
-    setup.max_samples = repetitions_room(sampled_us, setup.period_us);
+    setup.max_samples = repetitions_room(sampled_us - grown_us, setup.period_us) +
+                        (grown_us > 0 ? (size_t)(1.1 * repetitions_grown(setup.period_us, grown_us)) : 0);
     int status = check_events(m, p->n_events, err);
     if (!status)
         status = m->ops->prepare(m, &setup, err);

@@ -49,6 +49,8 @@ struct repetitions_plan {
     unsigned wanted, attempts; /* repetitions to be kept; to be run for that, at most */
     bool shifted;              /* the sample grid is shifted from repetition to repetition (repetitions_phase) */
     double from_us;            /* samples that end before are left out */
+    double fine_us;            /* as in run_request; above 0, being preempted is no reason to leave one out, since what
+                                  is lost in a long recording is a part of it */
     repetitions_progress *progress;
     void *data;                     /* for progress */
     repetitions_step *first, *last; /* before and after the repetitions, unless NULL */
@@ -72,6 +74,8 @@ size_t repetitions_counters(const struct machine *m, bool licenses, const struct
                             struct counter_spec out[REPETITIONS_COUNTERS_MAX]);
 /* Room for the samples of `sampled_us`: a tenth more for a clock that is not quite what it should be. */
 size_t repetitions_room(double sampled_us, double period_us);
+/* Samples of a period that grows for so long (pace.h). */
+double repetitions_grown(double period_us, double us);
 /* By how many periods the sample grid of a repetition is shifted: the fractional parts of multiples of the golden ratio
  * fill 0..1 evenly however many are taken (Knuth, TAOCP 3, section 6.4). */
 double repetitions_phase(uint64_t run);

@@ -45,6 +45,8 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
     if (status != MACHINE_OK)
         return status;
     *out = (struct sequence_run){.run = s->repetition++, .cycles = NAN};
+    if (s->patient)
+        rec.involuntary_switches = 0;
     const char *why = recording_disturbed(&rec);
     if (!why && (rec.n < 2 || rec.zero_reading >= rec.n))
         why = "nothing was recorded";
@@ -58,9 +60,9 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
     out->cycles = recording_difference(at_zero, first, recording_word(s->counters, s->n_counters, COUNTER_CYCLES));
     struct machine_info info;
     s->machine->ops->info(s->machine, &info);
-    if (t &&
-        (from_recording_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, out->invalid) ||
-         repetitions_note_clock(t, &info)))
+    if (t && (from_recording_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, false,
+                                    out->invalid) ||
+              repetitions_note_clock(t, &info)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }

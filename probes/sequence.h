@@ -17,6 +17,7 @@ struct sequence {
     size_t n_counters;
     double tsc_hz;
     uint32_t repetition; /* number of the next one, and of its run in the trace */
+    bool patient;        /* having been preempted makes no repetition invalid: they last for long */
 };
 
 /* What is known of one repetition beside its samples. */

@@ -6,10 +6,13 @@
  */
 #include "probes/transition.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { VOLT_READINGS_MAX = 2000 };
+/* With 500 ms behind it this is less than what a real-time thread may run in a second (drivers/native/pinning.c). */
+#define LONG_WARMUP_US 340e3
 
 /* Ranks of what can be requested: scalar and 128 bit, light 256, heavy 256 and light 512, heavy 512 and tiles. */
 static int demand(const struct payload *p)
@@ -30,9 +33,32 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
     s->runs = 100;
     s->warmup_us = 2500;
     s->before_us = 50;
-    s->observe_us = demand(from) > demand(to) ? 1500 : 150;
+    s->observe_us = s->usual_us = demand(from) > demand(to) ? 1500 : 150;
     s->period_us = 1;
     s->machine.cpu = -1;
+}
+
+void transition_observe(struct transition_setup *s, double observe_us, bool keep_runs, bool keep_warmup)
+{
+    enum { LONG_RUNS = 20, FINE_PERIODS = 150 };
+    s->fine_us = 0;
+    if (observe_us > TRANSITION_LONG_US) {
+        double fine = fmax(fmin(s->usual_us, TRANSITION_LONG_US), FINE_PERIODS * s->period_us);
+        s->fine_us = fine < observe_us ? fine : 0;
+    }
+    s->observe_us = observe_us;
+    if (s->fine_us <= 0)
+        return;
+    s->no_volts = true;
+    s->runs = keep_runs ? s->runs : LONG_RUNS;
+    s->warmup_us = keep_warmup ? s->warmup_us : fmax(s->warmup_us, fmin(observe_us, LONG_WARMUP_US));
+}
+
+double transition_samples(const struct transition_setup *s)
+{
+    double grown_us = s->fine_us > 0 ? s->observe_us - s->fine_us : 0;
+    return ceil((s->before_us + s->observe_us - grown_us) / s->period_us) +
+           (grown_us > 0 ? repetitions_grown(s->period_us, grown_us) : 0);
 }
 
 /* A transition that is measured. */
@@ -61,7 +87,8 @@ static int transition_note(struct machine *m, void *context, struct repetitions 
     (void)m;
     int bad = trace_set(t, "from", s->from.name) | trace_set(t, "to", s->to.name) |
               trace_set_number(t, "period_us", s->period_us) | trace_set_number(t, "warmup_us", s->warmup_us) |
-              trace_set_number(t, "observe_us", s->observe_us) | trace_set_number(t, "repetitions", s->runs);
+              trace_set_number(t, "observe_us", s->observe_us) | trace_set_number(t, "repetitions", s->runs) |
+              (s->fine_us > 0 ? trace_set_number(t, "fine_us", s->fine_us) : 0);
     return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
 }
 
@@ -84,6 +111,10 @@ static int add_volts(struct machine *m, void *context, struct repetitions *out, 
         return status;
     if (c->volts)
         status = core_voltage_read(m, s, c->volts, transition_on_progress, c, out, err);
+    else if (s->fine_us > 0)
+        snprintf(out->volts_missing, sizeof out->volts_missing,
+                 "each reading takes a repetition, which is too long for recordings of more than %.0f ms",
+                 TRANSITION_LONG_US / 1e3);
     else if (!s->no_volts)
         snprintf(out->volts_missing, sizeof out->volts_missing, "this machine reads no registers");
     if (!status && out->volts_missing[0] && trace_set(&out->trace, "volts_missing", out->volts_missing))
@@ -109,6 +140,7 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
                                     .attempts = s->runs,
                                     .shifted = true,
                                     .from_us = -s->before_us,
+                                    .fine_us = s->fine_us,
                                     .progress = transition_on_progress,
                                     .data = &c,
                                     .first = transition_note,

@@ -14,7 +14,9 @@ struct transition_setup {
     double warmup_us;  /* of the first kernel before each switch */
     double before_us;  /* how much of it is recorded */
     double observe_us; /* of the second kernel */
+    double usual_us;   /* ... where nothing else is asked for: so far its samples are fine in any case */
     double period_us;
+    double fine_us;               /* as in run_request: in longer recordings the period grows; 0: it does not */
     struct machine_setup machine; /* the caller's, but for the period, the counters and the room for samples */
     bool no_volts;                /* the core voltage is not read: no repetitions for it */
     unsigned volt_readings; /* how many times it is read, once a repetition; 0: two a sample period, at most 2000 */
@@ -28,6 +30,18 @@ struct transition_setup {
  * that waits twice a millisecond before it comes back must have done so when the switch is recorded.
  */
 void transition_defaults(struct transition_setup *s, const struct payload *from, const struct payload *to);
+
+/* Of longer recordings than this the period grows, from where the defaults end on: 10 ms a repetition all machines do,
+ * and samples as fine as at the switch would be too many, and no better, far behind it. */
+#define TRANSITION_LONG_US 5000.0
+/*
+ * A recording of so long, us. Beyond TRANSITION_LONG_US its period grows; the core voltage is not read, which would
+ * take a repetition a reading; there are 20 repetitions (keep_runs: as many as before), with a warm-up as long as what
+ * is observed, but at most 340 ms (keep_warmup: as it was), so that what takes long to come back has done so.
+ */
+void transition_observe(struct transition_setup *s, double observe_us, bool keep_runs, bool keep_warmup);
+/* How many samples a repetition has, about. */
+double transition_samples(const struct transition_setup *s);
 
 /* Runs it. Returns MACHINE_OK or fills *err and returns its status. What it found out on the way is in the trace's
  * metadata. Free with repetitions_free(). */

@@ -9,6 +9,8 @@
 #include "util/order.h"
 
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
+/* At least so many cycles have the long chains of periods that grow, and no others but those of long periods. */
+#define LONG_CHAIN_CYCLES 1500.0
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
 
@@ -77,14 +79,30 @@ static double reading_ticks(const struct clock_words *s, const uint64_t *now, co
     return recording_difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
 }
 
-/* What readings usually take, ticks: the median; NaN where cycles are counted, or out of memory. */
-static double usual_reading(const struct recording *rec, const struct clock_words *s)
+/* Whether reading k is by one of the chains that are taken where the period is long. */
+static bool by_long_chain(const struct recording *rec, const struct clock_words *s, size_t k)
 {
-    double *x = s->cycles < 0 && rec->n > 1 ? malloc((rec->n - 1) * sizeof *x) : NULL, usual = NAN;
-    for (size_t k = 1; x && k < rec->n; k++)
-        x[k - 1] = reading_ticks(s, recording_at(rec, k), recording_at(rec, k - 1));
-    if (x)
-        usual = order_median(x, rec->n - 1);
+    return recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles) >
+           LONG_CHAIN_CYCLES * CHAIN_CYCLE_UNIT;
+}
+
+/* What readings usually take, ticks: the medians of those by short chains, and by long ones. */
+struct usual_reading {
+    double ticks[2];
+};
+
+/* NaN where cycles are counted, where there are none, or out of memory. */
+static struct usual_reading usual_reading(const struct recording *rec, const struct clock_words *s)
+{
+    double *x = s->cycles < 0 && rec->n > 1 ? malloc((rec->n - 1) * sizeof *x) : NULL;
+    struct usual_reading usual = {{NAN, NAN}};
+    for (int is_long = 0; x && is_long < 2; is_long++) {
+        size_t n = 0;
+        for (size_t k = 1; k < rec->n; k++)
+            if (by_long_chain(rec, s, k) == is_long)
+                x[n++] = reading_ticks(s, recording_at(rec, k), recording_at(rec, k - 1));
+        usual.ticks[is_long] = order_median(x, n);
+    }
     free(x);
     return usual;
 }
@@ -95,12 +113,15 @@ bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
 }
 
 /* What a reading takes where sample k is, ticks: where those before or after it take long, all chains are slow. */
-static double reading_there(const struct recording *rec, const struct clock_words *s, size_t k, double usual)
+static double reading_there(const struct recording *rec, const struct clock_words *s, size_t k,
+                            const struct usual_reading *u)
 {
+    bool is_long = s->cycles < 0 && by_long_chain(rec, s, k);
+    double usual = u->ticks[is_long];
     size_t first = k > 1 ? k - 1 : k, last = k + 1 < rec->n ? k + 1 : k;
     for (size_t i = first; i <= last && s->cycles < 0; i++) {
         const uint64_t *now = recording_at(rec, i);
-        if (i != k)
+        if (i != k && by_long_chain(rec, s, i) == is_long)
             usual = fmax(usual, reading_ticks(s, now, now - rec->stride));
     }
     return usual;
@@ -130,20 +151,21 @@ static double sample_hz(const struct clock_words *s, const uint64_t *now, const 
 
 int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec,
                           const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us,
-                          char why[FROM_RECORDING_WHY_MAX])
+                          bool tolerant, char why[FROM_RECORDING_WHY_MAX])
 {
     const struct clock_words words = clock_words(counters, n_counters);
     const size_t before_it = t->n;
     why[0] = '\0';
-    double usual = usual_reading(rec, &words), hz = NAN;
-    if (!isnan(usual) && !trace_get(t, "reading_us") && trace_set_number(t, "reading_us", usual / tsc_hz * 1e6))
+    const struct usual_reading usual = usual_reading(rec, &words);
+    double first = isnan(usual.ticks[0]) ? usual.ticks[1] : usual.ticks[0], hz = NAN;
+    if (!isnan(first) && !trace_get(t, "reading_us") && trace_set_number(t, "reading_us", first / tsc_hz * 1e6))
         return -1;
     for (size_t k = 1; k < rec->n; k++) {
         const uint64_t *now = recording_at(rec, k), *before = now - rec->stride;
         double ticks = recording_difference(now, before, RECORDING_TSC), payload_cycles;
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
-        double here = reading_there(rec, &words, k, usual);
+        double here = reading_there(rec, &words, k, &usual);
         hz = sample_hz(&words, now, before, tsc_hz, here, hz, &payload_cycles);
         double time_us = recording_time_us(rec, now[RECORDING_TSC], tsc_hz);
         if (time_us < from_us)
@@ -163,7 +185,10 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
         if (append_events(t, now, before, counters, n_counters, cycles))
             return -1;
         char what[FROM_RECORDING_WHY_MAX - 20];
-        if (!trace_sample_within(t, i, what, sizeof what)) {
+        bool within = trace_sample_within(t, i, what, sizeof what);
+        if (!within && tolerant) {
+            trace_blank_sample(t, i);
+        } else if (!within) {
             snprintf(why, FROM_RECORDING_WHY_MAX, "at %.7g us %s", time_us, what);
             t->n = before_it;
             return 0;

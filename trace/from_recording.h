@@ -20,13 +20,14 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
  * Turns one recording into samples (differences of neighbouring readings): frequency from cycles, or from the dependent
  * chain where there is no cycle counter; IPC of the payload; license shares; of raw events the counts per cycle.
  * Samples that end before from_us are left out. Where a value lies outside its column's range (trace/trace.h) the
- * counters cannot be believed: nothing of the recording is appended, and why says what it is; else it is "". 0, or -1:
- * out of memory.
+ * counters cannot be believed: nothing of the recording is appended, and why says what it is; else it is "".
+ * `tolerant`: of a recording so long that something always interrupts it, values of that sample are missing instead.
+ * 0, or -1: out of memory.
  */
 enum { FROM_RECORDING_WHY_MAX = 120 };
 int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec,
                           const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us,
-                          char why[FROM_RECORDING_WHY_MAX]);
+                          bool tolerant, char why[FROM_RECORDING_WHY_MAX]);
 
 /* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
 bool from_recording_reading_lost(double ticks, double usual, double tsc_hz);

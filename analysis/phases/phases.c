@@ -21,6 +21,19 @@ bool phases_is_steady(const struct phase *p)
     return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
 }
 
+bool phases_rate_ramps(const struct phase *p)
+{
+    return p->kind == PHASE_RAMP && p->rate_ramp.tau_us.value > 0;
+}
+
+struct estimate phases_ramp_ratio(const struct phase *p)
+{
+    const struct ramp_side *r = &p->rate_ramp;
+    double missing = 1 - p->ipc_ratio, tau = estimate_half_known(&r->tau_us) / r->tau_us.value;
+    double deep = estimate_half_known(&r->from) / fabs(1 - r->from.value);
+    return estimate_around(p->ipc_ratio, fabs(missing) * hypot(tau, deep));
+}
+
 int phases_add_transition(struct phases *p, struct transition t)
 {
     if (!list_room(&p->transitions, p->n_transitions, sizeof *p->transitions))

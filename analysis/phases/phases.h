@@ -26,6 +26,13 @@ struct phase_mode {
  * the rest is throttling; most, the rest may be; all. */
 enum switch_explains { EXPLAINS_NOTHING, EXPLAINS_PART, EXPLAINS_MOST, EXPLAINS_ALL };
 
+/* One side of a ramp behind the fine part of a long recording: of the clock (GHz), or of the rate (instructions per
+ * cycle, as a share of those at its end). tau.value is 0 where it does not change. */
+struct ramp_side {
+    struct estimate begin_us, end_us, from, to, tau_us;
+    size_t runs;
+};
+
 struct phase {
     enum phase_kind kind;
     double start_us;
@@ -43,7 +50,9 @@ struct phase {
     /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
      * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
     struct estimate from_ghz, to_ghz, tau_us;
-    char why[160];                        /* for unknown: the reason */
+    struct ramp_side clock_ramp, rate_ramp; /* of a ramp behind the fine part of a long recording; else both are none */
+    bool clock_unsure; /* dependent adds alone tell its clock: they slow down where all code is throttled, too */
+    char why[160];     /* for unknown: the reason */
     enum switch_explains switch_explains; /* of unknown */
 };
 
@@ -67,8 +76,9 @@ struct phases {
     bool modelled;
     size_t runs, runs_used;
     uint64_t samples, samples_discarded; /* recorded; of these, left out: outside what their columns may hold */
-    double *levels_ghz;                  /* distinct steady frequencies, highest first */
-    struct estimate *levels;             /* the same with limits */
+    uint64_t samples_lost;   /* of the coarse part of a long recording, left out: something else ran meanwhile */
+    double *levels_ghz;      /* distinct steady frequencies, highest first */
+    struct estimate *levels; /* the same with limits */
     size_t n_levels;
     struct phase *phases;
     size_t n_phases;
@@ -106,6 +116,10 @@ int phases_add_discarded(const struct trace *t, struct phases *p);
 
 /* Adds a transition, in order of their times. 0, or -1: out of memory. */
 int phases_add_transition(struct phases *p, struct transition t);
+
+/* Whether the rate changes gradually in a phase; the mean rate meanwhile, with limits, relative to that at its end. */
+bool phases_rate_ramps(const struct phase *p);
+struct estimate phases_ramp_ratio(const struct phase *p);
 
 /* A steady phase, slow or not: what transitions lead from and to. */
 bool phases_is_steady(const struct phase *p);

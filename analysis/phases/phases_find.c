@@ -25,6 +25,7 @@
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/repetitions/slow_start.h"
 #include "analysis/phases/checks/withdraw.h"
+#include "analysis/phases/tail/tail.h"
 #include "analysis/stats/robust.h"
 #include "util/error.h"
 
@@ -82,6 +83,8 @@ static void phases_find_limits(const struct runs *r, struct phases *out)
         out->detectable_halt_us = r->period * fmax(1.5, 0.5 + (6 + POWER_95) * r->noise[TRACE_FREQ]);
 }
 
+static int find_uniform(const struct trace *t, struct phases *out, char *why, size_t why_size);
+
 static int no_runs(const struct trace *t, struct phases *out, char *why, size_t size)
 {
     struct trace volts;
@@ -92,7 +95,7 @@ static int no_runs(const struct trace *t, struct phases *out, char *why, size_t 
         snprintf(why, size, "the trace has only %zu voltage readings and no other values: too few to analyze", volts.n);
         bad = 1;
     } else if (!bad) {
-        bad = phases_find(&volts, out, why, size);
+        bad = find_uniform(&volts, out, why, size);
         out->runs = out->runs_used = trace_count_runs(t);
     }
     trace_free(&volts);
@@ -156,7 +159,8 @@ static int put_slow_start_right(const struct trace *t, struct runs *r, struct tr
     return runs_prepare(right, r);
 }
 
-int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
+/* Of samples that are all alike. */
+static int find_uniform(const struct trace *t, struct phases *out, char *why, size_t why_size)
 {
     struct trace masked, right;
     struct slow_start start = {NULL, NULL};
@@ -210,4 +214,30 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
     else
         *why = '\0';
     return bad ? -1 : 0;
+}
+
+int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
+{
+    double fine_us = tail_begins(t);
+    struct trace fine;
+    struct tail tail;
+    if (isnan(fine_us))
+        return find_uniform(t, out, why, why_size);
+    snprintf(why, why_size, "out of memory");
+    if (tail_fine_part(t, fine_us, &fine)) {
+        memset(out, 0, sizeof *out);
+        return -1;
+    }
+    int status = find_uniform(&fine, out, why, why_size);
+    tail_free_part(&fine);
+    if (status)
+        return status;
+    if (!out->samples_discarded)
+        out->samples = t->n;
+    if (tail_find(t, out, &tail) || tail_join(&tail, out)) {
+        snprintf(why, why_size, "out of memory");
+        phases_free(out);
+        return -1;
+    }
+    return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "util/json_lines.h"
 
@@ -50,6 +51,26 @@ static json_t *modes_of(const struct phase *p, bool *failed)
     return modes;
 }
 
+/* One side of a ramp behind the fine part of a long recording; null: it does not change. `unit`: of its ends. */
+static json_t *side_object(const struct ramp_side *s, const char *unit, bool *failed)
+{
+    static const char *const ends[] = {"from", "to"};
+    if (!(s->tau_us.value > 0))
+        return json_null();
+    json_t *o = json_object();
+    phases_json_put(o, "start_us", "start_ci95_us", &s->begin_us, time_us, failed);
+    phases_json_put(o, "end_us", "end_ci95_us", &s->end_us, time_us, failed);
+    phases_json_put(o, "tau_us", "tau_ci95_us", &s->tau_us, time_us, failed);
+    for (int i = 0; i < 2; i++) {
+        char key[24], limits[24];
+        snprintf(key, sizeof key, "%s_%s", ends[i], unit);
+        snprintf(limits, sizeof limits, "%s_ci95_%s", ends[i], unit);
+        phases_json_put(o, key, limits, i ? &s->to : &s->from, phases_json_number, failed);
+    }
+    json_lines_put(o, "agreeing_runs", json_integer((json_int_t)s->runs), failed);
+    return o;
+}
+
 static json_t *phase_object(const struct phase *p, bool *failed)
 {
     static const char *const share_keys[] = {"lvl0", "lvl1", "lvl2", "throttle"};
@@ -67,6 +88,11 @@ static json_t *phase_object(const struct phase *p, bool *failed)
         phases_json_put(o, "from_ghz", "from_ci95_ghz", &p->from_ghz, phases_json_number, failed);
         phases_json_put(o, "to_ghz", "to_ci95_ghz", &p->to_ghz, phases_json_number, failed);
         phases_json_put(o, "tau_us", "tau_ci95_us", &p->tau_us, time_us, failed);
+    }
+    if (p->clock_ramp.tau_us.value > 0 || p->rate_ramp.tau_us.value > 0) {
+        json_lines_put(o, "clock_ramp", side_object(&p->clock_ramp, "ghz", failed), failed);
+        json_lines_put(o, "rate_ramp", side_object(&p->rate_ramp, "ratio", failed), failed);
+        json_lines_put(o, "cannot_exclude", p->clock_unsure ? json_string("throttling") : json_null(), failed);
     }
     if (p->n_modes > 1)
         json_lines_put(o, "modes", modes_of(p, failed), failed);
@@ -97,6 +123,8 @@ static json_t *phases_json_head(const struct phases *p, bool *failed)
                              p->modelled, "from", json_lines_text(p->from), "to", json_lines_text(p->to), "runs",
                              (json_int_t)p->runs, "runs_used", (json_int_t)p->runs_used, "samples",
                              (json_int_t)p->samples, "samples_discarded", (json_int_t)p->samples_discarded);
+    if (p->samples_lost > 0)
+        json_lines_put(root, "samples_lost", json_integer((json_int_t)p->samples_lost), failed);
     if (p->environment != NULL)
         json_lines_put(root, "environment", json_lines_text(p->environment), failed);
     json_t *levels = json_lines_array(root, "levels_ghz", failed);

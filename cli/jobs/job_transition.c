@@ -118,6 +118,7 @@ static int job_transition_measure(struct measuring *m, const struct options *o, 
                                 .warmup_given = o->warmup_us.given,
                                 .observe_given = o->observe_us.given,
                                 .period_given = o->period_us.given,
+                                .runs_given = o->runs.given,
                                 .progress = job_transition_on_progress,
                                 .data = &watch};
     stop_only_asks(true); /* what the machine has changed must be put back */

@@ -286,8 +286,10 @@ static const struct option_row option_table[] = {
      WITH_SETTING, .take = option_take_time, AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
     {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING,
      .take = option_take_time, AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
-    {"observe", "US", "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel)", WITH_SETTING,
-     .take = option_take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
+    {"observe", "US",
+     "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel; up to 500000 while it changes). "
+     "Beyond 5000 the period grows",
+     WITH_SETTING, .take = option_take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
     {"event", "EVENT:UMASK|NAME",
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",

@@ -24,6 +24,7 @@ static void helper_info(const struct machine *m, struct machine_info *out)
 
     native_info(&h->native, out);
     out->source = h->source;
+    out->longest_us = CHARACTERIZE_MASKED_US_MAX;
     if (h->clock == HELPER_CHAIN) {
         double cycles = h->chains.adds[0] + h->cost.cycles;
         out->chain_cycles = (unsigned)cycles;

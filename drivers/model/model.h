@@ -83,7 +83,7 @@ struct model_dirty {
     unsigned width, class_, line;
 };
 
-enum model_step_kind { MODEL_STEP_NONE, MODEL_STEP_THROTTLE, MODEL_STEP_GRANT };
+enum model_step_kind { MODEL_STEP_NONE, MODEL_STEP_THROTTLE, MODEL_STEP_FADE, MODEL_STEP_GRANT };
 
 struct model_step_variant {
     struct model_range cores;
@@ -91,13 +91,13 @@ struct model_step_variant {
     unsigned line;
 };
 
-/* One step of a transition: a throttled stretch, or a class granted (with a halt if that changes the frequency, or by a
- * ramp of it). */
+/* One step of a transition: a throttled stretch, throttling that fades while the next steps proceed, or a class granted
+ * (with a halt if that changes the frequency, or by a ramp of it). */
 struct model_step {
     enum model_step_kind kind;
-    double ratio, us; /* throttle */
+    double ratio, us; /* throttle; fade: where it begins */
     unsigned grant;   /* grant: the class */
-    double tau_us;    /* grant: time constant of the ramp; 0 = a halt */
+    double tau_us;    /* fade; grant: time constant of the ramp; 0 = a halt */
     size_t n_variants;
     struct model_step_variant variants[MODEL_VARIANTS_MAX]; /* other figures for some numbers of active cores */
     unsigned line;
@@ -167,6 +167,7 @@ enum { MODEL_WANDERS = 2 };
 struct model_wander {
     double sigma[MODEL_WANDERS]; /* relative standard deviation; 0 = none */
     double us[MODEL_WANDERS];    /* time constant */
+    double step, step_us;        /* steps of a floating clock, relative; mean time from one to the next. 0 = none */
 };
 
 /* What an ordinary processor does beside changing its license. All zero: none of it. */

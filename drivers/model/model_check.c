@@ -137,6 +137,8 @@ static int check_transition(struct model_parser *p, unsigned from, unsigned to)
                 return -1;
             continue;
         }
+        if (s->kind == MODEL_STEP_FADE)
+            continue;
         if (s->grant <= held || s->grant > to)
             return model_fail(p, s->line, key, "grants %s out of order; classes above %s and up to %s would work",
                               m->classes[s->grant].name, m->classes[held].name, m->classes[to].name);

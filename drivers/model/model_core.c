@@ -105,9 +105,10 @@ static bool model_core_interrupted(const struct model_core *c)
 /* What the throttling in force, if any, does to the payload. */
 static struct model_throttle throttling(const struct model_core *c)
 {
-    if (!c->pending || c->halted || !c->payload)
+    double fade = model_ramp_fade(c), ratio = fade * (c->pending ? c->transition_throttle_ratio : 1);
+    if ((!c->pending && fade == 1) || c->halted || !c->payload)
         return (struct model_throttle){1, 0};
-    return model_throttle(c->model, c->payload, c->needed > c->held, c->transition_throttle_ratio);
+    return model_throttle(c->model, c->payload, c->needed > c->held || fade < 1, ratio);
 }
 
 /* Core cycles per microsecond. */
@@ -256,11 +257,11 @@ void model_core_chain(struct model_core *c, double cycles, double behind)
     double near = c->model->throttle_distance > 0 ? c->model->throttle_distance - behind : INFINITY;
     double done = 0;
     while (cycles - done > 1e-6) { /* less than that is rounding */
-        bool throttled = c->pending && !c->halted && c->needed > c->held && near - done > 1e-6;
+        bool pending = c->pending && c->needed > c->held;
+        double ratio = model_ramp_fade(c) * (pending ? c->transition_throttle_ratio : 1);
+        bool throttled = (pending || ratio < 1) && !c->halted && near - done > 1e-6;
         double left = fmin(cycles, throttled ? near : INFINITY) - done, begin = c->now;
-        double rate = model_core_executes(c)
-                          ? cycle_rate(c) * model_world_chain(c) * (throttled ? c->transition_throttle_ratio : 1)
-                          : 0;
+        double rate = model_core_executes(c) ? cycle_rate(c) * model_world_chain(c) * (throttled ? ratio : 1) : 0;
         double until = rate > 0 ? begin + left / rate : INFINITY;
         if (!(until > begin)) /* less than a late time can tell */
             break;

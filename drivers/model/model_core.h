@@ -13,6 +13,9 @@
 struct model_ramps {
     /* f(t) = f_end + (from_ghz - f_end) exp(-(t - begin) / tau); tau 0: none. In steps, each at its exact mean. */
     double from_ghz, begin, tau, until, ghz;
+    /* likewise the rate of what needs at least fade_class: 1 - (1 - fade_from) exp(-(t - fade_begin) / fade_tau) */
+    double fade_from, fade_begin, fade_tau, fade_until, fade;
+    unsigned fade_class;
     /* linear from volts_from to what the voltage shall be, between the two times */
     double volts_from, volts_begin, volts_end;
     bool rises; /* for the class rise_to, which is released to when the voltage is there */
@@ -24,6 +27,7 @@ struct model_history {
     bool begun;
     struct model_random random;
     double wander[MODEL_WANDERS]; /* relative, now */
+    int steps;                    /* of a floating clock, above or below where it began */
 };
 
 /* Of one repetition. */
@@ -34,7 +38,7 @@ struct model_surroundings {
     double smi_next, smi_end;
     double cold_until;
     double limit; /* factor of the frequency, of this repetition */
-    double wander_until;
+    double wander_until, step_until;
 };
 
 enum { MODEL_SWITCHES_MAX = 16 };
@@ -183,6 +187,10 @@ double model_core_class_ghz(const struct model_core *c, unsigned class_);
 double model_core_ghz(const struct model_core *c);
 /* The frequency goes from what it is to that of the class held from now on. Call it after the class has changed. */
 void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us);
+/* Code that needs at least `class_` runs at `ratio` of its rate, and from then on ever less far below it. */
+void model_ramp_fade_begin(struct model_core *c, double ratio, double tau_us, unsigned class_);
+/* What that leaves of the rate of what runs now; 1: all. */
+double model_ramp_fade(const struct model_core *c);
 /* The nominal frequency now, GHz: exactly, where model_core_ghz has the mean over a step. */
 double model_ramp_ghz(const struct model_core *c);
 /* The voltage goes from volts_from to what it shall be within the model's time. */

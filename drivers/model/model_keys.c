@@ -260,6 +260,13 @@ static int store_variant(struct model_parser *p, const char *key, const char *ra
 static int store_plain_step(struct model_parser *p, const char *key, char *words[], size_t n, struct model_step *s)
 {
     bool ramp = strcmp(words[0], "ramp") == 0;
+    if (strcmp(words[0], "fade") == 0) {
+        s->kind = MODEL_STEP_FADE;
+        return model_number(p, key, words[1], 1.0 / 16, 1, &s->ratio) ||
+                       model_number(p, key, words[2], 1, 1e6, &s->tau_us)
+                   ? -1
+                   : 0;
+    }
     if (ramp || (strcmp(words[0], "grant") == 0 && n == 2)) {
         s->kind = MODEL_STEP_GRANT;
         if (ramp && model_number(p, key, words[2], 1, 1e6, &s->tau_us) != 0)
@@ -270,7 +277,8 @@ static int store_plain_step(struct model_parser *p, const char *key, char *words
     return throttle_figures(p, key, words, &s->ratio, &s->us);
 }
 
-/* step.N = throttle RATIO US | grant CLASS | ramp CLASS TAU_US; step.N.cores.RANGE = throttle RATIO US */
+/* step.N = throttle RATIO US | fade RATIO TAU_US | grant CLASS | ramp CLASS TAU_US; step.N.cores.RANGE = throttle
+ * RATIO US */
 static int store_step(struct model_parser *p, const char *key, char *value)
 {
     struct model_transition *t = p->instance;
@@ -284,11 +292,11 @@ static int store_step(struct model_parser *p, const char *key, char *value)
     char text[MODEL_LINE_MAX], *words[STEP_WORDS];
     snprintf(text, sizeof text, "%s", value);
     size_t n = sourced_ini_words(text, words, STEP_WORDS - 1);
-    if (n != 2 ? n != 3 || (strcmp(words[0], "throttle") != 0 && strcmp(words[0], "ramp") != 0)
-               : strcmp(words[0], "grant") != 0)
+    bool of_three = n == 3 && (!strcmp(words[0], "throttle") || !strcmp(words[0], "fade") || !strcmp(words[0], "ramp"));
+    if (!of_three && (n != 2 || strcmp(words[0], "grant") != 0))
         return model_refuse(p, key,
-                            "'%.60s' is not a step; 'throttle RATIO MICROSECONDS', 'grant CLASS' or 'ramp CLASS "
-                            "MICROSECONDS' would work",
+                            "'%.60s' is not a step; 'throttle RATIO MICROSECONDS', 'fade RATIO MICROSECONDS', 'grant "
+                            "CLASS' or 'ramp CLASS MICROSECONDS' would work",
                             value);
     struct model_step *s = &t->steps[number - 1];
     if (variant)
@@ -538,12 +546,14 @@ static const struct model_key wander_keys[] = {
     NUMBER("slow_us", false, model, world.wander.us[0], 100, 1e10),
     NUMBER("fast_sigma", false, model, world.wander.sigma[1], 0, 0.05),
     NUMBER("fast_us", false, model, world.wander.us[1], 100, 1e10),
+    NUMBER("step", false, model, world.wander.step, 0, 0.05),
+    NUMBER("step_us", false, model, world.wander.step_us, 100, 1e10),
 };
 
 static int leave_wander(struct model_parser *p)
 {
-    static const char *const keys[MODEL_WANDERS][2] = {{"slow_sigma", "slow_us"}, {"fast_sigma", "fast_us"}};
-    for (size_t i = 0; i < MODEL_WANDERS; i++)
+    static const char *const keys[][2] = {{"slow_sigma", "slow_us"}, {"fast_sigma", "fast_us"}, {"step", "step_us"}};
+    for (size_t i = 0; i < COUNT(keys); i++)
         if (model_was_seen(p, keys[i][0]) != model_was_seen(p, keys[i][1]))
             return model_fail(p, p->section_line, keys[i][model_was_seen(p, keys[i][0])],
                               "missing in section [wander]; %s and %s are given together", keys[i][0], keys[i][1]);

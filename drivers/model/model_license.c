@@ -187,6 +187,10 @@ static void enter_steps(struct model_core *c)
         }
         c->transition_throttle_ratio = 1;
         c->step_end = INFINITY;
+        if (s->kind == MODEL_STEP_FADE) {
+            model_ramp_fade_begin(c, s->ratio, s->tau_us, c->target);
+            continue;
+        }
         if (!throttle_follows(c))
             apply_boosts(c, true);
         if (s->grant > c->held && change_class(c, s->grant, s->tau_us))

@@ -50,7 +50,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .notes = s->notes,
     };
     if (s->model.no_counters)
-        out->chain_cycles = model_chains(s).adds[0] + MODEL_CHAIN_COST;
+        out->chain_cycles = model_chains(s, s->setup.period_us).adds[0] + MODEL_CHAIN_COST;
 }
 
 static const char *model_lacks(const struct machine *machine, enum counter_id id, const char **remedy)
@@ -224,17 +224,24 @@ static void run_until(struct model_progress *p, double deadline)
 
 /*
  * The next deadline of the sample grid: half a period, then whole ones, away from time 0 on either side; after it the
- * grid is shifted by `phase` periods. Deadlines that have passed meanwhile are left out.
+ * grid is shifted by `phase` periods. Deadlines that have passed meanwhile are left out. Where the period grows, each
+ * is counted from the one before.
  */
-static double next_deadline(const struct model_progress *p)
+static double next_deadline(struct model_progress *p)
 {
-    double period = p->state->setup.period_us, now = p->core->now;
+    double period = p->state->setup.period_us, now = p->core->now, fine = p->zero_us + p->request->fine_us;
+    bool grows = p->zero_passed && p->request->fine_us > 0;
+    if (grows && now >= fine) {
+        p->period_us = fmin(period + (now - fine) / (1 << PACE_GROWTH_BITS), fmax(period, PACE_GROWN_US));
+        return now + p->period_us;
+    }
     double offset = p->zero_passed ? 0.5 + p->request->phase : -0.5;
     double k = floor((now - p->zero_us) / period - offset) + 1;
     if (p->zero_passed && k < 0)
         k = 0;
     double deadline = p->zero_us + (k + offset) * period;
-    return deadline > now ? deadline : deadline + period;
+    deadline = deadline > now ? deadline : deadline + period;
+    return grows ? fmin(deadline, fine) : deadline;
 }
 
 static void size_chunk(struct model_progress *p, const struct segment *seg)
@@ -367,7 +374,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
         return status;
     *out = (struct recording){
         .stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words, .zero_reading = SIZE_MAX};
-    struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out};
+    struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out, .period_us = s->setup.period_us};
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
     chain_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));

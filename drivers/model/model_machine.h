@@ -37,6 +37,7 @@ struct model_progress {
     uint64_t instructions, blocks;
     bool zero_passed;
     double zero_us;    /* of time 0: planned, then as it was */
+    double period_us;  /* now, where it grows */
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
     unsigned turn; /* of the next chain */
@@ -50,9 +51,9 @@ struct model_progress {
 /* Cycles that reading the TSC adds to a chain, as seen on Zen 4; the modelled machine knows it. */
 enum { MODEL_CHAIN_COST = 68 };
 
-/* The step of its TSC, ticks, and the chains that it reads with. */
+/* The step of its TSC, ticks, and the chains that it reads with at a period. */
 double model_step_ticks(const struct model *m);
-struct timing_chains model_chains(const struct model_state *s);
+struct timing_chains model_chains(const struct model_state *s, double period_us);
 
 /* The TSC at a time of the core (us), no less than `least`. */
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least);

@@ -49,6 +49,36 @@ void model_ramp_begin(struct model_core *c, double from_ghz, double tau_us)
         next_step(c);
 }
 
+/* ---- throttling that fades ---- */
+
+static void fade_on(struct model_core *c)
+{
+    struct model_ramps *r = &c->ramps;
+    double length = r->fade_tau / STEPS, since = r->fade_until - r->fade_begin;
+    if (since > TIME_CONSTANTS * r->fade_tau || !(r->fade_until + length > r->fade_until)) {
+        r->fade_tau = 0;
+        return;
+    }
+    double decays = model_decay(since / r->fade_tau) - model_decay((since + length) / r->fade_tau);
+    r->fade = 1 - (1 - r->fade_from) * decays * STEPS;
+    r->fade_until += length;
+}
+
+void model_ramp_fade_begin(struct model_core *c, double ratio, double tau_us, unsigned class_)
+{
+    struct model_ramps *r = &c->ramps;
+    r->fade_from = ratio;
+    r->fade_begin = r->fade_until = c->now;
+    r->fade_tau = tau_us;
+    r->fade_class = class_;
+    fade_on(c);
+}
+
+double model_ramp_fade(const struct model_core *c)
+{
+    return c->ramps.fade_tau > 0 && c->needed >= c->ramps.fade_class ? c->ramps.fade : 1;
+}
+
 /* ---- voltage ---- */
 
 static double steady_volts(const struct model_core *c)
@@ -96,6 +126,8 @@ void model_ramp_call_off(struct model_core *c)
 double model_ramp_event(const struct model_core *c)
 {
     double t = c->ramps.tau > 0 ? c->ramps.until : INFINITY;
+    if (c->ramps.fade_tau > 0)
+        t = fmin(t, c->ramps.fade_until);
     return c->ramps.volts_end > c->now ? fmin(t, c->ramps.volts_end) : t;
 }
 
@@ -103,4 +135,6 @@ void model_ramp_update(struct model_core *c)
 {
     if (c->ramps.tau > 0 && c->ramps.until <= c->now)
         next_step(c);
+    if (c->ramps.fade_tau > 0 && c->ramps.fade_until <= c->now)
+        fade_on(c);
 }

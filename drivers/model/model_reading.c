@@ -8,13 +8,12 @@ double model_step_ticks(const struct model *m)
     return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
 }
 
-struct timing_chains model_chains(const struct model_state *s)
+struct timing_chains model_chains(const struct model_state *s, double period_us)
 {
     const struct model *m = &s->model;
     /* long ones by a clock that scatters, too: time goes forwards, and where short ones take no time at all they are
      * counted as one tick */
-    return timing_choose_chains(fmax(model_step_ticks(m), m->clock_jitter_ns * 1e-9 * m->tsc_hz), m->tsc_hz,
-                                s->setup.period_us);
+    return timing_choose_chains(fmax(model_step_ticks(m), m->clock_jitter_ns * 1e-9 * m->tsc_hz), m->tsc_hz, period_us);
 }
 
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)
@@ -88,7 +87,8 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
 static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t *before)
 {
     struct model_state *s = p->state;
-    struct timing_chains chains = model_chains(s);
+    struct timing_chains chains = model_chains(
+        s, p->request->fine_us > 0 && p->period_us >= PLAN_LONG_US ? INFINITY : p->period_us);
     bool is_long = p->turn++ % chains.turns == 0;
     uint64_t ended = model_tsc_at(p, p->core->now, before ? before[0] : 0);
     double wait = CHAIN_WAIT_ADDS + (double)chain_next_wait(&p->dither, chains.dither);

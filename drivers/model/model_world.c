@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+enum { FLOAT_STEPS = 2 };   /* a floating clock is at the frequency, or so many steps above it */
 enum { WANDER_STEPS = 16 }; /* of the shorter time constant: in between the frequency stays */
 
 /* ---- wandering and power limits: of the series ---- */
@@ -32,6 +33,19 @@ static double wander_step_us(const struct model *m)
     return us / WANDER_STEPS;
 }
 
+static double step_wait_us(struct model_core *c)
+{
+    return c->model->world.wander.step_us * model_random_exponential(&c->history.random);
+}
+
+/* Up or down, and back from either side. */
+static void step_clock(struct model_core *c)
+{
+    struct model_history *h = &c->history;
+    int step = model_random_uniform(&h->random) < 0.5 ? -1 : 1;
+    h->steps = h->steps + step < 0 || h->steps + step > FLOAT_STEPS ? h->steps - step : h->steps + step;
+}
+
 static void model_world_go_on(struct model_core *c, uint64_t seed, double gap_us)
 {
     const struct model_world *w = &c->model->world;
@@ -39,6 +53,12 @@ static void model_world_go_on(struct model_core *c, uint64_t seed, double gap_us
     if (!h->begun)
         model_random_init(&h->random, seed, 0, MODEL_STREAM_HISTORY);
     wander(c, h->begun ? gap_us : INFINITY);
+    if (w->wander.step > 0) { /* how long it has been at a step does not matter: times to the next have no memory */
+        double us = 0;
+        while (h->begun && (us += step_wait_us(c)) < gap_us)
+            step_clock(c);
+        c->around.step_until = c->now + step_wait_us(c);
+    }
     h->begun = true;
     c->around.limit = w->limit_share > 0 && model_random_uniform(&h->random) < w->limit_share ? w->limit_factor : 1;
     c->around.wander_until = c->now + wander_step_us(c->model);
@@ -46,7 +66,7 @@ static void model_world_go_on(struct model_core *c, uint64_t seed, double gap_us
 
 double model_world_clock(const struct model_core *c)
 {
-    double moved = 0;
+    double moved = c->model->world.wander.step * c->history.steps;
     for (size_t i = 0; i < MODEL_WANDERS; i++)
         moved += c->history.wander[i];
     return (1 + moved) * c->around.limit * (c->own > 0 ? c->own : 1);
@@ -113,6 +133,8 @@ double model_world_event(const struct model_core *c)
 {
     const struct model_surroundings *s = &c->around;
     double t = fmin(fmin(s->sibling_until, s->wander_until), s->smi_next);
+    if (c->model->world.wander.step > 0)
+        t = fmin(t, s->step_until);
     if (s->smi_end > c->now)
         t = fmin(t, s->smi_end);
     return s->cold_until > c->now ? fmin(t, s->cold_until) : t;
@@ -128,6 +150,10 @@ void model_world_update(struct model_core *c)
     if (s->wander_until <= c->now) {
         wander(c, wander_step_us(c->model));
         s->wander_until += wander_step_us(c->model);
+    }
+    if (c->model->world.wander.step > 0 && s->step_until <= c->now) {
+        step_clock(c);
+        s->step_until = c->now + step_wait_us(c);
     }
     if (s->smi_next <= c->now)
         begin_smi(c);

@@ -337,7 +337,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 
 /* ---- how fast a payload runs ---- */
 
-enum { LONG_PERIOD_US = 4, EARLY_US = 2 };
+enum { LONG_PERIOD_US = 4, EARLY_US = 2 }; /* the first at most PLAN_LONG_US */
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
 static double block_ticks(const struct pace_lane *lane, uint64_t blocks)
@@ -465,6 +465,10 @@ int native_plan(struct native *s, const struct run_request *r, unsigned turns, n
     plan->period = (uint64_t)llround(s->setup.period_us * tick_per_us);
     plan->offset = (uint64_t)llround((0.5 + r->phase) * s->setup.period_us * tick_per_us);
     plan->turn = (unsigned)(r->repetition % turns);
+    plan->fine = (uint64_t)llround(r->fine_us * tick_per_us);
+    plan->early = (uint64_t)(EARLY_US * tick_per_us);
+    plan->most = (uint64_t)(PACE_GROWN_US * tick_per_us);
+    plan->long_period = (uint64_t)(PLAN_LONG_US * tick_per_us);
     plan->probe_period = (uint64_t)llround(fmin(s->setup.period_us, s->probe_us) * tick_per_us);
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *segment = &r->segments[i];
@@ -510,8 +514,9 @@ void native_end(struct native *s, const struct native_watch *w, const struct pla
         .words = words,
         .zero_tsc = log->zero_tsc,
         .zero_reading = log->zero_reading,
-        .involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw) + log->cut,
+        .involuntary_switches = (unsigned)(after.ru_nivcsw - w->before.ru_nivcsw),
         .page_faults = (unsigned)(after.ru_minflt - w->before.ru_minflt + after.ru_majflt - w->before.ru_majflt),
         .migrated = cpu != s->cpu,
+        .cut = log->cut,
     };
 }

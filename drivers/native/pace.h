@@ -40,12 +40,39 @@ enum { PACE_RATE_BITS = 32 };
 
 /* The grid of deadlines. */
 struct pace_grid {
-    uint64_t now;    /* TSC of the last reading, or of the start */
-    uint64_t next;   /* TSC of the next point */
-    uint64_t period; /* ticks */
-    unsigned turn;   /* one reading in so many is of another kind: that of turn 0 */
-    bool cut;        /* the room ended before the time */
+    uint64_t now;       /* TSC of the last reading, or of the start */
+    uint64_t next;      /* TSC of the next point */
+    uint64_t period;    /* ticks */
+    unsigned turn;      /* one reading in so many is of another kind: that of turn 0 */
+    unsigned stage;     /* 1: its period has grown long (plan.h) */
+    uint64_t grow_from; /* TSC from which on the period grows; 0: it does not */
+    uint64_t most;      /* ticks: ... to so much */
+    uint64_t blocks;    /* of the payload, run in this stretch before */
+    bool cut;           /* the room ended before the time */
 };
+
+/*
+ * A period that grows, by 2^-PACE_GROWTH_BITS of the time since it began to, up to `most`: a stretch of 500 ms behind
+ * fine samples of 1 us has some 3200 samples, and what happens at a time is seen in samples of 1/256 of it.
+ * PACE_GROWN_US: of longer samples most would hold an interruption, which takes too small a part of them to be seen.
+ */
+enum { PACE_GROWTH_BITS = 8, PACE_GROWN_US = 250 };
+static inline uint64_t pace_period_grown(uint64_t period, uint64_t most, uint64_t since)
+{
+    const uint64_t grown = period + (since >> PACE_GROWTH_BITS);
+
+    return grown < most || most < period ? grown : most;
+}
+
+/* How many points such a grid has in so long a time, at most; in any unit of time of which a period holds many. */
+static inline size_t pace_points_grown(uint64_t period, uint64_t most, uint64_t time)
+{
+    size_t n = 1;
+
+    for (uint64_t t = 0; t < time; t += pace_period_grown(period, most, t))
+        n++;
+    return n;
+}
 
 /* A stretch of `ticks` yields at most ticks / period + PACE_EXTRA readings, unless the CPU was taken away meanwhile. */
 enum { PACE_SPARE = 14, PACE_EXTRA = PACE_SPARE + 2 };
@@ -186,8 +213,8 @@ static inline __attribute__((always_inline)) size_t pace_sample(struct pace_lane
                                                                 uint64_t end, size_t room, unsigned turns,
                                                                 pace_take *take, void *reader)
 {
-    const uint64_t period = grid->period;
-    uint64_t next = grid->next, now = grid->now, target;
+    const uint64_t grow_from = grid->grow_from;
+    uint64_t period = grid->period, next = grid->next, now = grid->now, target;
     unsigned turn = grid->turn % turns, spare = PACE_SPARE;
     struct pace pace = {.rate = lane->rate, .careful = true};
     size_t i = 0;
@@ -208,6 +235,8 @@ static inline __attribute__((always_inline)) size_t pace_sample(struct pace_lane
         pace_learn(&pace, pace_rate_seen(done, begin - now), late, pace_tolerance(period), begin - now > period / 2);
         lane->lead[kind] += pace.careful ? 0 : late / 8;
         now = at;
+        if (__builtin_expect(grow_from != 0, 0))
+            period = pace_period_grown(grid->period, grid->most, now > grow_from ? now - grow_from : 0);
         next = pace_next_point(next, period, now, &spare);
         i++;
         turn = (turn + 1) % turns;

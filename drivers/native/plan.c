@@ -13,8 +13,16 @@ size_t plan_readings_needed(const struct plan *p)
 {
     size_t n = 1;
 
-    for (size_t i = 0; i < p->n; i++)
-        n += p->stretch[i].sampled ? p->stretch[i].ticks / p->period + PACE_EXTRA : 0;
+    for (size_t i = 0, begin = 0; i < p->n; i++) {
+        const struct plan_stretch *s = &p->stretch[i];
+        uint64_t end = begin + (i >= p->zero ? s->ticks : 0), from = begin > p->fine ? begin : p->fine;
+        uint64_t grown = p->fine > 0 && end > from ? end - from : 0; /* of it, with a period that grows */
+        if (s->sampled)
+            n += (s->ticks - grown) / p->period + PACE_EXTRA;
+        if (s->sampled && grown > 0)
+            n += pace_points_grown(p->period, p->most, end - p->fine) + PLAN_STAGES * PACE_EXTRA;
+        begin = end;
+    }
     return n;
 }
 
@@ -79,6 +87,47 @@ static uint64_t run_up(const struct plan *p, const struct plan_reader *r, struct
     return blocks + probed_blocks;
 }
 
+/* When the period is a long one: ticks after it has begun to grow. */
+static uint64_t ticks_until_long(const struct plan *p)
+{
+    return p->long_period > p->period ? (p->long_period - p->period) << PACE_GROWTH_BITS : 0;
+}
+
+/* What is sampled from now to `end`; *blocks: of the payload. */
+static void sample_part(const struct plan *p, const struct plan_reader *r, struct pace_lane *lane, uint64_t end,
+                        struct pace_grid *grid, struct plan_log *log, uint64_t *blocks)
+{
+    grid->blocks = *blocks;
+    log->n += r->sample(r->context, false, log->n, p->room - log->n, lane, grid, end, blocks);
+    log->cut |= grid->cut;
+}
+
+/* A sampled stretch: with the usual period, and where the time for that is over with one that grows. */
+static void sample_stretch(const struct plan *p, const struct plan_reader *r, size_t i, uint64_t end,
+                           struct pace_grid *grid, struct plan_log *log)
+{
+    struct pace_lane *lane = p->stretch[i].lane;
+    uint64_t fine = p->fine > 0 && i >= p->zero ? log->zero_tsc + p->fine : end, early = lane->early;
+
+    log->blocks[i] = 0;
+    if (grid->grow_from == 0)
+        sample_part(p, r, lane, fine < end ? fine : end, grid, log, &log->blocks[i]);
+    if (fine >= end)
+        return;
+    grid->grow_from = fine;
+    grid->most = p->most;
+    uint64_t until = fine + ticks_until_long(p);
+    if (grid->now < until)
+        sample_part(p, r, lane, until < end ? until : end, grid, log, &log->blocks[i]);
+    if (until >= end)
+        return;
+    grid->stage = 1;
+    log->long_from = log->long_from == SIZE_MAX ? log->n : log->long_from;
+    lane->early = early > 0 ? early : p->early;
+    sample_part(p, r, lane, end, grid, log, &log->blocks[i]);
+    lane->early = early;
+}
+
 void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_log *log)
 {
     struct pace_grid grid = {.period = p->period, .turn = p->turn};
@@ -90,6 +139,7 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
     log->n_probe = 0;
     log->cut = false;
     log->zero_reading = SIZE_MAX;
+    log->long_from = SIZE_MAX;
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_stretch *s = &p->stretch[i];
         if (i == p->zero) {
@@ -103,8 +153,7 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
         end += s->ticks;
         log->first[i] = log->n;
         if (s->sampled) {
-            log->n += r->sample(r->context, false, log->n, p->room - log->n, s->lane, &grid, end, &log->blocks[i]);
-            log->cut |= grid.cut;
+            sample_stretch(p, r, i, end, &grid, log);
         } else {
             bool probed = i + 1 < p->n && p->stretch[i + 1].sampled;
             log->blocks[i] = probed ? run_up(p, r, s->lane, end, log)
@@ -114,4 +163,6 @@ void plan_record(const struct plan *p, const struct plan_reader *r, struct plan_
     }
     if (log->zero_reading == SIZE_MAX)
         log->zero_reading = log->n;
+    if (log->long_from == SIZE_MAX)
+        log->long_from = log->n;
 }

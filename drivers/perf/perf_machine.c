@@ -149,7 +149,7 @@ static size_t sample(void *context, bool probe, size_t at, size_t room, struct p
     struct perf *t = context;
 
     t->reader.out = probe ? t->probe : t->raw + at * (2 + t->reader.n);
-    t->reader.blocks = 0;
+    t->reader.blocks = grid->blocks;
     size_t n = t->system.samplers->sample[t->reader.n](&t->reader, lane, grid, end, room);
     *blocks = t->reader.blocks;
     return n;

@@ -20,6 +20,7 @@ enum { LATENCIES = 33, ROUNDS = 4, COARSE_ROUNDS = 32 }; /* of probes: a payload
 struct timing {
     struct native common;
     struct timing_clock clock;
+    struct timing_chains chains[PLAN_STAGES];       /* the clock's, and those of periods that have grown */
     struct timing_cost cost[NATIVE_LANES_MAX];      /* of a reading after each of the common lanes' payloads, lately */
     double lowest_cost;                             /* cycles, since prepare */
     struct witness_memory memory[NATIVE_LANES_MAX]; /* likewise of the common lanes' payloads */
@@ -105,6 +106,8 @@ static int timing_prepare(struct machine *m, const struct machine_setup *s, stru
     t->clock.hz = t->common.tsc.hz;
     t->clock.step = fmax(t->common.tsc_step, (double)t->clock.round);
     t->clock.chains = timing_choose_chains(t->clock.step, t->clock.hz, s->period_us);
+    t->chains[0] = t->clock.chains;
+    t->chains[1] = timing_choose_chains(t->clock.step, t->clock.hz, INFINITY);
     t->common.probe_us = timing_probe_us(&t->clock.chains);
     t->notes_length = strlen(t->common.notes);
     t->remarked = false;
@@ -130,8 +133,9 @@ static void convert_all(const struct timing *t, const struct run_request *r, con
         unsigned per_block = r->segments[i].payload.instructions;
         /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
         for (; done < log->at.last[i]; done++)
-            timing_words(&t->raw[done], &t->clock.chains, t->cost[lane_of(t, plan, i)].cycles, instructions, per_block,
-                         t->common.counters, t->common.setup.n_counters, &sums, t->words + done * stride);
+            timing_words(&t->raw[done], &t->chains[plan_stage_of(&log->at, done)], t->cost[lane_of(t, plan, i)].cycles,
+                         instructions, per_block, t->common.counters, t->common.setup.n_counters, &sums,
+                         t->words + done * stride);
         instructions += log->at.blocks[i] * per_block;
     }
 }
@@ -238,8 +242,9 @@ static void update_costs(struct timing *t, const struct plan *plan, const struct
             update_cost(t, lane_of(t, plan, i), log->probe, log->at.n_probe, true);
         /* without the reading that opens the recording: there was no payload before it */
         size_t first = log->at.first[i] > 0 ? log->at.first[i] : 1;
-        if (plan->stretch[i].sampled && log->at.last[i] > first)
-            update_cost(t, lane_of(t, plan, i), log->raw + first, log->at.last[i] - first, false);
+        size_t last = log->at.last[i] < log->at.long_from ? log->at.last[i] : log->at.long_from;
+        if (plan->stretch[i].sampled && last > first)
+            update_cost(t, lane_of(t, plan, i), log->raw + first, last - first, false);
     }
 }
 
@@ -295,7 +300,7 @@ static int timing_run(struct machine *m, const struct run_request *r, struct rec
     if (status != MACHINE_OK)
         return status;
     remark_steps(t);
-    struct timing_log log = {.raw = t->raw, .probe = t->probe, .witness = t->witness, .chains = &t->clock.chains};
+    struct timing_log log = {.raw = t->raw, .probe = t->probe, .witness = t->witness, .chains = t->chains};
     native_begin(&t->common, r, &watch);
     timing_record(&plan, &log);
     native_end(&t->common, &watch, &log.at, t->words, out);

@@ -59,7 +59,7 @@ TAKE(steady, kernel_chain_steady_short, kernel_chain_steady_long)
 size_t timing_sample(const struct timing_chains *chains, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
                      struct timing_raw *out, size_t room)
 {
-    struct chain_reader reader = {.out = out, .dither_range = chains->dither};
+    struct chain_reader reader = {.out = out, .blocks = grid->blocks, .dither_range = chains->dither};
 
     chain_dither_seed(&reader.dither, (uint32_t)pace_glance());
     switch (chains->adds[0]) {
@@ -124,8 +124,8 @@ static size_t sample_chains(void *context, bool probe, size_t at, size_t room, s
 
     if (probe)
         return timing_sample_probes(log, room, lane, grid, end, blocks);
-    size_t n = timing_sample(log->chains, lane, grid, end, log->raw + at, room);
-    *blocks = n > 0 ? timing_blocks(&log->raw[at + n - 1]) : 0;
+    size_t n = timing_sample(&log->chains[grid->stage], lane, grid, end, log->raw + at, room);
+    *blocks = n > 0 ? timing_blocks(&log->raw[at + n - 1]) : grid->blocks;
     return n;
 }
 

@@ -72,7 +72,7 @@ struct timing_log {
     struct timing_raw *probe;   /* room for PLAN_PROBE_ROOM */
     struct timing_raw *witness; /* room for WITNESS_ROOM */
     size_t n_witness;
-    const struct timing_chains *chains;
+    const struct timing_chains *chains; /* of each stage of a period that grows (PLAN_STAGES); else but one */
     struct plan_log at;
 };
 /* timing_sample() into the probes, with witnesses; *blocks: of the payload. */

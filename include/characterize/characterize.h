@@ -106,7 +106,8 @@ struct characterize_options {
     unsigned runs;         /* repetitions, 1 to 100000; 0: 100, and each table's own */
     double period_us;      /* between two samples, 0.1 to 1000; 0: 1 */
     double warmup_us;      /* of the first kernel before recording, up to 1e6; 0: 2500, or more if needed */
-    double observe_us;     /* of the second kernel, 1 to 1e6; 0: 150 or 1500, or more if needed */
+    double observe_us;     /* of the second kernel, 1 to 1e6; 0: 150 or 1500, or more if needed. Above 5000 the
+                              sampling period grows with time */
     unsigned active_cores; /* kept busy, including the measured one; 0: all, or each table's own numbers */
     const char *kernels;   /* tables: only these, as in "128fma,512fma"; NULL: each table's own */
     int brief;             /* tables, if not 0: fewer kernels, core counts and repetitions */

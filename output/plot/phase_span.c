@@ -21,7 +21,8 @@ static void phase_span_names(const struct phase *p, char *full, char *brief, siz
     else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
         snprintf(full, size, "%s L%d", kind, p->level);
     else if (p->kind == PHASE_RAMP)
-        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind, p->tau_us.value);
+        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind,
+                 p->tau_us.value > 0 ? p->tau_us.value : p->rate_ramp.tau_us.value);
 }
 
 /* "9.11 us [9.02, 9.2], 2.4 GHz, IPC 0.5" */

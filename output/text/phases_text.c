@@ -139,6 +139,13 @@ static void print_machine(const struct screen *s, const struct trace *t, const s
     if (date != NULL)
         phases_text_add(text, ", %.40s", date);
     paragraph(s, "Machine", "%s", text);
+    const char *fine = trace_get(t, "fine_us"), *period = trace_get(t, "period_us");
+    const char *observed = trace_get(t, "observe_us"), *warmup = trace_get(t, "warmup_us");
+    if (fine != NULL && period != NULL && observed != NULL && warmup != NULL)
+        paragraph(s, "Sampling",
+                  "every %.20s us until %.20s us after the switch, then ever less often, until %.20s us; "
+                  "%.20s us of the first kernel before each",
+                  period, fine, observed, warmup);
     if (source != NULL)
         paragraph(s, "Source", "%s", source);
     if (settings != NULL && settings[0] != '\0')
@@ -223,6 +230,9 @@ static void print_runs(const struct screen *s, const struct phases *p)
     if (p->samples_discarded > 0)
         phases_text_add(text, "; %" PRIu64 " of %" PRIu64 " samples outside their range discarded",
                         p->samples_discarded, p->samples);
+    if (p->samples_lost > 0)
+        phases_text_add(text, "; %" PRIu64 " of %" PRIu64 " samples that lost time to something else left out",
+                        p->samples_lost, p->samples);
     paragraph(s, "Repetitions", "%s", text);
     free(reasons);
 }
@@ -309,6 +319,34 @@ static void print_phase(const struct screen *s, const struct phases *p, const st
 }
 
 /* What does not fit into the columns of a phase. */
+/* One side of a ramp behind the fine part of a long recording. */
+static void print_ramp_side(const struct screen *s, const struct ramp_side *r, const char *what, const char *unit,
+                            int decimals_of, const char *remark)
+{
+    if (!(r->tau_us.value > 0))
+        return;
+    paragraph(s, "", "^ %s: exponentially from %s to %s %s, time constant %s us, from %s us to %s us%s", what,
+              phases_text_number(r->from.value, decimals_of).text,
+              phases_text_with_limits(&r->to, decimals_of, decimals_of + 1).text, unit,
+              phases_text_with_limits(&r->tau_us, 0, 1).text, phases_text_with_limits(&r->begin_us, 0, 1).text,
+              phases_text_with_limits(&r->end_us, 0, 1).text, remark);
+}
+
+/* The clock, or the rate, or both: and which of them it may be where that is not known. */
+static void print_long_ramp(const struct screen *s, const struct phase *ph)
+{
+    bool clock = ph->clock_ramp.tau_us.value > 0;
+    print_ramp_side(s, &ph->clock_ramp, "clock", "GHz", 3,
+                    ph->clock_unsure
+                        ? "; dependent adds alone tell this: that all code is throttled, adds too, and the clock "
+                          "stays cannot be excluded"
+                        : "");
+    print_ramp_side(s, &ph->rate_ramp, "rate", "of the instructions per cycle at its end", 3,
+                    clock ? "" : "; the clock stays");
+    if (clock && !(ph->rate_ramp.tau_us.value > 0) && isfinite(ph->ipc))
+        paragraph(s, "", "^ rate: the instructions per cycle stay");
+}
+
 static void print_phase_remarks(const struct screen *s, const struct phase *ph)
 {
     char text[TEXT_SIZE] = "";
@@ -319,7 +357,9 @@ static void print_phase_remarks(const struct screen *s, const struct phase *ph)
                             100 * ph->modes[m].share);
         paragraph(s, "", "%s", text);
     }
-    if (ph->tau_us.value > 0)
+    if (ph->clock_ramp.tau_us.value > 0 || ph->rate_ramp.tau_us.value > 0)
+        print_long_ramp(s, ph);
+    else if (ph->tau_us.value > 0)
         paragraph(s, "", "^ exponentially from %s to %s GHz, time constant %s us",
                   phases_text_number(ph->from_ghz.value, 3).text, phases_text_with_limits(&ph->to_ghz, 3, 4).text,
                   phases_text_with_limits(&ph->tau_us, 0, 1).text);
@@ -387,6 +427,12 @@ static bool only_steady(const struct phases *p)
     return true;
 }
 
+static double last_end_us(const struct phases *p)
+{
+    const struct phase *last = &p->phases[p->n_phases - 1];
+    return last->start_us + last->duration_us.value;
+}
+
 /* What would have been seen, so that "nothing" can be weighed. */
 static void print_null_result(const struct screen *s, const struct phases *p)
 {
@@ -419,6 +465,9 @@ static void print_null_result(const struct screen *s, const struct phases *p)
                                                                 : "IPC was not measured");
     if (isfinite(p->detectable_halt_us))
         phases_text_add(text, ", a halt of %.2g us or more", p->detectable_halt_us);
+    double until = p->n_phases ? last_end_us(p) : NAN;
+    if (p->from != NULL && p->to != NULL && until > 0)
+        phases_text_add(text, "; within %.0f us of the switch", until);
     paragraph(s, "Result", "%s", text);
 }
 

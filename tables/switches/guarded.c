@@ -19,7 +19,7 @@
 #include "tables/switches/guarded.h"
 #include "util/text_list.h"
 
-enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
+enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 8 };
 #define STEADY_US 8000.0
 #define STEADY_SAMPLED_US 40.0
 #define CHAIN_SAMPLED_US 400.0 /* of chains: a single one is as exact as the clock's step allows, which may be to 6 % */
@@ -27,7 +27,16 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 6 };
 #define REPETITION_US 9900.0   /* so long a repetition all machines can do */
 #define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
 #define OBSERVE_MOST_US 4900.0
+#define OBSERVE_LONG_US 500e3 /* what no known processor takes longer than */
+#define BACK_US 100e3         /* of a first kernel that has run for so long a repetition need not be asked */
 #define LONGER 4.0
+/* Relative: by so much the second kernel's rate and frequency may change during a recording of a few hundred us, which
+ * is then made longer, and of the longest of those that are short, which is then made much longer. */
+#define RATE_MAY_MOVE 0.003
+#define FREQ_MAY_MOVE 0.0015
+#define FREQ_FAR 0.01 /* ... and so far the frequency may be from where it is in the long run */
+#define RATE_MOVES 0.01
+#define FREQ_MOVES 0.003
 #define PERIOD_LEAST_US 0.5 /* shorter samples are mostly reading */
 #define HELD_ROOM_US 500.0  /* of a repetition of probes/held.h besides its long stretches */
 
@@ -44,6 +53,14 @@ static int guarded_on_progress(void *data, unsigned done, unsigned wanted)
     const struct guard *g = a->guard;
     a->stopped = a->stopped || (g->progress && g->progress(g->data, done, wanted));
     return a->stopped;
+}
+
+/* How long a repetition of the machine may last; 0: as long as anybody wants. */
+static double longest_us(const struct machine *m)
+{
+    struct machine_info info;
+    m->ops->info(m, &info);
+    return info.longest_us;
 }
 
 /* ---- either kernel alone ---- */
@@ -63,6 +80,8 @@ static int guarded_see(struct sequence *q, struct attempt *a, const struct paylo
                        double sampled_us, struct kernel_alone *seen, struct machine_error *err)
 {
     double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
+    if (q->patient)
+        alone_us = OBSERVE_LONG_US;
     size_t skip = before->dirty ? 0 : 1;
     double part_us = skip ? 0.5 * alone_us : alone_us; /* in one go where upper halves must stay in use */
     const struct segment segments[3] = {{*before, DIRTY_US, false}, {*p, part_us, false}, {*p, sampled_us, true}};
@@ -95,6 +114,7 @@ static int see_both(struct attempt *a, const struct transition_setup *s, struct 
     int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
     if (status)
         return status;
+    q.patient = s->fine_us > 0;
     q.repetition = a->number++ * 2 * STEADY_TRIES; /* no two the same in a model */
     status = guarded_see(&q, a, &s->to, &s->from, sampled_us, &a->to, err);
     if (!status)
@@ -131,12 +151,13 @@ static int guarded_record(struct attempt *a, struct switches_seen *seen, int *la
 {
     char why[300];
     *late = 0;
+    bool back = seen->setup.fine_us > 0 && seen->setup.warmup_us >= BACK_US;
     int status = transition_run(a->guard->machine, &seen->setup, guarded_on_progress, a, &seen->result, err);
     if (status)
         return status;
     if (a->stopped)
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    else if ((*late = drop_late(seen, &a->from)) < 0)
+    else if (!back && (*late = drop_late(seen, &a->from)) < 0)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     else if (phases_find(&seen->result.trace, &seen->phases, why, sizeof why))
         status = nothing_left(seen, why, *late, err);
@@ -146,12 +167,12 @@ static int guarded_record(struct attempt *a, struct switches_seen *seen, int *la
 }
 
 /* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
-static int tell_unsettled(struct switches_seen *seen, const struct settling *end, int late)
+static int tell_unsettled(struct switches_seen *seen, const struct settling *end, int late, bool limited)
 {
     if (!end->settled)
         snprintf(seen->unsettled, sizeof seen->unsettled,
-                 "not over when the recording ended at %.0f us: %.150s; repeat with a longer --observe",
-                 seen->setup.observe_us, end->why);
+                 "not over when the recording ended at %.0f us: %.110s; repeat with a longer --observe%s",
+                 seen->setup.observe_us, end->why, limited ? " and --machine timing, which may record for longer" : "");
     else
         snprintf(seen->unsettled, sizeof seen->unsettled,
                  "in %d of %u repetitions the core was not back at its own frequency at the switch, after %.0f "
@@ -190,11 +211,14 @@ static int guarded_conclude(struct attempt *a, struct switches_seen *seen, const
                             int late, struct machine_error *err)
 {
     bool waits = a->guard->fall_only;
+    /* of seconds each, during which a clock floats by as much as it steps, either kernel alone tells nothing */
+    if (seen->setup.fine_us > 0)
+        a->from = a->to = (struct kernel_alone){0};
     bool bad = cross_check(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
     int status = bad ? MACHINE_OK : judge_held(a, seen, err);
     if (status)
         return status;
-    bad = bad || (unsettled && tell_unsettled(seen, end, late)) ||
+    bad = bad || (unsettled && tell_unsettled(seen, end, late, longest_us(a->guard->machine) > 0)) ||
           cross_check_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled);
     return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
 }
@@ -209,6 +233,11 @@ static bool try_longer(const struct attempt *a, struct transition_setup *s, bool
     }
     if (!settled && !a->guard->observe_given && s->observe_us < OBSERVE_MOST_US) {
         s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
+        longer = true;
+    }
+    if (!settled && !longer && !a->guard->observe_given && s->fine_us <= 0 && !a->guard->uniform &&
+        !longest_us(a->guard->machine)) {
+        transition_observe(s, OBSERVE_LONG_US, a->guard->runs_given, a->guard->warmup_given);
         longer = true;
     }
     return longer;
@@ -239,12 +268,58 @@ static int note_finer(struct switches_seen *seen)
     return trace_set(&seen->result.trace, "notes", text);
 }
 
+/*
+ * Whether the second kernel still gets slower or faster: by a ramp, or by so little that it is none yet (not asked of
+ * short recordings that somebody has chosen). A frequency that rises is none of those of a recording that awaits no
+ * higher one. *far: it ends surely elsewhere than in the long run. Both with why.
+ */
+static int still_moves(const struct attempt *a, const struct switches_seen *seen, struct settling *out, bool *moves,
+                       bool *far)
+{
+    const struct phases *p = &seen->phases;
+    const struct phase *last = p->n_phases ? &p->phases[p->n_phases - 1] : NULL;
+    bool falls_only = a->guard->fall_only, whole = seen->setup.observe_us >= OBSERVE_MOST_US;
+    bool short_wanted = a->guard->observe_given && !whole, is_long = seen->setup.fine_us > 0;
+    struct settling_drift drift;
+    *moves = last && last->kind == PHASE_RAMP && !(falls_only && last->to_ghz.value > last->from_ghz.value);
+    *far = false;
+    snprintf(out->why, sizeof out->why, "a ramp went on");
+    if (*moves || short_wanted)
+        return 0;
+    if (settling_find_drift(&seen->result.trace, p, &a->from, &a->to, &drift))
+        return -1;
+    bool rate = !is_long && fabs(drift.rate) > (whole ? RATE_MOVES : RATE_MAY_MOVE);
+    bool freq = !is_long && fabs(drift.freq) > (whole ? FREQ_MOVES : FREQ_MAY_MOVE) && !(falls_only && drift.freq > 0);
+    *moves = rate || freq;
+    *far = (!whole || is_long) && fabs(drift.off) > FREQ_FAR && !(falls_only && drift.off < 0);
+    if (*moves)
+        snprintf(out->why, sizeof out->why, "the %s still changed, by %+.1f %% at last", rate ? "rate" : "frequency",
+                 100 * (rate ? drift.rate : drift.freq));
+    else if (*far)
+        snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", drift.ghz,
+                 drift.alone_ghz);
+    return 0;
+}
+
 /* Whether the recording is settled; where it seems not to be, the kernels are seen once more: it may be that the
  * machine has changed its mind. */
 static int guarded_judge(struct attempt *a, const struct switches_seen *seen, struct settling *out,
                          struct machine_error *err)
 {
-    for (unsigned look = 0; look < 2; look++) {
+    bool moves, far;
+    struct settling first = {0};
+    for (unsigned look = 0; look < 2; look++) { /* it may be that the machine has changed its mind */
+        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
+        if (status)
+            return status;
+        if (still_moves(a, seen, &first, &moves, &far))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (moves || !far)
+            break;
+    }
+    *out = first;
+    out->settled = !moves && !far;
+    for (unsigned look = 0; look < 2 && !moves && !far && seen->setup.fine_us <= 0; look++) {
         int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
         if (status)
             return status;
@@ -254,6 +329,19 @@ static int guarded_judge(struct attempt *a, const struct switches_seen *seen, st
             break;
     }
     return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
+}
+
+/* A long recording that was asked for, where the machine can make it. */
+static int prepare_long(const struct guard *g, struct transition_setup *s, struct machine_error *err)
+{
+    double longest = longest_us(g->machine), all = s->warmup_us + s->before_us + s->observe_us;
+    if (longest > 0 && all > longest && s->observe_us > TRANSITION_LONG_US)
+        return machine_fail(err, MACHINE_CANNOT, "observe for less time, or use --machine perf or --machine timing",
+                            "a repetition of %.0f us: this machine masks interrupts meanwhile, for %.0f us at most",
+                            all, longest);
+    if (longest <= 0 && !g->uniform)
+        transition_observe(s, s->observe_us, g->runs_given, g->warmup_given);
+    return MACHINE_OK;
 }
 
 void switches_free(struct switches_seen *s)
@@ -270,7 +358,9 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
     int late = 0, status;
     memset(out, 0, sizeof *out);
     out->setup = *s;
-    status = see_both(&a, &out->setup, err);
+    status = prepare_long(g, &out->setup, err);
+    if (!status)
+        status = see_both(&a, &out->setup, err);
     for (unsigned k = 1; !status; k++) {
         status = a.stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : guarded_record(&a, out, &late, err);
         bool none_left = status == MACHINE_CANNOT && late > 0;
@@ -290,7 +380,9 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
             continue;
         }
         if (!status && k < ATTEMPTS && try_longer(&a, &out->setup, too_late, end.settled)) {
-            if (too_late)
+            if (out->setup.fine_us > 0) /* what a few milliseconds of either kernel have shown is not enough */
+                a.from = a.to = (struct kernel_alone){0};
+            if (too_late || out->setup.fine_us > 0)
                 status = see_both(&a, &out->setup, err);
             switches_free(out);
             continue;

@@ -12,7 +12,8 @@
 
 struct guard {
     struct machine *machine;
-    bool warmup_given, observe_given, period_given; /* somebody has chosen these times: they are kept */
+    bool warmup_given, observe_given, period_given, runs_given; /* somebody has chosen these: they are kept */
+    bool uniform;                   /* a period that grows would not help: the voltage is read once a repetition */
     bool fall_only;                 /* only what follows the switch at once: no higher frequency is awaited */
     repetitions_progress *progress; /* may be NULL; `wanted` is 0 where it is only asked; returning non-zero stops */
     void *data;
@@ -31,11 +32,12 @@ struct switches_seen {
 /*
  * Measures the switch, and how either kernel runs in the long run: repetitions that do not begin at the first kernel's
  * own frequency are discarded, with a longer warm-up if most would be; a recording that ends before everything is over
- * is made longer, up to about 5 ms; one in which the second kernel starts slowly for a few samples is repeated with
- * half the period. None of it where the times were given. Then what does not stand in two halves of the
- * repetitions and against either kernel alone is taken back (analysis/phases/checks/cross_check.h). MACHINE_OK: `out`
- * is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to stop,
- * MACHINE_CANNOT where nothing was left to analyse.
+ * is made longer, up to about 5 ms, and if that is not enough to 500 ms, with a period that grows and fewer repetitions
+ * (transition_observe()), where the machine can do that; one in which the second kernel starts slowly for a few
+ * samples is repeated with half the period. None of it where the times were given. Then what does not stand in two
+ * halves of the repetitions and against either kernel alone is taken back (analysis/phases/checks/cross_check.h).
+ * MACHINE_OK: `out` is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to
+ * stop, MACHINE_CANNOT where nothing was left to analyse.
  */
 int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err);

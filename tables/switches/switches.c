@@ -34,13 +34,13 @@ static struct transition_setup switches_setup(const struct tables_context *x, co
     const struct tables_options *o = x->options;
     struct transition_setup s;
     transition_defaults(&s, &c->a, &c->b);
-    s.observe_us = may_rise(&c->a, &c->b) && !w->fall_only ? RISE_US : FALL_US;
+    s.usual_us = may_rise(&c->a, &c->b) && !w->fall_only ? RISE_US : FALL_US;
     s.runs = o->runs ? o->runs : w->runs;
     s.warmup_us = o->warmup_us > 0 ? o->warmup_us : s.warmup_us;
-    s.observe_us = o->observe_us > 0 ? o->observe_us : s.observe_us;
     s.period_us = o->period_us > 0 ? o->period_us : s.period_us;
     s.machine = tables_setup(x, table, c);
     s.no_volts = !w->volts;
+    s.observe_us = o->observe_us > 0 ? o->observe_us : s.usual_us;
     s.volt_readings = w->volt_readings;
     return s;
 }
@@ -55,7 +55,9 @@ int switches_measure_rows(const struct tables_context *x, const char *table, con
                             .warmup_given = x->options->warmup_us > 0,
                             .observe_given = x->options->observe_us > 0,
                             .period_given = x->options->period_us > 0,
+                            .runs_given = x->options->runs > 0,
                             .fall_only = w->fall_only,
+                            .uniform = w->volts,
                             .progress = tables_on_progress,
                             .data = &own};
     struct transition_setup s = switches_setup(x, table, c, w);

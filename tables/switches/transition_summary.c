@@ -69,8 +69,12 @@ static void add_phase(const struct phase *p, char *out, size_t size)
         transition_ratio_text(p->ipc_ratio, ratio, sizeof ratio);
         text_list_add(out, size, "", " %s", ratio);
     }
-    if (p->kind == PHASE_RAMP)
-        text_list_add(out, size, "", " to %.3f GHz (time constant %.0f us)", p->to_ghz.value, p->tau_us.value);
+    if (p->kind == PHASE_RAMP && p->tau_us.value > 0)
+        text_list_add(out, size, "", " to %.3f GHz (time constant %.0f us%s)", p->to_ghz.value, p->tau_us.value,
+                      p->clock_unsure ? "; by dependent adds alone: or all code is throttled" : "");
+    if (phases_rate_ramps(p))
+        text_list_add(out, size, "", "%s from %.2f of the full rate (time constant %.0f us)",
+                      p->tau_us.value > 0 ? " and" : "", p->rate_ramp.from.value, p->rate_ramp.tau_us.value);
     text_list_add(out, size, "", " %.1f us", p->duration_us.value);
     for (size_t m = 1; m < p->n_modes; m++)
         if (round(p->modes[m].share * (double)p->agreeing_runs) >= MODE_RUNS)
@@ -283,8 +287,10 @@ static struct estimate sum_overhead(const struct trace *t, const struct phases *
         if (ph->kind == PHASE_SLOW)
             continue;
         if (ph->kind != PHASE_HALT) {
-            bool full = phases_is_steady(ph) || ph->kind == PHASE_RAMP;
-            struct estimate ratio = full ? (struct estimate){1, 1, 1} : transition_throttle_ratio(t, p, i);
+            struct estimate ratio = phases_is_steady(ph) || ph->kind == PHASE_RAMP ? (struct estimate){1, 1, 1}
+                                                                                   : transition_throttle_ratio(t, p, i);
+            if (phases_rate_ramps(ph))
+                ratio = phases_ramp_ratio(ph);
             rate = ratio.value * ph->freq_ghz.value / final->value;
             square += pow(us * rate, 2) * (pow(estimate_half_known(&ratio) / ratio.value, 2) +
                                            pow(ph->freq_half_ghz / ph->freq_ghz.value, 2));
@@ -319,7 +325,7 @@ static bool other_license(const struct phase *a, const struct phase *b)
 
 static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
 {
-    bool throttled = false, halted = false, license = false, open = false;
+    bool throttled = false, halted = false, license = false, open = false, ramp = false;
     if (first == 0 || first >= p->n_phases || !phases_is_steady(&p->phases[p->n_phases - 1]) ||
         !phases_is_steady(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
@@ -327,11 +333,15 @@ static enum switch_kind transition_summary_kind_of(const struct phases *p, size_
     for (size_t i = first; i < p->n_phases; i++) {
         if (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].switch_explains == EXPLAINS_NOTHING)
             return SWITCH_UNDECIDED;
+        ramp |= p->phases[i].clock_ramp.tau_us.value > 0; /* which has been found by more than its two ends */
         open |= p->phases[i].switch_explains == EXPLAINS_MOST;
         throttled |= p->phases[i].switch_explains == EXPLAINS_PART;
-        throttled |= p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i]);
+        throttled |= (p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i])) ||
+                     phases_rate_ramps(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
     }
+    if (ramp)
+        return SWITCH_FREQUENCY;
     for (size_t i = first; i < p->n_phases; i++) { /* there and back is a change, too */
         if (!phases_is_steady(&p->phases[i]))
             continue;

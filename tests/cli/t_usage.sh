@@ -83,7 +83,7 @@ refuses "--cpu negative" 2 'allowed: 0 to' $t $p --cpu -1
 refuses "--cpu not a number" 2 'whole number' $t $p --cpu all
 refuses "--active-cores not a number" 2 'whole number' $t $p --active-cores many
 refuses "--seed out of range" 2 'allowed: 0 to' $t $p --seed 18446744073709551616
-refuses "too many samples in a repetition" 2 'the limit is 2000000' $t $p --observe 1e6 --period 0.1
+refuses "too many samples of a short period" 2 'the limit is 20000000' $t $p --observe 1e6 --period 0.1 --runs 10000
 refuses "too many samples in all" 2 'the limit is 20000000' $t $p --observe 1e5 --runs 100000
 
 refuses "two jobs" 2 '--transition and --analyze cannot be combined' $t $p --analyze x.csv

@@ -28,7 +28,7 @@ void rig_silence(struct model *m)
     for (size_t i = 0; i < m->n_demands; i++)
         m->demands[i].count_sigma = 0;
     m->world.sibling.share = m->world.limit_share = m->world.smi_rate_hz = 0;
-    m->world.wander = (struct model_wander){{0}, {0}};
+    m->world.wander = (struct model_wander){0};
 }
 
 struct payload rig_payload(const char *name)

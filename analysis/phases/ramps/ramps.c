@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
+#include "analysis/phases/ramps/own_steps.h"
 #include "analysis/phases/ramps/ramp_parts.h"
 #include "analysis/stats/robust.h"
 
@@ -20,9 +21,9 @@ enum {
     BINS_LEAST = 30,
     COARSE = 40, /* parts of it that are looked at first, at most */
     POINTS_OF_PART = 6,
-    OWN_CUTS = 4,     /* sharp steps that a repetition may have instead, at most */
-    AROUND = 200,     /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
-    REST_PERIODS = 20 /* a shorter rest of a stretch belongs to its ramp */
+    OWN_CUTS = OWN_STEPS_MOST, /* sharp steps that a repetition may have instead, at most */
+    AROUND = 200,              /* samples that tell a frequency together: noise of 15 % then biases it by 0.01 % */
+    REST_PERIODS = 20          /* a shorter rest of a stretch belongs to its ramp */
 };
 #define TAU_PERIODS 8.0 /* a shorter time constant is not told from a step */
 #define RAMP_Z 5.0
@@ -234,60 +235,14 @@ static double rss_of_pieces(const struct stretch *s, const struct phases *out, s
     return rss;
 }
 
-/* The best cut of y[a..b): where, and by how much it lessens the sum of squares. */
-static double best_cut(const double *y, size_t a, size_t b, size_t *where)
-{
-    double all = 0, left = 0, best = 0;
-    for (size_t i = a; i < b; i++)
-        all += y[i];
-    for (size_t i = a; i + 1 < b; i++) {
-        left += y[i];
-        double n1 = (double)(i + 1 - a), n2 = (double)(b - i - 1);
-        double gain = left * left / n1 + (all - left) * (all - left) / n2 - all * all / (n1 + n2);
-        if (gain > best) {
-            best = gain;
-            *where = i + 1;
-        }
-    }
-    return best;
-}
-
 /* Sum of squares of a repetition cut at up to `cuts` places of its own. y: scratch of n_bins. */
 static double rss_of_own_steps(const struct stretch *s, size_t k, size_t cuts, double *y)
 {
-    size_t n = 0, edge[OWN_CUTS + 2] = {0}, n_edges = 1;
-    double sum = 0, squares = 0;
+    size_t n = 0;
     for (size_t b = 0; b < s->n_bins; b++)
-        if (filled(s, k, b)) {
-            y[n] = s->value[k * s->n_bins + b] - s->mean[0];
-            sum += y[n];
-            squares += y[n] * y[n];
-            n++;
-        }
-    if (!n)
-        return 0;
-    double rss = squares - sum * sum / (double)n;
-    edge[n_edges++] = n;
-    while (n_edges < cuts + 2) {
-        double best = 0;
-        size_t cut = 0, after = 0;
-        for (size_t i = 0; i + 1 < n_edges; i++) {
-            size_t where = 0;
-            double gain = best_cut(y, edge[i], edge[i + 1], &where);
-            if (gain > best) {
-                best = gain;
-                cut = where;
-                after = i;
-            }
-        }
-        if (!(best > 0))
-            break;
-        memmove(&edge[after + 2], &edge[after + 1], (n_edges - after - 1) * sizeof *edge);
-        edge[after + 1] = cut;
-        n_edges++;
-        rss -= best;
-    }
-    return fmax(rss, 0);
+        if (filled(s, k, b))
+            y[n++] = s->value[k * s->n_bins + b] - s->mean[0];
+    return own_steps_rss(y, n, cuts, NULL);
 }
 
 /* Whether the ramp describes the stretch better than pieces, common ones or each repetition's own. */

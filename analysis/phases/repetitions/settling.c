@@ -10,7 +10,11 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-enum { END_SAMPLES = 5, ONE_OFF_OF = 5 };
+enum { END_SAMPLES = 5, ONE_OFF_OF = 5, DRIFT_RUNS = 8 };
+#define DRIFT_SHOWN 0.9
+#define DRIFT_Z 7.0
+#define OFF_Z 5.0
+#define BEGINS_ALIKE 0.005 /* relative: a floating clock has moved by more, if it has */
 #define END_US 20.0
 #define RATE_OFF 0.05   /* milder throttling than about 0.94 of the rate is not told from full rate anyway */
 #define FREQ_OFF 0.01   /* of the frequency at the end */
@@ -73,7 +77,7 @@ struct ends {
     size_t n;
     uint32_t *run;
     bool *off; /* not at the frequency of the kernel alone */
-    double *before, *ghz, *ipc, *scratch;
+    double *before, *ghz, *ipc, *off_ghz, *scratch;
 };
 
 static void close_ends(struct ends *e)
@@ -89,14 +93,15 @@ static int open_ends(const struct trace *t, struct ends *e)
     size_t most = t->n + 1;
     *e = (struct ends){.run = calloc(most, sizeof *e->run),
                        .off = calloc(most, sizeof *e->off),
-                       .before = calloc(5 * most, sizeof *e->before)};
+                       .before = calloc(6 * most, sizeof *e->before)};
     if (!e->run || !e->off || !e->before) {
         close_ends(e);
         return -1;
     }
     e->ghz = e->before + most;
     e->ipc = e->ghz + most;
-    e->scratch = e->ipc + most;
+    e->off_ghz = e->ipc + most;
+    e->scratch = e->off_ghz + most;
     return 0;
 }
 
@@ -162,6 +167,90 @@ int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bo
         }
     close_ends(&e);
     return marked;
+}
+
+/* The median of n logarithms of what one quarter is of the other, where they are alike; else 0. */
+static double drift_of(double *x, size_t n, double *scratch)
+{
+    memcpy(scratch, x, n * sizeof *x);
+    double middle = order_median(scratch, n), same = 0;
+    double sigma = ROBUST_MEDIAN_ERROR * robust_mad_sigma(x, n, middle, scratch);
+    for (size_t i = 0; i < n; i++)
+        same += x[i] * middle > 0;
+    return n >= DRIFT_RUNS && same >= DRIFT_SHOWN * (double)n && fabs(middle) * sqrt((double)n) >= DRIFT_Z * sigma
+               ? expm1(middle)
+               : 0;
+}
+
+static double median_alone(const struct kernel_alone *own)
+{
+    double alone[TRACE_ALONE_MAX];
+    memcpy(alone, own->ghz, own->n_ghz * sizeof *alone);
+    return order_median(alone, own->n_ghz);
+}
+
+/* The median of n frequencies of repetitions, by how much it is off that of a kernel alone, relative; *sigma: its
+ * standard error. */
+static double off_alone(const double *x, size_t n, const struct kernel_alone *own, double *scratch, double *sigma)
+{
+    memcpy(scratch, x, n * sizeof *x);
+    double middle = order_median(scratch, n);
+    *sigma = ROBUST_MEDIAN_ERROR * robust_mad_sigma(x, n, middle, scratch) / middle / sqrt((double)n);
+    struct range r = {INFINITY, -INFINITY, NAN}; /* what was seen alone, in whichever state the core was then */
+    for (size_t i = 0; i < own->n_ghz; i++) {
+        r.lo = fmin(r.lo, own->ghz[i]);
+        r.hi = fmax(r.hi, own->ghz[i]);
+    }
+    return middle > r.hi ? middle / r.hi - 1 : middle < r.lo ? middle / r.lo - 1 : 0;
+}
+
+int settling_find_drift(const struct trace *t, const struct phases *p, const struct kernel_alone *from,
+                        const struct kernel_alone *to, struct settling_drift *out)
+{
+    struct ends e;
+    *out = (struct settling_drift){0};
+    if (!p->n_phases)
+        return 0;
+    if (open_ends(t, &e))
+        return -1;
+    double begin_us = fmax(0, p->phases[p->n_phases - 1].start_us), end_us = 0;
+    size_t n = 0, m = 0, both = 0;
+    double *last_ghz = e.off_ghz;
+    for (size_t i = 0; i < t->n; i++)
+        end_us = fmax(end_us, t->time_us[i]);
+    double quarter = (end_us - begin_us) / 4;
+    for (size_t begin = 0, past; begin < t->n; begin = past) {
+        past = trace_run_end(t, begin);
+        if (phases_discarded(p, t->run ? t->run[begin] : 0))
+            continue;
+        double change[2];
+        for (int c = 0; c < 2; c++) {
+            enum trace_channel channel = c ? TRACE_IPC : TRACE_FREQ;
+            double last = clock_middle_between(t, channel, begin, past, end_us - quarter, INFINITY, e.scratch);
+            /* the very first samples may be those of cold code */
+            double first = clock_middle_between(t, channel, begin, past, begin_us + quarter / 4,
+                                                begin_us + 1.25 * quarter, e.scratch);
+            change[c] = log(last / first);
+            last_ghz[both] = c ? last_ghz[both] : last;
+        }
+        e.before[both] = clock_middle_between(t, TRACE_FREQ, begin, past, -INFINITY, 0, e.scratch);
+        both += isfinite(e.before[both]) && isfinite(last_ghz[both]);
+        if (isfinite(change[0]))
+            e.ghz[n++] = change[0];
+        if (isfinite(change[1]))
+            e.ipc[m++] = change[1];
+    }
+    *out = (struct settling_drift){drift_of(e.ghz, n, e.scratch), drift_of(e.ipc, m, e.scratch), 0, NAN, NAN};
+    if (both >= DRIFT_RUNS && from->n_ghz && to->n_ghz) {
+        double sigma[2], begins = off_alone(e.before, both, from, e.scratch, &sigma[0]);
+        double ends = off_alone(last_ghz, both, to, e.scratch, &sigma[1]);
+        bool sure = fabs(begins) < BEGINS_ALIKE && fabs(ends) > OFF_Z * hypot(sigma[0], sigma[1]);
+        out->off = sure ? ends : 0;
+        out->alone_ghz = median_alone(to);
+        out->ghz = sure ? order_median(last_ghz, both) : NAN;
+    }
+    close_ends(&e);
+    return 0;
 }
 
 int settling_judge(const struct trace *t, const struct phases *p, const struct kernel_alone *own, bool waits,

@@ -37,6 +37,18 @@ struct settling {
     char why[160];    /* where not: "the code still ran at 0.25 of its rate in the long run" */
 };
 
+/* By how much the second kernel's frequency and rate (instructions per cycle) change from the first to the last quarter
+ * of the last phase, relative; 0 where it is not the repetitions' own: alike in most of them, and more than chance. */
+struct settling_drift {
+    double freq, rate;
+    /* of the frequency at the end from that of the second kernel alone, relative: surely so, and where the first kernel
+     * runs before the switch as it does alone, so that it is not the clock that floats; else 0 */
+    double off, ghz, alone_ghz; /* and both frequencies */
+};
+/* from, to: either kernel alone. 0, or -1: out of memory. */
+int settling_find_drift(const struct trace *t, const struct phases *p, const struct kernel_alone *from,
+                        const struct kernel_alone *to, struct settling_drift *out);
+
 /*
  * Compares the last 20 us (at least five samples) of each repetition with the second kernel's steady state. `waits`: a
  * lower frequency at the end is accepted, since the wait for a higher one was not recorded; so is one that is off by

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sampling loop: drivers/native/pace.h with a row of RDPMC, or a dependent chain, for readings. There is one loop for each
- * number of counters, so that none of them holds a loop over counters, or a call.
+ * The sampling loop: drivers/native/pace.h with a row of RDPMC, or a dependent chain, for readings. There is one loop
+ * for each number of counters, so that none of them holds a loop over counters, or a call.
  */
 #include <asm/asm.h>
 #include <asm/msr-index.h>
@@ -90,8 +90,8 @@ SAMPLERS(11)
 SAMPLERS(12)
 
 /*
- * As in drivers/timing/timing_sample.c, and for the same reasons: inlined once for each chain, so that there is no branch
- * between the payload and the chain.
+ * As in drivers/timing/timing_sample.c, and for the same reasons: inlined once for each chain, so that there is no
+ * branch between the payload and the chain.
  */
 static __always_inline u64 take(struct reader *r, const struct pace_lane *lane, const struct pace *pace, u64 now,
 				u64 until, const unsigned int is_long, u64 (*chain)(u64 *), u64 *begin, u64 *blocks)

@@ -6,7 +6,8 @@
  *
  * A workload has no deadline. So it is found out first, with interrupts enabled, how many rounds take 0.25 ms to
  * 0.5 ms: a trial of more is run in pieces of so many, with a look at the clock in between, and given up where 5 ms are
- * over. A piece can take longer than it was found to: ten times if a core falls from its highest to its lowest frequency.
+ * over. A piece can take longer than it was found to: ten times if a core falls from its highest to its lowest
+ * frequency.
  */
 #include <linux/completion.h>
 #include <linux/err.h>

@@ -279,8 +279,8 @@ struct characterize_msr {
 };
 
 /*
- * The remote-overhead profiler, doc/profiler.md. While it runs read() gives whole records (struct profile_record), poll()
- * tells when there are some, and no repetition can be prepared; PROFILE_STOP or closing the device ends it.
+ * The remote-overhead profiler, doc/profiler.md. While it runs read() gives whole records (struct profile_record),
+ * poll() tells when there are some, and no repetition can be prepared; PROFILE_STOP or closing the device ends it.
  */
 struct characterize_profile {
 	__u32 version;

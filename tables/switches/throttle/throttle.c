@@ -122,7 +122,9 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
                       unsigned number)
 {
     const struct phase *phase = &s->phases.phases[p];
-    struct estimate ratio = transition_throttle_ratio(&s->result.trace, &s->phases, p);
+    bool ramp = phases_rate_ramps(phase);
+    struct estimate ratio = ramp ? phases_ramp_ratio(phase)
+                                 : transition_throttle_ratio(&s->result.trace, &s->phases, p);
     double hidden = hidden_us(&s->phases, p);
     start_row(rows, c, s, number);
     table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo,
@@ -134,6 +136,15 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
                  "may have begun up to %.1f us earlier (see the upper limit): until then, the switch itself (cold "
                  "code) also slowed the kernel%s%.250s",
                  hidden, warning[0] ? "; " : "", warning);
+        table_put_text(rows, "note", note);
+    }
+    if (ramp) {
+        char note[200];
+        snprintf(note, sizeof note,
+                 "a ramp: the rate rises from %.2f of the full one, time constant %.0f us [%.0f, %.0f]; duration_us is "
+                 "until it is within 0.1 %%, ipc_ratio the mean",
+                 phase->rate_ramp.from.value, phase->rate_ramp.tau_us.value, phase->rate_ramp.tau_us.lo,
+                 phase->rate_ramp.tau_us.hi);
         table_put_text(rows, "note", note);
     }
     estimates_put(rows, "ipc_ratio", ratio);
@@ -156,6 +167,8 @@ static void put_none(struct table *rows, const struct cell *c, const struct swit
 static bool is_certain(const struct switches_seen *s, size_t p)
 {
     const struct phase *phase = &s->phases.phases[p];
+    if (phases_rate_ramps(phase))
+        return phase->rate_ramp.from.value < phase->rate_ramp.to.value;
     if (phase->kind != PHASE_THROTTLE || 2 * phase->agreeing_runs < s->phases.runs_used ||
         !(phase->duration_us.value > 0) || phase->duration_us.lo <= 0)
         return false;

@@ -267,7 +267,7 @@ static void what_makes_no_sense_is_refused(void **state)
     refuse_transition(machine, "64add:512or", o, CHARACTERIZE_BAD_INPUT, "warmup_us");
     o = (struct characterize_options){.observe_us = 0.5};
     refuse_transition(machine, "64add:512or", o, CHARACTERIZE_BAD_INPUT, "observe_us");
-    o = (struct characterize_options){.observe_us = 1e6, .period_us = 0.1};
+    o = (struct characterize_options){.observe_us = 1e6, .period_us = 0.1, .runs = 10000};
     refuse_transition(machine, "64add:512or", o, CHARACTERIZE_BAD_INPUT, "samples");
     o = (struct characterize_options){.active_cores = 17};
     refuse_transition(machine, "64add:512or", o, CHARACTERIZE_BAD_INPUT, "17");

@@ -125,7 +125,7 @@ static void test_counts_per_cycle_from_made_readings(void **state)
     assert_int_equal(
         trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) | trace_add_channel(&t, TRACE_LVL0), 0);
     assert_int_equal(trace_add_extra(&t, "event_28_08") | trace_add_extra(&t, "event_28_10"), 0);
-    assert_int_equal(from_recording_append(&t, 0, &rec, specs, 4, 1e9, 0, why), 0);
+    assert_int_equal(from_recording_append(&t, 0, &rec, specs, 4, 1e9, 0, false, why), 0);
     assert_string_equal(why, "");
     assert_int_equal(t.n, 6);
     static const double expected[2][6] = {{0.5, NAN, NAN, NAN, NAN, 0.1}, {0, 0.1, 0.1, NAN, NAN, 0.1}};

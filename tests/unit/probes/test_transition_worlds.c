@@ -77,7 +77,7 @@ static void sibling_60_half(struct model *m)
 }
 static void wandering(struct model *m)
 {
-    m->world.wander = (struct model_wander){{0.01, 0.002}, {1.2e8, 3000}};
+    m->world.wander = (struct model_wander){.sigma = {0.01, 0.002}, .us = {1.2e8, 3000}};
 }
 static void limits(struct model *m, double share, double factor)
 {
@@ -441,7 +441,7 @@ static void what_is_no_ramp(void **state)
         struct model m;
         struct phases p;
         rig_load("xeon-gold-6130", &m);
-        m.world.wander = (struct model_wander){{0.01, 0.004}, {1.2e8, 3000}};
+        m.world.wander = (struct model_wander){.sigma = {0.01, 0.004}, .us = {1.2e8, 3000}};
         measure_for(&m, "128fma", "128or", 4000, 20, seed, &p);
         assert_null(the_ramp(&p));
         phases_free(&p);

@@ -108,7 +108,7 @@ static void a_frequency_wanders(void **state)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.wander = (struct model_wander){{0.01, 0}, {100e3, 0}};
+    m.world.wander = (struct model_wander){.sigma = {0.01, 0}, .us = {100e3, 0}};
     m.world.gap_us = 10e3 - 1100; /* a repetition each 10 ms: LAG of them are a time constant */
     rig_open(&r, &m, 0, 5, 3);
     double *x = malloc(RUNS * sizeof *x), sum = 0, squares = 0, lagged = 0;
@@ -139,7 +139,7 @@ static void a_frequency_wanders_within_a_repetition(void **state)
     struct model m;
     struct rig r;
     quiet(&m);
-    m.world.wander = (struct model_wander){{0, 0.02}, {0, 2e3}};
+    m.world.wander = (struct model_wander){.sigma = {0, 0.02}, .us = {0, 2e3}};
     rig_open(&r, &m, 0, 10, 3);
     double squares = 0, steps = 0;
     size_t n = 0;

@@ -27,7 +27,8 @@ enum { CALLS_MOST = 40 };
 struct call {
     char what; /* p: the payload, s: sampled, b: probed, o: the origin */
     uint64_t blocks, until, dirty, next, period, now;
-    unsigned turn;
+    uint64_t grow_from, early, before; /* before: blocks of the stretch so far */
+    unsigned turn, stage;
     size_t at, room;
 };
 static struct call calls[CALLS_MOST];
@@ -67,7 +68,10 @@ static size_t sample(void *context, bool probe, size_t at, size_t room, struct p
                      uint64_t end, uint64_t *blocks)
 {
     struct call *c = called(probe ? 'b' : 's');
-    (void)lane;
+    c->early = lane->early;
+    c->grow_from = grid->grow_from;
+    c->stage = grid->stage;
+    c->before = grid->blocks;
     c->at = at;
     c->room = room;
     c->until = end;
@@ -79,7 +83,7 @@ static size_t sample(void *context, bool probe, size_t at, size_t room, struct p
     grid->next += PERIOD;
     grid->turn++;
     grid->cut = context != NULL && !probe;
-    *blocks = 7;
+    *blocks = grid->blocks + 7;
     return 5;
 }
 
@@ -119,6 +123,60 @@ static void test_room(void **state)
     assert_int_equal(plan_readings_needed(&p), 1 + 4 + PACE_EXTRA + 5 + PACE_EXTRA);
     p.n = 1;
     assert_int_equal(plan_readings_needed(&p), 1);
+}
+
+/* Of a period that grows: as many as it has, and of each part those that any has on top. */
+static void test_room_of_a_period_that_grows(void **state)
+{
+    (void)state;
+    struct plan p = plan_of(2, 1, "-s");
+    p.stretch[1].ticks = 1000 * PERIOD;
+    size_t all = plan_readings_needed(&p);
+    p.fine = 100 * PERIOD;
+    p.most = 3 * PERIOD;
+    size_t points = 0;
+    for (uint64_t t = 0; t < 900 * PERIOD; points++)
+        t += PERIOD + t / 256 < 3 * PERIOD ? PERIOD + t / 256 : 3 * PERIOD;
+    assert_in_range(points, 400, 500);
+    assert_in_range(plan_readings_needed(&p), 101 + points + PACE_EXTRA, 103 + points + (PLAN_STAGES + 1) * PACE_EXTRA);
+    assert_true(plan_readings_needed(&p) < all);
+    assert_int_equal(pace_period_grown(PERIOD, 3 * PERIOD, 0), PERIOD);
+    assert_int_equal(pace_period_grown(PERIOD, 3 * PERIOD, 256 * PERIOD), 2 * PERIOD);
+    assert_int_equal(pace_period_grown(PERIOD, 3 * PERIOD, 5120 * PERIOD), 3 * PERIOD);
+    assert_int_equal(pace_period_grown(4 * PERIOD, 3 * PERIOD, 2560 * PERIOD), 4 * PERIOD + 10 * PERIOD);
+}
+
+static void test_a_period_grows_behind_the_fine_part(void **state)
+{
+    (void)state;
+    struct plan p = plan_of(2, 1, "-s");
+    struct plan_log log;
+    p.fine = 100 * PERIOD;
+    p.most = 250 * PERIOD;
+    p.long_period = 5 * PERIOD;
+    p.early = 33;
+    recorded("pbosss", &p, false, &log);
+    const struct call *fine = &calls[3], *grows = &calls[4], *is_long = &calls[5];
+    assert_int_equal(fine->until, log.zero_tsc + p.fine);
+    assert_int_equal(fine->grow_from, 0);
+    assert_int_equal(grows->grow_from, fine->until);
+    assert_int_equal(grows->until - fine->until, 256 * 4 * PERIOD);
+    assert_int_equal(is_long->until, log.zero_tsc + p.stretch[1].ticks);
+    assert_int_equal(fine->stage + grows->stage, 0);
+    assert_int_equal(is_long->stage, 1);
+    /* there is time to look at the clock in the last, and only there */
+    assert_int_equal(fine->early + grows->early, 0);
+    assert_int_equal(is_long->early, 33);
+    assert_int_equal(lane.early, 0);
+    assert_int_equal(is_long->before, 14);
+    assert_int_equal(log.blocks[1], 21);
+    assert_int_equal(log.long_from, is_long->at);
+    assert_int_equal(plan_stage_of(&log, is_long->at), 1);
+    assert_int_equal(plan_stage_of(&log, is_long->at - 1), 0);
+    assert_int_equal(log.last[1], log.n);
+    p.stretch[1].ticks = 100 * PERIOD; /* over before it grows */
+    recorded("pbos", &p, false, &log);
+    assert_int_equal(log.long_from, log.n);
 }
 
 static void test_time_0_within_the_recording(void **state)
@@ -358,6 +416,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_room),
+        cmocka_unit_test(test_room_of_a_period_that_grows),
+        cmocka_unit_test(test_a_period_grows_behind_the_fine_part),
         cmocka_unit_test(test_time_0_within_the_recording),
         cmocka_unit_test(test_time_0_begins_the_recording),
         cmocka_unit_test(test_time_0_that_is_not_sampled),

@@ -470,7 +470,8 @@ static void test_what_floats_has_no_steps(void **state)
 }
 
 /* A turbo clock that others on the processor move by percents between any two measurements, and no counters, as in a
- * Granite Rapids guest: no frequency tells a level, but what a kernel has of the first one's within milliseconds does. */
+ * Granite Rapids guest: no frequency tells a level, but what a kernel has of the first one's within milliseconds
+ * does. */
 static void test_levels_by_ratio_where_it_floats(void **state)
 {
     (void)state;

@@ -115,6 +115,23 @@ static void long_waits_are_seen_whole(void **state)
     }
 }
 
+/* What 5 ms do not show, a recording of 500 ms does. */
+static void a_long_wait_is_observed_for_longer(void **state)
+{
+    (void)state;
+    struct model m;
+    struct table t;
+    struct tables_options o;
+    load(&m, 20, 20, 12000);
+    defaults(&o);
+    rig_measure(&table_transitions, &m, &o, &t);
+    size_t row = row_of(&t, false);
+    assert_string_equal(table_text(&t, row, "kind"), "frequency");
+    assert_true(fabs(table_number(&t, row, "wait_us") / 12000 - 1) < 0.05);
+    assert_true(fabs(table_number(&t, row, "to_ghz") - 2.8) < 0.01);
+    table_free(&t);
+}
+
 /* Longer than anything that is looked for: no "none", and no frequency that is not the last. */
 static void an_endless_wait_is_undecided(void **state)
 {
@@ -122,7 +139,7 @@ static void an_endless_wait_is_undecided(void **state)
     struct model m;
     struct table t;
     struct tables_options o;
-    load(&m, 20, 20, 12000);
+    load(&m, 20, 20, 600e3);
     defaults(&o);
     rig_measure(&table_transitions, &m, &o, &t);
     size_t row = row_of(&t, false);
@@ -441,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_throttling_is_seen_whole),
         cmocka_unit_test(long_waits_are_seen_whole),
+        cmocka_unit_test(a_long_wait_is_observed_for_longer),
         cmocka_unit_test(an_endless_wait_is_undecided),
         cmocka_unit_test(a_short_recording_is_undecided),
         cmocka_unit_test(the_first_kernel_is_back_before_the_switch),

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/phases/tail/tail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/phases/repetitions/clock.h"
+#include "util/order.h"
+
+#define SAME_LEVEL 0.015 /* relative: pieces of a ramp that the fine part has cut into steps differ by less */
+
+double tail_begins(const struct trace *t)
+{
+    const char *text = trace_get(t, "fine_us");
+    char *end;
+    double us = text ? strtod(text, &end) : NAN;
+    return text && end != text && us > 0 ? us : NAN;
+}
+
+void tail_free_part(struct trace *t)
+{
+    free(t->run);
+    free(t->time_us);
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        free(t->channel[c]);
+    memset(t, 0, sizeof *t);
+}
+
+int tail_fine_part(const struct trace *t, double until, struct trace *out)
+{
+    const char *text = trace_get(t, "period_us");
+    const double late = until + 0.5 * (text ? strtod(text, NULL) : 1);
+    size_t n = 0;
+    *out = *t;
+    out->run = t->run ? malloc((t->n + 1) * sizeof *out->run) : NULL;
+    out->time_us = malloc((t->n + 1) * sizeof *out->time_us);
+    bool bad = !out->time_us || (t->run && !out->run);
+    for (int c = 0; c < TRACE_CHANNELS; c++) {
+        out->channel[c] = t->channel[c] ? malloc((t->n + 1) * sizeof *out->channel[c]) : NULL;
+        bad = bad || (t->channel[c] && !out->channel[c]);
+    }
+    for (size_t i = 0; i < t->n && !bad; i++) {
+        if (t->time_us[i] > late)
+            continue;
+        out->time_us[n] = t->time_us[i];
+        if (t->run)
+            out->run[n] = t->run[i];
+        for (int c = 0; c < TRACE_CHANNELS; c++)
+            if (t->channel[c])
+                out->channel[c][n] = t->channel[c][i];
+        n++;
+    }
+    out->n = out->capacity = n;
+    out->n_extra = 0; /* the analysis does not know them */
+    if (bad)
+        tail_free_part(out);
+    return bad ? -1 : 0;
+}
+
+/* When most repetitions end. 0 of none; NaN: out of memory. */
+static double usual_end(const struct trace *t, const struct phases *fine)
+{
+    double *end = calloc(trace_count_runs(t) + 1, sizeof *end);
+    size_t n = 0;
+    if (!end)
+        return NAN;
+    for (size_t begin = 0, past; begin < t->n; begin = past) {
+        past = trace_run_end(t, begin);
+        if (!phases_discarded(fine, t->run ? t->run[begin] : 0))
+            end[n++] = t->time_us[past - 1];
+    }
+    double middle = n ? order_median(end, n) : 0;
+    free(end);
+    return middle;
+}
+
+static bool tail_goes_on(const struct phase *ph)
+{
+    return phases_is_steady(ph) || ph->kind == PHASE_RAMP || ph->kind == PHASE_UNKNOWN;
+}
+
+/* From when on the second kernel runs at what may be the beginning of a ramp: of the last phases, with nothing but
+ * small changes of the frequency between them. */
+static double undisturbed_from(const struct phases *fine)
+{
+    size_t i = fine->n_phases;
+    if (!i)
+        return 0;
+    for (i--; i > 0 && fine->phases[i].start_us > 0; i--) {
+        const struct phase *ph = &fine->phases[i], *before = ph - 1;
+        bool near = !(fabs(log(ph->freq_ghz.value / before->freq_ghz.value)) > SAME_LEVEL) &&
+                    !(fabs(log(ph->ipc / before->ipc)) > SAME_LEVEL);
+        if (!tail_goes_on(ph) || !tail_goes_on(before) || !near)
+            break;
+    }
+    return fmax(0, fine->phases[i].start_us);
+}
+
+int tail_find(const struct trace *t, const struct phases *fine, struct tail *out)
+{
+    struct tail_series s;
+    *out = (struct tail){.begin = tail_begins(t), .end = usual_end(t, fine), .after = undisturbed_from(fine)};
+    out->instant = clock_reading_of(t).instant;
+    if (isnan(out->end))
+        return -1;
+    out->after = fmin(out->after, out->begin);
+    if (!(out->end > out->begin))
+        return 0;
+    int bad = tail_gather(t, fine, out, &s);
+    for (int c = 0; c < TAIL_COURSES && !bad; c++)
+        bad = tail_describe(&s, c, out);
+    tail_free_series(&s);
+    return bad;
+}
