@@ -22,7 +22,7 @@ struct block {
 };
 
 /* The listed kernel that models take its rate and demands from. */
-static const char *alike(const struct block_shape *s)
+static const char *blocks_alike(const struct block_shape *s)
 {
     static const char *const names[][2] = {
         {"64add", "64fma"}, {"128or", "128fma"}, {"256or", "256fma"}, {"512or", "512fma"}};
@@ -94,7 +94,7 @@ static void describe(const char *file, struct block *b, const struct block_shape
                                 .by_name = true,
                                 .mnemonic = "",
                                 .description = b->description,
-                                .like = alike(s),
+                                .like = blocks_alike(s),
                                 .variants = b->variants,
                                 .block_instructions = b->instructions,
                                 .block_counted = b->counted,

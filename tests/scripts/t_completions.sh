@@ -82,7 +82,7 @@ for shell in bash zsh fish; do
     completes 'characterize --list s' skus
     completes 'characterize --export ' header json
     completes 'characterize --validate xeon-gold-6130' xeon-gold-6130
-    completes 'characterize --kernels 128fma,512o' 128fma,512or 128fma,512or-lat
+    completes 'characterize --kernels 128fma,512o' 128fma,512or 128fma,512or-chain 128fma,512or-lat
     completes 'characterize --companion sa' same
     completes 'characterize --policy stock,tim' stock,timeout
     # shellcheck disable=SC2046
@@ -90,9 +90,9 @@ for shell in bash zsh fish; do
     completes 'characterize --analyze tr' trace.csv
     # bash replaces only what stands behind a colon
     case $shell in
-    bash) completes 'characterize --transition 128fma:512o' 512or 512or-lat &&
+    bash) completes 'characterize --transition 128fma:512o' 512or 512or-chain 512or-lat &&
         completes 'characterize --machine model:xeon-w-2104' xeon-w-2104 ;;
-    *) completes 'characterize --transition 128fma:512o' 128fma:512or 128fma:512or-lat &&
+    *) completes 'characterize --transition 128fma:512o' 128fma:512or 128fma:512or-chain 128fma:512or-lat &&
         completes 'characterize --machine model:xeon-w-2104' model:xeon-w-2104 ;;
     esac
 done
