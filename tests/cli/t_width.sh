@@ -6,9 +6,9 @@
 . "$(dirname "$0")/lib.sh"
 
 model="--machine model:xeon-gold-6130 --runs 5"
-# widest: the longest line of $out, in characters
+# widest: the longest line of $out, in characters; a line of progress ends at a CR, with blanks over the one before
 widest() {
-    tr -d '\r' <"$out" | LC_ALL=C sed "s/$(printf '\033')\[[0-9;]*m//g" | LC_ALL=C.UTF-8 awk \
+    tr '\r' '\n' <"$out" | LC_ALL=C sed "s/$(printf '\033')\[[0-9;]*m//g; s/ *\$//" | LC_ALL=C.UTF-8 awk \
         'length > most { most = length } END { print most + 0 }'
 }
 for columns in 60 72 80 140; do
