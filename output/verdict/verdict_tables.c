@@ -255,16 +255,18 @@ struct timed {
 /*
  * cost: of a burst, with the scalar work that is not done in the time; once: what bursts far apart cost once. Where the
  * frequency returns between bursts, what is lost is lost once, however long it takes. Where it never does, all scalar
- * work takes longer, and less is lost in the time than if it had returned and fallen again.
+ * work takes longer, by the whole slowdown, and surely less is lost in the time than if it had returned and fallen
+ * again.
  */
 static struct timed time_same_work(const struct verdict_width *w, const struct estimate *once, double cost,
                                    double burst, double every, double scalar)
 {
-    const double SAME = 0.03; /* relative: what is lost is what is lost far apart, or all that can be */
+    const double SAME = 0.03, LESS = 0.06,
+                 ALL = 0.05; /* relative: what is lost is what is lost far apart; or all that can be */
     const double between = every - burst, lost = cost - burst, loss = lost / between;
-    const bool less = estimates_known(once) ? lost < (1 - SAME) * once->value
-                                            : fabs(loss / w->slowdown.value - 1) < SAME;
-    if (w->slowdown.lo > 0 && less && loss > 0 && loss < 1)
+    const bool less = !estimates_known(once) || lost < (1 - LESS) * once->lo;
+    const bool all = fabs(loss / w->slowdown.value - 1) < (estimates_known(once) ? ALL : SAME);
+    if (w->slowdown.lo > 0 && less && all && loss > 0 && loss < 1)
         return (struct timed){burst + scalar / (1 - loss), scalar / ((1 - loss) * (1 - loss) * between)};
     return (struct timed){cost + scalar, 1};
 }
