@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/block_faults.h"
 #include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
     int status = option_parse(argc, argv, &options);
     if (status >= 0)
         return status;
+    if (options.blocks.n > 0)
+        block_faults_tell();
     if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||
         options.job == JOB_PROFILE)
         changed_settings_recover(&options); /* the others do it themselves; --check changes nothing */

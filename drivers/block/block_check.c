@@ -70,6 +70,11 @@ static const char *kind_refused(const ZydisDecodedInstruction *i)
         return "it always faults";
     case ZYDIS_MNEMONIC_CPUID:
         return "hypervisors stop at it";
+    case ZYDIS_MNEMONIC_LDMXCSR:
+    case ZYDIS_MNEMONIC_VLDMXCSR:
+    case ZYDIS_MNEMONIC_FXRSTOR:
+    case ZYDIS_MNEMONIC_XRSTOR:
+        return "other kernels would run with its MXCSR";
     case ZYDIS_MNEMONIC_STD:
         return "the direction flag must stay clear";
     default:

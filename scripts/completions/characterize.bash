@@ -62,10 +62,12 @@ _characterize() {
     case $option in --kernels | --policy | --scheduler | --quiet-machine) [[ $value != *,* ]] || prefix=${value%,*}, ;; esac
     mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "$(_characterize_values "$option" "$value")" -- "${value#"$prefix"}")
     [[ ${#COMPREPLY[@]} -gt 0 ]] || mapfile -t COMPREPLY < <(compgen -f -- "$value")
-    # bash completes only what stands behind the last of these
-    case $value in *:*) [[ $COMP_WORDBREAKS != *:* ]] || for i in "${!COMPREPLY[@]}"; do
-        COMPREPLY[i]=${COMPREPLY[i]#"${value%:*}":}
-    done ;; esac
+    # bash completes only what stands behind the last of these; an @ itself belongs to that (rl_special_prefixes)
+    local breaks=${COMP_WORDBREAKS//[^:@=]/} kept
+    kept=${value%"${value##*[${breaks:-:}]}"}
+    [[ -z $breaks ]] || for i in "${!COMPREPLY[@]}"; do
+        COMPREPLY[i]=${COMPREPLY[i]#"${kept%@}"}
+    done
     [[ ${COMPREPLY[*]} != *: ]] || compopt -o nospace 2>/dev/null
 }
 complete -F _characterize characterize

@@ -37,8 +37,9 @@ enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 8 };
 #define FREQ_FAR 0.01 /* ... and so far the frequency may be from where it is in the long run */
 #define RATE_MOVES 0.01
 #define FREQ_MOVES 0.003
-#define PERIOD_LEAST_US 0.5 /* shorter samples are mostly reading */
-#define HELD_ROOM_US 500.0  /* of a repetition of probes/held.h besides its long stretches */
+#define LONG_PERIOD_MOST_US 5.0 /* at the switch of a long recording: its fine part has 150 of them */
+#define PERIOD_LEAST_US 0.5     /* shorter samples are mostly reading */
+#define HELD_ROOM_US 500.0      /* of a repetition of probes/held.h besides its long stretches */
 
 struct attempt {
     const struct guard *guard;
@@ -339,6 +340,11 @@ static int prepare_long(const struct guard *g, struct transition_setup *s, struc
         return machine_fail(err, MACHINE_CANNOT, "observe for less time, or use --machine perf or --machine timing",
                             "a repetition of %.0f us: this machine masks interrupts meanwhile, for %.0f us at most",
                             all, longest);
+    if (s->observe_us > TRANSITION_LONG_US && !g->uniform && s->period_us > LONG_PERIOD_MOST_US)
+        return machine_fail(err, MACHINE_BAD_INPUT, "leave --period out",
+                            "a sampling period of %g us: of a recording of more than %g ms it is that at the switch, "
+                            "at most %g us, and grows by itself",
+                            s->period_us, TRANSITION_LONG_US / 1e3, LONG_PERIOD_MOST_US);
     if (longest <= 0 && !g->uniform)
         transition_observe(s, s->observe_us, g->runs_given, g->warmup_given);
     return MACHINE_OK;

@@ -129,7 +129,8 @@ bad 2 'hypervisors' cpuid
 bad 2 'direction flag' std
 bad 2 'loops in microcode' 'rep movsb'
 bad 2 'instruction set X87' fld1
-bad 2 'instruction set SSEMXCSR' 'ldmxcsr [r14]'
+bad 2 'its MXCSR' 'ldmxcsr [r14]'
+bad 2 'its MXCSR' 'vldmxcsr [r14]'
 bad 2 'instruction set AMX_TILE' 'tilezero tmm0'
 bad 2 'jumps out of the block' 'jmp $ + 100'
 bad 2 'jumps into an instruction' 'jmp $ + 1'

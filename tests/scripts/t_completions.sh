@@ -91,6 +91,7 @@ for shell in bash zsh fish; do
     # bash replaces only what stands behind a colon
     case $shell in
     bash) completes 'characterize --transition 128fma:512o' 512or 512or-chain 512or-lat &&
+        completes 'characterize --kernels 128fma,512fma@z' @zmask &&
         completes 'characterize --machine model:xeon-w-2104' xeon-w-2104 ;;
     *) completes 'characterize --transition 128fma:512o' 128fma:512or 128fma:512or-chain 128fma:512or-lat &&
         completes 'characterize --machine model:xeon-w-2104' model:xeon-w-2104 ;;

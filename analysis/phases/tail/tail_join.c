@@ -350,12 +350,23 @@ static int join_constant(const struct tail *x, struct phases *out)
     return find_levels(out);
 }
 
-int tail_join(const struct tail *x, struct phases *out)
+/* Two levels of the fine part that are one: where a ramp begins the frequency has moved a little already. */
+static void drop_empty(struct phases *out)
+{
+    for (size_t i = 0; i < out->n_transitions;) {
+        const struct transition *tr = &out->transitions[i];
+        if (tr->halts || tr->latency_us.value > 0 || !(fabs(log(tr->to_ghz / tr->from_ghz)) < CLOCK_WANDERS)) {
+            i++;
+            continue;
+        }
+        out->n_transitions--;
+        memmove(&out->transitions[i], &out->transitions[i + 1], (out->n_transitions - i) * sizeof *out->transitions);
+    }
+}
+
+static int join_courses(const struct tail *x, struct phases *out)
 {
     bool any[TAIL_MOVES + 1] = {false};
-    out->samples_lost = x->lost;
-    if (!out->n_phases || !x->n_runs)
-        return 0;
     for (int c = 0; c < TAIL_COURSES; c++)
         any[x->course[c].kind] = true;
     if (tail_make_room(out))
@@ -365,4 +376,14 @@ int tail_join(const struct tail *x, struct phases *out)
     if (any[TAIL_STEP])
         return join_steps(x, out);
     return any[TAIL_MOVES] ? join_moving(x, out) : any[TAIL_CONSTANT] ? join_constant(x, out) : 0;
+}
+
+int tail_join(const struct tail *x, struct phases *out)
+{
+    out->samples_lost = x->lost;
+    if (!out->n_phases || !x->n_runs)
+        return 0;
+    int bad = join_courses(x, out);
+    drop_empty(out);
+    return bad;
 }
