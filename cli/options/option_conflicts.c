@@ -210,6 +210,16 @@ static int check_verdict(const struct options *o)
 }
 
 /* Two outputs of one name would overwrite each other. */
+/* A block from a file that no option names would be assembled, tried, and never run. */
+static int check_blocks(const struct options *o)
+{
+    bool named = o->corunner_given || o->tables.n_kernels > 0;
+    if (o->blocks.n == 0 || (o->job != JOB_TABLE && o->job != JOB_ALL) || named)
+        return 0;
+    return refuse(BAD_USAGE, "--kernel-file: tables measure its kernel only if it is named; add --kernels 64add,%s",
+                  o->blocks.kernel[0]->name);
+}
+
 static int option_conflicts_check_names(const struct options *o)
 {
     const char *names[] = {o->csv, o->json, o->plot, o->bundle, o->profile.folded};
@@ -224,8 +234,8 @@ int option_conflicts_check(const struct options *o)
                                  "FILE or --list WHAT; see --help");
     /* whether a table takes an option at all comes before how it would have to be written */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
-                   check_profile(o) != 0 || check_verdict(o) != 0 || option_quiet_check(o) != 0 ||
-                   option_conflicts_check_names(o) != 0
+                   check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 ||
+                   option_quiet_check(o) != 0 || option_conflicts_check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }
