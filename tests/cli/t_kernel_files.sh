@@ -186,5 +186,6 @@ else
     skip "a CPU without AVX-512" "no qemu-x86_64 here"
 fi
 run --kernel-file "$tmp/sum.asm" --table frequency --brief
-verdict "a table that does not name it: refused" test "$status" -eq 2 -a "$(grep -c 'add --kernels 64add,' "$err")" -eq 1
+verdict "a table that does not name it: refused" \
+    test "$status" -eq 2 -a "$(grep -c 'add --kernels 64add,' "$err")" -eq 1
 finish

@@ -211,11 +211,16 @@ static void test_no_more_readings_than_there_is_room_for(void **state)
     (void)state;
     for (size_t room = 0; room < 20; room++) {
         static struct timing_raw raw[20 + 1];
-        struct pace_lane lane = lane_of(PERIOD);
-        struct pace_grid grid = {.now = tsc_now(), .period = PERIOD};
-        memset(raw, 0x5a, sizeof raw);
-        grid.next = grid.now + PERIOD;
-        size_t n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw, room);
+        struct pace_grid grid;
+        size_t n;
+        unsigned attempt = 0;
+        do { /* an interruption may take just those points that there is no room for */
+            struct pace_lane lane = lane_of(PERIOD);
+            grid = (struct pace_grid){.now = tsc_now(), .period = PERIOD};
+            memset(raw, 0x5a, sizeof raw);
+            grid.next = grid.now + PERIOD;
+            n = timing_sample(&fine, &lane, &grid, grid.now + (uint64_t)READINGS * PERIOD, raw, room);
+        } while (!grid.cut && n == room && ++attempt < 20);
         assert_true(grid.cut || n < room); /* interrupted for all the time */
         assert_in_range(n, 0, room);
         for (size_t i = n; i < sizeof raw / sizeof *raw; i++)
