@@ -6,12 +6,14 @@
 
 %include "kernel.inc"
 
+extern kernel_tile_config
+
 ; tiles must be configured before they are used, and this is no use of the unit that multiplies them: it is done before
 ; the core spins
 %define BEFORE_nothing
 %define BEFORE_upper
 %macro BEFORE_tiles 0
-    ldtilecfg [first_tile_config]
+    ldtilecfg [kernel_tile_config]
     tilezero tmm0
     tilezero tmm4
     tilezero tmm6
@@ -48,16 +50,6 @@ FUNCTION %1, hidden
     BEHIND_%2
     RETURN
 %endmacro
-
-section .rodata align=64
-; palette 1, all eight tiles of 16 rows of 64 bytes
-first_tile_config:
-    db      1
-    times 15 db 0
-    times 8 dw 64
-    times 16 db 0
-    times 8 db 16
-    times 8 db 0
 
 section .text
     FIRST_USE   kernel_first_nothing, nothing, nop

@@ -34,7 +34,8 @@ LEAVE_KERNEL
 
 section .rodata align=64
 ; palette 1, all eight tiles of 16 rows of 64 bytes
-tile_config:
+global kernel_tile_config:data hidden
+kernel_tile_config:
     db      1
     times 15 db 0
     times 8 dw 64
@@ -44,7 +45,7 @@ tile_config:
 
 section .text
 ENTER_KERNEL kernel_amx_1
-    ldtilecfg [tile_config]
+    ldtilecfg [kernel_tile_config]
     lea     rax, [kernel_operands_amx]
     mov     edx, 64
     %assign n 0

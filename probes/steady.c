@@ -42,27 +42,35 @@ static int probe_steady_settle(struct machine *m, void *context, struct repetiti
     return status;
 }
 
+/* What all of it has in common; *settling: for as long as the plan. */
+static struct repetitions_plan steady_plan(const struct steady_setup *s, struct steady_setup *settling)
+{
+    struct repetitions_plan plan = {.machine = s->machine,
+                                    .wanted = s->runs,
+                                    .attempts = ATTEMPTS * s->runs,
+                                    .progress = s->progress,
+                                    .data = s->data,
+                                    .first = probe_steady_settle,
+                                    .context = settling};
+    *settling = *s;
+    plan.machine.period_us = s->period_us;
+    return plan;
+}
+
 int steady_run(struct machine *m, const struct steady_setup *s, struct repetitions *out, struct machine_error *err)
 {
     const double run_in = repetitions_run_in_us(s->period_us);
     const struct segment segments[2] = {{s->kernel, s->before_us, false}, {s->kernel, run_in + s->observe_us, true}};
     const unsigned before = s->before_us > 0;
-    struct steady_setup settling = *s;
-    struct repetitions_plan plan = {.machine = s->machine,
-                                    .licenses = s->licenses,
-                                    .events = s->events,
-                                    .n_events = s->n_events,
-                                    .segments = before ? segments : segments + 1,
-                                    .n_segments = 1 + before,
-                                    .zero_segment = before,
-                                    .wanted = s->runs,
-                                    .attempts = ATTEMPTS * s->runs,
-                                    .from_us = run_in,
-                                    .progress = s->progress,
-                                    .data = s->data,
-                                    .first = probe_steady_settle,
-                                    .context = &settling};
-    plan.machine.period_us = s->period_us;
+    struct steady_setup settling;
+    struct repetitions_plan plan = steady_plan(s, &settling);
+    plan.licenses = s->licenses;
+    plan.events = s->events;
+    plan.n_events = s->n_events;
+    plan.segments = before ? segments : segments + 1;
+    plan.n_segments = 1 + before;
+    plan.zero_segment = before;
+    plan.from_us = run_in;
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     if (s->observe_us < s->period_us)
@@ -79,19 +87,12 @@ int steady_run_against(struct machine *m, const struct steady_setup *s, const st
     const double run_in = repetitions_run_in_us(s->period_us);
     const struct segment segments[3] = {
         {*first, 2000, false}, {*first, run_in + first_us, true}, {s->kernel, STEADY_AGAINST_US + counted_us, true}};
-    struct steady_setup settling = *s;
-    struct repetitions_plan plan = {.machine = s->machine,
-                                    .segments = segments,
-                                    .n_segments = 3,
-                                    .zero_segment = 2,
-                                    .wanted = s->runs,
-                                    .attempts = ATTEMPTS * s->runs,
-                                    .from_us = -first_us,
-                                    .progress = s->progress,
-                                    .data = s->data,
-                                    .first = probe_steady_settle,
-                                    .context = &settling};
-    plan.machine.period_us = s->period_us;
+    struct steady_setup settling;
+    struct repetitions_plan plan = steady_plan(s, &settling);
+    plan.segments = segments;
+    plan.n_segments = 3;
+    plan.zero_segment = 2;
+    plan.from_us = -first_us;
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     return repetitions_run(m, &plan, out, err);

@@ -63,12 +63,18 @@ static void set_up(const struct tables_context *x, const struct cell *c, struct 
     }
 }
 
+/* Whether each kernel is compared with the first one. */
+static bool compares(const struct tables_context *x)
+{
+    return x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL);
+}
+
 /* first: the kernel to compare with. */
 static struct cell *add_cell(const struct tables_context *x, const struct payload *p, const struct payload *first,
                              unsigned cores, int cpu, bool again, struct cells *out)
 {
     struct steady_setup s;
-    bool compare = !again && strcmp(p->name, first->name) && x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL);
+    bool compare = !again && strcmp(p->name, first->name) && compares(x);
     struct cell *c = cells_add(out, p, compare ? first : NULL, cores, "cpu%d_%s_%u%s", cpu, p->name, cores,
                                again ? "_again" : "");
     if (!c)
@@ -212,7 +218,7 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
     table_set_setting_number(t, "warmup_us", s.before_us);
     table_set_setting_number(t, "observe_us", s.observe_us);
     table_set_setting_number(t, "period_us", s.period_us);
-    if (x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL))
+    if (compares(x))
         table_set_setting(t, FREQUENCY_RATIO_TO, kernels[0].name);
     return MACHINE_OK;
 }
@@ -311,14 +317,9 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
 }
 
 /* One kernel, with more repetitions where they would tell more. */
-static int measure_kernel(const struct tables_context *x, const struct cell *c, struct repetitions *r,
+static int measure_kernel(const struct tables_context *x, struct steady_setup s, struct repetitions *r,
                           struct steady_value *f, struct machine_error *err)
 {
-    struct tables_context own = *x;
-    struct steady_setup s;
-    set_up(x, c, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
     int status = frequency_measure_once(x, &s, r, f, err);
     while (status == MACHINE_OK && more_would_tell(x, &s, &r->trace, f)) {
         repetitions_free(r);
@@ -329,18 +330,13 @@ static int measure_kernel(const struct tables_context *x, const struct cell *c, 
 }
 
 /* Its frequency as a ratio to that of the kernel to compare with, one right behind the other in each repetition. */
-static int measure_ratio(const struct tables_context *x, const struct cell *c, struct estimate *ratio,
-                         struct machine_error *err)
+static int measure_ratio(const struct tables_context *x, struct steady_setup s, const struct payload *first,
+                         struct estimate *ratio, struct machine_error *err)
 {
-    struct tables_context own = *x;
-    struct steady_setup s;
     struct steady_value f;
     struct repetitions r;
-    set_up(x, c, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
     s.runs = x->options->runs ? x->options->runs : x->options->brief ? RATIO_RUNS_BRIEF : RATIO_RUNS;
-    int status = steady_run_against(x->machine, &s, &c->b, &r, err);
+    int status = steady_run_against(x->machine, &s, first, &r, err);
     if (status)
         return status;
     if (steady_ratio(&r.trace, STEADY_AGAINST_US, &f))
@@ -353,15 +349,20 @@ static int measure_ratio(const struct tables_context *x, const struct cell *c, s
 static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                              struct machine_error *err)
 {
+    struct tables_context own = *x;
+    struct steady_setup s;
     struct steady_value f;
     struct repetitions r;
     struct estimate ratio = {NAN, NAN, NAN};
-    int status = measure_kernel(x, c, &r, &f, err);
+    set_up(x, c, &s);
+    s.progress = tables_on_progress;
+    s.data = &own;
+    int status = measure_kernel(x, s, &r, &f, err);
     if (status)
         return status;
     if (c->b.kernel)
-        status = measure_ratio(x, c, &ratio, err);
-    else if (x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL))
+        status = measure_ratio(x, s, &c->b, &ratio, err);
+    else if (compares(x))
         ratio = (struct estimate){1, 1, 1}; /* the first kernel itself */
     if (status == MACHINE_OK)
         frequency_put(c, &r, &f, &ratio, rows);

@@ -51,8 +51,7 @@ static void set_setting(struct table *t, const char *key, int cpu, const char *v
 
 struct seen {
     size_t n, n_again, n_kernels;
-    bool by_ratio; /* points are ratios to the first kernel, times a common frequency, GHz */
-    double common_ghz;
+    bool by_ratio; /* the points are ratios to the first kernel; what is said of them is relative in any case */
     struct frequency_point *points; /* room for all rows */
     struct frequency_again *again;  /* room for all details */
     const char *kernels[FREQUENCY_KERNELS_MAX];
@@ -71,26 +70,18 @@ static size_t frequency_conclude_kernel_number(struct seen *s, const char *name)
 
 static const struct estimate none = {NAN, NAN, NAN};
 
-/* Whether it is the kernel that the ratios are to. */
-static bool is_first(const struct table *t, const char *kernel)
-{
-    const char *first = table_setting(t, FREQUENCY_RATIO_TO);
-    return first && strcmp(first, kernel) == 0;
-}
-
 static void take_row(const struct table *t, size_t row, struct seen *s)
 {
     const char *kernel = table_text(t, row, "kernel");
     const struct estimate of = estimates_of_table(t, row, s->by_ratio ? "ratio" : "freq_ghz");
-    double ghz = s->common_ghz * of.value;
     size_t k = kernel ? frequency_conclude_kernel_number(s, kernel) : FREQUENCY_KERNELS_MAX;
-    if (k == FREQUENCY_KERNELS_MAX || !isfinite(ghz))
+    if (k == FREQUENCY_KERNELS_MAX || !isfinite(of.value))
         return;
     s->points[s->n++] = (struct frequency_point){
         .kernel = k,
         .cores = (unsigned)table_number(t, row, "active_cores"),
-        .ghz = ghz,
-        .half_width = s->common_ghz * estimate_half(&of),
+        .ghz = of.value,
+        .half_width = estimate_half(&of),
         .row = row,
         .share = {table_number(t, row, "lvl0"), table_number(t, row, "lvl1"), table_number(t, row, "lvl2")}};
 }
@@ -128,7 +119,7 @@ static void take_again(const struct table *t, const struct table_pair *detail, i
 double frequency_moved(const struct table *t, int cpu)
 {
     double squares = 0, most = 0;
-    struct seen s = {.common_ghz = 1, .again = calloc(t->n_details + 1, sizeof *s.again)};
+    struct seen s = {.again = calloc(t->n_details + 1, sizeof *s.again)};
     for (size_t i = 0; s.again && i < t->n_details; i++)
         take_again(t, &t->details[i], cpu, &s);
     for (size_t i = 0; i < s.n_again; i++) {
@@ -196,20 +187,18 @@ static void take_rows(const struct table *t, int cpu, struct seen *s)
             take_row(t, row, s);
 }
 
-/* The frequency of the first kernel, a round number of those seen; NaN: there are no ratios, or not of all. */
-static double first_ghz(const struct table *t, int cpu)
+/* Whether there is a ratio of all that a frequency is known of. */
+static bool has_ratios(const struct table *t, int cpu)
 {
-    double sum = 0, n = 0;
+    bool any = false;
     for (size_t row = 0; row < t->n_rows; row++) {
-        const char *kernel = table_text(t, row, "kernel");
-        if ((int)table_number(t, row, "cpu") != cpu || !kernel)
+        if ((int)table_number(t, row, "cpu") != cpu || !isfinite(table_number(t, row, "freq_ghz")))
             continue;
-        if (!isfinite(table_number(t, row, "ratio")) && isfinite(table_number(t, row, "freq_ghz")))
-            return NAN;
-        sum += is_first(t, kernel) ? table_number(t, row, "freq_ghz") : 0;
-        n += is_first(t, kernel);
+        if (!isfinite(table_number(t, row, "ratio")))
+            return false;
+        any = true;
     }
-    return sum / n;
+    return any;
 }
 
 /* By how much the frequencies of one level differ at one number of active cores, at most, relative. */
@@ -251,9 +240,9 @@ static void take_levels(const struct seen *from, size_t n_levels, struct seen *t
  */
 static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struct frequency_levels *l)
 {
-    struct seen own = {.by_ratio = true, .common_ghz = first_ghz(t, cpu)};
+    struct seen own = {.by_ratio = true};
     struct frequency_levels levels;
-    if (!isfinite(own.common_ghz))
+    if (!has_ratios(t, cpu))
         return 0;
     own.points = calloc(t->n_rows + 1, sizeof *own.points);
     int bad = !own.points ? -1 : 0;
@@ -284,7 +273,7 @@ static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struc
 
 static int conclude_cpu(struct table *t, int cpu)
 {
-    struct seen s = {.common_ghz = 1};
+    struct seen s = {0};
     struct frequency_levels levels;
     s.points = calloc(t->n_rows + 1, sizeof *s.points);
     s.again = calloc(t->n_details + 1, sizeof *s.again);
