@@ -18,8 +18,8 @@ enum { EVEN_BINS = 32 };
 #define BLURS 0.1      /* of the full rate: a ratio is wrong by so much where cold code is throttled, too ... */
 #define BLURS_PART 0.2 /* ... which matters if it is so much of what is missing */
 #define COUNTED 0.5    /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
+#define TAIL 0.33      /* of what is missing: no known throttling comes so near to the full rate */
 #define BACK 0.03      /* of the full rate: so near to it the course must end */
-#define NEAR_US 2.5    /* phases begin so near where the transition that they are part of does */
 
 double switch_cost_bin_us(double period_us, size_t k)
 {
@@ -151,33 +151,6 @@ static void take_back(struct phase *ph, double held, enum switch_explains share)
                  words[share], held);
 }
 
-/* Whether a phase is part of what lies between the ends of a transition. */
-static bool phase_held_part_of(const struct phase *ph, const struct transition *tr)
-{
-    double end = tr->at_us + (isnan(tr->latency_us.value) ? 0 : tr->latency_us.value);
-    return ph->start_us >= tr->at_us - NEAR_US && ph->start_us + ph->duration_us.value <= end + NEAR_US;
-}
-
-/* Transitions that consisted of what has been withdrawn are none. */
-static void drop_empty_transitions(struct phases *p)
-{
-    for (size_t i = 0; i < p->n_transitions;) {
-        const struct transition *tr = &p->transitions[i];
-        bool empty = !tr->halts && !(fabs(log(tr->to_ghz / tr->from_ghz)) > CLOCK_WANDERS), gone = false;
-        for (size_t k = 0; k < p->n_phases; k++) {
-            const struct phase *ph = &p->phases[k];
-            bool part = phase_held_part_of(ph, tr);
-            empty = empty && !(part && (ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT ||
-                                        ph->switch_explains == EXPLAINS_PART));
-            gone |= part && ph->kind == PHASE_UNKNOWN;
-        }
-        if (empty && gone)
-            withdraw_forget_transition(p, i);
-        else
-            i++;
-    }
-}
-
 /* What is missing from the full rate. */
 static double missing_of(const struct phases *p, const struct phase *ph)
 {
@@ -201,40 +174,64 @@ static bool share_of_switch(const struct phases *p, const struct phase *ph, doub
     return *share > EXPLAINS_PART || (explained > BLURS && explained > BLURS_PART * missing);
 }
 
-/* Whether it ends at full rate, in the last bin or, since each is noisy where the clock goes in steps, by the last few
- * together. Where it does not, these switches requested more than is held, as two kernels may that alternate: then they
- * say nothing of what a switch itself costs. */
-static bool comes_back(const struct switch_cost *c)
+/*
+ * Where it ends: 1 if that is the full rate, in the last bin or, since each is noisy where the clock goes in steps, by
+ * the last few together. What is faster at the end had another thread beside it before, and is the full rate. NaN where
+ * it is slower: these switches requested more than is held, as two kernels may that alternate, and say nothing of what
+ * a switch itself costs.
+ */
+static double ends_at(const struct switch_cost *c)
 {
     double x[LAST_BINS];
     size_t m = 0;
     for (size_t k = c->n; k > 0 && m < LAST_BINS; k--)
         if (!isnan(c->rate[k - 1]))
             x[m++] = c->rate[k - 1];
-    return m && (fabs(x[0] - 1) < BACK || fabs(order_median(x, m) - 1) < BACK);
+    if (!m)
+        return NAN;
+    double last = x[0], median = order_median(x, m);
+    return fabs(last - 1) < BACK || fabs(median - 1) < BACK ? 1 : median > 1 ? median : NAN;
+}
+
+/* Whether it is slow for no other reason than the phase right before it, which the switch itself explains: code that
+ * another thread on the core keeps out of the caches gets faster bit by bit. (Seen on Emerald Rapids: 0.27 of the full
+ * rate for 2 us, then 0.81 for 8 us, of kernels that request the same.) */
+static bool warms_up(const struct phases *p, size_t i)
+{
+    const struct phase *ph = &p->phases[i], *before = i ? ph - 1 : NULL;
+    return before && before->kind == PHASE_UNKNOWN && before->switch_explains >= EXPLAINS_MOST &&
+           ph->kind == PHASE_THROTTLE && !(ph->share[3] > COUNTED) &&
+           missing_of(p, ph) < TAIL * missing_of(p, before) &&
+           !(fabs(log(ph->freq_ghz.value / before->freq_ghz.value)) > CLOCK_WANDERS);
 }
 
 int switch_cost_judge(const struct switch_cost *c, struct phases *p)
 {
     size_t end, gone = 0;
-    if (switch_cost_until_us(p, c->period_us) > 0 && !comes_back(c))
+    double full = ends_at(c);
+    if (switch_cost_until_us(p, c->period_us) > 0 && isnan(full))
         return phases_warn(
             p, "slow phases at the switch could not be distinguished from cold code: with the second kernel's "
                "level already held, the code did not return to the full rate");
     for (size_t i = from_switch(p, c->period_us, &end); i < end; i++) {
         struct phase *ph = &p->phases[i];
-        double held = held_rate(c, ph);
+        double held = held_rate(c, ph) / full;
         enum switch_explains share;
-        if (!may_be_the_switch(p, i) || !share_of_switch(p, ph, held, &share))
+        bool explained = may_be_the_switch(p, i) && share_of_switch(p, ph, held, &share);
+        if (!explained && warms_up(p, i)) {
+            withdraw_phase(ph, "it may be the end of what precedes: cold code that gets faster bit by bit");
+            ph->switch_explains = EXPLAINS_MOST;
+            gone++;
+        }
+        if (!explained)
             continue;
         for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
-            p->transitions[k].halts -= p->transitions[k].halts > 0 && phase_held_part_of(ph, &p->transitions[k]);
+            p->transitions[k].halts -= p->transitions[k].halts > 0 && withdraw_part_of(ph, &p->transitions[k]);
         take_back(ph, held, share);
         gone++;
     }
     if (!gone)
         return 0;
-    drop_empty_transitions(p);
     withdraw_orphans(p);
     return phases_warn(p,
                        "%zu finding%s at the switch withdrawn: the second kernel starts as slowly, or partly so, when "

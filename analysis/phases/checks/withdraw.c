@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/phases/repetitions/clock.h"
+
+#define PART_US 2.5 /* phases begin and end so near where the transition that they are part of does */
+
 void withdraw_forget_transition(struct phases *p, size_t i)
 {
     p->n_transitions--;
@@ -30,6 +34,32 @@ void withdraw_transition(struct phases *p, size_t i, const char *why)
             withdraw_phase(ph, why);
             break;
         }
+    }
+}
+
+bool withdraw_part_of(const struct phase *ph, const struct transition *tr)
+{
+    double end = tr->at_us + (isnan(tr->latency_us.value) ? 0 : tr->latency_us.value);
+    return ph->start_us >= tr->at_us - PART_US && ph->start_us + ph->duration_us.value <= end + PART_US;
+}
+
+/* Transitions that consisted of what has been withdrawn are none. */
+static void drop_empty_transitions(struct phases *p)
+{
+    for (size_t i = 0; i < p->n_transitions;) {
+        const struct transition *tr = &p->transitions[i];
+        bool empty = !tr->halts && !(fabs(log(tr->to_ghz / tr->from_ghz)) > CLOCK_WANDERS), gone = false;
+        for (size_t k = 0; k < p->n_phases; k++) {
+            const struct phase *ph = &p->phases[k];
+            bool part = withdraw_part_of(ph, tr);
+            bool found = ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT || ph->kind == PHASE_RAMP;
+            empty = empty && !(part && (found || ph->switch_explains == EXPLAINS_PART));
+            gone |= part && ph->kind == PHASE_UNKNOWN;
+        }
+        if (empty && gone)
+            withdraw_forget_transition(p, i);
+        else
+            i++;
     }
 }
 
@@ -71,6 +101,7 @@ static void drop_levels(struct phases *p)
 
 void withdraw_orphans(struct phases *p)
 {
+    drop_empty_transitions(p);
     steady_unless_rising(p);
     drop_levels(p);
 }

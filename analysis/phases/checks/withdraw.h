@@ -17,8 +17,12 @@ void withdraw_forget_transition(struct phases *p, size_t i);
 /* Removes transition i. The change at which it ends is no change: the steady phase after it becomes unknown. */
 void withdraw_transition(struct phases *p, size_t i, const char *why);
 
-/* To be called after any of these: a slow phase that no rise of the frequency follows is steady, and levels at which
- * only unknown phases are go. */
+/* Whether a phase is part of what lies between the ends of a transition. */
+bool withdraw_part_of(const struct phase *ph, const struct transition *tr);
+
+/* To be called after any of these: transitions without a halt or another frequency go whose phases are all unknown (and
+ * none only in part the switch itself), a slow phase that no rise of the frequency follows is steady, and levels at
+ * which only unknown phases are go. */
 void withdraw_orphans(struct phases *p);
 
 /* One unknown phase before the switch and one after it, in place of all: no levels and no transitions. */

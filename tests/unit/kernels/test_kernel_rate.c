@@ -32,6 +32,8 @@ enum { TRIALS = 61, WANTED = 15, LOOKS = 12, CHAIN_BLOCKS = 128, SIZES = 3, SUSP
 enum { WARM_TICKS = 160000 };
 static const uint64_t block_counts[SIZES] = {64, 256, 1024};
 static const double same_rate = 0.02;
+/* ... of moves, six a cycle, which the fixed cost of a block's start touches three times as much (Golden Cove: 3 %) */
+static const double same_move_rate = 0.045;
 /* Mixed with scalar instructions on several ports: until the schedulers have filled, a mixture runs faster, so that 64
  * blocks of an eighth of 512-bit code show up to 4 % more than 1024 of them (Emerald Rapids, look after look). */
 static const double same_mixed_rate = 0.05;
@@ -214,6 +216,11 @@ static void judge(struct suspect *s, size_t n, struct tally *tally)
     }
 }
 
+static double same_of(const struct kernel *k)
+{
+    return strcmp(k->name + strspn(k->name, "0123456789"), "mov") == 0 ? same_move_rate : same_rate;
+}
+
 static bool runnable(const struct kernel *k)
 {
     char why[240];
@@ -251,7 +258,7 @@ static void test_rates_are_plausible_and_steady(void **state)
     for (size_t i = 0; i < count; i++)
         if (runnable(&all[i]))
             suspects[n++] = (struct suspect){
-                .kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i]), .same = same_rate};
+                .kernel = &all[i], .density = 1, .bounds = bounds_of(&all[i]), .same = same_of(&all[i])};
         else
             print_message("%-12s not run, this CPU lacks what it needs\n", all[i].name);
     struct tally tally = {0};
@@ -261,8 +268,8 @@ static void test_rates_are_plausible_and_steady(void **state)
         print_message("%-12s %6.3f %6.3f %6.3f a cycle (64, 256, 1024 blocks)%s\n", s->kernel->name, s->rate[0],
                       s->rate[1], s->rate[2], verdict_text(s->verdict));
         if (s->verdict == BAD)
-            print_error("%s: expected the same within 2 %%, and %.3f to %.3f\n", s->kernel->name, s->bounds.low,
-                        s->bounds.high);
+            print_error("%s: expected the same within %.1f %%, and %.3f to %.3f\n", s->kernel->name, 100 * s->same,
+                        s->bounds.low, s->bounds.high);
         bad += s->verdict == BAD;
     }
     assert_int_equal(bad, 0);

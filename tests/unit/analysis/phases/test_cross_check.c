@@ -115,6 +115,25 @@ static void claim_throttle(const struct trace *t, const struct claim *c)
     phases_free(&p);
 }
 
+/* Where throttling alone makes the transition, it goes with it: each half may show one, of another ratio. */
+static void a_transition_goes_with_its_throttling(void **state)
+{
+    (void)state;
+    for (int steps = 0; steps < 2; steps++) {
+        struct trace t;
+        struct phases p;
+        record_all(&t, &p, RUNS);
+        p.phases[1].ipc_ratio *= 1.2;
+        if (!steps)
+            p.transitions[0].to_ghz = p.transitions[0].from_ghz = NAN;
+        assert_int_equal(cross_check(&t, &(struct kernel_alone){0}, &(struct kernel_alone){0}, false, &p), 0);
+        assert_int_equal(p.phases[1].kind, PHASE_UNKNOWN);
+        assert_int_equal(p.n_transitions, steps);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
 static void throttling_that_both_halves_show(void **state)
 {
     (void)state;
@@ -329,9 +348,9 @@ static void notes_tell_what_to_check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(throttling_that_both_halves_show), cmocka_unit_test(steps_that_both_halves_show),
-        cmocka_unit_test(few_repetitions_are_told),         cmocka_unit_test(halves_are_of_what_is_kept),
-        cmocka_unit_test(notes_tell_what_to_check),
+        cmocka_unit_test(throttling_that_both_halves_show), cmocka_unit_test(a_transition_goes_with_its_throttling),
+        cmocka_unit_test(steps_that_both_halves_show),      cmocka_unit_test(few_repetitions_are_told),
+        cmocka_unit_test(halves_are_of_what_is_kept),       cmocka_unit_test(notes_tell_what_to_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

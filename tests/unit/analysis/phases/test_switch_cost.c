@@ -229,6 +229,38 @@ static void what_asks_for_more_tells_nothing(void **state)
     phases_free(&p);
 }
 
+/* A sibling that leaves the core between the full rate's measurement and the switch makes the end faster than "full":
+ * the rates are those of the end. What gets faster behind cold code, bit by bit, is its end, unless it is counted as
+ * throttled, or the frequency is another. */
+static void a_busy_sibling_is_no_excuse(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 4; other++) {
+        struct switch_cost c = {.period_us = 1, .n = 6, .rate = {0.45, 0.55, 1.0, 1.08, 1.1, 1.09}};
+        struct phase ph[4] = {{.kind = PHASE_STEADY, .start_us = -50, .duration_us = {50, 50, 50}, .ipc = 2},
+                              {.kind = PHASE_THROTTLE, .duration_us = {2, 2, 2}, .ipc = 0.5, .ipc_ratio = 0.25},
+                              {.kind = PHASE_THROTTLE, .duration_us = {8, 8, 8}, .ipc = 1.6, .ipc_ratio = 0.8},
+                              {.kind = PHASE_STEADY, .duration_us = {90, 90, 90}, .ipc = 2, .ipc_ratio = 1}};
+        struct transition tr = {.latency_us = {10, 10, 10}, .from_ghz = 2.6, .to_ghz = 2.6};
+        struct phases p = {.phases = ph, .n_phases = 4, .transitions = &tr, .n_transitions = 1};
+        for (int i = 0; i < 4; i++)
+            ph[i].freq_ghz.value = other == 2 && i == 2 ? 2.5 : 2.6;
+        ph[2].start_us = 2;
+        ph[3].start_us = 10;
+        ph[2].share[3] = other == 1;
+        if (other == 3) /* too much is missing for an end */
+            ph[2].ipc_ratio = 0.7;
+        assert_int_equal(switch_cost_judge(&c, &p), 0);
+        assert_int_equal(ph[1].switch_explains, EXPLAINS_MOST);
+        assert_int_equal(ph[2].kind, other ? PHASE_THROTTLE : PHASE_UNKNOWN);
+        assert_int_equal(p.n_transitions, other != 0);
+        p.phases = NULL;
+        p.transitions = NULL;
+        p.n_phases = p.n_transitions = 0;
+        phases_free(&p);
+    }
+}
+
 /* A recording that is analysed again gives the same answer; without the course it gives what it gave before. */
 static void a_recording_says_the_same(void **state)
 {
@@ -270,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_transition_stays),
         cmocka_unit_test(what_is_counted_stands),
         cmocka_unit_test(what_asks_for_more_tells_nothing),
+        cmocka_unit_test(a_busy_sibling_is_no_excuse),
         cmocka_unit_test(how_much_a_switch_explains),
         cmocka_unit_test(a_recording_says_the_same),
         cmocka_unit_test(edges_rise),
