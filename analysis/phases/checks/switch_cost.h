@@ -38,7 +38,8 @@ int switch_cost_measure(const struct trace *t, double period_us, double until_us
 
 /*
  * Withdraws throttling, and halts without a change of frequency, that begin at the switch and of which the switch
- * itself explains half or more, or a fifth or more if that is more than a tenth of the full rate, since the ratio that
+ * itself explains two fifths or more (in caches as warm as they are there; seen beside a busy sibling: half of what
+ * real switches lose), or a fifth or more if that is more than a tenth of the full rate, since the ratio that
  * remains is not known then: they become unknown with the reason (phase.switch_explains), and a transition that
  * consists of nothing else goes. What the processor itself counts as throttled (event 28H, umask 40H) is throttled in
  * part in any case. A warning says so. 0, or -1: out of memory.
