@@ -26,7 +26,7 @@ struct phase_mode {
  * the rest is throttling; most, the rest may be; all. */
 enum switch_explains { EXPLAINS_NOTHING, EXPLAINS_PART, EXPLAINS_MOST, EXPLAINS_ALL };
 
-/* One side of a ramp behind the fine part of a long recording: of the clock (GHz), or of the rate (instructions per
+/* One side of a ramp (tail.h): of the clock (GHz), or of the rate (instructions per
  * cycle, as a share of those at its end). tau.value is 0 where it does not change. */
 struct ramp_side {
     struct estimate begin_us, end_us, from, to, tau_us;
@@ -50,7 +50,7 @@ struct phase {
     /* of a ramp, and of throttling during one: f(t) = to + (from - to) exp(-(t - start) / tau); it ends where it is
      * within 0.1 % of `to`, or with the recording; else tau_us is 0 */
     struct estimate from_ghz, to_ghz, tau_us;
-    struct ramp_side clock_ramp, rate_ramp; /* of a ramp behind the fine part of a long recording; else both are none */
+    struct ramp_side clock_ramp, rate_ramp; /* behind a fine part, or of the rate alone; else both are none */
     bool clock_unsure; /* dependent adds alone tell its clock: they slow down where all code is throttled, too */
     char why[160];     /* for unknown: the reason */
     enum switch_explains switch_explains; /* of unknown */

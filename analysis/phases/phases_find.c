@@ -221,8 +221,14 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
     double fine_us = tail_begins(t);
     struct trace fine;
     struct tail tail;
-    if (isnan(fine_us))
-        return find_uniform(t, out, why, why_size);
+    if (isnan(fine_us)) {
+        int found = find_uniform(t, out, why, why_size);
+        if (found || !tail_uniform_find(t, out))
+            return found;
+        snprintf(why, why_size, "out of memory");
+        phases_free(out);
+        return -1;
+    }
     snprintf(why, why_size, "out of memory");
     if (tail_fine_part(t, fine_us, &fine)) {
         memset(out, 0, sizeof *out);

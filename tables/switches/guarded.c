@@ -17,6 +17,7 @@
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
 #include "tables/switches/guarded.h"
+#include "tables/switches/later.h"
 #include "util/text_list.h"
 
 enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 8 };
@@ -45,6 +46,7 @@ struct attempt {
     const struct guard *guard;
     struct kernel_alone from, to;
     unsigned number;
+    bool slow; /* something moves for longer than a few milliseconds */
     bool stopped;
 };
 
@@ -232,7 +234,7 @@ static bool try_longer(const struct attempt *a, struct transition_setup *s, bool
         s->warmup_us = fmin(2 * s->warmup_us, WARMUP_MOST_US);
         longer = true;
     }
-    if (!settled && !a->guard->observe_given && s->observe_us < OBSERVE_MOST_US) {
+    if (!settled && !a->guard->observe_given && !a->slow && s->observe_us < OBSERVE_MOST_US) {
         s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
         longer = true;
     }
@@ -328,6 +330,14 @@ static int guarded_judge(struct attempt *a, const struct switches_seen *seen, st
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         if (out->settled)
             break;
+    }
+    if (out->settled && seen->setup.fine_us <= 0 && !a->guard->uniform && !(longest_us(a->guard->machine) > 0)) {
+        const struct later later = {a->guard->machine, &seen->setup,        a->guard->fall_only,
+                                    a->number,         guarded_on_progress, a};
+        int status = later_moves(&later, &a->slow, out->why, sizeof out->why, err);
+        if (status)
+            return status;
+        out->settled = !a->slow;
     }
     return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }

@@ -241,6 +241,7 @@ static size_t withdraw_unconfirmed(const struct phases half[2], const struct ker
         if (!phases_is_steady(ph) && ph->kind != PHASE_UNKNOWN &&
             (lasts_at_random(ph) || !(shows_phase(&half[0], p, ph) && shows_phase(&half[1], p, ph)))) {
             *why = lasts_at_random(ph) ? at_random : one_half;
+            withdraw_halt(p, ph);
             withdraw_phase(ph, *why);
             gone++;
         }

@@ -16,11 +16,12 @@ enum { EVEN_BINS = 32 };
 #define MOSTLY                                                                                                         \
     0.4 /* of what is missing from the full rate: caches are warmer where all is held than at a real switch */
 #define ALL 0.75
-#define BLURS 0.1      /* of the full rate: a ratio is wrong by so much where cold code is throttled, too ... */
-#define BLURS_PART 0.2 /* ... which matters if it is so much of what is missing */
-#define COUNTED 0.5    /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
-#define TAIL 0.33      /* of what is missing: no known throttling comes so near to the full rate */
-#define BACK 0.03      /* of the full rate: so near to it the course must end */
+#define BLURS 0.1        /* of the full rate: a ratio is wrong by so much where cold code is throttled, too ... */
+#define BLURS_PART 0.2   /* ... which matters if it is so much of what is missing */
+#define COUNTED 0.5      /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
+#define WARMS_UP_US 30.0 /* a slower time constant is no cold code's */
+#define TAIL 0.33        /* of what is missing: no known throttling comes so near to the full rate */
+#define BACK 0.03        /* of the full rate: so near to it the course must end */
 
 double switch_cost_bin_us(double period_us, size_t k)
 {
@@ -40,11 +41,20 @@ static double freq_beside(const struct phases *p, size_t i, int step)
     return NAN;
 }
 
+/* A rate that soon comes back, at one frequency, as that of code does which becomes warm. */
+static bool soon_back(const struct phase *ph)
+{
+    return phases_rate_ramps(ph) && ph->rate_ramp.from.value < ph->rate_ramp.to.value &&
+           ph->rate_ramp.tau_us.value < WARMS_UP_US && !(ph->tau_us.value > 0) && !(ph->clock_ramp.tau_us.value > 0);
+}
+
 /* Slow without another frequency: throttling, or what is slower than that has ever been, or a halt that changes
  * nothing. */
 static bool may_be_the_switch(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i];
+    if (soon_back(ph))
+        return true;
     if (ph->kind == PHASE_THROTTLE || (ph->kind == PHASE_UNKNOWN && ph->ipc_ratio < 1))
         return true;
     return ph->kind == PHASE_HALT && !(fabs(log(freq_beside(p, i, 1) / freq_beside(p, i, -1))) > CLOCK_WANDERS);
@@ -58,7 +68,8 @@ static size_t from_switch(const struct phases *p, double period_us, size_t *end)
         first++;
     *end = first;
     if (first < p->n_phases && p->phases[first].start_us <= AT_SWITCH * period_us)
-        while (*end < p->n_phases && !phases_is_steady(&p->phases[*end]) && p->phases[*end].kind != PHASE_RAMP)
+        while (*end < p->n_phases && !phases_is_steady(&p->phases[*end]) &&
+               (p->phases[*end].kind != PHASE_RAMP || soon_back(&p->phases[*end])))
             ++*end;
     return first;
 }
@@ -141,9 +152,8 @@ static void take_back(struct phase *ph, double held, enum switch_explains share)
 {
     static const char *const words[] = {
         [EXPLAINS_PART] = "in part it is", [EXPLAINS_MOST] = "most of it is", [EXPLAINS_ALL] = "it is"};
-    ph->kind = PHASE_UNKNOWN;
+    withdraw_phase(ph, "");
     ph->switch_explains = share;
-    ph->ipc_ratio = NAN;
     if (share == EXPLAINS_NOTHING)
         snprintf(ph->why, sizeof ph->why, "the cost of the switch itself could not be measured");
     else
@@ -226,8 +236,7 @@ int switch_cost_judge(const struct switch_cost *c, struct phases *p)
         }
         if (!explained)
             continue;
-        for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
-            p->transitions[k].halts -= p->transitions[k].halts > 0 && withdraw_part_of(ph, &p->transitions[k]);
+        withdraw_halt(p, ph);
         take_back(ph, held, share);
         gone++;
     }

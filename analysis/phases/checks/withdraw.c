@@ -19,7 +19,7 @@ void withdraw_phase(struct phase *ph, const char *why)
 {
     ph->kind = PHASE_UNKNOWN;
     ph->ipc_ratio = NAN;
-    ph->tau_us.value = 0;
+    ph->tau_us.value = ph->clock_ramp.tau_us.value = ph->rate_ramp.tau_us.value = 0;
     snprintf(ph->why, sizeof ph->why, "%s", why);
 }
 
@@ -41,6 +41,12 @@ bool withdraw_part_of(const struct phase *ph, const struct transition *tr)
 {
     double end = tr->at_us + (isnan(tr->latency_us.value) ? 0 : tr->latency_us.value);
     return ph->start_us >= tr->at_us - PART_US && ph->start_us + ph->duration_us.value <= end + PART_US;
+}
+
+void withdraw_halt(struct phases *p, const struct phase *ph)
+{
+    for (size_t k = 0; k < p->n_transitions && ph->kind == PHASE_HALT; k++)
+        p->transitions[k].halts -= p->transitions[k].halts > 0 && withdraw_part_of(ph, &p->transitions[k]);
 }
 
 /* Transitions that consisted of what has been withdrawn are none. */

@@ -20,6 +20,9 @@ void withdraw_transition(struct phases *p, size_t i, const char *why);
 /* Whether a phase is part of what lies between the ends of a transition. */
 bool withdraw_part_of(const struct phase *ph, const struct transition *tr);
 
+/* Before a phase is withdrawn that may be a halt: transitions no longer count it. */
+void withdraw_halt(struct phases *p, const struct phase *ph);
+
 /* To be called after any of these: transitions without a halt or another frequency go whose phases are all unknown (and
  * none only in part the switch itself), a slow phase that no rise of the frequency follows is steady, and levels at
  * which only unknown phases are go. */

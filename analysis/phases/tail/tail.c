@@ -29,8 +29,7 @@ void tail_free_part(struct trace *t)
 
 int tail_fine_part(const struct trace *t, double until, struct trace *out)
 {
-    const char *text = trace_get(t, "period_us");
-    const double late = until + 0.5 * (text ? strtod(text, NULL) : 1);
+    const double late = until + 0.5 * tail_period_us(t);
     size_t n = 0;
     *out = *t;
     out->run = t->run ? malloc((t->n + 1) * sizeof *out->run) : NULL;
@@ -58,23 +57,6 @@ int tail_fine_part(const struct trace *t, double until, struct trace *out)
     return bad ? -1 : 0;
 }
 
-/* When most repetitions end. 0 of none; NaN: out of memory. */
-static double usual_end(const struct trace *t, const struct phases *fine)
-{
-    double *end = calloc(trace_count_runs(t) + 1, sizeof *end);
-    size_t n = 0;
-    if (!end)
-        return NAN;
-    for (size_t begin = 0, past; begin < t->n; begin = past) {
-        past = trace_run_end(t, begin);
-        if (!phases_discarded(fine, t->run ? t->run[begin] : 0))
-            end[n++] = t->time_us[past - 1];
-    }
-    double middle = n ? order_median(end, n) : 0;
-    free(end);
-    return middle;
-}
-
 static bool tail_goes_on(const struct phase *ph)
 {
     return phases_is_steady(ph) || ph->kind == PHASE_RAMP || ph->kind == PHASE_UNKNOWN;
@@ -100,7 +82,7 @@ static double undisturbed_from(const struct phases *fine)
 int tail_find(const struct trace *t, const struct phases *fine, struct tail *out)
 {
     struct tail_series s;
-    *out = (struct tail){.begin = tail_begins(t), .end = usual_end(t, fine), .after = undisturbed_from(fine)};
+    *out = (struct tail){.begin = tail_begins(t), .end = tail_usual_end(t, fine), .after = undisturbed_from(fine)};
     out->instant = clock_reading_of(t).instant;
     if (isnan(out->end))
         return -1;

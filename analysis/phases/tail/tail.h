@@ -38,6 +38,7 @@ struct tail {
     double clock_from;            /* us: from when on the frequency tells: where it is by short chains, it does not */
     size_t n_runs, samples, lost; /* repetitions; their samples; of these, left out */
     bool instant;                 /* dependent adds alone tell the frequency */
+    bool uniform;                 /* of samples that are all alike: interrupted repetitions have been left out */
     struct tail_course course[TAIL_COURSES];
 };
 
@@ -55,7 +56,16 @@ int tail_find(const struct trace *t, const struct phases *fine, struct tail *out
 /* Joins it to the phases of the fine part. 0, or -1: out of memory. */
 int tail_join(const struct tail *x, struct phases *out);
 
+/*
+ * tail_uniform.c: the same of a recording whose samples are all alike. Throttling that fades within some of them is cut
+ * into a staircase of slow phases by what looks for steps; where one ramp of the rate describes it better, at a clock
+ * that does not change, that takes their place. 0, or -1: out of memory.
+ */
+int tail_uniform_find(const struct trace *t, struct phases *out);
 /* ---- tail_series.c: the repetitions in bins ---- */
+
+/* The period of the samples, of the fine ones if they differ; 1 us if the trace says none. */
+double tail_period_us(const struct trace *t);
 
 struct tail_series {
     size_t n_runs, n_bins;
@@ -65,6 +75,8 @@ struct tail_series {
     double *curve[TAIL_COURSES]; /* medians of the repetitions */
     double half[TAIL_COURSES];   /* of the limits of that centre, relative */
 };
+/* When most repetitions end, us. 0 of none; NaN: out of memory. */
+double tail_usual_end(const struct trace *t, const struct phases *fine);
 /* Fills it, and x->samples, lost, n_runs. 0, or -1: out of memory. */
 int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x, struct tail_series *out);
 void tail_free_series(struct tail_series *s);

@@ -16,8 +16,9 @@
 
 enum {
     BINS_LEAST = 24,
-    GROUPS = 4, /* of repetitions, each left out once */
-    CUTS = 1    /* steps of a floating clock within a repetition that are nothing to do with the switch */
+    GROUPS = 4,   /* of repetitions, each left out once */
+    CUTS = 1,     /* steps of a floating clock within a repetition that are nothing to do with the switch */
+    THROTTLES = 3 /* steps of a repetition's own that throttling makes, with cold code before it */
 };
 #define FREQ_LEAST 0.004  /* relative, by chains, which tell the clock whatever else happens ... */
 #define CYCLES_LEAST 0.01 /* ... by cycles of user mode, of which interruptions too short to be seen take a part ... */
@@ -29,6 +30,7 @@ enum {
 #define BEGIN_SURE 0.005    /* of the time constant; likewise */
 #define TAU_SURE_CHAIN 0.03 /* ... and chains, of which throttling may slow the first adds */
 #define TAU_KNOWN 3.0       /* as for short ramps: a time constant whose limits reach farther is none */
+#define AT_ONCE 0.01        /* of the time constant: so soon behind the switch it may begin with it */
 #define EDGE 0.2            /* of the bins: the two ends between which something has moved */
 #define STUDENT95 3.18      /* of GROUPS - 1 degrees of freedom */
 
@@ -111,11 +113,12 @@ static double rss_of_all(const struct tail_series *s, int c, const struct curve 
 }
 
 static bool beats_steps(const struct tail_series *s, int c, const struct curve *v, const struct ramp_fit *f,
-                        bool is_free)
+                        bool is_free, bool uniform)
 {
     double n = (double)(v->n * s->n_runs), runs = (double)s->n_runs;
-    double ramp = ramp_criterion(n, rss_of_all(s, c, v, f, CUTS), runs * (1 + 2 * CUTS) + 2 + is_free);
-    double steps = ramp_criterion(n, rss_of_all(s, c, v, NULL, CUTS + 1), runs * (1 + 2 * (CUTS + 1)));
+    size_t beside = uniform ? 0 : CUTS, instead = uniform ? THROTTLES : CUTS + 1;
+    double ramp = ramp_criterion(n, rss_of_all(s, c, v, f, beside), runs * (1 + 2 * (double)beside) + 2 + is_free);
+    double steps = ramp_criterion(n, rss_of_all(s, c, v, NULL, instead), runs * (1 + 2 * (double)instead));
     return ramp + RAMP_CLEARLY < steps;
 }
 
@@ -248,9 +251,10 @@ static struct estimate of_repetitions(const struct estimate *e, double half)
     return estimate_around(e->value, hypot(estimate_half_known(e), half * fabs(e->value)));
 }
 
-static int seek_ramp(const struct tail_series *s, int c, const struct curve *v, double after, double sure, double least,
+static int seek_ramp(const struct tail_series *s, int c, const struct curve *v, const struct tail *x, double least,
                      struct tail_course *out)
 {
+    double after = x->after, sure = x->instant ? TAU_SURE_CHAIN : TAU_SURE;
     struct ramp_fit f;
     bool is_free, found;
     size_t runs;
@@ -264,12 +268,14 @@ static int seek_ramp(const struct tail_series *s, int c, const struct curve *v, 
         at++;
     bool slow = f.tau.value > TAU_BINS * (v->t[at + 1] - v->t[at]);
     if (!(seen >= least) || !slow || !(f.to.value > 0) || !(f.begin.value < v->t[v->n - 1]) ||
-        !ramp_is_theirs(s, c, v, &f, &runs) || !beats_steps(s, c, v, &f, is_free))
+        !ramp_is_theirs(s, c, v, &f, &runs) || !beats_steps(s, c, v, &f, is_free, x->uniform))
         return 0;
     if (widen_by_groups(s, c, v, after, sure, is_free, &f))
         return -1;
     if (!(f.tau.hi < TAU_KNOWN * f.tau.value)) /* a straight line: a drift */
         return 0;
+    if (f.begin.lo <= after && f.begin.value - after < AT_ONCE * f.tau.value)
+        f.begin.value = after;
     f.begin.lo = fmax(f.begin.lo, fmin(after, f.begin.value));
     *out = (struct tail_course){.kind = TAIL_RAMP,
                                 .from = of_repetitions(&f.from, s->half[c]),
@@ -371,7 +377,7 @@ int tail_describe(const struct tail_series *s, int c, struct tail *x)
         out->from = out->to = estimate_around(middle, s->half[c] * middle);
         out->half = s->half[c];
         out->runs = s->n_runs;
-        bad = seek_ramp(s, c, &v, x->after, x->instant ? TAU_SURE_CHAIN : TAU_SURE, least, out);
+        bad = seek_ramp(s, c, &v, x, least, out);
         if (!bad && out->kind == TAIL_CONSTANT)
             seek_step(s, c, &v, least, out);
         if (!bad && out->kind == TAIL_CONSTANT)

@@ -14,7 +14,8 @@ enum {
     FINE_BINS = 12,    /* of the fine part */
     BINS_MOST = 240,   /* of the rest */
     SAMPLES_OF_BIN = 8,
-    STEP_RUNS = 4, /* repetitions: of fewer it is not known what is usual */
+    SAMPLES_UNIFORM = 2, /* ... where what is looked for may last some samples only */
+    STEP_RUNS = 4,       /* repetitions: of fewer it is not known what is usual */
     GROWTH = 256,
     GROWN_US = 250 /* as in drivers/native/pace.h */
 };
@@ -25,6 +26,29 @@ enum {
 #define ALIKE_Z 5.0
 #define CHAIN_QUANTA 2.5
 #define LOST_LEAST 0.004 /* of a sample: less is seen in no mean, and may be noise */
+
+double tail_period_us(const struct trace *t)
+{
+    const char *text = trace_get(t, "period_us");
+    double us = text ? strtod(text, NULL) : 1;
+    return us > 0 ? us : 1;
+}
+
+double tail_usual_end(const struct trace *t, const struct phases *fine)
+{
+    double *end = calloc(trace_count_runs(t) + 1, sizeof *end);
+    size_t n = 0;
+    if (!end)
+        return NAN;
+    for (size_t begin = 0, past; begin < t->n; begin = past) {
+        past = trace_run_end(t, begin);
+        if (!phases_discarded(fine, t->run ? t->run[begin] : 0) && trace_measured(t, begin, past))
+            end[n++] = t->time_us[past - 1];
+    }
+    double middle = n ? order_median(end, n) : 0;
+    free(end);
+    return middle;
+}
 
 /* The samples of one repetition: from where it is looked at until its end. */
 struct samples {
@@ -129,7 +153,7 @@ static struct binning binning_of(const struct tail *x, double period_us)
 {
     struct binning b = {.after = x->after, .begin = x->begin, .period = period_us};
     double all = samples_in(period_us, x->end - x->begin);
-    size_t bins = (size_t)fmin(BINS_MOST, fmax(1, all / SAMPLES_OF_BIN));
+    size_t bins = (size_t)fmin(BINS_MOST, fmax(1, all / (x->uniform ? SAMPLES_UNIFORM : SAMPLES_OF_BIN)));
     b.n_fine = x->begin > x->after ? FINE_BINS : 0;
     b.n = b.n_fine + bins;
     b.per_bin = all / (double)bins;
@@ -277,13 +301,19 @@ void tail_free_series(struct tail_series *s)
     }
 }
 
+static bool is_usable(const struct trace *t, const struct phases *fine, size_t begin, size_t past, double from)
+{
+    return !phases_discarded(fine, t->run ? t->run[begin] : 0) && t->time_us[past - 1] > from &&
+           trace_measured(t, begin, past);
+}
+
 static size_t usable_runs(const struct trace *t, const struct phases *fine, double from, size_t *longest)
 {
     size_t n = 0;
     *longest = 0;
     for (size_t begin = 0, past; begin < t->n; begin = past) {
         past = trace_run_end(t, begin);
-        if (phases_discarded(fine, t->run ? t->run[begin] : 0) || t->time_us[past - 1] <= from)
+        if (!is_usable(t, fine, begin, past, from))
             continue;
         *longest = past - begin > *longest ? past - begin : *longest;
         n++;
@@ -298,11 +328,11 @@ static int gather_into(const struct trace *t, const struct phases *fine, struct 
     size_t run = 0;
     for (size_t begin = 0, past; begin < t->n; begin = past) {
         past = trace_run_end(t, begin);
-        if (phases_discarded(fine, t->run ? t->run[begin] : 0) || t->time_us[past - 1] <= x->begin)
+        if (!is_usable(t, fine, begin, past, x->begin))
             continue;
         take_samples(t, begin, past, x->after, own);
         x->samples += own->n;
-        x->lost += mark_lost(own, &clock, scratch);
+        x->lost += x->uniform ? 0 : mark_lost(own, &clock, scratch);
         bin_samples(own, b, x, sum, run++, out);
     }
     for (size_t k = 0; k < b->n; k++) {
@@ -317,13 +347,12 @@ static int gather_into(const struct trace *t, const struct phases *fine, struct 
 
 int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x, struct tail_series *out)
 {
-    const char *text = trace_get(t, "period_us");
-    double period = text ? strtod(text, NULL) : 1;
+    double period = tail_period_us(t);
     size_t longest;
     memset(out, 0, sizeof *out);
     x->n_runs = out->n_runs = usable_runs(t, fine, x->begin, &longest);
-    struct binning b = binning_of(x, period > 0 ? period : 1);
-    x->clock_from = x->instant ? x->begin + GROWTH * fmax(0, LONG_US - period) : x->after;
+    struct binning b = binning_of(x, period);
+    x->clock_from = x->instant && !x->uniform ? x->begin + GROWTH * fmax(0, LONG_US - period) : x->after;
     struct samples own;
     out->n_bins = b.n;
     if (room_for(longest, &own))
@@ -339,7 +368,8 @@ int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x
         out->curve[c] = calloc(b.n, sizeof *out->curve[c]);
         bad = bad || !out->value[c] || !out->curve[c];
     }
-    bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, steps, out) || tail_put_reading_right(out, x->after);
+    bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, steps, out) ||
+          (!x->uniform && tail_put_reading_right(out, x->after));
     free(sum);
     free(steps);
     free(scratch);

@@ -119,11 +119,16 @@ static void claim_throttle(const struct trace *t, const struct claim *c)
 static void a_transition_goes_with_its_throttling(void **state)
 {
     (void)state;
-    for (int steps = 0; steps < 2; steps++) {
+    for (int i = 0; i < 3; i++) {
         struct trace t;
         struct phases p;
+        bool steps = i == 1;
         record_all(&t, &p, RUNS);
         p.phases[1].ipc_ratio *= 1.2;
+        if (i == 2) { /* so does a halt */
+            p.phases[1].kind = PHASE_HALT;
+            p.transitions[0].halts = 1;
+        }
         if (!steps)
             p.transitions[0].to_ghz = p.transitions[0].from_ghz = NAN;
         assert_int_equal(cross_check(&t, &(struct kernel_alone){0}, &(struct kernel_alone){0}, false, &p), 0);

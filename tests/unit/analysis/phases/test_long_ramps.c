@@ -21,7 +21,7 @@
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
 
-enum { MODELS = 6, NULLS = 3 };
+enum { MODELS = 6, NULLS = 3, FADES = 24, SCATTERED = 16 };
 #define LONG_US 500e3
 #define WAIT_US 670.0
 #define NEAR_US 2.0
@@ -31,7 +31,8 @@ enum { MODELS = 6, NULLS = 3 };
 struct truth {
     bool counters, reaches_chains; /* throttling slows all code, dependent adds too */
     double high, low, down_us, up_us, ratio, fade_us;
-    double step, step_us; /* of a clock that floats, relative */
+    double step, step_us;                                  /* of a clock that floats, relative */
+    double throttle[2], throttle_us[2], throttle_sigma_us; /* ratios; 0: none */
 };
 
 static void make(struct model *m, const struct truth *t)
@@ -44,13 +45,17 @@ static void make(struct model *m, const struct truth *t)
     for (size_t i = 0; i < m->n_turbo; i++)
         for (size_t level = 0; level < MODEL_LEVELS_MAX; level++)
             m->turbo[i].ghz[level] = level == 2 ? t->low : t->high;
-    m->halt_us = m->halt_sigma_us = m->throttle_sigma_us = m->wait_sigma_us = 0;
+    m->halt_us = m->halt_sigma_us = m->wait_sigma_us = 0;
+    m->throttle_sigma_us = t->throttle_sigma_us;
     m->wait_us = WAIT_US;
     m->release_tau_us = t->up_us;
     m->throttle_distance = t->reaches_chains ? 0 : 75; /* as on Skylake-SP: chains are taken out of reach of it */
     for (size_t i = 0; i < m->n_classes; i++)
         m->classes[i].wait_double = 0;
     up->n_steps = 0;
+    for (int i = 0; i < 2 && t->throttle[i] > 0; i++)
+        up->steps[up->n_steps++] = (struct model_step){
+            .kind = MODEL_STEP_THROTTLE, .ratio = t->throttle[i], .us = t->throttle_us[i]};
     if (t->ratio < 1)
         up->steps[up->n_steps++] = (struct model_step){
             .kind = MODEL_STEP_FADE, .ratio = t->ratio, .tau_us = t->fade_us};
@@ -171,6 +176,59 @@ static void ramps_are_found_as_they_are(void **state)
     }
 }
 
+/* Whether it lasts for ten microseconds or for longer than a short recording by orders of magnitude. */
+static void fades_of_any_length_are_found(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 5, 0x66616465u); /* "fade" */
+    for (unsigned i = 0; i < rng_rounds(FADES); i++) {
+        struct truth t = {.counters = i % 2, .up_us = 1e5};
+        struct switches_seen seen;
+        struct transition_summary sum;
+        t.high = t.low = rng_range(&r, 2.5, 5);
+        t.ratio = rng_range(&r, 0.5, 0.9);
+        t.fade_us = rng_log(&r, 10, 150e3);
+        measure(&t, true, 0, i + 1, &seen);
+        transition_summarize(&seen.result.trace, &seen.phases, &sum);
+        const struct phase *ramp = ramp_of(&seen.phases);
+        bool over = t.fade_us * log((1 - t.ratio) / 0.001) < 0.95 * seen.setup.observe_us;
+        bool good = ramp && contains(&ramp->rate_ramp.tau_us, t.fade_us, 0.02 * t.fade_us) &&
+                    contains(&ramp->rate_ramp.begin_us, 0, NEAR_US) && !(ramp->clock_ramp.tau_us.value > 0) &&
+                    (!over || (seen.phases.n_transitions == 1 && sum.kind == SWITCH_THROTTLE_ONLY));
+        if (!good) {
+            rig_show_phases(&seen.phases);
+            fail_msg("model %u: counters %d, rate from %.3f tau %.1f", i, t.counters, t.ratio, t.fade_us);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* Throttling that ends at another time in each repetition makes a curve of the mean. */
+static void scattered_throttling_is_no_ramp(void **state)
+{
+    (void)state;
+    struct rng r;
+    rng_init(&r, 6, 0x66616465u);
+    for (unsigned i = 0; i < rng_rounds(SCATTERED); i++) {
+        struct truth t = {.counters = i % 2, .ratio = 1, .up_us = 1e5};
+        struct switches_seen seen;
+        t.high = t.low = rng_range(&r, 2.5, 5);
+        t.throttle[0] = rng_range(&r, 0.2, 0.5);
+        t.throttle[1] = i % 4 < 2 ? 0 : rng_range(&r, 0.55, 0.8);
+        t.throttle_us[0] = rng_log(&r, 8, 60);
+        t.throttle_us[1] = rng_log(&r, 8, 60);
+        t.throttle_sigma_us = rng_range(&r, 0.1, 0.33) * fmin(t.throttle_us[0], t.throttle_us[1]);
+        measure(&t, true, 0, i + 1, &seen);
+        if (ramp_of(&seen.phases)) {
+            rig_show_phases(&seen.phases);
+            fail_msg("model %u: %.2f for %.1f us, %.2f for %.1f us, +- %.1f us", i, t.throttle[0], t.throttle_us[0],
+                     t.throttle[1], t.throttle_us[1], t.throttle_sigma_us);
+        }
+        switches_free(&seen);
+    }
+}
+
 /* A clock that moves in steps of 3 % every few hundred milliseconds is what this computer's does. */
 static void a_floating_clock_is_no_ramp(void **state)
 {
@@ -277,6 +335,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ramps_are_found_as_they_are),
+        cmocka_unit_test(fades_of_any_length_are_found),
+        cmocka_unit_test(scattered_throttling_is_no_ramp),
         cmocka_unit_test(a_floating_clock_is_no_ramp),
         cmocka_unit_test(chains_alone_do_not_tell_the_clock_from_throttling_of_all),
         cmocka_unit_test(what_is_not_over_is_observed_for_longer),
