@@ -228,6 +228,12 @@ static void wake_warn(struct wake_series *s, struct wake_stages *out)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
                  "%zu of %zu points are on no stage's level: first_us does not change in stages, or was disturbed",
                  out->discarded, out->points);
+    if (out->detectable_ratio > WAKE_SCATTERS)
+        snprintf(
+            out->warning[out->n_warnings++], WAKE_TEXT_MAX,
+            "first_us scatters so much that stages less than a factor of %.2g apart are not seen; repeat on a less "
+            "busy machine",
+            out->detectable_ratio);
     if (out->n > 1 && (double)out->mixed > 2 * most * (double)out->points)
         snprintf(out->warning[out->n_warnings++], WAKE_TEXT_MAX,
                  "%zu of %zu points are on the level of the neighboring stage: the idle times were not exact, or the "

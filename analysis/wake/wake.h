@@ -23,6 +23,8 @@ enum {
     WAKE_TEXT_MAX = 200
 };
 
+#define WAKE_SCATTERS 3.0 /* detectable_ratio beyond which a single stage says little: a warning tells */
+
 struct wake_stage {
     struct estimate first_us;     /* median, its 95 % limits from the order statistics */
     struct estimate idle_from_us; /* without limits for the first stage, which begins with the smallest idle time */

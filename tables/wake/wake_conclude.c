@@ -79,7 +79,11 @@ static void tell_stages(FILE *out, const char *key, const char *what, const stru
     char text[2][ESTIMATE_TEXT_MAX], unit[40] = "tile units (AMX)";
     if (strcmp(key, "amx"))
         snprintf(unit, sizeof unit, "%s-bit units", key);
-    if (s->n == 1 && s->n_warnings)
+    if (s->n == 1 && s->detectable_ratio > WAKE_SCATTERS)
+        fprintf(out,
+                "%s: %s a time that scatters too much to tell stages (see the plot); repeat on a less busy machine.\n",
+                unit, what);
+    else if (s->n == 1 && s->n_warnings)
         fprintf(out, "%s: %s a time that changes gradually, or was disturbed: no stages (see the plot).\n", unit, what);
     else if (s->n == 1)
         fprintf(out, "%s: %s %s us, however long they were idle; a factor of %.2g would have been detected.\n", unit,

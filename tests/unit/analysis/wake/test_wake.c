@@ -204,6 +204,24 @@ static void drift_is_no_stage(void **state)
     assert_int_equal(s.n_warnings, 0);
 }
 
+/* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is told, and it says so. */
+static void scatter_is_told(void **state)
+{
+    (void)state;
+    struct wake_point p[96];
+    struct wake_stages s;
+    char why[200];
+    struct rng r;
+    rng_init(&r, 1, 2);
+    for (size_t i = 0; i < 96; i++)
+        p[i] = (struct wake_point){(double)(i + 1), rng_log(&r, 0.06, 90)};
+    assert_int_equal(wake_find(p, 96, &s, why, sizeof why), 0);
+    assert_int_equal(s.n, 1);
+    assert_true(s.detectable_ratio > WAKE_SCATTERS);
+    assert_int_equal(s.n_warnings, 1);
+    assert_non_null(strstr(s.warning[0], "scatters so much"));
+}
+
 /* ---- held exactly (tests/golden/) ---- */
 
 static void write_estimate(FILE *out, const char *name, struct estimate e)
@@ -279,7 +297,7 @@ int main(void)
         cmocka_unit_test(random_models_are_found), cmocka_unit_test(gradual_changes_are_told),
         cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(outliers_do_not_blind),
         cmocka_unit_test(a_level_may_come_back),   cmocka_unit_test(drift_is_no_stage),
-        cmocka_unit_test(stages_stay_as_they_are),
+        cmocka_unit_test(scatter_is_told),         cmocka_unit_test(stages_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
