@@ -397,7 +397,7 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     table_put_text(&t, "kernel", "pause");
     table_put_number(&t, "active_cores", 4);
     table_put_text(&t, "mode", "automatic");
-    table_put_number(&t, "watts", 0.0001);
+    table_put_limits(&t, "watts", 0.0001, NAN, 0.02);
     char *text = table_text_of(&t);
     assert_non_null(strstr(
         text, "<th scope=\"row\">512fma</th><td class=\"number\">2.10</td><td class=\"number\">4</td><td>fixed</td>"
@@ -406,7 +406,8 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     assert_non_null(strstr(
         text,
         "<td class=\"absent\" title=\"not measured\">\xE2\x80\x93</td><td class=\"number\">4</td><td>automatic</td>"
-        "<td class=\"number\">0.00</td>"));
+        "<td class=\"number\" title=\"95 % limits: to 0.02 W\">0.00 <span "
+        "class=\"limits\">[\xE2\x80\x93,&nbsp;0.02]</span></td>"));
     assert_null(strstr(text, "_lo"));
     assert_null(strstr(text, "nan"));
     assert_non_null(strstr(text, "No row has a value of: energy per operation, n</p>"));
