@@ -16,7 +16,7 @@ int wake_chart(const struct wake_point *points, size_t n, const struct wake_stag
     snprintf(c->title, sizeof c->title, "First use after idle%s%.40s", source->unit != NULL ? ": " : "",
              source->unit != NULL ? source->unit : "");
     snprintf(c->subtitle, sizeof c->subtitle, "%.140s", source->cpu != NULL ? source->cpu : "");
-    struct chart_panel *panel = chart_add_panel(c, CHART_LINES, "", "idle before [us]", "first use [us]");
+    struct chart_panel *panel = chart_add_panel(c, CHART_LINES, "", "idle before (\xC2\xB5s)", "first use (\xC2\xB5s)");
     struct chart_series *seen = panel != NULL ? chart_series(c, panel, "recorded") : NULL;
     if (seen == NULL)
         return error_line(why, size, "out of memory");
