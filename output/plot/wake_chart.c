@@ -22,7 +22,6 @@ int wake_chart(const struct wake_point *points, size_t n, const struct wake_stag
         return error_line(why, size, "out of memory");
     panel->log_x = panel->log_y = true;
     panel->height = 360;
-    seen->faint = true;
     seen->line = false;
     seen->colour = CHART_MUTED;
     size_t every = n / POINTS_DRAWN + 1;
@@ -38,7 +37,7 @@ int wake_chart(const struct wake_point *points, size_t n, const struct wake_stag
     struct chart_series *stages = chart_series(c, panel, "stages");
     if (stages == NULL)
         return error_line(why, size, "out of memory");
-    stages->line = true;
+    stages->line = stages->strong = true;
     stages->mark = -1;
     for (size_t i = 0; i < s->n; i++) {
         const struct wake_stage *stage = &s->stage[i];
