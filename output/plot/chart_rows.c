@@ -186,9 +186,12 @@ void chart_bars_draw(const struct canvas *k, const struct chart_panel *p, const 
         chart_plot(k, &n, "$bars using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1.0 noborder");
     if (any_bar(p, BAR_HATCHED))
         chart_plot(k, &n, "$hatched using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs pattern 4 noborder");
-    if (limits)
-        chart_plot(k, &n, "$limits using 3:2:($4-$3):(0) with vectors nohead lw 1.6 lc rgb '%s'",
-                   plot_colours[PLOT_INK].plain);
+    if (any_bar(p, BAR_DOT))
+        chart_plot(k, &n, "$dots using 1:2 with points pt 7 ps 1.2 lc rgb '%s'", plot_colours[PLOT_PAPER].plain);
+    /* a rim: on a dark page the ink is as light as the bars */
+    for (int rim = 1; limits && rim >= 0; rim--)
+        chart_plot(k, &n, "$limits using 3:2:($4-$3):(0) with vectors nohead lw %s lc rgb '%s'", rim ? "3.6" : "1.6",
+                   plot_colours[rim ? PLOT_PAPER : PLOT_INK].plain);
     if (any_bar(p, BAR_DOT))
         chart_plot(k, &n, "$dots using 1:2:3 with points pt 7 ps 0.9 lc rgb variable");
     fputs("\nset grid ytics\nset ytics scale 0.5\n", k->out);

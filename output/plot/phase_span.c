@@ -3,13 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "output/plot/plot_colours.h"
 #include "util/text_list.h"
-
-static const unsigned kind_colour[] = {
-    [PHASE_STEADY] = 0xe7f3e4, [PHASE_THROTTLE] = 0xfce0bd, [PHASE_HALT] = 0xf3b9b6,
-    [PHASE_SLOW] = 0xd3e3f6,   [PHASE_RAMP] = 0xe3d9f2,     [PHASE_UNKNOWN] = 0xdedede,
-};
 
 static void phase_span_names(const struct phase *p, char *full, char *brief, size_t size)
 {
@@ -42,7 +39,9 @@ static void phase_span_told(const struct phase *p, char *out, size_t size)
 
 void phase_span_add(struct chart *c, const struct phase *p, double end_us, double unit_us)
 {
-    struct chart_span span = {.from = p->start_us / unit_us, .to = end_us / unit_us, .colour = kind_colour[p->kind]};
+    struct chart_span span = {.from = p->start_us / unit_us,
+                              .to = end_us / unit_us,
+                              .colour = (unsigned)strtoul(plot_colours[PLOT_PHASE + p->kind].plain + 1, NULL, 16)};
     phase_span_names(p, span.text, span.kind, sizeof span.text);
     phase_span_told(p, span.told, sizeof span.told);
     chart_add_span(c, &span);

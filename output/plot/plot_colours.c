@@ -15,4 +15,10 @@ const struct plot_colour plot_colours[PLOT_N_COLOURS] = {
     [PLOT_SERIES + 4] = {"#8a6d00", "--series-4"},
     [PLOT_SERIES + 5] = {"#2b87bd", "--series-5"},
     [PLOT_SERIES + 6] = {"#4b5058", "--series-6"},
+    [PLOT_PHASE + PHASE_STEADY] = {"#e7f3e4", "--steady"},
+    [PLOT_PHASE + PHASE_THROTTLE] = {"#fce0bd", "--throttle"},
+    [PLOT_PHASE + PHASE_HALT] = {"#f6c6c3", "--halt"},
+    [PLOT_PHASE + PHASE_SLOW] = {"#d3e3f6", "--slow"},
+    [PLOT_PHASE + PHASE_RAMP] = {"#e3d9f2", "--ramp"},
+    [PLOT_PHASE + PHASE_UNKNOWN] = {"#dedede", "--unknown"},
 };

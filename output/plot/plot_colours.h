@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "analysis/phases/phases.h"
 #include "tables/table/chart.h"
 
 struct plot_colour {
@@ -13,5 +14,6 @@ struct plot_colour {
     const char *variable; /* "--series-0" */
 };
 enum plot_colour_name { PLOT_INK, PLOT_MUTED, PLOT_GRID, PLOT_PAPER, PLOT_HATCH, PLOT_WARNING, PLOT_SERIES };
-enum { PLOT_N_SERIES = CHART_COLOURS, PLOT_N_COLOURS = PLOT_SERIES + PLOT_N_SERIES };
+enum { PLOT_N_SERIES = CHART_COLOURS, PLOT_PHASE = PLOT_SERIES + PLOT_N_SERIES }; /* + enum phase_kind */
+enum { PLOT_N_COLOURS = PLOT_PHASE + PHASE_UNKNOWN + 1 };
 extern const struct plot_colour plot_colours[PLOT_N_COLOURS];

@@ -16,13 +16,12 @@ int wake_chart(const struct wake_point *points, size_t n, const struct wake_stag
     snprintf(c->title, sizeof c->title, "First use after idle%s%.40s", source->unit != NULL ? ": " : "",
              source->unit != NULL ? source->unit : "");
     snprintf(c->subtitle, sizeof c->subtitle, "%.140s", source->cpu != NULL ? source->cpu : "");
-    struct chart_panel *panel = chart_add_panel(c, CHART_LINES, "", "idle before [us]", "first use [us]");
+    struct chart_panel *panel = chart_add_panel(c, CHART_LINES, "", "idle before (\xC2\xB5s)", "first use (\xC2\xB5s)");
     struct chart_series *seen = panel != NULL ? chart_series(c, panel, "recorded") : NULL;
     if (seen == NULL)
         return error_line(why, size, "out of memory");
     panel->log_x = panel->log_y = true;
     panel->height = 360;
-    seen->faint = true;
     seen->line = false;
     seen->colour = CHART_MUTED;
     size_t every = n / POINTS_DRAWN + 1;
@@ -38,7 +37,7 @@ int wake_chart(const struct wake_point *points, size_t n, const struct wake_stag
     struct chart_series *stages = chart_series(c, panel, "stages");
     if (stages == NULL)
         return error_line(why, size, "out of memory");
-    stages->line = true;
+    stages->line = stages->strong = true;
     stages->mark = -1;
     for (size_t i = 0; i < s->n; i++) {
         const struct wake_stage *stage = &s->stage[i];

@@ -152,14 +152,20 @@ static void report_table_told(FILE *out, const struct table *t, size_t row, cons
     fputs("\"", out);
 }
 
+static void report_table_limit(FILE *out, const struct table_column *c, double limit)
+{
+    if (isfinite(limit))
+        report_table_number(out, c, limit);
+    else
+        fputs("\xE2\x80\x93", out);
+}
+
 static void report_table_limits(FILE *out, const struct table_column *c, double lo, double hi)
 {
     fputs(" <span class=\"limits\">[", out);
-    if (isfinite(lo))
-        report_table_number(out, c, lo);
+    report_table_limit(out, c, lo);
     fputs(",&nbsp;", out);
-    if (isfinite(hi))
-        report_table_number(out, c, hi);
+    report_table_limit(out, c, hi);
     fputs("]</span>", out);
 }
 

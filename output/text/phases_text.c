@@ -9,6 +9,7 @@
 
 #include "util/plain_text.h"
 #include "util/screen_text.h"
+#include "util/text_list.h"
 
 enum {
     INDENT = 13,       /* where the text behind a heading begins */
@@ -383,6 +384,22 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
     paragraph(s, "", "%s; all of them are in the JSON (--json FILE)", text);
 }
 
+/* A column that is not there is not taken for one that was not measured. */
+static void tell_left_out(const struct screen *s, const struct phases *p, const struct phase_columns *c)
+{
+    const struct {
+        bool left_out;
+        const char *name;
+    } columns[] = {
+        {!c->ratio, "ratio"}, {!c->level, "level"}, {!c->volts && any_volts(p), "volts"}, {!c->runs, "runs"}};
+    char text[100] = "";
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].left_out)
+            text_list_add(text, sizeof text, ", ", "%s", columns[i].name);
+    if (text[0] != '\0')
+        paragraph(s, "Left out", "%s (no room)", text);
+}
+
 static void phases_text_phases(const struct screen *s, const struct phases *p)
 {
     size_t shown = p->n_phases > PHASES_WHOLE ? PHASES_SHOWN : p->n_phases;
@@ -397,6 +414,7 @@ static void phases_text_phases(const struct screen *s, const struct phases *p)
     }
     if (shown < p->n_phases)
         print_rest_of_phases(s, p, shown);
+    tell_left_out(s, p, &c);
 }
 
 static void print_transitions(const struct screen *s, const struct phases *p)

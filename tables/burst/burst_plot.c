@@ -31,8 +31,10 @@ static void fill_losses(const struct table *t, const char *kernel, struct chart_
         cell->value = 100 * loss.value;
         if (loss.lo > 0)
             snprintf(cell->text, sizeof cell->text, "%.2g", 100 * loss.value);
-        else
+        else {
             snprintf(cell->text, sizeof cell->text, "< %.2g", fmax(100 * loss.hi, 0.01));
+            snprintf(p->note, sizeof p->note, "<: no loss is told from 0; it is below this 95 %% limit.");
+        }
     }
 }
 
@@ -50,7 +52,7 @@ void burst_plot(const struct table *t, struct chart *c)
         if (!p)
             break;
         add_line_names(t, kernels.name[i], c, p);
-        snprintf(p->scale_label, sizeof p->scale_label, "loss of other code, %%");
+        snprintf(p->scale_label, sizeof p->scale_label, "loss of other code, %%; hatched: not measured");
         p->scale_hi = most;
         chart_make_cells(c, p);
         if (!c->failed)

@@ -31,7 +31,7 @@ static void cores_map(const struct table *t, struct chart *c, const char *column
     for (size_t row = 0; row < t->n_rows; row++)
         chart_name(c, &cpus, chart_key(t, row, "cpu", key, sizeof key));
     for (size_t first = 0; first < cpus.n; first += COLUMNS_MAX) {
-        struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title, "CPU", "");
+        struct chart_panel *p = chart_add_panel(c, CHART_CELLS, title, "", "CPU");
         if (!p)
             break;
         for (size_t i = first; i < cpus.n && i < first + COLUMNS_MAX; i++)

@@ -116,12 +116,11 @@ void wake_findings(FILE *out, const struct table *t)
 
 static void wake_panel(const struct table *t, struct chart *c, const char *column, const char *title)
 {
-    struct chart_panel *p = chart_add_panel(c, CHART_LINES, title, "idle before (us)", "us");
+    struct chart_panel *p = chart_add_panel(c, CHART_LINES, title, "idle before (\xC2\xB5s)", "\xC2\xB5s");
     char name[CHART_NAME_MAX];
     if (!p)
         return;
-    p->log_x = true;
-    p->log_y = strcmp(column, "first_us") != 0 || chart_largest(t, column) > 1; /* a decade at least, or no tics */
+    p->log_x = p->log_y = true;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate e = estimates_of_table(t, row, column);
         const char *unit = table_text(t, row, "unit");

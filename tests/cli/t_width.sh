@@ -25,6 +25,17 @@ for columns in 60 72 80 140; do
         verdict "COLUMNS=$columns: $job" test "$status" -eq 0 -a "$(widest)" -le "$columns"
     done
 done
+for columns in 60 80 140; do
+    COLUMNS=$columns "$CHARACTERIZE" --transition 128fma:512fma $model --json x.json >"$out"
+    said=$(sed -n 's/^Left out  *//p' "$out")
+    case $columns in
+    60) expected="ratio, level, volts, runs (no room)" ;;
+    80) expected="runs (no room)" ;;
+    *) expected="" ;;
+    esac
+    rm -f x.json
+    verdict "COLUMNS=$columns: left out of the list of phases: ${said:-nothing}" test "$said" = "$expected"
+done
 for columns in 60 140; do
     COLUMNS=$columns "$CHARACTERIZE" --table overhead --brief $model --output "out$columns" >"$out"
 done

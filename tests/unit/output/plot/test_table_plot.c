@@ -454,6 +454,25 @@ static void without_gnuplot_the_reason_is_told(void **state)
     table_free(&t);
 }
 
+static void stages_are_seen_among_recorded_points(void **state)
+{
+    enum { N = 100 };
+    struct wake_point points[N];
+    struct wake_stages stages = {.n = 1, .stage[0] = {.first_us.value = 10, .idle_from_us.value = 1}};
+    struct wake_source source = {0};
+    struct chart c;
+    char why[300] = "";
+    (void)state;
+    for (int i = 0; i < N; i++)
+        points[i] = (struct wake_point){i + 1, 10 + i % 3};
+    int status = wake_chart(points, N, &stages, &source, &c, why, sizeof why);
+    char *script = chart_text(&c, status, why);
+    assert_non_null(strstr(script, "$s0 using 1:2 with points pt 7 ps 0.35"));
+    assert_non_null(strstr(script, "$s1 using 1:2 with lines lw 3.5"));
+    assert_non_null(strstr(script, "first use (\xC2\xB5s)"));
+    free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +492,7 @@ int main(void)
         cmocka_unit_test(colours_keep_order_and_contrast),
         cmocka_unit_test(cells_without_a_latency_have_their_signs),
         cmocka_unit_test(without_gnuplot_the_reason_is_told),
+        cmocka_unit_test(stages_are_seen_among_recorded_points),
     };
     return cmocka_run_group_tests_name("table plots", tests, NULL, NULL);
 }

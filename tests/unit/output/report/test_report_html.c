@@ -397,7 +397,7 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     table_put_text(&t, "kernel", "pause");
     table_put_number(&t, "active_cores", 4);
     table_put_text(&t, "mode", "automatic");
-    table_put_number(&t, "watts", 0.0001);
+    table_put_limits(&t, "watts", 0.0001, NAN, 0.02);
     char *text = table_text_of(&t);
     assert_non_null(strstr(
         text, "<th scope=\"row\">512fma</th><td class=\"number\">2.10</td><td class=\"number\">4</td><td>fixed</td>"
@@ -406,7 +406,8 @@ static void values_have_their_limits_and_absent_ones_a_dash(void **state)
     assert_non_null(strstr(
         text,
         "<td class=\"absent\" title=\"not measured\">\xE2\x80\x93</td><td class=\"number\">4</td><td>automatic</td>"
-        "<td class=\"number\">0.00</td>"));
+        "<td class=\"number\" title=\"95 % limits: to 0.02 W\">0.00 <span "
+        "class=\"limits\">[\xE2\x80\x93,&nbsp;0.02]</span></td>"));
     assert_null(strstr(text, "_lo"));
     assert_null(strstr(text, "nan"));
     assert_non_null(strstr(text, "No row has a value of: energy per operation, n</p>"));
@@ -528,7 +529,7 @@ static void what_is_not_there_is_named(void **state)
     folder_remove(folder);
 }
 
-/* A style sheet that names other colours for the series than the plots have would not recolour them. */
+/* A style sheet that names other colours for series and phases than the plots have would not recolour them. */
 static void colours_of_plots_are_those_of_the_style(void **state)
 {
     (void)state;
@@ -538,6 +539,56 @@ static void colours_of_plots_are_those_of_the_style(void **state)
         if (!strstr(words.style.text, line))
             fail_msg("%s", line);
     }
+}
+
+static double luminance(unsigned colour)
+{
+    static const double weights[] = {0.0722, 0.7152, 0.2126};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double part = (colour >> 8 * i & 255) / 255.0;
+        sum += weights[i] * (part <= 0.03928 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+/* WCAG 2.1: from 1 to 21. */
+static double contrast(unsigned a, unsigned b)
+{
+    double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+/* A colour of the page in the light, or (from the style's second list of them) in the dark. */
+static unsigned colour_of_page(const char *variable, bool dark)
+{
+    char name[40];
+    const char *list = dark ? strstr(words.style.text, "prefers-color-scheme:dark") : words.style.text;
+    assert_non_null(list);
+    snprintf(name, sizeof name, "%s: #", variable);
+    const char *colour = strstr(list, name), *end = strstr(list, "\n}\n");
+    if (!colour || colour > end)
+        fail_msg("%s has no colour in the %s", variable, dark ? "dark" : "light");
+    colour += strlen(name);
+    unsigned value = (unsigned)strtoul(colour, NULL, 16);
+    return strspn(colour, "0123456789abcdef") == 6
+               ? value
+               : (value >> 8) * 0x110000 + (value >> 4 & 15) * 0x1100 + (value & 15) * 0x11;
+}
+
+/* The curves of a trace (four at most have colours of their own) and its words cross phases of all kinds. */
+static void curves_stand_out_from_phases(void **state)
+{
+    static const int drawn[] = {PLOT_INK, PLOT_MUTED, PLOT_SERIES, PLOT_SERIES + 1, PLOT_SERIES + 2, PLOT_SERIES + 3};
+    (void)state;
+    for (int dark = 0; dark < 2; dark++)
+        for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++)
+            for (int phase = PLOT_PHASE; phase < PLOT_N_COLOURS; phase++) {
+                const char *above = plot_colours[drawn[i]].variable, *below = plot_colours[phase].variable;
+                double c = contrast(colour_of_page(above, dark), colour_of_page(below, dark));
+                if (c < 3)
+                    fail_msg("%s on %s in the %s: %.2f", above, below, dark ? "dark" : "light", c);
+            }
 }
 
 int main(void)
@@ -551,6 +602,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(colours_of_plots_are_those_of_the_style),
+        cmocka_unit_test(curves_stand_out_from_phases),
         cmocka_unit_test(the_page_is_well_formed_and_alone),
         cmocka_unit_test(pages_beside_it_are_linked),
         cmocka_unit_test(nasty_texts_do_no_harm),
