@@ -2,8 +2,10 @@
 #include "tests/support/strict_memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@ bool strict_memory_failed(void)
 
 #define PLAIN __attribute__((no_instrument_function))
 #define MARK UINT64_C(0x7374726963746d65)
+#define MARK_OWN UINT64_C(0x7374726963746f77) /* of what this library allocated itself */
 
 enum { BEFORE = 16, BEHIND = 256, FILL = 0xff };
 
@@ -57,11 +60,20 @@ PLAIN bool strict_memory_failed(void)
     return has_failed;
 }
 
+/* Blocks of this library that are not given back, of all threads; the process whose they are. */
+static atomic_long n_own;
+static pid_t owner;
+
+PLAIN static bool is_own(const void *caller)
+{
+    return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
+}
+
 /* Whether it is the first of the kind that is to fail. */
 PLAIN static bool is_to_fail(const void *caller, size_t size)
 {
-    const uintptr_t at = (uintptr_t)caller, kind = at ^ (uintptr_t)size << 32;
-    if (fails_at == 0 || has_failed || at < (uintptr_t)__ehdr_start || at >= (uintptr_t)_end)
+    const uintptr_t kind = (uintptr_t)caller ^ (uintptr_t)size << 32;
+    if (fails_at == 0 || has_failed || !is_own(caller))
         return false;
     for (unsigned long i = 0; i < n_kinds; i++)
         if (kinds[i] == kind)
@@ -79,7 +91,8 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
         errno = ENOMEM;
         return NULL;
     }
-    *h = (struct head){size, MARK};
+    *h = (struct head){size, is_own(caller) ? MARK_OWN : MARK};
+    n_own += is_own(caller);
     char *block = (char *)h + BEFORE;
     memset(block, fill, size);
     memset(block + size, FILL, BEHIND);
@@ -89,7 +102,7 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
 PLAIN static struct head *head_of(void *block)
 {
     struct head *h = (struct head *)((char *)block - BEFORE);
-    return h->mark == MARK ? h : NULL;
+    return h->mark == MARK || h->mark == MARK_OWN ? h : NULL;
 }
 
 PLAIN static void expect_untouched(const struct head *h)
@@ -110,6 +123,7 @@ PLAIN void free(void *block)
     struct head *h = block != NULL ? head_of(block) : NULL;
     if (h != NULL) {
         expect_untouched(h);
+        n_own -= h->mark == MARK_OWN;
         memset(h, FILL, BEFORE + h->size);
     }
     __libc_free(h != NULL ? (void *)h : block);
@@ -138,6 +152,40 @@ PLAIN void *realloc(void *block, size_t size)
         free(block);
     }
     return moved;
+}
+
+/* The C library's own would be told from this library's by nobody. */
+PLAIN char *strndup(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most);
+    char *copy = take(__builtin_return_address(0), length + 1, FILL);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+PLAIN char *strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = take(__builtin_return_address(0), size, FILL);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+PLAIN __attribute__((constructor)) static void begin_counting(void)
+{
+    owner = getpid();
+}
+
+/* A test that ends well has given back what was allocated; children end with what they took over. */
+PLAIN __attribute__((destructor)) static void expect_all_back(void)
+{
+    if (n_own == 0 || getpid() != owner)
+        return;
+    fflush(NULL);
+    dprintf(STDERR_FILENO, "strict_memory: %ld allocations of the tested code were not given back\n", (long)n_own);
+    _exit(1);
 }
 
 #endif
