@@ -180,7 +180,8 @@ static void what_is_counted_stands(void **state)
 }
 
 /* Half of the rate is missing, by the ratio that is told or else by the IPC. Of that a switch at which all is held
- * explains part, most (two fifths), or all (three quarters); what is less than a tenth of the full rate it does not count. */
+ * explains part, most (two fifths), or all (three quarters); what is less than a tenth of the full rate does not
+ * count. */
 static void how_much_a_switch_explains(void **state)
 {
     (void)state;
