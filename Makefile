@@ -141,7 +141,7 @@ test-deep: all unit
 N ?= 100
 SEED ?= 1
 mutants: unit
-	+$(MAKE) BUILD=build-calls OUT=build-calls CFLAGS='-O1 -g1 -Wno-format-truncation -finstrument-functions' unit
+	+$(MAKE) BUILD=build-calls OUT=build-calls CFLAGS='-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized -finstrument-functions' unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## golden         rewrite tests/golden, after an intended change to the expected output

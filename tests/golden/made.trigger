@@ -226,3 +226,47 @@ No lower frequency was seen on 9 active cores after bursts of up to 100 us of 1 
 No lower frequency was seen on 10 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
 No lower frequency was seen on 11 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
 No lower frequency was seen on 12 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+== Counts: nothing after bursts of different lengths, the shortest first; undecided at first
+row 1:
+row 2:
+row 3:
+What triggers a license level
+
+Instructions before a level is requested
+kernel  cores  triggers   instructions needed  spread, %  GHz  n
+a           2  undecided                    -          -    -  -
+b           2  nothing                      -          -    -  -
+c           2  nothing                      -          -    -  -
+nothing: no change was seen after bursts of up to 100 us at this number of active cores
+undecided: by its limits the frequency may be below that of plain code; no level is given
+picture
+== Counts: all ask for a level
+row 1:
+What triggers a license level
+
+Instructions before a level is requested
+kernel  cores  triggers  instructions needed  spread, %  GHz  n
+a           2  level 1             9 [8, 10]          -    -  -
+a triggers level 1 after 9 instructions (95 %: 8 to 10) on 2 active cores.
+picture
+  bars: Instructions until a level is triggered; x 'instructions' log; y ''
+    dot a, level 1: 0 to 9 [8, 10], colour 0, lane 0 of 1, '9'
+== Mixtures first of all; one of nothing, and two kernels that are none
+row 1:
+row 2:
+row 3:
+What triggers a license level
+
+Mixtures of two kernels
+kernel  mixed with  cores  triggers  alone: level  the other: level
+256fma  512or           2  level 1              1                 0
+512fma  -               2  level 1              2                 -
+
+Code on registers whose upper halves are dirty
+left dirty by  code   cores  triggers  GHz  rate against clean registers
+256fma-dirty   64add      2  level 1     -                             -
+64add after 256fma-dirty runs at level 1 on 2 active cores.
+picture
+  cells: License level triggered by mixtures; x ''; y ''; scale 'level; hatched: unknown' 0 to 2
+    columns: one alone, other alone, mixed
+    256fma and 512or: 1 1 0 0 1 1

@@ -9,3 +9,9 @@
 /* One line for each phase, level, transition, step of the voltage, discarded repetition and warning. What was not
  * measured is left out. */
 void phases_lines_write(FILE *out, const struct phases *p);
+/*
+ * In one line, for many recordings: how many repetitions, levels, changes and warnings; the first letter of the kind of
+ * each phase; and sums over the phases, changes and levels of each value that is known and of the widths of its limits.
+ * One value that differs makes a sum differ.
+ */
+void phases_lines_sum(FILE *out, const struct phases *p);

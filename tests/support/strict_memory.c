@@ -2,8 +2,10 @@
 #include "tests/support/strict_memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@ bool strict_memory_failed(void)
 
 #define PLAIN __attribute__((no_instrument_function))
 #define MARK UINT64_C(0x7374726963746d65)
+#define MARK_OWN UINT64_C(0x7374726963746f77) /* of what this library allocated itself */
 
 enum { BEFORE = 16, BEHIND = 256, FILL = 0xff };
 
@@ -41,6 +44,7 @@ enum { KINDS_MOST = 4096 };
 static _Thread_local uintptr_t kinds[KINDS_MOST];
 static _Thread_local unsigned long n_kinds, fails_at;
 static _Thread_local bool has_failed;
+static atomic_bool out_of_memory; /* it was, or may have been: what is lost then is not looked at */
 /* This library, by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -48,6 +52,7 @@ extern const char _end[] __attribute__((visibility("hidden")));
 PLAIN void strict_memory_fail(unsigned long n)
 {
     fails_at = n;
+    out_of_memory = out_of_memory || n > 0;
     n_kinds = 0;
     has_failed = false;
 }
@@ -57,11 +62,20 @@ PLAIN bool strict_memory_failed(void)
     return has_failed;
 }
 
+/* Blocks of this library that are not given back, of all threads; the process whose they are. */
+static atomic_long n_own;
+static pid_t owner;
+
+PLAIN static bool is_own(const void *caller)
+{
+    return (uintptr_t)caller >= (uintptr_t)__ehdr_start && (uintptr_t)caller < (uintptr_t)_end;
+}
+
 /* Whether it is the first of the kind that is to fail. */
 PLAIN static bool is_to_fail(const void *caller, size_t size)
 {
-    const uintptr_t at = (uintptr_t)caller, kind = at ^ (uintptr_t)size << 32;
-    if (fails_at == 0 || has_failed || at < (uintptr_t)__ehdr_start || at >= (uintptr_t)_end)
+    const uintptr_t kind = (uintptr_t)caller ^ (uintptr_t)size << 32;
+    if (fails_at == 0 || has_failed || !is_own(caller))
         return false;
     for (unsigned long i = 0; i < n_kinds; i++)
         if (kinds[i] == kind)
@@ -79,7 +93,8 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
         errno = ENOMEM;
         return NULL;
     }
-    *h = (struct head){size, MARK};
+    *h = (struct head){size, is_own(caller) ? MARK_OWN : MARK};
+    n_own += is_own(caller);
     char *block = (char *)h + BEFORE;
     memset(block, fill, size);
     memset(block + size, FILL, BEHIND);
@@ -89,7 +104,7 @@ PLAIN static void *take(const void *caller, size_t size, int fill)
 PLAIN static struct head *head_of(void *block)
 {
     struct head *h = (struct head *)((char *)block - BEFORE);
-    return h->mark == MARK ? h : NULL;
+    return h->mark == MARK || h->mark == MARK_OWN ? h : NULL;
 }
 
 PLAIN static void expect_untouched(const struct head *h)
@@ -110,6 +125,7 @@ PLAIN void free(void *block)
     struct head *h = block != NULL ? head_of(block) : NULL;
     if (h != NULL) {
         expect_untouched(h);
+        n_own -= h->mark == MARK_OWN;
         memset(h, FILL, BEFORE + h->size);
     }
     __libc_free(h != NULL ? (void *)h : block);
@@ -138,6 +154,45 @@ PLAIN void *realloc(void *block, size_t size)
         free(block);
     }
     return moved;
+}
+
+/* The C library's own would count as its, not as this library's. They do not fail. */
+PLAIN static char *strict_copy(const void *caller, const char *text, size_t length)
+{
+    unsigned long at = fails_at;
+    fails_at = 0;
+    char *copy = take(caller, length + 1, FILL);
+    fails_at = at;
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+PLAIN char *strndup(const char *text, size_t most)
+{
+    return strict_copy(__builtin_return_address(0), text, strnlen(text, most));
+}
+
+PLAIN char *strdup(const char *text)
+{
+    return strict_copy(__builtin_return_address(0), text, strlen(text));
+}
+
+PLAIN __attribute__((constructor)) static void begin_counting(void)
+{
+    owner = getpid();
+}
+
+/* A test that ends well has given back what was allocated; children end with what they took over. */
+PLAIN __attribute__((destructor)) static void expect_all_back(void)
+{
+    if (n_own == 0 || out_of_memory || getpid() != owner)
+        return;
+    fflush(NULL);
+    dprintf(STDERR_FILENO, "strict_memory: %ld allocations of the tested code were not given back\n", (long)n_own);
+    _exit(1);
 }
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * The memory of unit tests, which takes the place of the C library's: what is allocated is full of bytes 255 (NaN as a
  * number, far off as an index or a pointer), and so is what lies behind it and what was given back, so that one who
- * reads there notices; who writes behind what he has is told when he gives it back. Not where sanitizers run, which see
- * more.
+ * reads there notices; who writes behind what he has is told when he gives it back. What the tested code and
+ * the helpers of tests allocated must be given back when the program ends, or it fails. Not where sanitizers run, which
+ * see more.
  */
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/repetitions/neighbour.h"
+#include "analysis/phases/repetitions/steady.h"
 #include "tests/support/close_to.h"
 
 enum { RUNS = 20, SAMPLES = 200, SWITCH = 100, BOUT = 40, LONG_FROM = 181 };
@@ -115,7 +116,33 @@ static void noise_hides_a_neighbour(void **state)
         r.noise[TRACE_IPC] = 1; /* cycles tell nothing */
         assert_int_equal(neighbour_find(&r, 0, &n), 0);
         assert_close(n.share, noisy ? 0 : 0.2, 1e-9);
+        if (!noisy) /* of the middle of the full rates, most of which are lower by that */
+            assert_close(n.factor, 0.6 / (1 - 0.002), 1e-6);
         neighbour_free(&n);
+        runs_free(&r);
+        trace_free(&t);
+    }
+}
+
+/* A repetition of which some samples are left is not one that shared its core throughout. */
+static void repetitions_that_share_throughout(void **state)
+{
+    (void)state;
+    for (unsigned all = 0; all < 3; all++) {
+        struct trace t;
+        struct runs r;
+        struct steady_value v;
+        make(&t, &r, 4, true, 0);
+        assert_int_equal(trace_set(&t, "frequency", "instantaneous"), 0);
+        for (size_t i = 0; i < t.n; i++)
+            if (t.run[i] < all) {
+                t.channel[TRACE_FREQ][i] = 2.7f;
+                t.channel[TRACE_IPC][i] = (float)(2 * 0.6 / 0.9);
+            }
+        assert_int_equal(steady_mean(&t, TRACE_FREQ, 0, &v), 0);
+        assert_int_equal(v.shared, all);
+        assert_int_equal(v.runs, RUNS - all);
+        assert_close(v.mean.value, 3, 1e-3);
         runs_free(&r);
         trace_free(&t);
     }
@@ -171,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bouts_are_left_out),
         cmocka_unit_test(noise_hides_a_neighbour),
+        cmocka_unit_test(repetitions_that_share_throughout),
         cmocka_unit_test(what_a_neighbour_did_in_words),
         cmocka_unit_test(throttling_that_a_neighbour_explains),
     };

@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_parts.h"
 #include "tests/support/close_to.h"
 #include "tests/support/fake_environment.h"
 
@@ -103,6 +105,73 @@ static void lines_are_known_by_name(void **state)
     assert_int_equal(irq_named(&e, "24")->counted, 7);
     assert_close(e.timer_hz, 150 / e.seconds, 1e-9);
     environment_free(&e);
+}
+
+/* Looks that are made up. Where there was none before nothing is counted, and no time has passed. */
+static void fill_irqs(const char *root, double from, double to, size_t n_before, int error, struct environment *e)
+{
+    static const struct environment_irq was[] = {{.name = "LOC", .since_boot = 100}, {.name = "7", .since_boot = 5}},
+                                        is[] = {{.name = "LOC", .since_boot = 300},
+                                                {.name = "7", .since_boot = 5},
+                                                {.name = "8", .since_boot = 3},
+                                                {.name = "9"},
+                                                {.name = "10"},
+                                                {.name = "HVS", .since_boot = 1}};
+    struct environment_irq before_irq[2], *list = malloc(sizeof is);
+    struct environment_tree t;
+    assert_non_null(list);
+    memcpy(before_irq, was, sizeof was);
+    memcpy(list, is, sizeof is);
+    struct environment_irq_look before = {.irq = before_irq, .n = n_before, .error = error, .at = from},
+                                after = {.irq = list, .n = sizeof is / sizeof *is, .at = to};
+    *e = (struct environment){.cpu = 2};
+    assert_int_equal(environment_tree_open(root, &t), 0);
+    environment_irqs_fill(&t, &before, &after, e);
+    environment_tree_close(&t);
+    assert_null(after.irq);
+}
+
+static void irqs_between_made_up_looks(void **state)
+{
+    static const struct {
+        double from, to;
+        size_t n_before;
+        int error;
+        double hz;
+        unsigned counted[3]; /* LOC, 7, 8 */
+    } cases[] = {{10, 14, 2, 0, 50, {200, 0, 3}},      {10, 14, 1, 0, 50, {200, 5, 3}},
+                 {10, 10.5, 2, 0, 400, {200, 0, 3}},   {10, 10, 2, 0, NAN, {200, 0, 3}},
+                 {11, 10, 2, 0, NAN, {200, 0, 3}},     {10, 14, 0, 0, NAN, {0, 0, 0}},
+                 {10, 14, 2, EACCES, NAN, {200, 0, 3}}};
+    static const char *const lists[] = {"2", "0-1,3", "2-3"}, *const names[] = {"LOC", "7", "8", "10", "HVS"};
+    char path[300];
+    for (unsigned n = 0; n < 3; n++) {
+        snprintf(path, sizeof path, "proc/irq/%u/smp_affinity_list", 8 + n);
+        folder_put_line(*state, path, lists[n]);
+    }
+    snprintf(path, sizeof path, "%s/proc/irq/8/smp_affinity_list", (const char *)*state);
+    assert_int_equal(chmod(path, 0444), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct environment e;
+        fill_irqs(*state, cases[i].from, cases[i].to, cases[i].n_before, cases[i].error, &e);
+        if (isnan(cases[i].hz))
+            assert_true(isnan(e.timer_hz));
+        else
+            assert_close(e.timer_hz, cases[i].hz, 1e-12);
+        /* 9 has not come here and may not, 10 may */
+        assert_int_equal(e.n_irqs, 5);
+        for (size_t k = 0; k < 5; k++) {
+            const struct environment_irq *irq = &e.irqs[k];
+            assert_string_equal(irq->name, names[k]);
+            if (k < 3)
+                assert_int_equal(irq->counted, cases[i].counted[k]);
+            assert_int_equal(irq->allowed_known, k == 2 || k == 3);
+            assert_int_equal(irq->here, k == 2 || k == 3);
+            assert_int_equal(irq->movable, k == 3);
+        }
+        free(e.irqs);
+    }
+    assert_int_equal(chmod(path, 0644), 0);
 }
 
 static int time_passes(void *root)
@@ -341,17 +410,12 @@ int main(void)
 {
 #define ON_TREE(f) cmocka_unit_test_setup(f, renew_counted)
     const struct CMUnitTest tests[] = {
-        ON_TREE(interrupts_are_counted),
-        ON_TREE(lines_are_known_by_name),
-        ON_TREE(times_are_parts),
-        ON_TREE(nothing_is_not_zero),
-        ON_TREE(tasks_that_ran),
-        ON_TREE(tasks_without_schedstat),
-        ON_TREE(counting_ends_early),
-        ON_TREE(files_come_and_go),
-        ON_TREE(folders_that_are_no_threads),
-        ON_TREE(columns_of_times),
-        ON_TREE(throttling_of_core_and_package),
+        ON_TREE(interrupts_are_counted),     ON_TREE(lines_are_known_by_name),
+        ON_TREE(irqs_between_made_up_looks), ON_TREE(times_are_parts),
+        ON_TREE(nothing_is_not_zero),        ON_TREE(tasks_that_ran),
+        ON_TREE(tasks_without_schedstat),    ON_TREE(counting_ends_early),
+        ON_TREE(files_come_and_go),          ON_TREE(folders_that_are_no_threads),
+        ON_TREE(columns_of_times),           ON_TREE(throttling_of_core_and_package),
     };
     return cmocka_run_group_tests(tests, make_counted, remove_counted);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the perf machine asks perf_event_open for, and of which PMU. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "drivers/cpu/tsc.h"
 #include "drivers/perf/perf.h"
+#include "kernels/kernels.h"
 #include "tests/support/folder.h"
 
 static void test_attributes(void **state)
@@ -140,6 +143,25 @@ static void test_the_cycles_of_this_kernel(void **state)
     }
 }
 
+/* Work for so long, on whatever CPU; what no kernel counts is refused with its error. */
+static void test_what_the_running_kernel_is_asked(void **state)
+{
+    (void)state;
+    struct perf_system s;
+    struct payload p;
+    struct perf_event_attr attr = {.type = 0x7fffffff, .size = sizeof attr};
+    const uint64_t ticks = 3000000;
+    perf_real_system(&s);
+    assert_int_equal(kernel_parse("64add", &p, NULL, 0), 0);
+    uint64_t begin = tsc_now();
+    s.run(&p, ticks);
+    assert_true(tsc_now() - begin >= ticks);
+    int fd = s.open(&attr, -1), on_cpu = s.open_cpu(&attr, 0);
+    assert_true(fd < -1 || errno == EPERM);
+    assert_true(on_cpu < -1 || errno == EPERM);
+    assert_null(s.map(-1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_the_pmu_of_a_hybrid_part_is_that_of_the_cpu),
         cmocka_unit_test(test_a_software_event_of_this_kernel_is_missing),
         cmocka_unit_test(test_the_cycles_of_this_kernel),
+        cmocka_unit_test(test_what_the_running_kernel_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

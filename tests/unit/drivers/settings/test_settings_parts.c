@@ -165,6 +165,175 @@ static void masks_are_written_as_the_kernel_does(void **state)
     }
 }
 
+/* The last CPU there may be has its groups; a group has up to 8 digits and a comma, and is left out without room. */
+static void masks_have_room_or_not(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t size;
+        const char *mask;
+    } cases[] = {{1, ""}, {10, ""}, {11, "3"}, {12, "3,00000004"}, {20, "3,00000004"}, {21, "3,00000004,00000001"}};
+    struct cpu_mask m;
+    char text[2400];
+    assert_int_equal(cpu_mask_parse("0,34,64-65", &m), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        settings_mask_format(&m, text, cases[i].size);
+        assert_string_equal(text, cases[i].mask);
+    }
+    snprintf(text, sizeof text, "%d", CPU_LIMIT - 1);
+    assert_int_equal(cpu_mask_parse(text, &m), 0);
+    settings_mask_format(&m, text, sizeof text);
+    assert_int_equal(strncmp(text, "80000000,00000000,", 18), 0);
+    assert_int_equal(strlen(text), 9 * (CPU_LIMIT / 32) - 1);
+}
+
+static int no_likwid(struct likwid_functions *out, char *why, size_t size)
+{
+    (void)out;
+    snprintf(why, size, "none");
+    return -1;
+}
+
+/* Refused before the library is asked, or by there being none. */
+static void limits_that_liblikwid_is_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        int error;
+    } cases[] = {{"5-4", EINVAL}, {"0-5", EINVAL}, {"5", EINVAL},   {"5+6", EINVAL}, {"5-6x", EINVAL},
+                 {"", EINVAL},    {"5-5", EACCES}, {"1-2", EACCES}, {"1-1", EACCES}};
+    const struct settings_roots r = {.sys = "/nowhere", .dev = "/nowhere", .proc = "/nowhere", .likwid = no_likwid};
+    char text[40];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct change c = change_of(CHANGE_LIKWID, "", "1-2", cases[i].value);
+        if (settings_change_write(&r, &c, cases[i].value) != cases[i].error)
+            fail_msg("'%s'", cases[i].value);
+        assert_int_equal(settings_change_read(&r, &c, text, sizeof text), EACCES);
+    }
+}
+
+/* Of the register that one bit alone is changed; what is shorter than it is none. */
+static void the_turbo_bit(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX], path[300], text[20];
+    uint64_t value = UINT64_C(0x5000850089);
+    folder_make(root);
+    const struct settings_roots r = {.sys = root, .dev = root, .proc = root};
+    const struct change c = change_of(CHANGE_TURBO_BIT, "", "0", "1");
+    assert_int_equal(settings_change_read(&r, &c, text, sizeof text), ENOENT);
+    folder_put(root, "cpu/3/msr", "");
+    snprintf(path, sizeof path, "%s/cpu/3/msr", root);
+    assert_int_equal(settings_change_read(&r, &c, text, sizeof text), EIO);
+    assert_string_equal(text, "0");
+    assert_int_equal(settings_change_write(&r, &c, "1"), EIO);
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, &value, sizeof value - 1, 0x1a0), sizeof value - 1);
+    assert_int_equal(settings_change_read(&r, &c, text, sizeof text), EIO);
+    assert_int_equal(pwrite(fd, &value, sizeof value, 0x1a0), sizeof value);
+    for (int i = 0; i < 4; i++) {
+        const uint64_t bit = UINT64_C(1) << 38, changed = i / 2 ? value & ~bit : value | bit;
+        uint64_t now;
+        assert_int_equal(settings_change_write(&r, &c, i / 2 ? "0" : "1"), 0);
+        assert_int_equal(pread(fd, &now, sizeof now, 0x1a0), sizeof now);
+        assert_true(now == changed);
+        assert_int_equal(settings_change_read(&r, &c, text, sizeof text), 0);
+        assert_string_equal(text, i / 2 ? "0" : "1");
+    }
+    close(fd);
+    folder_remove(root);
+}
+
+/* ---- putting back ---- */
+
+/* The journal is written to only where it remains: after a failure, or where changes before these stand. */
+static void what_is_put_back(void **state)
+{
+    (void)state;
+    enum { ALL = 4 };
+    static const struct {
+        const char *now[ALL]; /* NULL: it is gone; "": a folder, which cannot be written */
+        size_t first;
+        int status;
+        const char *left[ALL], *others, *journal;
+        size_t written;
+        bool undone[ALL];
+    } cases[] = {
+        {{"2", "2", "2", "2"}, 0, MACHINE_OK, {"1", "1", "1", "1"}, "", "", 4, {true, true, true, true}},
+        {{"2", "2", "2", "2"},
+         1,
+         MACHINE_OK,
+         {"2", "1", "1", "1"},
+         "",
+         "undone 1\nundone 2\nundone 3\n",
+         3,
+         {false, true, true, true}},
+        {{"2", "1", "3", NULL},
+         0,
+         MACHINE_OK,
+         {"1", "1", "3", NULL},
+         "d (no longer there), c (3)",
+         "",
+         1,
+         {true, true, true, true}},
+        {{"2", "", "2", "1"},
+         0,
+         MACHINE_FAILED,
+         {"1", NULL, "1", "1"},
+         "",
+         "undone 0\nundone 2\nundone 3\n",
+         2,
+         {true, false, true, true}},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const size_t k = i / 2;
+        char root[FOLDER_PATH_MAX], names[ALL][20], text[100] = "", expected[300] = "";
+        struct change list[ALL];
+        struct changes c = {list, ALL};
+        struct undoing out;
+        struct machine_error err;
+        FILE *journal = tmpfile();
+        int fd = fileno(journal), input = dup(STDIN_FILENO);
+        if (i % 2) /* descriptors begin at 0 */
+            fd = dup2(fd, STDIN_FILENO);
+        folder_make(root);
+        const struct settings_roots r = {.sys = root, .dev = root, .proc = root, .state = "JOURNAL"};
+        for (size_t n = 0; n < ALL; n++) {
+            snprintf(names[n], sizeof names[n], "/sys/%c", (int)('a' + n));
+            list[n] = change_of(CHANGE_FILE, names[n], "1", "2");
+            if (cases[k].now[n] && cases[k].now[n][0])
+                folder_put_line(root, names[n] + 5, cases[k].now[n]);
+        }
+        if (cases[k].status != MACHINE_OK)
+            folder_put_line(root, "b/below", "");
+        assert_int_equal(settings_undo(&r, fd, &c, cases[k].first, &out, &err), cases[k].status);
+        dup2(input, STDIN_FILENO);
+        close(input);
+        assert_int_equal(out.written, cases[k].written);
+        if (cases[k].others[0])
+            snprintf(expected, sizeof expected, "%s/d (no longer there), %s/c (3)", root, root);
+        assert_string_equal(out.others, expected);
+        for (size_t n = 0; n < ALL; n++) {
+            assert_int_equal(list[n].undone, cases[k].undone[n]);
+            if (cases[k].left[n]) {
+                assert_true(settings_read_text(&r, names[n], text, sizeof text) >= 0);
+                assert_string_equal(text, cases[k].left[n]);
+            }
+        }
+        if (cases[k].status != MACHINE_OK) {
+            snprintf(expected, sizeof expected, "%s/b could not be restored to 1: ", root);
+            assert_int_equal(strncmp(err.text, expected, strlen(expected)), 0);
+        }
+        rewind(journal);
+        text[fread(text, 1, sizeof text - 1, journal)] = '\0';
+        assert_string_equal(text, cases[k].journal);
+        fclose(journal);
+        folder_remove(root);
+    }
+}
+
 static void values_that_are_the_same(void **state)
 {
     (void)state;
@@ -353,6 +522,10 @@ int main(void)
         cmocka_unit_test(values_that_a_journal_may_hold),
         cmocka_unit_test(files_that_a_journal_may_hold),
         cmocka_unit_test(masks_are_written_as_the_kernel_does),
+        cmocka_unit_test(masks_have_room_or_not),
+        cmocka_unit_test(limits_that_liblikwid_is_asked_for),
+        cmocka_unit_test(the_turbo_bit),
+        cmocka_unit_test(what_is_put_back),
         cmocka_unit_test(values_that_are_the_same),
         cmocka_unit_test(names_of_changes),
         cmocka_unit_test(where_an_irq_is_delivered),

@@ -619,5 +619,7 @@ int main(void)
         cmocka_unit_test(sources_that_are_cited_are_listed),
         cmocka_unit_test(pictures_are_fitted_into_the_page),
     };
-    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("report", tests, NULL, NULL);
+    report_words_free(&words);
+    return failed;
 }

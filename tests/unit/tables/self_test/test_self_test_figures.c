@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "drivers/recording.h"
-#include "tables/self_test/self_test.h"
+#include "tables/self_test/self_test_parts.h"
 #include "tests/support/close_to.h"
 
 /* A TSC of 2 GHz, a core of 3 GHz, an add a cycle; a reading takes 200 ticks of a sample, its chain 120 of them. */
@@ -162,9 +162,63 @@ static void readings_that_a_recording_may_have(void **state)
     }
 }
 
+/* 5 samples in a row below nine tenths of the usual work are slowed; 4, or at nine tenths, or across two recordings,
+ * are not. A sample of no time is none. */
+static void time_in_which_the_work_was_slowed(void **state)
+{
+    (void)state;
+    enum { READINGS = RUN_IN + 41, FAST = 3000, SLOW = 2699 };
+    static const struct {
+        size_t first, last, work; /* samples of it, from 0 */
+    } stretches[][2] = {{{0, 4, SLOW}, {36, 39, SLOW}}, {{0, 3, SLOW}, {20, 26, 2700}}, {{10, 19, 1000}, {30, 33, 5}}};
+    struct self_test_readings *r = empty_readings();
+    assert_true(self_test_slowed_most(r) == 0);
+    for (int kind = 0; kind < 2; kind++) {
+        struct self_test_stretch *s = add_stretch(r, kind ? SELF_TEST_LONG : SELF_TEST_SHORT);
+        for (size_t k = 0; k < (kind ? 1 : 3); k++) {
+            struct self_test_recording *rec = self_test_append(s, READINGS, STRIDE);
+            uint64_t word[STRIDE] = {1000000};
+            assert_non_null(rec);
+            for (size_t i = 0; i < READINGS; i++) {
+                size_t work = FAST, at = i - RUN_IN;
+                memcpy(rec->words + i * STRIDE, word, sizeof word);
+                for (size_t part = 0; part < 2; part++)
+                    if (i >= RUN_IN && at >= stretches[k][part].first && at <= stretches[k][part].last)
+                        work = stretches[k][part].work;
+                word[0] += i >= RUN_IN && at == 28 ? 0 : 2000;
+                word[1] += work;
+                word[2] += 7 + at;
+            }
+        }
+    }
+    /* of 39 samples in which time passed, in each of three recordings */
+    assert_close(self_test_slowed_share(r, SELF_TEST_SHORT), (5 + 10) / (3 * 39.0), 1e-12);
+    assert_close(self_test_slowed_share(r, SELF_TEST_LONG), 5 / 39.0, 1e-12);
+    assert_close(self_test_slowed_most(r), (5 + 10) / (3 * 39.0), 1e-12);
+    size_t n;
+    struct self_test_sample *s = self_test_samples(r, SELF_TEST_SHORT, COUNTER_CHAIN_TICKS, &n);
+    assert_int_equal(n, 3 * 39);
+    for (size_t i = 0; i < n; i++) {
+        size_t in = i % 39, at = in < 28 ? in : in + 1;
+        assert_int_equal(s[i].recording, i / 39);
+        assert_int_equal(s[i].stretch, 0);
+        assert_true(s[i].ticks == 2000 && s[i].counter == 7 + (double)at);
+        assert_int_equal(s[i].slowed, (i < 39 && at < 5) || (i >= 78 && at >= 10 && at < 20));
+    }
+    assert_true(self_test_usual_rate(s, n) == FAST / 2000.0);
+    free(s);
+    s = self_test_samples(r, SELF_TEST_LONG, COUNTER_IDS, &n);
+    assert_int_equal(n, 39);
+    assert_int_equal(s[0].stretch, 1);
+    assert_true(s[0].recording == 0 && isnan(s[0].counter));
+    free(s);
+    free_readings(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_in_which_the_work_was_slowed),
         cmocka_unit_test(figures_and_their_bounds),
         cmocka_unit_test(a_hundred_readings_tell_the_chain),
         cmocka_unit_test(readings_that_a_recording_may_have),

@@ -68,7 +68,13 @@ static void series_and_names(void **state)
     assert_int_equal(p->n_series, 9);
     assert_int_equal(p->categories.n, 9);
     assert_int_equal(chart_find_name(&p->categories, "s9"), 9);
+    struct chart_names taken = p->categories, none = {0};
+    memset(&p->categories, 0, sizeof p->categories);
+    chart_free_names(&taken);
+    assert_memory_equal(&taken, &none, sizeof none);
     chart_free(&c);
+    static const struct chart empty;
+    assert_memory_equal(&c, &empty, sizeof c);
 }
 
 /* What is not finite is left out, but for breaks; a panel of faint lines, or of cells that are absent, is empty. */
