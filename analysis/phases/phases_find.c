@@ -240,7 +240,9 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
         return status;
     if (!out->samples_discarded)
         out->samples = t->n;
-    if (tail_find(t, out, &tail) || tail_join(&tail, out)) {
+    bool bad = tail_find(t, out, &tail);
+    tail_doubt_rates(t, out);
+    if (bad || tail_join(&tail, out)) {
         snprintf(why, why_size, "out of memory");
         phases_free(out);
         return -1;

@@ -2,11 +2,11 @@
 #include "analysis/phases/tail/tail.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
-#include "util/order.h"
 
 #define SAME_LEVEL 0.015 /* relative: pieces of a ramp that the fine part has cut into steps differ by less */
 
@@ -62,13 +62,21 @@ static bool tail_goes_on(const struct phase *ph)
     return phases_is_steady(ph) || ph->kind == PHASE_RAMP || ph->kind == PHASE_UNKNOWN;
 }
 
+/* Pieces of different rates that the fine part takes for other code of the same frequency. */
+static bool holds_several_rates(const struct trace *t, const struct phase *ph)
+{
+    return t->channel[TRACE_IPC] && phases_is_steady(ph) && isnan(ph->ipc);
+}
+
 /* From when on the second kernel runs at what may be the beginning of a ramp: of the last phases, with nothing but
  * small changes of the frequency between them. */
-static double undisturbed_from(const struct phases *fine)
+static double undisturbed_from(const struct trace *t, const struct phases *fine)
 {
     size_t i = fine->n_phases;
     if (!i)
         return 0;
+    if (holds_several_rates(t, &fine->phases[i - 1]))
+        return INFINITY;
     for (i--; i > 0 && fine->phases[i].start_us > 0; i--) {
         const struct phase *ph = &fine->phases[i], *before = ph - 1;
         bool near = !(fabs(log(ph->freq_ghz.value / before->freq_ghz.value)) > SAME_LEVEL) &&
@@ -79,10 +87,21 @@ static double undisturbed_from(const struct phases *fine)
     return fmax(0, fine->phases[i].start_us);
 }
 
+void tail_doubt_rates(const struct trace *t, struct phases *fine)
+{
+    for (size_t i = 0; i < fine->n_phases; i++) {
+        struct phase *ph = &fine->phases[i];
+        if (ph->start_us < -1 || !holds_several_rates(t, ph))
+            continue;
+        ph->kind = PHASE_UNKNOWN;
+        snprintf(ph->why, sizeof ph->why, "the code gets slower within it, at the same frequency");
+    }
+}
+
 int tail_find(const struct trace *t, const struct phases *fine, struct tail *out)
 {
     struct tail_series s;
-    *out = (struct tail){.begin = tail_begins(t), .end = tail_usual_end(t, fine), .after = undisturbed_from(fine)};
+    *out = (struct tail){.begin = tail_begins(t), .end = tail_usual_end(t, fine), .after = undisturbed_from(t, fine)};
     out->instant = clock_reading_of(t).instant;
     if (isnan(out->end))
         return -1;

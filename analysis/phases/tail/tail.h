@@ -50,6 +50,9 @@ double tail_begins(const struct trace *t);
 int tail_fine_part(const struct trace *t, double until, struct trace *out);
 void tail_free_part(struct trace *t);
 
+/* Steady phases of the fine part behind the switch whose rate is not one become unknown. */
+void tail_doubt_rates(const struct trace *t, struct phases *fine);
+
 /* Looks at the rest; `fine`: the phases of the fine part. 0, or -1: out of memory. */
 int tail_find(const struct trace *t, const struct phases *fine, struct tail *out);
 
@@ -62,6 +65,10 @@ int tail_join(const struct tail *x, struct phases *out);
  * that does not change, that takes their place. 0, or -1: out of memory.
  */
 int tail_uniform_find(const struct trace *t, struct phases *out);
+/* One side of a ramp phase from its course (none if that is no ramp), `relative` to its end; its mean from..to. */
+struct ramp_side tail_side(const struct tail_course *c, bool relative);
+double tail_mean(const struct tail_course *c, double from, double to);
+
 /* ---- tail_series.c: the repetitions in bins ---- */
 
 /* The period of the samples, of the fine ones if they differ; 1 us if the trace says none. */

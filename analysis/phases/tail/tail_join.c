@@ -84,17 +84,20 @@ static struct phase *add_phase_of(const struct tail *x, struct phases *out, enum
     return ph;
 }
 
-/* The rate of what ran before the rate changed was told by the end of the fine part, as if that were the full one. */
+/* The rate of what ran before the rate changed was told by some rate of the fine part, as if that were the full one. */
 static void rebase(const struct tail *x, struct phases *out, double fine_ipc)
 {
-    double factor = fine_ipc / x->course[TAIL_RATE].to.value;
+    double final = x->course[TAIL_RATE].to.value;
     for (size_t i = 0; i < out->n_phases; i++) {
         struct phase *ph = &out->phases[i];
-        if (ph->start_us < -NEAR_US || isnan(ph->ipc_ratio) || isnan(factor))
+        if (ph->start_us < -NEAR_US || isnan(ph->ipc_ratio) || isnan(final))
             continue;
-        ph->ipc_ratio *= factor;
-        if (phases_is_steady(ph) && ph->ipc_ratio < THROTTLED)
+        ph->ipc_ratio = isnan(ph->ipc) ? ph->ipc_ratio * fine_ipc / final : ph->ipc / final;
+        bool full = ph->ipc_ratio >= THROTTLED;
+        if (phases_is_steady(ph) && !full)
             ph->kind = PHASE_THROTTLE;
+        else if (ph->kind == PHASE_THROTTLE && full && ph->ipc_ratio <= 1 / THROTTLED)
+            ph->kind = PHASE_STEADY;
     }
 }
 
@@ -198,7 +201,7 @@ static int add_the_transition(struct phases *out, size_t first, struct estimate 
 
 /* ---- a ramp ---- */
 
-static struct ramp_side side_of(const struct tail_course *c, bool relative)
+struct ramp_side tail_side(const struct tail_course *c, bool relative)
 {
     if (!ramps(c))
         return (struct ramp_side){.runs = 0};
@@ -214,7 +217,7 @@ static struct ramp_side side_of(const struct tail_course *c, bool relative)
 }
 
 /* The mean of a course from..to. */
-static double mean_over(const struct tail_course *c, double from, double to)
+double tail_mean(const struct tail_course *c, double from, double to)
 {
     if (!ramps(c) || !(to > from))
         return c->to.value;
@@ -235,7 +238,7 @@ static struct estimate outer(const struct ramp_side *a, const struct ramp_side *
 static int join_ramp(const struct tail *x, struct phases *out)
 {
     const struct tail_course *clock = &x->course[TAIL_FREQ], *rate = &x->course[TAIL_RATE];
-    struct ramp_side clock_side = side_of(clock, false), rate_side = side_of(rate, true);
+    struct ramp_side clock_side = tail_side(clock, false), rate_side = tail_side(rate, true);
     struct estimate begin = outer(&clock_side, &rate_side, false), end = outer(&clock_side, &rate_side, true);
     double fine_ipc = last_of(out)->ipc;
     bool over = end.value < x->end;
@@ -244,8 +247,8 @@ static int join_ramp(const struct tail *x, struct phases *out)
     size_t number = out->n_phases;
     if (ramps(rate))
         rebase(x, out, fine_ipc);
-    struct phase *ph = add_phase_of(x, out, PHASE_RAMP, begin, until, mean_over(clock, begin.value, until.value),
-                                    mean_over(rate, begin.value, until.value));
+    struct phase *ph = add_phase_of(x, out, PHASE_RAMP, begin, until, tail_mean(clock, begin.value, until.value),
+                                    tail_mean(rate, begin.value, until.value));
     ph->clock_ramp = clock_side;
     ph->rate_ramp = rate_side;
     ph->clock_unsure = x->instant && ramps(clock);

@@ -84,9 +84,38 @@ static int put_rate_ramp(struct phases *p, size_t i, const struct tail *x)
     return 0;
 }
 
+/* The rate beside a clock that ramps: the other side of that phase. */
+static void put_beside(struct phase *ph, const struct tail *x)
+{
+    const struct tail_course *rate = &x->course[TAIL_RATE];
+    double end = ph->start_us + ph->duration_us.value, half = estimate_half_known(&ph->duration_us);
+    ph->clock_ramp = (struct ramp_side){.begin_us = estimate_around(ph->start_us, 0),
+                                        .end_us = estimate_around(end, half),
+                                        .from = ph->from_ghz,
+                                        .to = ph->to_ghz,
+                                        .tau_us = ph->tau_us,
+                                        .runs = ph->agreeing_runs};
+    ph->rate_ramp = tail_side(rate, true);
+    ph->ipc = tail_mean(rate, ph->start_us, end);
+    ph->ipc_ratio = ph->ipc / rate->to.value;
+}
+
 int tail_uniform_find(const struct trace *t, struct phases *out)
 {
-    for (size_t i = first_of_region(out); i < out->n_phases; i++) {
+    size_t i = first_of_region(out);
+    struct phase *clock = i > 0 && i < out->n_phases ? &out->phases[i - 1] : NULL;
+    if (clock && clock->kind == PHASE_RAMP && clock->start_us >= -NEAR_US && clock->tau_us.value > 0) {
+        struct tail x;
+        if (seek_from(t, out, i - 1, &x))
+            return -1;
+        const struct tail_course *rate = &x.course[TAIL_RATE];
+        double over = clock->start_us + clock->duration_us.value;
+        if (rate->kind == TAIL_RAMP && rate->tau.value > TAU_LEAST * fmax(1, tail_period_us(t)) &&
+            tail_side(rate, true).end_us.value < over)
+            put_beside(clock, &x);
+        return 0;
+    }
+    for (; i < out->n_phases; i++) {
         struct tail x;
         if (seek_from(t, out, i, &x))
             return -1;
