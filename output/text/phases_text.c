@@ -385,7 +385,7 @@ static void print_rest_of_phases(const struct screen *s, const struct phases *p,
 }
 
 /* A column that is not there is not taken for one that was not measured. */
-static void tell_left_out(const struct screen *s, const struct phases *p, const struct phase_columns *c)
+static void phases_tell_left_out(const struct screen *s, const struct phases *p, const struct phase_columns *c)
 {
     const struct {
         bool left_out;
@@ -414,7 +414,7 @@ static void phases_text_phases(const struct screen *s, const struct phases *p)
     }
     if (shown < p->n_phases)
         print_rest_of_phases(s, p, shown);
-    tell_left_out(s, p, &c);
+    phases_tell_left_out(s, p, &c);
 }
 
 static void print_transitions(const struct screen *s, const struct phases *p)

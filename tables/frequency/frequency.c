@@ -24,6 +24,7 @@
 #define SLACK (FREQUENCY_SAME / 2)
 #define SHARP (FREQUENCY_SAME / 10)
 enum { RUNS_FEW = 10, RUNS_MOST = 24 }; /* where limits are wide: the clock advances in steps */
+#define REST_US 500e3                   /* no known processor takes longer */
 enum { AGAIN = 0 };                     /* cell.number[AGAIN]: 1 = a frequency that is measured again */
 enum { AGAIN_LEAST = 8 };               /* so many of them, if there are so many, and one for each number of cores */
 enum { RATIO_RUNS = 24, RATIO_RUNS_BRIEF = 16 };
@@ -316,12 +317,52 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
     return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
 }
 
+/* How long a repetition of the machine may last; 0: as long as anybody wants. */
+static double frequency_longest_us(const struct machine *m)
+{
+    struct machine_info info;
+    m->ops->info(m, &info);
+    return info.longest_us;
+}
+
+/* Where the frequency is not steady yet, half a second of the kernel comes before what is recorded; where that cannot
+ * be, or does not help, the value has no limits. *moves: it was so. */
+static int await_rest(const struct tables_context *x, struct steady_setup s, struct repetitions *r,
+                      struct steady_value *f, bool *moves, struct machine_error *err)
+{
+    double drift;
+    if (steady_drift(&r->trace, TRACE_FREQ, &drift)) {
+        repetitions_free(r);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    *moves = drift != 0;
+    if (!*moves)
+        return MACHINE_OK;
+    if (!(frequency_longest_us(x->machine) > 0) && !(x->options->warmup_us > 0)) {
+        repetitions_free(r);
+        s.before_us = REST_US;
+        int status = frequency_measure_once(x, &s, r, f, err);
+        if (status)
+            return status;
+        if (steady_drift(&r->trace, TRACE_FREQ, &drift)) {
+            repetitions_free(r);
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        }
+    }
+    if (drift != 0)
+        f->mean.lo = f->mean.hi = NAN;
+    return MACHINE_OK;
+}
+
 /* One kernel, with more repetitions where they would tell more. */
 static int measure_kernel(const struct tables_context *x, struct steady_setup s, struct repetitions *r,
-                          struct steady_value *f, struct machine_error *err)
+                          struct steady_value *f, bool *moves, struct machine_error *err)
 {
     int status = frequency_measure_once(x, &s, r, f, err);
-    while (status == MACHINE_OK && more_would_tell(x, &s, &r->trace, f)) {
+    *moves = false;
+    if (status == MACHINE_OK)
+        status = await_rest(x, s, r, f, moves, err);
+    while (status == MACHINE_OK && !*moves && more_would_tell(x, &s, &r->trace, f)) {
         repetitions_free(r);
         s.runs *= 2;
         status = frequency_measure_once(x, &s, r, f, err);
@@ -357,12 +398,13 @@ static int frequency_measure(const struct tables_context *x, const struct cell *
     set_up(x, c, &s);
     s.progress = tables_on_progress;
     s.data = &own;
-    int status = measure_kernel(x, s, &r, &f, err);
+    bool moves;
+    int status = measure_kernel(x, s, &r, &f, &moves, err);
     if (status)
         return status;
-    if (c->b.kernel)
+    if (c->b.kernel && !moves) /* a few milliseconds of it would not be what it comes to */
         status = measure_ratio(x, s, &c->b, &ratio, err);
-    else if (compares(x))
+    else if (!c->b.kernel && compares(x))
         ratio = (struct estimate){1, 1, 1}; /* the first kernel itself */
     if (status == MACHINE_OK)
         frequency_put(c, &r, &f, &ratio, rows);

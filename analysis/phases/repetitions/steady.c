@@ -7,10 +7,12 @@
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 /* As in robust_mean: what lies so far off was disturbed. */
 #define REJECT_SIGMAS 4.0
-enum { REJECT_ONE_IN = 5 };
+enum { REJECT_ONE_IN = 5, DRIFT_RUNS = 3 };
+#define DRIFT_LEAST 0.0015
 
 /* The mean of samples begin..end that end after `from` and up to `to` (us), but for what is marked; NaN of none. In
  * *left_out how many are marked. `values`, `scratch`: room for t->n. */
@@ -103,6 +105,35 @@ int steady_ratio(const struct trace *t, double from_us, struct steady_value *out
     out->used = out->runs;
     if (!bad)
         out->mean = robust_median(ratios, out->runs);
+    free(room);
+    free(none);
+    return bad;
+}
+
+int steady_drift(const struct trace *t, enum trace_channel c, double *out)
+{
+    *out = 0;
+    if (!t->channel[c] || !t->n)
+        return 0;
+    double *room = calloc(3 * t->n, sizeof *room), *changes = room ? room + 2 * t->n : NULL;
+    bool *none = calloc(t->n, sizeof *none);
+    int bad = !room || !none ? -1 : 0;
+    size_t n = 0, up = 0, down = 0;
+    for (size_t i = 0, end; i < t->n && !bad; i = end) {
+        size_t unused;
+        end = trace_run_end(t, i);
+        double from = t->time_us[i], quarter = (t->time_us[end - 1] - from) / 4, to = t->time_us[end - 1] - quarter;
+        double first = mean_within(t, c, none, i, end, from, from + quarter, room, room + t->n, &unused);
+        double last = mean_within(t, c, none, i, end, to, INFINITY, room, room + t->n, &unused);
+        if (!(first > 0) || !(last > 0))
+            continue;
+        changes[n] = last / first - 1;
+        up += changes[n] > DRIFT_LEAST;
+        down += changes[n] < -DRIFT_LEAST;
+        n++;
+    }
+    if (!bad && n >= DRIFT_RUNS && (up == n || down == n))
+        *out = order_median(changes, n);
     free(room);
     free(none);
     return bad;
