@@ -56,8 +56,8 @@ void tail_doubt_rates(const struct trace *t, struct phases *fine);
 /* Looks at the rest; `fine`: the phases of the fine part. 0, or -1: out of memory. */
 int tail_find(const struct trace *t, const struct phases *fine, struct tail *out);
 
-/* Joins it to the phases of the fine part. 0, or -1: out of memory. */
-int tail_join(const struct tail *x, struct phases *out);
+/* Joins it to the phases of the fine part; a ramp may turn out to begin in it. 0, or -1: out of memory. */
+int tail_join(struct tail *x, struct phases *out);
 
 /*
  * tail_uniform.c: the same of a recording whose samples are all alike. Throttling that fades within some of them is cut

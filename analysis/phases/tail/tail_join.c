@@ -15,6 +15,7 @@ enum { MORE = 4 };       /* phases that may be added */
 #define NEAR_US 1.0      /* times nearer than this are one */
 #define THROTTLED 0.95   /* of the full rate */
 #define LEVEL_APART 0.01 /* relative: by more two levels never differ */
+#define ON_CURVE 0.02    /* of the full rate: what is so near to a ramp is of it */
 #define CHAIN_APART 0.02 /* relative: short chains, which tell the frequency of the fine part, are not off by more */
 
 static bool ramps(const struct tail_course *c)
@@ -235,12 +236,42 @@ static struct estimate outer(const struct ramp_side *a, const struct ramp_side *
     return (x->value < y->value) != ends ? *x : *y;
 }
 
-static int join_ramp(const struct tail *x, struct phases *out)
+/*
+ * A ramp that is fast for the fine part has been cut into a staircase there, of which the coarser bins see the end.
+ * Its steps that lie on the curve, drawn backwards, are of the ramp: *rate begins with the first of them.
+ */
+static void draw_backwards(const struct tail *x, struct phases *out, struct tail_course *rate)
 {
-    const struct tail_course *clock = &x->course[TAIL_FREQ], *rate = &x->course[TAIL_RATE];
+    const struct tail_course *clock = &x->course[TAIL_FREQ];
+    if (!ramps(rate) || clock->kind != TAIL_CONSTANT)
+        return;
+    rate->begin.value = fmax(rate->begin.value, cut_at(out, rate->begin.value));
+    while (out->n_phases > 1 && last_of(out)->start_us >= -NEAR_US) {
+        const struct phase *ph = last_of(out);
+        double mid = ph->start_us + 0.5 * ph->duration_us.value, to = rate->to.value, step = rate->from.value - to;
+        double drawn = to + step * exp((rate->begin.value - mid) / rate->tau.value);
+        bool part = ph->kind == PHASE_THROTTLE || ph->kind == PHASE_UNKNOWN;
+        bool goes_on = ph->start_us + ph->duration_us.value > rate->begin.value - NEAR_US;
+        if (!part || !goes_on || !(fabs(ph->ipc - drawn) < ON_CURVE * to) ||
+            fabs(log(ph->freq_ghz.value / clock->to.value)) > CLOCK_WANDERS)
+            break;
+        double back = rate->begin.value - ph->start_us, more = step * expm1(back / rate->tau.value);
+        double doubt = hypot(estimate_half_known(&rate->from), ON_CURVE * to);
+        rate->from = estimate_around(rate->from.value + more, doubt);
+        rate->begin = (struct estimate){ph->start_us, ph->start_us, ph->start_us + ph->duration_us.value};
+        out->n_phases--;
+    }
+}
+
+static int join_ramp(struct tail *x, struct phases *out)
+{
+    const struct tail_course *clock = &x->course[TAIL_FREQ];
+    struct tail_course *rate = &x->course[TAIL_RATE];
+    double full = last_of(out)->ipc;
+    draw_backwards(x, out, rate);
     struct ramp_side clock_side = tail_side(clock, false), rate_side = tail_side(rate, true);
     struct estimate begin = outer(&clock_side, &rate_side, false), end = outer(&clock_side, &rate_side, true);
-    double fine_ipc = last_of(out)->ipc;
+    double fine_ipc = full;
     bool over = end.value < x->end;
     begin.value = fmax(begin.value, cut_at(out, begin.value));
     struct estimate until = over ? end : (struct estimate){x->end, x->end, x->end};
@@ -367,7 +398,7 @@ static void drop_empty(struct phases *out)
     }
 }
 
-static int join_courses(const struct tail *x, struct phases *out)
+static int join_courses(struct tail *x, struct phases *out)
 {
     bool any[TAIL_MOVES + 1] = {false};
     for (int c = 0; c < TAIL_COURSES; c++)
@@ -381,7 +412,7 @@ static int join_courses(const struct tail *x, struct phases *out)
     return any[TAIL_MOVES] ? join_moving(x, out) : any[TAIL_CONSTANT] ? join_constant(x, out) : 0;
 }
 
-int tail_join(const struct tail *x, struct phases *out)
+int tail_join(struct tail *x, struct phases *out)
 {
     out->samples_lost = x->lost;
     if (!out->n_phases || !x->n_runs)

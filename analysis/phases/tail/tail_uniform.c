@@ -63,7 +63,7 @@ static int seek_from(const struct trace *t, const struct phases *p, size_t i, st
 }
 
 /* In the place of the phases from i on. 0, or -1: out of memory. */
-static int put_rate_ramp(struct phases *p, size_t i, const struct tail *x)
+static int put_rate_ramp(struct phases *p, size_t i, struct tail *x)
 {
     const struct tail_course *rate = &x->course[TAIL_RATE];
     struct phase whole = p->phases[p->n_phases - 1]; /* its rate is the full one */

@@ -204,6 +204,45 @@ static void fades_of_any_length_are_found(void **state)
     }
 }
 
+/* What blind models showed: a deep fade was five throttled phases and six unknown ones, then a ramp from 133 us; the
+ * ratio of throttling before a fade, 1/3, was told as 2/3; a fade beside a ramp of the clock was the full rate. */
+static void ramps_hold_the_rate_about_them(void **state)
+{
+    (void)state;
+    const struct truth t[] = {
+        {.counters = true, .high = 3, .low = 3, .ratio = 0.0625, .fade_us = 1200, .up_us = 1e5},
+        {.counters = true,
+         .high = 3.7,
+         .low = 3.7,
+         .ratio = 0.06,
+         .fade_us = 19e3,
+         .up_us = 1e5,
+         .throttle = {0.333},
+         .throttle_us = {8}},
+        {.counters = true, .high = 3, .low = 2.7, .down_us = 200, .ratio = 0.25, .fade_us = 60, .up_us = 1e5},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct switches_seen seen;
+        measure(&t[i], true, 0, 1, &seen);
+        const struct phases *p = &seen.phases;
+        const struct phase *ramp = ramp_of(p);
+        bool good = ramp && contains(&ramp->rate_ramp.tau_us, t[i].fade_us, 0);
+        if (i == 1)
+            good = good && (p->phases[1].kind == PHASE_UNKNOWN ||
+                            (p->phases[1].kind == PHASE_THROTTLE && fabs(p->phases[1].ipc_ratio - 0.333) < 0.01));
+        else
+            good = good && p->n_phases == 3 && contains(&ramp->rate_ramp.begin_us, 0, NEAR_US) &&
+                   contains(&ramp->rate_ramp.from, t[i].ratio, 0.005);
+        if (i == 2)
+            good = good && contains(&ramp->clock_ramp.tau_us, 200, 0);
+        if (!good) {
+            rig_show_phases(p);
+            fail_msg("model %zu", i);
+        }
+        switches_free(&seen);
+    }
+}
+
 /* Throttling that ends at another time in each repetition makes a curve of the mean. */
 static void scattered_throttling_is_no_ramp(void **state)
 {
@@ -336,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ramps_are_found_as_they_are),
         cmocka_unit_test(fades_of_any_length_are_found),
+        cmocka_unit_test(ramps_hold_the_rate_about_them),
         cmocka_unit_test(scattered_throttling_is_no_ramp),
         cmocka_unit_test(a_floating_clock_is_no_ramp),
         cmocka_unit_test(chains_alone_do_not_tell_the_clock_from_throttling_of_all),
