@@ -109,7 +109,7 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
 static int data_file_unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
                                   struct machine_error *err)
 {
-    char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[160];
+    char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[240];
     size_t n, nearest = 0;
     unsigned least = UINT_MAX;
     if (data_file_list(data_dir, kind, &names, &n) != 0)
@@ -129,8 +129,9 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
         }
         text_list_add(known, sizeof known, " ", "%s", names[i]);
     }
-    snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name",
-             names[nearest], kind->what, kind->suffix);
+    snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name%s%s%s",
+             names[nearest], kind->what, kind->suffix, kind->format ? " (format: " : "",
+             kind->format ? kind->format : "", kind->format ? ")" : "");
     machine_fail(err, MACHINE_BAD_INPUT, remedy, "no %s '%.60s'; available: %s", kind->what, name, known);
     data_file_list_free(names, n);
     return MACHINE_BAD_INPUT;

@@ -22,6 +22,7 @@ struct data_kind {
     const char *what;   /* "model", for messages */
     const char *folder; /* "models" */
     const char *suffix; /* ".model" */
+    const char *format; /* where the format is described; NULL: nowhere for users */
 };
 
 /*

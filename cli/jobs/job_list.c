@@ -127,6 +127,11 @@ static int list_skus(void)
     if (sku_list(NULL, &names, &n) != 0)
         return complain_out_of_memory();
     printf(n > 0 ? "CPUs with published figures, for --validate NAME:\n" : "Nor were published figures.\n");
+    status = print_each(names, n, print_figures, status);
+    if (sku_list_common(NULL, &names, &n) != 0)
+        return complain_out_of_memory();
+    if (n > 0)
+        printf("\nMicroarchitectures, what their SKUs have in common, likewise:\n");
     return print_each(names, n, print_figures, status);
 }
 

@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "output/validate/validate.h"
+#include "output/validate/validation_file.h"
+#include "cli/files.h"
 #include "cli/measuring.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/answers.h"
 #include "tables/published/published.h"
 #include "tables/published/sku.h"
+
+enum { VALIDATION_BYTES = 1000000 };
 
 /* The tables that the figures are of, each once. */
 static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[MEASURING_TABLES_MAX])
@@ -32,7 +36,7 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
 {
     struct sku own;
     struct machine_error error;
-    if (cpu == NULL || strstr(cpu, sku->brand) != NULL || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
+    if (cpu == NULL || sku_is_of(sku, cpu) || tables_find_sku(cpu, NULL, &own, &error) != MACHINE_OK)
         return false;
     complain("--validate %s: the processor measured is another one with published figures, the %s (--list skus)",
              o->job_argument, own.name);
@@ -40,20 +44,46 @@ static bool is_another(const struct options *o, const struct sku *sku, const cha
     return true;
 }
 
-/* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be compared. */
+static int validation_print_csv(FILE *stream, const void *verdicts)
+{
+    return table_write_csv(stream, verdicts);
+}
+
+static int validation_print_json(FILE *stream, const void *verdicts)
+{
+    return file_print_json(stream, validation_to_json(verdicts));
+}
+
+static int validation_print_junit(FILE *stream, const void *verdicts)
+{
+    return file_print_json(stream, validation_to_junit(verdicts));
+}
+
+static const struct outputs_kind validation = {
+    .form = {[OUTPUT_CSV] = {"Written", "verdicts", validation_print_csv},
+             [OUTPUT_JSON] = {"Written", "verdicts", validation_print_json}}};
+
+/* Shows and writes the verdicts. DEVIATES where there is a deviation, CANNOT where nothing could be decided. */
 static int job_validate_conclude(const struct options *o, const struct sku *sku, const struct outputs *files,
                                  const struct table *verdicts)
 {
     FILE *screen = outputs_screen(files);
     validate_print(screen, messages_colour(screen), verdicts);
-    int status = answers_write_table(files, NULL, verdicts, screen);
+    int status = outputs_write(files, verdicts, screen, "\n");
+    if (status == DONE && o->junit != NULL)
+        status = file_write(o->junit, validation_print_junit, verdicts);
     if (status != DONE)
         return status;
     if (validate_count(verdicts, "deviates") > 0)
         return DEVIATES;
     const char *cpu = table_meta(verdicts, "cpu");
-    if (validate_count(verdicts, "agrees") + validate_count(verdicts, "undecided") > 0)
+    if (validate_count(verdicts, "agrees") > 0)
         return is_another(o, sku, cpu) ? DEVIATES : DONE;
+    if (validate_count(verdicts, "undecided") > 0)
+        return refuse(CANNOT,
+                      "--validate %s: the limits are too wide to decide about any of its figures; measure with "
+                      "more --runs on a quieter machine",
+                      o->job_argument);
     if (o->input != NULL)
         return refuse(CANNOT, "--validate %s: none of its figures was measured; the tables in %s come from %s",
                       o->job_argument, o->input, cpu != NULL ? cpu : "an unnamed processor");
@@ -83,9 +113,11 @@ int job_validate(const struct options *o)
     const struct table_kind *kinds[MEASURING_TABLES_MAX];
     if (sku_load(o->job_argument, NULL, &sku, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
-    int status = outputs_choose(o, &answers_table, "validate", NULL, &files);
+    int status = outputs_choose(o, &validation, "validate", NULL, &files);
     if (status == DONE)
         status = answers_check_table(&files);
+    if (status == DONE)
+        status = file_check(o->junit, VALIDATION_BYTES);
     if (status == DONE) {
         status = collect_tables(o, kinds, tables_of(&sku, kinds), &tables);
         if (status == DONE) {

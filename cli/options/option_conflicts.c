@@ -17,6 +17,7 @@ static const struct {
             {WITH_TABLE, "--table NAME"},
             {WITH_ALL, "--all"},
             {WITH_VALIDATE, "--validate SKU"},
+            {WITH_DRAFT, "--draft-sku FILE"},
             {WITH_EXPORT, "--export header"},
             {WITH_ANALYZE, "--analyze FILE"},
             {WITH_SELF_TEST, "--self-test"},
@@ -29,7 +30,7 @@ static const struct {
 /* What goes with --input: all else says how to measure, and nothing is measured. */
 static int check_input(const struct options *o, const char *option)
 {
-    static const char *const with[] = {"input", "csv", "json", "quiet", "share", "burst", "speedup"};
+    static const char *const with[] = {"input", "csv", "json", "junit", "quiet", "share", "burst", "speedup"};
     bool computes = o->job == JOB_VERDICT && strcmp(option, "seed") == 0; /* the others draw nothing */
     if (o->input == NULL || strcmp(option, o->job_option) == 0 || computes)
         return 0;
@@ -222,9 +223,9 @@ static int check_blocks(const struct options *o)
 
 static int option_conflicts_check_names(const struct options *o)
 {
-    const char *names[] = {o->csv, o->json, o->plot, o->bundle, o->profile.folded};
-    const char *options[] = {"--csv", "--json", "--plot", "--bundle", "--folded"};
-    return files_differ(names, options, 5) == DONE ? 0 : -1;
+    const char *names[] = {o->csv, o->json, o->plot, o->bundle, o->profile.folded, o->junit};
+    const char *options[] = {"--csv", "--json", "--plot", "--bundle", "--folded", "--junit"};
+    return files_differ(names, options, 6) == DONE ? 0 : -1;
 }
 
 int option_conflicts_check(const struct options *o)

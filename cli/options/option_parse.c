@@ -246,6 +246,8 @@ static const struct option_row option_table[] = {
      JOB_ALL},
     {"validate", "SKU", "Compare the measurement with published figures (--list skus): status 4 if it deviates",
      WITH_ANY, .take = take_job, JOB_VALIDATE},
+    {"draft-sku", "FILE", "Write the entry that the measurement supports, to compare others with: --validate FILE",
+     WITH_ANY, .take = take_file_job, JOB_DRAFT},
     {"export", "FORM",
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
@@ -397,12 +399,15 @@ static const struct option_row option_table[] = {
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
     {"input", "DIR",
-     "With --verdict, --validate, --export: use the tables that --all measured into DIR; with --self-test: "
+     "With --verdict, --validate, --draft-sku, --export: use the tables that --all measured into DIR; with "
+     "--self-test: "
      "re-evaluate the readings of this bundle",
-     WITH_VERDICT | WITH_VALIDATE | WITH_EXPORT | WITH_SELF_TEST, .take = take_file, AT(input)},
+     WITH_VERDICT | WITH_VALIDATE | WITH_DRAFT | WITH_EXPORT | WITH_SELF_TEST, .take = take_file, AT(input)},
     {"bundle", "FILE.tar.gz",
      "With --self-test: also write a bundle to share: readings, verdicts, processor; no host or user names",
      WITH_SELF_TEST, .take = take_file, AT(bundle)},
+    {"junit", "FILE.xml", "With --validate: write the verdicts as JUnit XML, a test case for each figure",
+     WITH_VALIDATE, .take = take_file, AT(junit)},
     {"quiet", NULL, "Print results and errors only", WITH_ANY, .take = take_flag, AT(quiet)},
 };
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
@@ -433,6 +438,7 @@ static const char doc_text[] =
     "  characterize --all --output results --machine model:xeon-gold-6130\n"
     "  characterize --all --output results --resume\n"
     "  characterize --validate xeon-gold-6130 --input results\n"
+    "  characterize --draft-sku mine.sku --input results\n"
     "  characterize --export header avx.h --input results\n"
     "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
     "  characterize --simulate web-server --params avx.json --policy stock,timeout,oracle\n"

@@ -22,6 +22,7 @@ enum job {
     JOB_TABLE,
     JOB_ALL,
     JOB_VALIDATE,
+    JOB_DRAFT,
     JOB_EXPORT,
     JOB_SELF_TEST,
     JOB_SIMULATE,
@@ -110,6 +111,7 @@ struct options {
     unsigned cpus[TABLES_CORES_MAX];
     bool resume;
     const char *input;  /* --input */
+    const char *junit;  /* --junit */
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */
 

@@ -42,7 +42,7 @@ static int events_find_read_table(const char *path, struct events_table *out, st
 int events_find(const char *data_dir, const struct cpu_identity *id, const char *pmu, struct events_table *out,
                 struct machine_error *err)
 {
-    static const struct data_kind tables = {"event table", "events", ".events"};
+    static const struct data_kind tables = {"event table", "events", ".events", NULL};
     char folder[DATA_PATH_SIZE], path[DATA_PATH_SIZE + 300], **names;
     int status = MACHINE_OK;
     bool found = false;

@@ -128,7 +128,7 @@ int model_parse(const char *text, size_t length, const char *name, struct model 
 
 /* ---- where model files are ---- */
 
-static const struct data_kind models = {"model", "models", ".model"};
+static const struct data_kind models = {"model", "models", ".model", "doc/model-format.md"};
 
 int model_list(const char *data_dir, char ***names, size_t *n)
 {

@@ -283,7 +283,7 @@ static void put_published(struct table *out, const struct sku_figure *f, const s
 
 static void validate_put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
 {
-    char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20];
+    char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20], note[SKU_SOURCE_MAX + 200] = "";
     const char *unit = validate_unit_of(t, f->column);
     snprintf(name, sizeof name, "%s%s%s%s", f->where, *f->where ? " " : "", f->mean ? "mean " : "", f->column);
     table_add_row(out);
@@ -295,7 +295,14 @@ static void validate_put_row(struct table *out, const struct sku_figure *f, cons
     table_put_number(out, "rows", (double)s->rows);
     table_put_text(out, "verdict", verdict_names[s->verdict]);
     table_put_text(out, "source", f->source);
-    if (s->note || *s->own_note)
+    if (f->contradicts[0])
+        snprintf(note, sizeof note, "finding: %s", f->contradicts);
+    else if (f->inherited)
+        snprintf(note, sizeof note, "inherited%s%s", s->note || *s->own_note ? "; " : "",
+                 s->note ? s->note : s->own_note);
+    if (note[0])
+        table_put_text(out, "note", note);
+    else if (s->note || *s->own_note)
         table_put_text(out, "note", s->note ? s->note : s->own_note);
     if (f->published)
         put_published(out, f, s);
@@ -307,8 +314,10 @@ static void put_meta(struct table *out, const struct sku *sku, const struct tabl
     for (size_t i = 0; first && i < first->n_meta; i++)
         table_set_meta(out, first->meta[i].key, first->meta[i].value);
     table_set_meta(out, "sku", sku->name);
+    if (sku->measured)
+        table_set_meta(out, "sku_kind", sku->modelled ? "modelled" : "measured");
     const char *cpu = first ? table_meta(first, "cpu") : NULL;
-    if (cpu && !strstr(cpu, sku->brand)) {
+    if (cpu && !sku_is_of(sku, cpu)) {
         snprintf(text, sizeof text, "this processor does not identify itself as %s: the figures are for the %s",
                  sku->brand, sku->name);
         table_set_meta(out, "warning", text);
@@ -393,7 +402,8 @@ static void validate_print_row(FILE *out, const struct table *v, size_t row)
     if (table_text(v, row, "hidden_by"))
         fprintf(out, ": %s", validate_field(v, row, "hidden_by").text);
     fprintf(out, "; %s\n", validate_field(v, row, "source").text);
-    if (table_text(v, row, "note") && !is_measured)
+    const char *told = table_text(v, row, "note");
+    if (told && (!is_measured || strncmp(told, "finding", 7) == 0))
         fprintf(out, "    %s\n", validate_field(v, row, "note").text);
 }
 
@@ -420,7 +430,12 @@ void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
     (void)colour;
     static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
     const char *warning = table_meta(verdicts, "warning");
-    fprintf(out, "Published figures of %s\n", validate_plain(table_meta(verdicts, "sku")).text);
+    const char *kind = table_meta(verdicts, "sku_kind");
+    fprintf(out, "%s figures of %s\n",
+            !kind                      ? "Published"
+            : strcmp(kind, "modelled") ? "Measured"
+                                       : "Modelled",
+            validate_plain(table_meta(verdicts, "sku")).text);
     size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
     if (warning)
         fprintf(out, "Warning: %s\n", validate_plain(warning).text);

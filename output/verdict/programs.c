@@ -9,7 +9,7 @@
 #include "util/data_file.h"
 #include "util/sourced_ini.h"
 
-static const struct data_kind lists = {"list of programs", "verdict", ".ini"};
+static const struct data_kind lists = {"list of programs", "verdict", ".ini", NULL};
 static const unsigned widths[PROGRAMS_WIDTHS] = {128, 256, 512};
 
 /* ---- reading ---- */

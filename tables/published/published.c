@@ -5,25 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of these names the one for this CPU. MACHINE_CANNOT: there is none; *broken: the first that could not be read. */
+static int find_among(char **names, size_t n, const char *cpu, const char *data_dir, struct sku *out,
+                      struct machine_error *broken, struct machine_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        int status = sku_load(names[i], data_dir, out, err);
+        if (status == MACHINE_OK && sku_is_of(out, cpu))
+            return status;
+        if (status == MACHINE_OK)
+            sku_free(out);
+        else if (broken->status == MACHINE_OK)
+            *broken = *err; /* it may be of another processor: the others are looked at, too */
+    }
+    return MACHINE_CANNOT;
+}
+
 int tables_find_sku(const char *cpu, const char *data_dir, struct sku *out, struct machine_error *err)
 {
-    char **names;
-    size_t n;
-    memset(out, 0, sizeof *out);
-    if (sku_list(data_dir, &names, &n))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = MACHINE_CANNOT;
     struct machine_error broken = {.status = MACHINE_OK};
-    for (size_t i = 0; i < n && status != MACHINE_OK; i++) {
-        status = sku_load(names[i], data_dir, out, err);
-        if (status == MACHINE_OK && (!cpu || !strstr(cpu, out->brand))) {
-            sku_free(out);
-            status = MACHINE_CANNOT;
-        } else if (status != MACHINE_OK && broken.status == MACHINE_OK) {
-            broken = *err; /* it may be of another processor: the others are looked at, too */
-        }
+    int status = MACHINE_CANNOT;
+    memset(out, 0, sizeof *out);
+    for (int common = 0; common < 2 && status != MACHINE_OK; common++) {
+        char **names;
+        size_t n;
+        if (common ? sku_list_common(data_dir, &names, &n) : sku_list(data_dir, &names, &n))
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        status = find_among(names, n, cpu, data_dir, out, &broken, err);
+        data_file_list_free(names, n);
     }
-    data_file_list_free(names, n);
     if (status == MACHINE_OK)
         return status;
     if (broken.status != MACHINE_OK) {

@@ -259,9 +259,19 @@ static int read_head(struct parser *p)
     char *key, *value;
     if (sourced_ini_pair(&p->ini, &key, &value) != MACHINE_OK || sourced_ini_once(&p->ini, key) != MACHINE_OK)
         return -1;
+    if (strcmp(key, "kind") == 0) {
+        p->sku->modelled = strcmp(value, "modelled") == 0;
+        p->sku->measured = p->sku->modelled || strcmp(value, "measured") == 0;
+        return p->sku->measured || strcmp(value, "published") == 0
+                   ? 0
+                   : sourced_ini_fail(&p->ini, p->ini.line, key, "neither published, measured nor modelled");
+    }
+    if (strcmp(key, "inherits") == 0)
+        return sku_copy(p, p->sku->inherits, SKU_NAME_MAX, value, key);
     char *to = strcmp(key, "name") == 0 ? p->sku->name : strcmp(key, "brand") == 0 ? p->sku->brand : NULL;
     return to ? sku_copy(p, to, SKU_TEXT_MAX, value, key)
-              : sourced_ini_fail(&p->ini, p->ini.line, key, "no such key in section [sku]; known keys: name brand");
+              : sourced_ini_fail(&p->ini, p->ini.line, key,
+                                 "no such key in section [sku]; known keys: name brand kind inherits");
 }
 
 /* What only the whole file can tell. */
@@ -299,6 +309,16 @@ int sku_parse(const char *text, size_t length, const char *file, struct sku *out
         return MACHINE_OK;
     sku_free(out);
     return (int)err->status;
+}
+
+bool sku_is_of(const struct sku *s, const char *cpu)
+{
+    char brands[SKU_TEXT_MAX], *rest = brands;
+    snprintf(brands, sizeof brands, "%s", s->brand);
+    for (char *brand = strsep(&rest, "|"); cpu && brand; brand = strsep(&rest, "|"))
+        if (*sourced_ini_trim(brand) && strstr(cpu, sourced_ini_trim(brand)))
+            return true;
+    return false;
 }
 
 size_t sku_published(const struct sku *s)

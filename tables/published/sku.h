@@ -34,11 +34,16 @@ struct sku_figure {
     double tolerance; /* in the column's unit: how far the source says that it may be; NaN: it does not say */
     char source[SKU_SOURCE_MAX];
     unsigned line;
+    bool inherited;                   /* from what the SKU inherits */
+    char contradicts[SKU_SOURCE_MAX]; /* what is inherited says otherwise, and where; "": it does not */
 };
 
 struct sku {
-    char name[SKU_TEXT_MAX];  /* of the processor */
-    char brand[SKU_TEXT_MAX]; /* what the brand string of such a processor contains */
+    char name[SKU_TEXT_MAX];     /* of the processor */
+    char brand[SKU_TEXT_MAX];    /* what tables say of such a processor's CPU contains one of these, `|` between them */
+    char inherits[SKU_NAME_MAX]; /* the microarchitecture whose figures hold, too; "": none */
+    bool measured;               /* its figures were measured, or modelled: nobody published them */
+    bool modelled;               /* of these */
     size_t n_figures;
     struct sku_figure *figures;
 };
@@ -49,6 +54,8 @@ struct sku {
  * case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
+/* Whether a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these. */
+bool sku_is_of(const struct sku *s, const char *cpu);
 /* How many figures were published; the others stand in the file to say that they were looked for. */
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);
@@ -56,10 +63,14 @@ void sku_free(struct sku *s);
 /* ---- sku_file.c ---- */
 
 /*
- * Reads the figures of a shipped SKU (data/skus/NAME.sku) or a file of one's own (a name with a slash or a dot).
+ * Reads the figures of a shipped SKU (data/skus/NAME.sku), of what all SKUs of a microarchitecture have in common
+ * (data/microarchs/NAME.sku), or a file of one's own (a name with a slash or a dot), with what it inherits:
+ * figures of the microarchitecture that it has not itself.
  * Columns and kernels that do not exist are refused with the nearest that do.
  * data_dir: where skus/ is, NULL = the shipped data. MACHINE_OK, and sku_free(out) later; or *err and its status.
  */
 int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err);
 /* The names of the shipped ones, as data_file_list. */
 int sku_list(const char *data_dir, char ***names, size_t *n);
+/* Those of microarchitectures. */
+int sku_list_common(const char *data_dir, char ***names, size_t *n);

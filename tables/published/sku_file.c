@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tables/published/sku.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 #include "tables/table/tables.h"
 #include "util/error.h"
 
-static const struct data_kind skus = {"SKU", "skus", ".sku"};
+static const struct data_kind skus = {"SKU", "skus", ".sku", "doc/sku-format.md"},
+                              common = {"microarchitecture", "microarchs", ".sku", "doc/sku-format.md"};
 
 enum { WHY_SIZE = 400 };
 
@@ -105,17 +107,92 @@ static int check_figures(struct sku *s, const char *path, struct machine_error *
     return MACHINE_OK;
 }
 
-int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err)
+static int load_own(const char *name, const char *data_dir, const struct data_kind *kind, struct sku *out,
+                    struct machine_error *err)
 {
     char path[DATA_FILE_PATH_SIZE];
     size_t length = 0;
     memset(out, 0, sizeof *out);
-    char *text = data_file_read(name_or_file, data_dir, &skus, path, &length, err);
+    char *text = data_file_read(name, data_dir, kind, path, &length, err);
     if (!text)
         return (int)err->status;
     int status = sku_parse(text, length, path, out, err);
     free(text);
     return status == MACHINE_OK ? check_figures(out, path, err) : status;
+}
+
+/* ---- what is inherited ---- */
+
+static double precision_of(const struct sku_figure *f)
+{
+    return isnan(f->tolerance) ? f->rounding : f->tolerance;
+}
+
+/* An own figure of the same takes precedence; where it is another beyond both precisions, it says so. */
+static struct sku_figure *own_of(struct sku *s, const struct sku_figure *f)
+{
+    for (size_t i = 0; i < s->n_figures; i++) {
+        struct sku_figure *own = &s->figures[i];
+        if (own->inherited || own->mean != f->mean || strcmp(own->table, f->table) || strcmp(own->where, f->where) ||
+            strcmp(own->column, f->column))
+            continue;
+        double apart = fmax(own->lo - f->hi, f->lo - own->hi), both = precision_of(own) + precision_of(f);
+        if (own->published && f->published && apart > both)
+            snprintf(own->contradicts, sizeof own->contradicts, "%.40s has %.9g: %.120s", s->inherits, f->lo,
+                     f->source);
+        return own;
+    }
+    return NULL;
+}
+
+static int inherit(struct sku *s, const char *data_dir, struct machine_error *err)
+{
+    struct sku from;
+    int status = load_own(s->inherits, data_dir, &common, &from, err);
+    if (status != MACHINE_OK)
+        return status;
+    struct sku_figure *more = realloc(s->figures, (s->n_figures + from.n_figures) * sizeof *more);
+    if (!more) {
+        sku_free(&from);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    s->figures = more;
+    for (size_t i = 0; i < from.n_figures; i++)
+        if (!own_of(s, &from.figures[i])) {
+            more[s->n_figures] = from.figures[i];
+            more[s->n_figures++].inherited = true;
+        }
+    sku_free(&from);
+    return MACHINE_OK;
+}
+
+/* Whether there is a microarchitecture of that name, and no SKU. */
+static bool is_common(const char *name, const char *data_dir)
+{
+    char **names;
+    size_t n;
+    bool found = false;
+    if (strpbrk(name, "/.") || sku_list_common(data_dir, &names, &n) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        found = found || strcmp(names[i], name) == 0;
+    data_file_list_free(names, n);
+    return found;
+}
+
+int sku_load(const char *name_or_file, const char *data_dir, struct sku *out, struct machine_error *err)
+{
+    int status = load_own(name_or_file, data_dir, is_common(name_or_file, data_dir) ? &common : &skus, out, err);
+    if (status == MACHINE_OK && out->inherits[0])
+        status = inherit(out, data_dir, err);
+    if (status != MACHINE_OK)
+        sku_free(out);
+    return status;
+}
+
+int sku_list_common(const char *data_dir, char ***names, size_t *n)
+{
+    return data_file_list(data_dir, &common, names, n);
 }
 
 int sku_list(const char *data_dir, char ***names, size_t *n)

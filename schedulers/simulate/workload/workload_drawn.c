@@ -8,7 +8,7 @@
 #include "schedulers/simulate/workload/drawn_file.h"
 #include "util/data_file.h"
 
-static const struct data_kind drawn_kind = {"workload", "workloads", ".workload"};
+static const struct data_kind drawn_kind = {"workload", "workloads", ".workload", NULL};
 
 int sim_drawn_list(char ***names, size_t *n)
 {

@@ -204,7 +204,7 @@ static void test_models_agree_with_their_figures(void **state)
         sku_free(&s);
     }
     if (rng_rounds((unsigned)n_names) == n_names)
-        assert_int_equal(hidden, 2); /* throttling of the W-2104, published as 8 to 20 us */
+        assert_int_equal(hidden, 3); /* throttling of the W-2104 and the i7-6700HQ, published as 8 to 20 us */
     data_file_list_free(names, n_names);
 }
 
@@ -238,13 +238,10 @@ static void as_published(const struct sku_figure *f, struct table *t)
     assert_false(t->failed);
 }
 
-/* Also of the processors that no model is shipped of. */
-static void test_every_figure(void **state)
+/* Returns how many figures there are; *hidden: in how many something hides a fifth. */
+static size_t check_all(char **names, size_t n, size_t *hidden)
 {
-    (void)state;
-    char **names;
-    size_t n, figures = 0, hidden = 0;
-    assert_int_equal(sku_list("data", &names, &n), 0);
+    size_t figures = 0;
     for (size_t e = 0; e < n; e++) {
         struct sku s;
         load(names[e], &s);
@@ -252,14 +249,73 @@ static void test_every_figure(void **state)
             if (s.figures[i].published) {
                 struct table t;
                 as_published(&s.figures[i], &t);
-                hidden += check_figure(names[e], &s.figures[i], &t, 1);
+                *hidden += check_figure(names[e], &s.figures[i], &t, 1);
                 figures++;
                 table_free(&t);
             }
         sku_free(&s);
     }
-    assert_int_equal(hidden, 2);
-    assert_true(figures >= 104);
+    data_file_list_free(names, n);
+    return figures;
+}
+
+/* Also of the processors that no model is shipped of, and of microarchitectures. */
+static void test_every_figure(void **state)
+{
+    (void)state;
+    char **names;
+    size_t n, hidden = 0;
+    assert_int_equal(sku_list("data", &names, &n), 0);
+    assert_true(check_all(names, n, &hidden) >= 260);
+    assert_int_equal(sku_list_common("data", &names, &n), 0);
+    assert_true(check_all(names, n, &hidden) >= 74);
+    assert_int_equal(hidden, 3);
+}
+
+/* CPUs as real machines and as models name them, and the microarchitecture that they are of. */
+static const char *const cpus[][2] = {
+    {"Intel(R) Xeon(R) CPU E5-2699 v3 @ 2.30GHz 06_3FH-2", "haswell-ep"},
+    {"Intel(R) Xeon(R) CPU E5-2699 v4 @ 2.20GHz 06_4FH-1", "broadwell-ep"},
+    {"Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz 06_9EH-10", "skylake-client"},
+    {"Intel Xeon Gold 6130 CPU @ 2.10GHz (06_55H, stepping 4)", "skylake-sp"},
+    {"Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz 06_55H-4", "skylake-sp"},
+    {"Intel(R) Xeon(R) Gold 6248 CPU @ 2.50GHz 06_55H-7", "cascade-lake"},
+    {"Intel(R) Xeon(R) Platinum 8380H CPU @ 2.90GHz 06_55H-11", "cooper-lake"},
+    {"a Cooper Lake (06_55H, stepping 11)", "cooper-lake"},
+    {"Intel(R) Core(TM) i5-1035G4 CPU @ 1.10GHz 06_7EH-5", "ice-lake-client"},
+    {"Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz 06_6AH-6", "ice-lake-sp"},
+    {"11th Gen Intel(R) Core(TM) i7-1165G7 @ 2.80GHz 06_8CH-1", "tiger-lake"},
+    {"11th Gen Intel(R) Core(TM) i9-11900K @ 3.50GHz 06_A7H-1", "rocket-lake"},
+    {"AMD EPYC 7502 32-Core Processor 17_31H-0", "zen2"},
+    {"AMD EPYC 7763 64-Core Processor 19_01H-1", "zen3"},
+    {"AMD EPYC 9B14 96-Core Processor 19_11H-1", "zen4"},
+    {"AMD Ryzen 9 7950X 16-Core Processor 19_61H-2", "zen4"},
+    {"AMD EPYC 9755 128-Core Processor 1A_02H-1", "zen5"},
+    {"AMD Ryzen 9 9900X 12-Core Processor 1A_44H-0", "zen5"},
+    {"AMD EPYC 7601 32-Core Processor 17_01H-2", NULL},
+    {"Intel(R) Xeon(R) Platinum 8480+ 06_8FH-8", NULL},
+};
+
+static void test_which(void **state)
+{
+    (void)state;
+    char **names;
+    size_t n;
+    assert_int_equal(sku_list_common("data", &names, &n), 0);
+    for (size_t c = 0; c < sizeof cpus / sizeof *cpus; c++) {
+        const char *is = NULL;
+        for (size_t e = 0; e < n; e++) {
+            struct sku s;
+            load(names[e], &s);
+            if (sku_is_of(&s, cpus[c][0]) && is)
+                fail_msg("%s: %s and %s", cpus[c][0], is, names[e]);
+            if (sku_is_of(&s, cpus[c][0]))
+                is = names[e];
+            sku_free(&s);
+        }
+        if (!is != !cpus[c][1] || (is && strcmp(is, cpus[c][1]) != 0))
+            fail_msg("%s: %s", cpus[c][0], is ? is : "none");
+    }
     data_file_list_free(names, n);
 }
 
@@ -309,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_models_agree_with_their_figures),
         cmocka_unit_test(test_every_figure),
+        cmocka_unit_test(test_which),
         cmocka_unit_test(test_gold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

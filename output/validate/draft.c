@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/validate/draft.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/machine.h"
+#include "tables/published/sku.h"
+#include "tables/table/estimates.h"
+#include "tables/table/tables.h"
+#include "util/plain_text.h"
+#include "util/sha256.h"
+#include "util/text_list.h"
+
+enum { KEYS_MAX = 6, VALUES_MAX = 4, LINE_MAX = 3 * SKU_TEXT_MAX };
+#define FALSE_ALARMS 0.05 /* probability of one in all of an entry */
+#define LEAST 0.002       /* relative */
+#define LEAST_US 0.05
+#define LEAST_SHARE 0.01
+#define WIDER 1.000001 /* so that what is printed with nine digits holds what it stands for */
+
+/* Which figures of a table say something of the processor: what selects the rows, and the values. */
+struct draft_of {
+    const char *table, *keys[KEYS_MAX], *values[VALUES_MAX];
+    const char *only, *is; /* rows in which this column is this; NULL: all */
+};
+
+static const struct draft_of parts[] = {
+    {"frequency", {"kernel", "active_cores"}, {"freq_ghz", "ratio", "ipc"}, NULL, NULL},
+    {"transitions", {"from", "to", "active_cores"}, {"halts", "latency_us", "wait_us", "overhead_us"}, NULL, NULL},
+    {"throttle", {"from", "to", "active_cores", "part", "phase"}, {"duration_us", "ipc_ratio"}, "part", "phase"},
+    {"trigger", {"kernel", "density", "active_cores", "what", "asks", "with"}, {"count", "rate_per_cycle"}, NULL, NULL},
+    {"relaxation", {"from", "to", "active_cores", "what", "mode"}, {"wait_us", "share"}, "what", "wait"},
+    {"overhead", {"from", "to", "active_cores"}, {"down_us", "up_us", "breakeven_us"}, NULL, NULL},
+    {"umask", {"event", "umask", "kernel", "when"}, {"share"}, NULL, NULL},
+    {"energy", {"kernel", "active_cores", "mode"}, {"nj_per_op"}, "mode", "automatic"},
+    {"cores", {"cpu", "kernel"}, {"freq_ghz"}, NULL, NULL},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+size_t draft_sources(const char *const **names)
+{
+    static const char *tables[PARTS];
+    for (size_t i = 0; i < PARTS; i++)
+        tables[i] = parts[i].table;
+    *names = tables;
+    return PARTS;
+}
+
+/* One figure: what all rows hold that it selects. */
+struct claim {
+    char line[LINE_MAX]; /* "from=128fma to=512fma : latency_us" */
+    double lo, hi;
+    const struct table_column *column;
+    size_t rows;
+    bool bound; /* a value at an end of its limits: what it is a bound of lies anywhere within */
+};
+
+struct claims {
+    struct claim *list;
+    size_t n, left_out;
+    bool failed;
+};
+
+static const struct table_column *draft_column(const struct table *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (strcmp(t->columns[i].name, name) == 0)
+            return &t->columns[i];
+    return NULL;
+}
+
+/* Adds COLUMN=VALUE. Nothing where the row has none, or `-`. */
+static void add_selection(const struct table *t, size_t row, const char *column, char *line)
+{
+    const char *text = table_text(t, row, column);
+    double number = table_number(t, row, column);
+    if (text && strcmp(text, "-") != 0)
+        text_list_add(line, LINE_MAX, " ", strchr(text, ' ') ? "%s=\"%s\"" : "%s=%s", column, text);
+    else if (!text && isfinite(number))
+        text_list_add(line, LINE_MAX, " ", "%s=%.9g", column, number);
+}
+
+/* Into the claim that selects the same, or a new one. */
+static void claims_add(struct claims *c, const struct table *t, const char *line, const char *column, double lo,
+                       double hi, bool bound)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].line, line) == 0) {
+            c->list[i].lo = fmin(c->list[i].lo, lo);
+            c->list[i].hi = fmax(c->list[i].hi, hi);
+            c->list[i].bound |= bound;
+            c->list[i].rows++;
+            return;
+        }
+    struct claim *more = realloc(c->list, (c->n + 1) * sizeof *more);
+    if (!more) {
+        c->failed = true;
+        return;
+    }
+    c->list = more;
+    struct claim *new = &more[c->n++];
+    *new = (struct claim){.lo = lo, .hi = hi, .column = draft_column(t, column), .rows = 1, .bound = bound};
+    snprintf(new->line, sizeof new->line, "%s", line);
+}
+
+static void take_value(const struct table *t, size_t row, const char *where, const char *column, struct claims *c)
+{
+    const struct table_column *own = draft_column(t, column);
+    char line[LINE_MAX], limit[60];
+    double value = table_number(t, row, column);
+    if (!own || !isfinite(value))
+        return;
+    snprintf(limit, sizeof limit, "%s_lo", column);
+    bool counted = own->type == TABLE_WHOLE && !table_has(t, limit);
+    struct estimate e = counted ? (struct estimate){value, value, value} : estimates_of_table(t, row, column);
+    if (!estimates_known(&e)) {
+        c->left_out++;
+        return;
+    }
+    snprintf(line, sizeof line, "%s%s: %s", where, where[0] ? " " : "", column);
+    claims_add(c, t, line, column, e.lo, e.hi, e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
+}
+
+static void draft_take_row(const struct table *t, size_t row, const struct draft_of *of, struct claims *c)
+{
+    char where[LINE_MAX] = "";
+    if (of->only && !table_says(t, row, of->only, of->is))
+        return;
+    for (size_t k = 0; k < KEYS_MAX && of->keys[k]; k++)
+        add_selection(t, row, of->keys[k], where);
+    for (size_t v = 0; v < VALUES_MAX && of->values[v]; v++)
+        take_value(t, row, where, of->values[v], c);
+}
+
+/* "level = 1" of the kernels that hold it with any number of cores, and the frequency of each level. */
+static void take_levels(const struct table *t, struct claims *c)
+{
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double level = table_number(t, row, "level"), cores = table_number(t, row, "active_cores");
+        const char *kernel = table_text(t, row, "kernel");
+        struct estimate e = estimates_of_table(t, row, "freq_ghz");
+        char line[LINE_MAX];
+        if (!kernel || !isfinite(level))
+            continue;
+        snprintf(line, sizeof line, "kernel=%s active_cores=%.0f : level", kernel, cores);
+        claims_add(c, t, line, "level", level, level, false);
+        snprintf(line, sizeof line, "level=%.0f active_cores=%.0f : freq_ghz", level, cores);
+        if (estimates_known(&e))
+            claims_add(c, t, line, "freq_ghz", e.lo, e.hi, false);
+    }
+}
+
+/*
+ * By how much half the width of 95 % limits becomes the precision of one of n figures: of two measurements of one
+ * processor, limits no farther apart than that leave a chance of 5 % that any of the n deviates (Bonferroni; the
+ * difference of two means of equal standard error, one of whose limits validation adds itself).
+ */
+static double draft_widening(size_t n)
+{
+    return fmax(1, M_SQRT2 * gsl_cdf_ugaussian_Qinv(FALSE_ALARMS / 2 / (double)n) / ESTIMATE_Z95 - 1);
+}
+
+/* What nobody would call a deviation, however narrow the limits happen to be. */
+static double least_of(const struct table_column *c, double value)
+{
+    if (c->type == TABLE_WHOLE)
+        return 0;
+    if (strcmp(c->unit, "GHz") == 0)
+        return FREQUENCY_SAME * value;
+    double absolute = strcmp(c->unit, "us") == 0 ? LEAST_US : strcmp(c->name, "share") == 0 ? LEAST_SHARE : 0;
+    return fmax(absolute, LEAST * fabs(value));
+}
+
+/* FIGURE [~ HALF]: what is counted as it is; a bound as a range; else the middle of the limits. */
+static void print_claim(FILE *out, const struct claim *x, char mark, double wider)
+{
+    double middle = (x->lo + x->hi) / 2, half = wider * (x->hi - x->lo) / 2 * WIDER;
+    half = fmax(half, least_of(x->column, middle));
+    double from = middle - half, to = middle + half;
+    if (table_value_refused(x->column, from)) /* below 0 */
+        from = 0;
+    if (table_value_refused(x->column, to)) /* shares */
+        to = 1;
+    if (x->hi == x->lo && x->lo == round(x->lo))
+        fprintf(out, "%s = %.0f # %c", x->line, x->lo, mark);
+    else if (x->bound || half >= fabs(middle))
+        fprintf(out, "%s = %.9f..%.9f # %c", x->line, from, to, mark);
+    else
+        fprintf(out, "%s = %.9f ~ %.9f # %c", x->line, middle, half + 1e-9, mark);
+    fprintf(out, ": 95 %% limits %.6g to %.6g", x->lo, x->hi);
+    if (x->rows > 1)
+        fprintf(out, " of %zu rows", x->rows);
+    fputc('\n', out);
+}
+
+/* The claims of a table. 0, or -1: out of memory. */
+static int collect_part(const struct table *t, const struct draft_of *of, struct claims *c)
+{
+    if (strcmp(t->name, "frequency") == 0 && table_has_values(t, "level"))
+        take_levels(t, c);
+    for (size_t row = 0; row < t->n_rows; row++)
+        draft_take_row(t, row, of, c);
+    return c->failed ? -1 : 0;
+}
+
+static void print_claims(FILE *out, const struct table *t, const struct claims *c, char mark, double wider)
+{
+    if (c->n)
+        fprintf(out, "\n[%s]\n", t->name);
+    for (size_t i = 0; i < c->n; i++)
+        print_claim(out, &c->list[i], mark, wider);
+}
+
+/* A, B, C ... of the tables there are. */
+static char mark_of(size_t i)
+{
+    return (char)('A' + i);
+}
+
+static int print_sources(FILE *out, const struct table *const *tables, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *json = table_to_json(tables[i]), digest[SHA256_HEX_SIZE];
+        if (!json)
+            return -1;
+        sha256_hex(json, strlen(json), digest);
+        fprintf(out, "#   %c  %s.json, SHA-256 %s\n", mark_of(i), tables[i]->name, digest);
+        free(json);
+    }
+    return 0;
+}
+
+static void print_head(FILE *out, const struct table *first, size_t figures)
+{
+    const char *cpu = table_meta(first, "cpu"), *date = table_meta(first, "date"),
+               *version = table_meta(first, "version"), *environment = table_meta(first, "environment"),
+               *machine = table_meta(first, "machine");
+    bool modelled = table_modelled(first);
+    char name[SKU_TEXT_MAX], what[200];
+    plain_text(cpu ? cpu : "unnamed processor", name, sizeof name);
+    for (char *c = name; *c; c++)
+        *c = *c == '#' ? ' ' : *c;
+    plain_text(environment ? environment : "not recorded", what, sizeof what);
+    fprintf(out, "#\n# %s with %s by characterize %s on %s; nothing here was published.\n",
+            modelled ? "Modelled, not measured:" : "Measured", machine ? machine : "an unnamed machine",
+            version ? version : "of no version", date ? date : "a day not recorded");
+    if (environment)
+        fprintf(out, "# Settings: %s\n", what);
+    fprintf(out,
+            "# Precision: the width of the 95 %% limits, %.2f times half of it, so that a second measurement of this "
+            "processor\n# deviates in one of the %zu figures with a probability of %.0f %%.\n",
+            draft_widening(figures), figures, 100 * FALSE_ALARMS);
+    fprintf(out,
+            "#\nformat = characterize-sku/1\n\n[sku]\nname = %s # its own\nbrand = %s # its own\nkind = %s # see "
+            "above\n",
+            name, name, modelled ? "modelled" : "measured");
+}
+
+int draft_write(const struct table *const *tables, size_t n, struct draft *out, struct machine_error *err)
+{
+    size_t length;
+    *out = (struct draft){.text = NULL};
+    struct claims *claims = calloc(n + 1, sizeof *claims);
+    bool bad = !claims;
+    FILE *f = open_memstream(&out->text, &length);
+    if (!f) {
+        free(claims);
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    }
+    for (size_t i = 0; i < n && !bad; i++)
+        for (size_t k = 0; k < PARTS && !bad; k++)
+            if (strcmp(parts[k].table, tables[i]->name) == 0)
+                bad = collect_part(tables[i], &parts[k], &claims[i]);
+    for (size_t i = 0; i < n && claims; i++) {
+        out->figures += claims[i].n;
+        out->left_out += claims[i].left_out;
+    }
+    fprintf(f, "# SPDX-License-Identifier: CC0-1.0\n# Draft of an entry. Figures of:\n");
+    bad = bad || print_sources(f, tables, n);
+    print_head(f, tables[0], out->figures);
+    for (size_t i = 0; i < n && !bad; i++)
+        print_claims(f, tables[i], &claims[i], mark_of(i), draft_widening(out->figures));
+    for (size_t i = 0; i < n && claims; i++)
+        free(claims[i].list);
+    free(claims);
+    bad = fclose(f) || bad;
+    if (bad || !out->figures) {
+        free(out->text);
+        out->text = NULL;
+        return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
+                   : machine_fail(err, MACHINE_CANNOT, "repeat the tables with more --runs",
+                                  "no value of these tables has limits: there is nothing to draft");
+    }
+    return MACHINE_OK;
+}
