@@ -136,7 +136,7 @@ static void draft_take_row(const struct table *t, size_t row, const struct draft
 }
 
 /* "level = 1" of the kernels that hold it with any number of cores, and the frequency of each level. */
-static void take_levels(const struct table *t, struct claims *c)
+static void draft_take_levels(const struct table *t, struct claims *c)
 {
     for (size_t row = 0; row < t->n_rows; row++) {
         double level = table_number(t, row, "level"), cores = table_number(t, row, "active_cores");
@@ -200,7 +200,7 @@ static void print_claim(FILE *out, const struct claim *x, char mark, double wide
 static int collect_part(const struct table *t, const struct draft_of *of, struct claims *c)
 {
     if (strcmp(t->name, "frequency") == 0 && table_has_values(t, "level"))
-        take_levels(t, c);
+        draft_take_levels(t, c);
     for (size_t row = 0; row < t->n_rows; row++)
         draft_take_row(t, row, of, c);
     return c->failed ? -1 : 0;
