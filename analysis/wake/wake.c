@@ -261,6 +261,32 @@ static int wake_analyse(const struct wake_point *p, struct wake_series *s, struc
     return 0;
 }
 
+void wake_blur(struct wake_stages *s, double step_us)
+{
+    if (!(step_us > 0))
+        return;
+    s->step_us = step_us;
+    for (size_t i = 0; i + 1 < s->n;) {
+        struct wake_stage *a = &s->stage[i], *b = a + 1;
+        if (fabs(a->first_us.value - b->first_us.value) > 2 * step_us) {
+            i++;
+            continue;
+        }
+        double n = (double)(a->n + b->n);
+        a->first_us.value = (a->first_us.value * (double)a->n + b->first_us.value * (double)b->n) / n;
+        a->first_us.lo = fmin(a->first_us.lo, b->first_us.lo);
+        a->first_us.hi = fmax(a->first_us.hi, b->first_us.hi);
+        a->idle_to_us = b->idle_to_us;
+        a->n += b->n;
+        memmove(b, b + 1, (s->n - i - 2) * sizeof *b);
+        s->n--;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        s->stage[i].first_us.lo = fmax(0, s->stage[i].first_us.lo - step_us);
+        s->stage[i].first_us.hi += step_us;
+    }
+}
+
 int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size)
 {
     memset(out, 0, sizeof *out);

@@ -38,6 +38,7 @@ struct wake_stages {
     size_t discarded;        /* points on no stage's level, such as first uses that an interrupt lengthened */
     size_t mixed;            /* points on the other stage's level close to a boundary */
     double detectable_ratio; /* stages whose times differ by less than this factor are seen as one */
+    double step_us;          /* of the clock; 0: not known, or fine (wake_blur) */
     char warning[WAKE_WARNINGS_MOST][WAKE_TEXT_MAX];
     size_t n_warnings;
 };
@@ -51,6 +52,13 @@ struct wake_stages {
  * or with one line in `why` -1: too few points, too many, a value out of range, too many stages; or 1: out of memory.
  */
 int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size);
+
+/*
+ * What a clock that advances in steps (us; 0: nothing) leaves of them: a time is the difference of two readings, each up
+ * to a step late. Neighboring stages that differ by two steps or less are one, with limits that hold both, and all
+ * limits are a step wider, never below 0.
+ */
+void wake_blur(struct wake_stages *s, double step_us);
 
 /* characterize-wake/1 (doc/formats.md), malloc'ed; what was not given is NULL. NULL: out of memory. */
 struct wake_source {

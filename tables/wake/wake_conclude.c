@@ -22,6 +22,8 @@ int wake_stages_of(const struct table *t, const char *unit, const char *column, 
             p[n++] = (struct wake_point){json_number_value(json_array_get(idle, i)),
                                          json_number_value(json_array_get(seen, i))};
     int status = p ? wake_find(p, n, out, why, sizeof why) : 1;
+    if (status == 0)
+        wake_blur(out, json_number_value(json_object_get(j, "step_us")));
     free(p);
     json_decref(j);
     return status;
@@ -74,12 +76,17 @@ int wake_conclude(struct table *t)
 
 /* ---- findings ---- */
 
+#define COARSE 10.0 /* steps of the clock: what is shorter scatters by them */
+
 static void tell_stages(FILE *out, const char *key, const char *what, const struct wake_stages *s)
 {
     char text[2][ESTIMATE_TEXT_MAX], unit[40] = "tile units (AMX)";
     if (strcmp(key, "amx"))
         snprintf(unit, sizeof unit, "%s-bit units", key);
-    if (s->n == 1 && s->detectable_ratio > WAKE_SCATTERS)
+    if (s->n == 1 && s->stage[0].first_us.value < COARSE * s->step_us)
+        fprintf(out, "%s: %s %s us, however long they were idle, as far as the clock's steps of %.3f us show.\n", unit,
+                what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->step_us);
+    else if (s->n == 1 && s->detectable_ratio > WAKE_SCATTERS)
         fprintf(out,
                 "%s: %s a time that scatters too much to tell stages (see the plot); repeat on a less busy machine.\n",
                 unit, what);

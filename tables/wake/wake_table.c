@@ -83,6 +83,7 @@ struct wake_seen {
     struct wake_plan plan;
     double *first, *full, *read; /* [row * runs + run]; NaN: none */
     size_t n_read;
+    double step_us;
 };
 
 /* The median (robust_mean would follow interrupts) of what is finite, and the share of that. */
@@ -105,24 +106,40 @@ static json_t *wake_list(const struct wake_seen *s, const double *x)
     return list;
 }
 
+/* By so much the clock's readings advance, us; 0: not known. */
+static double step_us_of(const struct tables_context *x)
+{
+    struct machine_info info;
+    x->machine->ops->info(x->machine, &info);
+    return info.tsc_hz > 0 ? 1e6 * info.tsc_step / info.tsc_hz : 0;
+}
+
 static void keep_points(const char *unit, const struct wake_seen *s, struct table *rows)
 {
     char key[40];
     json_t *idle = json_array();
     for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
         json_array_append_new(idle, json_real(wake_idle_us(&s->plan, i / s->plan.runs)));
-    json_t *points = json_pack("{s:o, s:o, s:o}", "idle_us", idle, "first_us", wake_list(s, s->first), "full_rate_us",
-                               wake_list(s, s->full));
+    json_t *points = json_pack("{s:o, s:o, s:o, s:f}", "idle_us", idle, "first_us", wake_list(s, s->first),
+                               "full_rate_us", wake_list(s, s->full), "step_us", s->step_us);
     snprintf(key, sizeof key, WAKE_POINTS, unit);
     table_set_detail_json(rows, key, points, 6);
+}
+
+/* A time is the difference of two readings, each up to a step late. */
+static struct estimate blurred(struct estimate e, double step_us)
+{
+    return (struct estimate){e.value, fmax(0, e.lo - step_us), e.hi + step_us};
 }
 
 static void put_stages(const char *unit, struct wake_seen *s, struct table *rows)
 {
     for (unsigned row = 0; row < s->plan.rows; row++) {
         double share, whole;
-        struct estimate first = wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share);
-        struct estimate full = wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole);
+        struct estimate first = blurred(wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share),
+                                        s->step_us);
+        struct estimate full = blurred(wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole),
+                                       s->step_us);
         table_add_row(rows);
         table_put_text(rows, "unit", unit);
         table_put_number(rows, "idle_us", wake_idle_us(&s->plan, row));
@@ -166,6 +183,7 @@ static int see_prepared(const struct tables_context *x, const struct cell *c, st
     int status = x->machine->ops->prepare(x->machine, &setup, err);
     if (status)
         return status;
+    s->step_us = step_us_of(x);
     status = see_all(x, c, s, err);
     x->machine->ops->finish(x->machine);
     if (status)

@@ -222,6 +222,29 @@ static void scatter_is_told(void **state)
     assert_non_null(strstr(s.warning[0], "scatters so much"));
 }
 
+/* Readings of a clock with steps of 10 ns, of 25 ns, then of 50 ns: 20 and 30 mixed are one stage, of 20 to 30 ns. */
+static void steps_of_the_clock_are_no_stages(void **state)
+{
+    (void)state;
+    struct wake_point p[96];
+    struct wake_stages s;
+    char why[200];
+    for (size_t i = 0; i < 96; i++)
+        p[i] = (struct wake_point){(double)(i + 1), i < 30 ? 0.02 : i < 60 ? 0.03 : 0.06};
+    assert_int_equal(wake_find(p, 96, &s, why, sizeof why), 0);
+    assert_int_equal(s.n, 3);
+    wake_blur(&s, 0);
+    assert_int_equal(s.n, 3);
+    wake_blur(&s, 0.01);
+    assert_int_equal(s.n, 2);
+    assert_close(s.stage[0].first_us.value, 0.025, 1e-9);
+    assert_close(s.stage[0].first_us.lo, 0.01, 1e-9);
+    assert_close(s.stage[0].first_us.hi, 0.04, 1e-9);
+    assert_int_equal(s.stage[0].n, 60);
+    assert_close(s.stage[1].first_us.lo, 0.05, 1e-9);
+    assert_true(s.stage[0].idle_to_us.value > 59 && s.stage[0].idle_to_us.value < 62);
+}
+
 /* ---- held exactly (tests/golden/) ---- */
 
 static void write_estimate(FILE *out, const char *name, struct estimate e)
@@ -297,7 +320,8 @@ int main(void)
         cmocka_unit_test(random_models_are_found), cmocka_unit_test(gradual_changes_are_told),
         cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(outliers_do_not_blind),
         cmocka_unit_test(a_level_may_come_back),   cmocka_unit_test(drift_is_no_stage),
-        cmocka_unit_test(scatter_is_told),         cmocka_unit_test(stages_stay_as_they_are),
+        cmocka_unit_test(scatter_is_told),         cmocka_unit_test(steps_of_the_clock_are_no_stages),
+        cmocka_unit_test(stages_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
