@@ -22,12 +22,11 @@ static double sampled_us(const struct transition_setup *s)
 }
 
 /* The rate and the frequency of the second kernel `us` after the switch; NaN: not told. */
-static int look_after(struct sequence *q, const struct later *x, double us, double seen[LATER_BOTH], bool *stopped,
-                      struct machine_error *err)
+static int look_after(struct sequence *q, const struct later *x, double rest_us, double us, double seen[LATER_BOTH],
+                      bool *stopped, struct machine_error *err)
 {
     const struct transition_setup *s = x->setup;
-    const struct segment segments[3] = {
-        {s->from, s->warmup_us, false}, {s->to, us, false}, {s->to, sampled_us(s), true}};
+    const struct segment segments[3] = {{s->from, rest_us, false}, {s->to, us, false}, {s->to, sampled_us(s), true}};
     seen[LATER_RATE] = seen[LATER_CLOCK] = NAN;
     for (unsigned k = 0; k < TRIES && isnan(seen[LATER_RATE]) && !*stopped; k++) {
         struct sequence_run run;
@@ -89,7 +88,9 @@ int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, 
     for (unsigned k = 0; k < LOOKS && (!k || *moves) && !status && !stopped; k++) {
         for (int late = 0; late < 2 && !status && !stopped; late++) {
             double seen[LATER_BOTH];
-            status = look_after(&q, x, late ? LATER_US : x->setup->observe_us, seen, &stopped, err);
+            /* what takes long to come takes long to go: the first kernel runs for as long before it is looked at again */
+            status = look_after(&q, x, k && !late ? LATER_US : x->setup->warmup_us,
+                                late ? LATER_US : x->setup->observe_us, seen, &stopped, err);
             for (int c = 0; c < LATER_BOTH; c++) {
                 struct looks *l = &looks[late][c];
                 l->lo = fmin(l->lo, isnan(seen[c]) ? -INFINITY : seen[c]);
