@@ -7,7 +7,9 @@
 
 #include "analysis/phases/repetitions/clock.h"
 
-#define PART_US 2.5 /* phases begin and end so near where the transition that they are part of does */
+#define COLD_US 3.0
+#define COUNTED_SHARE 0.5 /* of the cycles, by the processor's own event */
+#define PART_US 2.5       /* phases begin and end so near where the transition that they are part of does */
 
 void withdraw_forget_transition(struct phases *p, size_t i)
 {
@@ -59,7 +61,10 @@ static void drop_empty_transitions(struct phases *p)
             const struct phase *ph = &p->phases[k];
             bool part = withdraw_part_of(ph, tr);
             bool found = ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT || ph->kind == PHASE_RAMP;
-            empty = empty && !(part && (found || ph->switch_explains == EXPLAINS_PART));
+            /* so short it is cold code's, which costs up to twice as much at a real switch as at a held one */
+            bool remains = ph->switch_explains == EXPLAINS_PART &&
+                           (ph->duration_us.value > COLD_US || ph->share[3] > COUNTED_SHARE);
+            empty = empty && !(part && (found || remains));
             gone |= part && ph->kind == PHASE_UNKNOWN;
         }
         if (empty && gone)

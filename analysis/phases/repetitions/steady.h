@@ -22,9 +22,9 @@ struct steady_value {
 int steady_mean(const struct trace *t, enum trace_channel c, double slack, struct steady_value *out);
 
 /*
- * Whether a channel still moves: by how much it changes from the first to the last quarter of each repetition, relative,
- * the median of them; 0 where these do not all change the same way by 0.15 % or more, as they do not where a clock
- * floats in steps. At least three repetitions are needed. 0, or -1: out of memory.
+ * Whether a channel still moves: by how much it changes from the first to the last quarter of each repetition,
+ * relative, the median of them; 0 where these do not all change the same way by 0.15 % or more, as they do not where a
+ * clock floats in steps. At least three repetitions are needed. 0, or -1: out of memory.
  */
 int steady_drift(const struct trace *t, enum trace_channel c, double *out);
 
