@@ -54,8 +54,8 @@ struct wake_stages {
 int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size);
 
 /*
- * What a clock that advances in steps (us; 0: nothing) leaves of them: a time is the difference of two readings, each up
- * to a step late. Neighboring stages that differ by two steps or less are one, with limits that hold both, and all
+ * What a clock that advances in steps (us; 0: nothing) leaves of them: a time is the difference of two readings, each
+ * up to a step late. Neighboring stages that differ by two steps or less are one, with limits that hold both, and all
  * limits are a step wider, never below 0.
  */
 void wake_blur(struct wake_stages *s, double step_us);

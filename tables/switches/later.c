@@ -88,7 +88,7 @@ int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, 
     for (unsigned k = 0; k < LOOKS && (!k || *moves) && !status && !stopped; k++) {
         for (int late = 0; late < 2 && !status && !stopped; late++) {
             double seen[LATER_BOTH];
-            /* what takes long to come takes long to go: the first kernel runs for as long before it is looked at again */
+            /* what takes long to come takes long to go: the first kernel runs for as long before the next look */
             status = look_after(&q, x, k && !late ? LATER_US : x->setup->warmup_us,
                                 late ? LATER_US : x->setup->observe_us, seen, &stopped, err);
             for (int c = 0; c < LATER_BOTH; c++) {
