@@ -346,7 +346,7 @@ static void seek_step(const struct tail_series *s, int c, const struct curve *v,
 static void seek_moves(const struct tail_series *s, int c, const struct curve *v, double least, struct tail_course *out)
 {
     size_t edge = (size_t)(EDGE * (double)v->n), runs;
-    double *part = v->scratch + s->n_bins, *copy = v->scratch;
+    double *part = v->scratch + s->n_bins, *copy = part + s->n_runs;
     for (size_t k = 0; k < s->n_runs; k++)
         part[k] = mean_of(s, c, k, v, v->n - edge, v->n) - mean_of(s, c, k, v, 0, edge);
     memcpy(copy, part, s->n_runs * sizeof *copy);
