@@ -127,7 +127,7 @@ static void keep_points(const char *unit, const struct wake_seen *s, struct tabl
 }
 
 /* A time is the difference of two readings, each up to a step late. */
-static struct estimate blurred(struct estimate e, double step_us)
+static struct estimate blurred_by_steps(struct estimate e, double step_us)
 {
     return (struct estimate){e.value, fmax(0, e.lo - step_us), e.hi + step_us};
 }
@@ -136,10 +136,10 @@ static void put_stages(const char *unit, struct wake_seen *s, struct table *rows
 {
     for (unsigned row = 0; row < s->plan.rows; row++) {
         double share, whole;
-        struct estimate first = blurred(wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share),
-                                        s->step_us);
-        struct estimate full = blurred(wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole),
-                                       s->step_us);
+        struct estimate first = blurred_by_steps(
+            wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share), s->step_us);
+        struct estimate full = blurred_by_steps(wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole),
+                                                s->step_us);
         table_add_row(rows);
         table_put_text(rows, "unit", unit);
         table_put_number(rows, "idle_us", wake_idle_us(&s->plan, row));
