@@ -21,7 +21,7 @@
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
 
-enum { MODELS = 6, NULLS = 3, FADES = 24, SCATTERED = 16 };
+enum { MODELS = 6, NULLS = 3, FADES = 10, SCATTERED = 8 };
 #define LONG_US 500e3
 #define WAIT_US 670.0
 #define NEAR_US 2.0
