@@ -16,8 +16,7 @@
 
 #include "analysis/phases/findings.h"
 
-#define FULL_RATE 0.94     /* of the full IPC; milder ratios are not distinguished from full rate */
-#define THROTTLE_SHARE 0.5 /* of the cycles counted as throttled */
+#define FULL_RATE 0.94 /* of the full IPC; milder ratios are not distinguished from full rate */
 #define THROTTLE_MAX_US 600
 /* Below the least that processors throttle to by themselves or on demand: 1/16 (IA32_CLOCK_MODULATION with extended
  * steps of 6.25 %; Intel SDM, volume 3, "Software Controlled Clock Modulation"). */
@@ -110,7 +109,7 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
             snprintf(out->why, sizeof out->why, "IPC falls to %.2g of what follows, lower than any known throttling",
                      out->ipc_ratio);
         }
-    } else if (out->share[3] > THROTTLE_SHARE && !isnan(length)) {
+    } else if (phases_counts_throttled(out) && !isnan(length)) {
         out->kind = PHASE_THROTTLE;
         out->ipc_ratio = out->ipc / full;
     }

@@ -9,6 +9,8 @@
 #include "util/list.h"
 #include "util/order.h"
 
+#define COUNTED_SHARE 0.5 /* of the cycles */
+
 static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
 const char *phases_kind_name(enum phase_kind k)
@@ -19,6 +21,11 @@ const char *phases_kind_name(enum phase_kind k)
 bool phases_is_steady(const struct phase *p)
 {
     return p->kind == PHASE_STEADY || p->kind == PHASE_SLOW;
+}
+
+bool phases_counts_throttled(const struct phase *p)
+{
+    return p->share[3] > COUNTED_SHARE;
 }
 
 bool phases_rate_ramps(const struct phase *p)

@@ -121,6 +121,9 @@ int phases_add_transition(struct phases *p, struct transition t);
 bool phases_rate_ramps(const struct phase *p);
 struct estimate phases_ramp_ratio(const struct phase *p);
 
+/* Whether the processor itself counts it as throttled (event 28H, umask 40H), for most of its cycles. */
+bool phases_counts_throttled(const struct phase *p);
+
 /* A steady phase, slow or not: what transitions lead from and to. */
 bool phases_is_steady(const struct phase *p);
 

@@ -261,6 +261,16 @@ static int wake_analyse(const struct wake_point *p, struct wake_series *s, struc
     return 0;
 }
 
+struct estimate wake_blur_time(struct estimate us, double step_us)
+{
+    return (struct estimate){us.value, fmax(0, us.lo - step_us), us.hi + step_us};
+}
+
+bool wake_scatters(const struct wake_stages *s)
+{
+    return s->n == 1 && s->detectable_ratio > WAKE_SCATTERS;
+}
+
 void wake_blur(struct wake_stages *s, double step_us)
 {
     if (!(step_us > 0))
@@ -281,10 +291,8 @@ void wake_blur(struct wake_stages *s, double step_us)
         memmove(b, b + 1, (s->n - i - 2) * sizeof *b);
         s->n--;
     }
-    for (size_t i = 0; i < s->n; i++) {
-        s->stage[i].first_us.lo = fmax(0, s->stage[i].first_us.lo - step_us);
-        s->stage[i].first_us.hi += step_us;
-    }
+    for (size_t i = 0; i < s->n; i++)
+        s->stage[i].first_us = wake_blur_time(s->stage[i].first_us, step_us);
 }
 
 int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out, char *why, size_t size)

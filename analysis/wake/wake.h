@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/stats/estimate.h"
@@ -59,6 +60,10 @@ int wake_find(const struct wake_point *points, size_t n, struct wake_stages *out
  * limits are a step wider, never below 0.
  */
 void wake_blur(struct wake_stages *s, double step_us);
+/* The limits of one such time. */
+struct estimate wake_blur_time(struct estimate us, double step_us);
+/* Whether the times scatter so much that a single stage says nothing (WAKE_SCATTERS). */
+bool wake_scatters(const struct wake_stages *s);
 
 /* characterize-wake/1 (doc/formats.md), malloc'ed; what was not given is NULL. NULL: out of memory. */
 struct wake_source {

@@ -13,12 +13,10 @@ enum { LAST_BINS = 3 };
 enum { EVEN_BINS = 32 };
 #define LONGER 1.1
 #define AT_SWITCH 1.5 /* periods: what begins so near time 0 begins at the switch */
-#define MOSTLY                                                                                                         \
-    0.4 /* of what is missing from the full rate: caches are warmer where all is held than at a real switch */
+#define MOSTLY 0.4    /* of what is missing: caches are warmer where all is held than at a real switch */
 #define ALL 0.75
 #define BLURS 0.1        /* of the full rate: a ratio is wrong by so much where cold code is throttled, too ... */
 #define BLURS_PART 0.2   /* ... which matters if it is so much of what is missing */
-#define COUNTED 0.5      /* of the cycles, by the processor's own event: that is throttling, whatever else is slow */
 #define WARMS_UP_US 30.0 /* a slower time constant is no cold code's */
 #define TAIL 0.33        /* of what is missing: no known throttling comes so near to the full rate */
 #define BACK 0.03        /* of the full rate: so near to it the course must end */
@@ -175,7 +173,7 @@ static double missing_of(const struct phases *p, const struct phase *ph)
 static bool share_of_switch(const struct phases *p, const struct phase *ph, double held, enum switch_explains *share)
 {
     double missing = missing_of(p, ph), explained = 1 - held;
-    bool counted = ph->kind == PHASE_THROTTLE && ph->share[3] > COUNTED;
+    bool counted = ph->kind == PHASE_THROTTLE && phases_counts_throttled(ph);
     *share = EXPLAINS_NOTHING;
     if (isnan(held))
         return !counted;
@@ -211,7 +209,7 @@ static bool warms_up(const struct phases *p, size_t i)
 {
     const struct phase *ph = &p->phases[i], *before = i ? ph - 1 : NULL;
     return before && before->kind == PHASE_UNKNOWN && before->switch_explains >= EXPLAINS_MOST &&
-           ph->kind == PHASE_THROTTLE && !(ph->share[3] > COUNTED) &&
+           ph->kind == PHASE_THROTTLE && !phases_counts_throttled(ph) &&
            missing_of(p, ph) < TAIL * missing_of(p, before) &&
            !(fabs(log(ph->freq_ghz.value / before->freq_ghz.value)) > CLOCK_WANDERS);
 }

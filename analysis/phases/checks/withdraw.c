@@ -7,9 +7,8 @@
 
 #include "analysis/phases/repetitions/clock.h"
 
-#define COLD_US 3.0
-#define COUNTED_SHARE 0.5 /* of the cycles, by the processor's own event */
-#define PART_US 2.5       /* phases begin and end so near where the transition that they are part of does */
+#define COLD_US 3.0 /* cold code lasts for no longer than that, beside a busy sibling too */
+#define PART_US 2.5 /* phases begin and end so near where the transition that they are part of does */
 
 void withdraw_forget_transition(struct phases *p, size_t i)
 {
@@ -39,7 +38,8 @@ void withdraw_transition(struct phases *p, size_t i, const char *why)
     }
 }
 
-bool withdraw_part_of(const struct phase *ph, const struct transition *tr)
+/* Whether a phase is part of what lies between the ends of a transition. */
+static bool withdraw_part_of(const struct phase *ph, const struct transition *tr)
 {
     double end = tr->at_us + (isnan(tr->latency_us.value) ? 0 : tr->latency_us.value);
     return ph->start_us >= tr->at_us - PART_US && ph->start_us + ph->duration_us.value <= end + PART_US;
@@ -63,7 +63,7 @@ static void drop_empty_transitions(struct phases *p)
             bool found = ph->kind == PHASE_THROTTLE || ph->kind == PHASE_HALT || ph->kind == PHASE_RAMP;
             /* so short it is cold code's, which costs up to twice as much at a real switch as at a held one */
             bool remains = ph->switch_explains == EXPLAINS_PART &&
-                           (ph->duration_us.value > COLD_US || ph->share[3] > COUNTED_SHARE);
+                           (ph->duration_us.value > COLD_US || phases_counts_throttled(ph));
             empty = empty && !(part && (found || remains));
             gone |= part && ph->kind == PHASE_UNKNOWN;
         }

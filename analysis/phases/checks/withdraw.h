@@ -17,9 +17,6 @@ void withdraw_forget_transition(struct phases *p, size_t i);
 /* Removes transition i. The change at which it ends is no change: the steady phase after it becomes unknown. */
 void withdraw_transition(struct phases *p, size_t i, const char *why);
 
-/* Whether a phase is part of what lies between the ends of a transition. */
-bool withdraw_part_of(const struct phase *ph, const struct transition *tr);
-
 /* Before a phase is withdrawn that may be a halt: transitions no longer count it. */
 void withdraw_halt(struct phases *p, const struct phase *ph);
 

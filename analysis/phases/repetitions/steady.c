@@ -86,55 +86,68 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     return 0;
 }
 
+/* Two stretches of a repetition, us: up to and including, and behind. */
+struct stretches {
+    double from, to, again_from;
+};
+
+/* Of each repetition in which both are known, the mean of the second stretch as a ratio to that of the first. A mean
+ * that is not above 0 is missing. `quarters`: the first quarter and the last, else these. Returns them, malloc'ed, and
+ * how many in *n; NULL: out of memory. */
+static double *ratios_of_runs(const struct trace *t, enum trace_channel c, bool quarters, struct stretches at,
+                              size_t *n)
+{
+    double *ratios = calloc(t->n + 1, sizeof *ratios), *room = calloc(2 * t->n + 1, sizeof *room);
+    bool *none = calloc(t->n + 1, sizeof *none), bad = !ratios || !room || !none;
+    *n = 0;
+    for (size_t i = 0, end; i < t->n && !bad; i = end) {
+        size_t unused;
+        end = trace_run_end(t, i);
+        if (quarters) {
+            double first = t->time_us[i], last = t->time_us[end - 1], quarter = (last - first) / 4;
+            at = (struct stretches){first, first + quarter, last - quarter};
+        }
+        double one = mean_within(t, c, none, i, end, at.from, at.to, room, room + t->n, &unused);
+        double other = mean_within(t, c, none, i, end, at.again_from, INFINITY, room, room + t->n, &unused);
+        if (one > 0 && other > 0)
+            ratios[(*n)++] = other / one;
+    }
+    free(room);
+    free(none);
+    if (bad)
+        free(ratios);
+    return bad ? NULL : ratios;
+}
+
 int steady_ratio(const struct trace *t, double from_us, struct steady_value *out)
 {
     *out = (struct steady_value){.mean = {NAN, NAN, NAN}};
     if (!t->channel[TRACE_FREQ] || !t->n)
         return 0;
-    double *room = calloc(3 * t->n, sizeof *room), *ratios = room ? room + 2 * t->n : NULL;
-    bool *none = calloc(t->n, sizeof *none);
-    int bad = !room || !none ? -1 : 0;
-    for (size_t i = 0, end; i < t->n && !bad; i = end) {
-        size_t unused;
-        end = trace_run_end(t, i);
-        double before = mean_within(t, TRACE_FREQ, none, i, end, -INFINITY, 0, room, room + t->n, &unused);
-        double after = mean_within(t, TRACE_FREQ, none, i, end, from_us, INFINITY, room, room + t->n, &unused);
-        if (before > 0 && after > 0)
-            ratios[out->runs++] = after / before;
-    }
+    double *ratios = ratios_of_runs(t, TRACE_FREQ, false, (struct stretches){-INFINITY, 0, from_us}, &out->runs);
+    if (!ratios)
+        return -1;
     out->used = out->runs;
-    if (!bad)
-        out->mean = robust_median(ratios, out->runs);
-    free(room);
-    free(none);
-    return bad;
+    out->mean = robust_median(ratios, out->runs);
+    free(ratios);
+    return 0;
 }
 
 int steady_drift(const struct trace *t, enum trace_channel c, double *out)
 {
+    size_t n, up = 0, down = 0;
     *out = 0;
     if (!t->channel[c] || !t->n)
         return 0;
-    double *room = calloc(3 * t->n, sizeof *room), *changes = room ? room + 2 * t->n : NULL;
-    bool *none = calloc(t->n, sizeof *none);
-    int bad = !room || !none ? -1 : 0;
-    size_t n = 0, up = 0, down = 0;
-    for (size_t i = 0, end; i < t->n && !bad; i = end) {
-        size_t unused;
-        end = trace_run_end(t, i);
-        double from = t->time_us[i], quarter = (t->time_us[end - 1] - from) / 4, to = t->time_us[end - 1] - quarter;
-        double first = mean_within(t, c, none, i, end, from, from + quarter, room, room + t->n, &unused);
-        double last = mean_within(t, c, none, i, end, to, INFINITY, room, room + t->n, &unused);
-        if (!(first > 0) || !(last > 0))
-            continue;
-        changes[n] = last / first - 1;
-        up += changes[n] > DRIFT_LEAST;
-        down += changes[n] < -DRIFT_LEAST;
-        n++;
+    double *ratios = ratios_of_runs(t, c, true, (struct stretches){0, 0, 0}, &n);
+    if (!ratios)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        up += ratios[i] - 1 > DRIFT_LEAST;
+        down += ratios[i] - 1 < -DRIFT_LEAST;
     }
-    if (!bad && n >= DRIFT_RUNS && (up == n || down == n))
-        *out = order_median(changes, n);
-    free(room);
-    free(none);
-    return bad;
+    if (n >= DRIFT_RUNS && (up == n || down == n))
+        *out = order_median(ratios, n) - 1;
+    free(ratios);
+    return 0;
 }

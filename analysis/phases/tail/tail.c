@@ -91,7 +91,7 @@ void tail_doubt_rates(const struct trace *t, struct phases *fine)
 {
     for (size_t i = 0; i < fine->n_phases; i++) {
         struct phase *ph = &fine->phases[i];
-        if (ph->start_us < -1 || !holds_several_rates(t, ph))
+        if (ph->start_us < -TAIL_NEAR_US || !holds_several_rates(t, ph))
             continue;
         ph->kind = PHASE_UNKNOWN;
         snprintf(ph->why, sizeof ph->why, "the code gets slower within it, at the same frequency");

@@ -12,6 +12,9 @@
 #include "analysis/phases/phases.h"
 #include "analysis/phases/ramps/ramp_fit.h"
 
+#define TAIL_NEAR_US 1.0    /* times nearer than this are one */
+#define TAIL_THROTTLED 0.95 /* of the full rate: what is less is throttled */
+
 enum tail_kind {
     TAIL_MISSING, /* not measured */
     TAIL_CONSTANT,

@@ -12,8 +12,6 @@
 #include "util/plain_text.h"
 
 enum { MORE = 4 };       /* phases that may be added */
-#define NEAR_US 1.0      /* times nearer than this are one */
-#define THROTTLED 0.95   /* of the full rate */
 #define LEVEL_APART 0.01 /* relative: by more two levels never differ */
 #define ON_CURVE 0.02    /* of the full rate: what is so near to a ramp is of it */
 #define CHAIN_APART 0.02 /* relative: short chains, which tell the frequency of the fine part, are not off by more */
@@ -53,10 +51,10 @@ static bool may_be_replaced(const struct phase *ph)
 /* Room for what begins at `from`: phases from there on go, the one across it ends there. Returns when that is. */
 static double cut_at(struct phases *out, double from)
 {
-    while (out->n_phases > 1 && last_of(out)->start_us >= from - NEAR_US && may_be_replaced(last_of(out)))
+    while (out->n_phases > 1 && last_of(out)->start_us >= from - TAIL_NEAR_US && may_be_replaced(last_of(out)))
         out->n_phases--;
     const struct phase *last = last_of(out);
-    if (!may_be_replaced(last) || last->start_us >= from - NEAR_US)
+    if (!may_be_replaced(last) || last->start_us >= from - TAIL_NEAR_US)
         return last->start_us + last->duration_us.value;
     end_at(last_of(out), from);
     return from;
@@ -91,13 +89,13 @@ static void rebase(const struct tail *x, struct phases *out, double fine_ipc)
     double final = x->course[TAIL_RATE].to.value;
     for (size_t i = 0; i < out->n_phases; i++) {
         struct phase *ph = &out->phases[i];
-        if (ph->start_us < -NEAR_US || isnan(ph->ipc_ratio) || isnan(final))
+        if (ph->start_us < -TAIL_NEAR_US || isnan(ph->ipc_ratio) || isnan(final))
             continue;
         ph->ipc_ratio = isnan(ph->ipc) ? ph->ipc_ratio * fine_ipc / final : ph->ipc / final;
-        bool full = ph->ipc_ratio >= THROTTLED;
+        bool full = ph->ipc_ratio >= TAIL_THROTTLED;
         if (phases_is_steady(ph) && !full)
             ph->kind = PHASE_THROTTLE;
-        else if (ph->kind == PHASE_THROTTLE && full && ph->ipc_ratio <= 1 / THROTTLED)
+        else if (ph->kind == PHASE_THROTTLE && full && ph->ipc_ratio <= 1 / TAIL_THROTTLED)
             ph->kind = PHASE_STEADY;
     }
 }
@@ -185,7 +183,7 @@ static int add_the_transition(struct phases *out, size_t first, struct estimate 
         undecided |= out->phases[j].kind == PHASE_UNKNOWN;
     }
     double at = out->phases[j].start_us;
-    while (out->n_transitions && out->transitions[out->n_transitions - 1].at_us >= at - NEAR_US)
+    while (out->n_transitions && out->transitions[out->n_transitions - 1].at_us >= at - TAIL_NEAR_US)
         out->n_transitions--;
     if (!j || undecided)
         return 0;
@@ -246,12 +244,12 @@ static void draw_backwards(const struct tail *x, struct phases *out, struct tail
     if (!ramps(rate) || clock->kind != TAIL_CONSTANT)
         return;
     rate->begin.value = fmax(rate->begin.value, cut_at(out, rate->begin.value));
-    while (out->n_phases > 1 && last_of(out)->start_us >= -NEAR_US) {
+    while (out->n_phases > 1 && last_of(out)->start_us >= -TAIL_NEAR_US) {
         const struct phase *ph = last_of(out);
         double mid = ph->start_us + 0.5 * ph->duration_us.value, to = rate->to.value, step = rate->from.value - to;
         double drawn = to + step * exp((rate->begin.value - mid) / rate->tau.value);
         bool part = ph->kind == PHASE_THROTTLE || ph->kind == PHASE_UNKNOWN;
-        bool goes_on = ph->start_us + ph->duration_us.value > rate->begin.value - NEAR_US;
+        bool goes_on = ph->start_us + ph->duration_us.value > rate->begin.value - TAIL_NEAR_US;
         if (!part || !goes_on || !(fabs(ph->ipc - drawn) < ON_CURVE * to) ||
             fabs(log(ph->freq_ghz.value / clock->to.value)) > CLOCK_WANDERS)
             break;
@@ -267,11 +265,10 @@ static int join_ramp(struct tail *x, struct phases *out)
 {
     const struct tail_course *clock = &x->course[TAIL_FREQ];
     struct tail_course *rate = &x->course[TAIL_RATE];
-    double full = last_of(out)->ipc;
+    double fine_ipc = last_of(out)->ipc;
     draw_backwards(x, out, rate);
     struct ramp_side clock_side = tail_side(clock, false), rate_side = tail_side(rate, true);
     struct estimate begin = outer(&clock_side, &rate_side, false), end = outer(&clock_side, &rate_side, true);
-    double fine_ipc = full;
     bool over = end.value < x->end;
     begin.value = fmax(begin.value, cut_at(out, begin.value));
     struct estimate until = over ? end : (struct estimate){x->end, x->end, x->end};
@@ -315,9 +312,9 @@ static void add_piece(const struct tail *x, struct phases *out, struct estimate 
     const struct tail_course *clock = &x->course[TAIL_FREQ], *rate = &x->course[TAIL_RATE];
     double mid = 0.5 * (begin.value + end.value), ghz = before_step(clock, mid);
     struct phase *ph = add_phase_of(x, out, PHASE_STEADY, begin, end, ghz, before_step(rate, mid));
-    if (ph->ipc_ratio < THROTTLED)
+    if (ph->ipc_ratio < TAIL_THROTTLED)
         ph->kind = PHASE_THROTTLE;
-    else if (ph->ipc_ratio > 1 / THROTTLED) {
+    else if (ph->ipc_ratio > 1 / TAIL_THROTTLED) {
         ph->kind = PHASE_UNKNOWN;
         snprintf(ph->why, sizeof ph->why, "the code runs faster here than it does in the end");
         ph->ipc_ratio = NAN;

@@ -34,6 +34,13 @@ double tail_period_us(const struct trace *t)
     return us > 0 ? us : 1;
 }
 
+/* Whether a repetition is used: it lasts beyond `from`, and measured more than a voltage. */
+static bool is_usable(const struct trace *t, const struct phases *fine, size_t begin, size_t past, double from)
+{
+    return !phases_discarded(fine, t->run ? t->run[begin] : 0) && t->time_us[past - 1] > from &&
+           trace_measured(t, begin, past);
+}
+
 double tail_usual_end(const struct trace *t, const struct phases *fine)
 {
     double *end = calloc(trace_count_runs(t) + 1, sizeof *end);
@@ -42,7 +49,7 @@ double tail_usual_end(const struct trace *t, const struct phases *fine)
         return NAN;
     for (size_t begin = 0, past; begin < t->n; begin = past) {
         past = trace_run_end(t, begin);
-        if (!phases_discarded(fine, t->run ? t->run[begin] : 0) && trace_measured(t, begin, past))
+        if (is_usable(t, fine, begin, past, -INFINITY))
             end[n++] = t->time_us[past - 1];
     }
     double middle = n ? order_median(end, n) : 0;
@@ -299,12 +306,6 @@ void tail_free_series(struct tail_series *s)
         free(s->value[c]);
         free(s->curve[c]);
     }
-}
-
-static bool is_usable(const struct trace *t, const struct phases *fine, size_t begin, size_t past, double from)
-{
-    return !phases_discarded(fine, t->run ? t->run[begin] : 0) && t->time_us[past - 1] > from &&
-           trace_measured(t, begin, past);
 }
 
 static size_t usable_runs(const struct trace *t, const struct phases *fine, double from, size_t *longest)

@@ -5,11 +5,9 @@
 #include "analysis/phases/tail/tail.h"
 #include "util/order.h"
 
-enum { EDGE_BINS = 4, BINS_LEAST = 24 };
-#define NEAR_US 1.0    /* times nearer than this are one */
-#define TAU_LEAST 5.0  /* periods, and us: faster than that, it may be cold code, or a throttle with a blurred end */
-#define CHANGES 0.02   /* relative: less is no ramp (tail_course.c), and not worth the search */
-#define THROTTLED 0.95 /* of the full rate */
+enum { EDGE_BINS = 4 };
+#define TAU_LEAST 5.0 /* periods, and us: faster than that, it may be cold code, or a throttle with a blurred end */
+#define CHANGES 0.02  /* relative: less is no ramp (tail_course.c), and not worth the search */
 
 static bool can_be_ramp(const struct phase *ph, double ghz)
 {
@@ -23,7 +21,7 @@ static size_t first_of_region(const struct phases *p)
 {
     size_t i = p->n_phases;
     double ghz = i ? p->phases[i - 1].freq_ghz.value : NAN;
-    while (i > 0 && p->phases[i - 1].start_us >= -NEAR_US && can_be_ramp(&p->phases[i - 1], ghz))
+    while (i > 0 && p->phases[i - 1].start_us >= -TAIL_NEAR_US && can_be_ramp(&p->phases[i - 1], ghz))
         i--;
     return i;
 }
@@ -38,11 +36,13 @@ static double middle_of_bins(const struct tail_series *s, size_t from, size_t to
     return order_median(x, n);
 }
 
-/* Looks for a ramp of the rate from phase i on. 0, or -1: out of memory. */
-static int seek_from(const struct trace *t, const struct phases *p, size_t i, struct tail *x)
+/* Looks for a ramp of the rate from phase i on; *found: there is one. 0, or -1: out of memory. */
+static int seek_from(const struct trace *t, const struct phases *p, size_t i, struct tail *x, bool *found)
 {
     struct tail_series s;
-    double start = p->phases[i].start_us, ghz = p->phases[p->n_phases - 1].freq_ghz.value;
+    const struct phase *last = &p->phases[p->n_phases - 1];
+    double start = p->phases[i].start_us;
+    *found = false;
     *x = (struct tail){.begin = start, .after = start, .end = tail_usual_end(t, p), .uniform = true};
     x->instant = clock_reading_of(t).instant;
     if (isnan(x->end))
@@ -50,14 +50,16 @@ static int seek_from(const struct trace *t, const struct phases *p, size_t i, st
     if (!(x->end > x->begin))
         return 0;
     int bad = tail_gather(t, p, x, &s);
-    if (!bad && s.n_bins >= BINS_LEAST &&
+    if (!bad && s.n_bins > EDGE_BINS &&
         fabs(log(middle_of_bins(&s, 0, s.n_bins) / middle_of_bins(&s, s.n_bins - EDGE_BINS, s.n_bins))) > CHANGES)
         bad = tail_describe(&s, TAIL_RATE, x);
     x->course[TAIL_FREQ] = (struct tail_course){.kind = TAIL_CONSTANT,
-                                                .from = p->phases[p->n_phases - 1].freq_ghz,
-                                                .to = p->phases[p->n_phases - 1].freq_ghz,
-                                                .half = p->phases[p->n_phases - 1].freq_half_ghz / ghz,
+                                                .from = last->freq_ghz,
+                                                .to = last->freq_ghz,
+                                                .half = last->freq_half_ghz / last->freq_ghz.value,
                                                 .runs = x->n_runs};
+    *found = x->course[TAIL_RATE].kind == TAIL_RAMP &&
+             x->course[TAIL_RATE].tau.value > TAU_LEAST * fmax(1, tail_period_us(t));
     tail_free_series(&s);
     return bad;
 }
@@ -79,7 +81,7 @@ static int put_rate_ramp(struct phases *p, size_t i, struct tail *x)
     if (i + 1 < p->n_phases && before[1].kind == PHASE_RAMP) { /* what runs until it begins */
         before->ipc = rate->from.value;
         before->ipc_ratio = rate->from.value / rate->to.value;
-        before->kind = before->ipc_ratio < THROTTLED ? PHASE_THROTTLE : PHASE_STEADY;
+        before->kind = before->ipc_ratio < TAIL_THROTTLED ? PHASE_THROTTLE : PHASE_STEADY;
     }
     return 0;
 }
@@ -102,25 +104,21 @@ static void put_beside(struct phase *ph, const struct tail *x)
 
 int tail_uniform_find(const struct trace *t, struct phases *out)
 {
+    struct tail x;
+    bool found = false;
     size_t i = first_of_region(out);
     struct phase *clock = i > 0 && i < out->n_phases ? &out->phases[i - 1] : NULL;
-    if (clock && clock->kind == PHASE_RAMP && clock->start_us >= -NEAR_US && clock->tau_us.value > 0) {
-        struct tail x;
-        if (seek_from(t, out, i - 1, &x))
-            return -1;
-        const struct tail_course *rate = &x.course[TAIL_RATE];
+    if (clock && clock->kind == PHASE_RAMP && clock->start_us >= -TAIL_NEAR_US && clock->tau_us.value > 0) {
+        int bad = seek_from(t, out, i - 1, &x, &found);
         double over = clock->start_us + clock->duration_us.value;
-        if (rate->kind == TAIL_RAMP && rate->tau.value > TAU_LEAST * fmax(1, tail_period_us(t)) &&
-            tail_side(rate, true).end_us.value < over)
+        if (!bad && found && tail_side(&x.course[TAIL_RATE], true).end_us.value < over)
             put_beside(clock, &x);
-        return 0;
+        return bad;
     }
     for (; i < out->n_phases; i++) {
-        struct tail x;
-        if (seek_from(t, out, i, &x))
+        if (seek_from(t, out, i, &x, &found))
             return -1;
-        const struct tail_course *rate = &x.course[TAIL_RATE];
-        if (rate->kind == TAIL_RAMP && rate->tau.value > TAU_LEAST * fmax(1, tail_period_us(t)))
+        if (found)
             return put_rate_ramp(out, i, &x);
     }
     return 0;
