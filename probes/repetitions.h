@@ -12,6 +12,8 @@
 #include "trace/from_recording.h"
 #include "trace/trace.h"
 
+#define SLOWEST_US 500e3 /* no known processor takes longer to come to its final state */
+
 /* Raw events beside what is always counted. */
 enum { REPETITIONS_EVENTS_MAX = 4, REPETITIONS_COUNTERS_MAX = 8 + REPETITIONS_EVENTS_MAX };
 struct raw_event {

@@ -33,12 +33,13 @@ static int write_draft(const struct options *o, const struct collected *tables)
 
 int job_draft(const struct options *o)
 {
-    const char *const *names;
     const struct table_kind *sources[MEASURING_TABLES_MAX];
-    size_t n = draft_sources(&names);
+    size_t n = 0, all;
+    const struct table_kind *const *kinds = tables_all(&all);
     struct collected tables;
-    for (size_t i = 0; i < n; i++)
-        sources[i] = tables_find(names[i]);
+    for (size_t i = 0; i < all; i++)
+        if (kinds[i]->drafted.values[0])
+            sources[n++] = kinds[i];
     if (file_check(o->job_argument, DRAFT_BYTES) != DONE)
         return FAILED;
     int status = collect_tables(o, sources, n, &tables);

@@ -6,48 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/machine.h"
 #include "tables/published/sku.h"
 #include "tables/table/estimates.h"
 #include "tables/table/tables.h"
+#include "util/error.h"
 #include "util/plain_text.h"
 #include "util/sha256.h"
 #include "util/text_list.h"
 
-enum { KEYS_MAX = 6, VALUES_MAX = 4, LINE_MAX = 3 * SKU_TEXT_MAX };
+enum { LINE_MAX = 3 * SKU_TEXT_MAX };
 #define FALSE_ALARMS 0.05 /* probability of one in all of an entry */
 #define LEAST 0.002       /* relative */
 #define LEAST_US 0.05
 #define LEAST_SHARE 0.01
 #define WIDER 1.000001 /* so that what is printed with nine digits holds what it stands for */
-
-/* Which figures of a table say something of the processor: what selects the rows, and the values. */
-struct draft_of {
-    const char *table, *keys[KEYS_MAX], *values[VALUES_MAX];
-    const char *only, *is; /* rows in which this column is this; NULL: all */
-};
-
-static const struct draft_of parts[] = {
-    {"frequency", {"kernel", "active_cores"}, {"freq_ghz", "ratio", "ipc"}, NULL, NULL},
-    {"transitions", {"from", "to", "active_cores"}, {"halts", "latency_us", "wait_us", "overhead_us"}, NULL, NULL},
-    {"throttle", {"from", "to", "active_cores", "part", "phase"}, {"duration_us", "ipc_ratio"}, "part", "phase"},
-    {"trigger", {"kernel", "density", "active_cores", "what", "asks", "with"}, {"count", "rate_per_cycle"}, NULL, NULL},
-    {"relaxation", {"from", "to", "active_cores", "what", "mode"}, {"wait_us", "share"}, "what", "wait"},
-    {"overhead", {"from", "to", "active_cores"}, {"down_us", "up_us", "breakeven_us"}, NULL, NULL},
-    {"umask", {"event", "umask", "kernel", "when"}, {"share"}, NULL, NULL},
-    {"energy", {"kernel", "active_cores", "mode"}, {"nj_per_op"}, "mode", "automatic"},
-    {"cores", {"cpu", "kernel"}, {"freq_ghz"}, NULL, NULL},
-};
-enum { PARTS = sizeof parts / sizeof *parts };
-
-size_t draft_sources(const char *const **names)
-{
-    static const char *tables[PARTS];
-    for (size_t i = 0; i < PARTS; i++)
-        tables[i] = parts[i].table;
-    *names = tables;
-    return PARTS;
-}
 
 /* One figure: what all rows hold that it selects. */
 struct claim {
@@ -64,14 +36,6 @@ struct claims {
     bool failed;
 };
 
-static const struct table_column *draft_column(const struct table *t, const char *name)
-{
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (strcmp(t->columns[i].name, name) == 0)
-            return &t->columns[i];
-    return NULL;
-}
-
 /* Adds COLUMN=VALUE. Nothing where the row has none, or `-`. */
 static void add_selection(const struct table *t, size_t row, const char *column, char *line)
 {
@@ -84,8 +48,8 @@ static void add_selection(const struct table *t, size_t row, const char *column,
 }
 
 /* Into the claim that selects the same, or a new one. */
-static void claims_add(struct claims *c, const struct table *t, const char *line, const char *column, double lo,
-                       double hi, bool bound)
+static void claims_add(struct claims *c, const struct table_column *column, const char *line, double lo, double hi,
+                       bool bound)
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->list[i].line, line) == 0) {
@@ -102,13 +66,13 @@ static void claims_add(struct claims *c, const struct table *t, const char *line
     }
     c->list = more;
     struct claim *new = &more[c->n++];
-    *new = (struct claim){.lo = lo, .hi = hi, .column = draft_column(t, column), .rows = 1, .bound = bound};
+    *new = (struct claim){.lo = lo, .hi = hi, .column = column, .rows = 1, .bound = bound};
     snprintf(new->line, sizeof new->line, "%s", line);
 }
 
 static void take_value(const struct table *t, size_t row, const char *where, const char *column, struct claims *c)
 {
-    const struct table_column *own = draft_column(t, column);
+    const struct table_column *own = table_column_named(t, column);
     char line[LINE_MAX], limit[60];
     double value = table_number(t, row, column);
     if (!own || !isfinite(value))
@@ -121,17 +85,17 @@ static void take_value(const struct table *t, size_t row, const char *where, con
         return;
     }
     snprintf(line, sizeof line, "%s%s: %s", where, where[0] ? " " : "", column);
-    claims_add(c, t, line, column, e.lo, e.hi, e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
+    claims_add(c, own, line, e.lo, e.hi, e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
 }
 
-static void draft_take_row(const struct table *t, size_t row, const struct draft_of *of, struct claims *c)
+static void draft_take_row(const struct table *t, size_t row, const struct tables_drafted *of, struct claims *c)
 {
     char where[LINE_MAX] = "";
     if (of->only && !table_says(t, row, of->only, of->is))
         return;
-    for (size_t k = 0; k < KEYS_MAX && of->keys[k]; k++)
+    for (size_t k = 0; k < TABLES_DRAFTED_KEYS && of->keys[k]; k++)
         add_selection(t, row, of->keys[k], where);
-    for (size_t v = 0; v < VALUES_MAX && of->values[v]; v++)
+    for (size_t v = 0; v < TABLES_DRAFTED_VALUES && of->values[v]; v++)
         take_value(t, row, where, of->values[v], c);
 }
 
@@ -146,10 +110,10 @@ static void draft_take_levels(const struct table *t, struct claims *c)
         if (!kernel || !isfinite(level))
             continue;
         snprintf(line, sizeof line, "kernel=%s active_cores=%.0f : level", kernel, cores);
-        claims_add(c, t, line, "level", level, level, false);
+        claims_add(c, table_column_named(t, "level"), line, level, level, false);
         snprintf(line, sizeof line, "level=%.0f active_cores=%.0f : freq_ghz", level, cores);
         if (estimates_known(&e))
-            claims_add(c, t, line, "freq_ghz", e.lo, e.hi, false);
+            claims_add(c, table_column_named(t, "freq_ghz"), line, e.lo, e.hi, false);
     }
 }
 
@@ -196,13 +160,14 @@ static void print_claim(FILE *out, const struct claim *x, char mark, double wide
     fputc('\n', out);
 }
 
-/* The claims of a table. 0, or -1: out of memory. */
-static int collect_part(const struct table *t, const struct draft_of *of, struct claims *c)
+/* The claims of a table, none of one that no entry is drafted of. 0, or -1: out of memory. */
+static int collect_claims(const struct table *t, struct claims *c)
 {
-    if (strcmp(t->name, "frequency") == 0 && table_has_values(t, "level"))
+    const struct table_kind *kind = tables_find(t->name);
+    if (kind && kind->exported == EXPORT_FREQUENCIES)
         draft_take_levels(t, c);
-    for (size_t row = 0; row < t->n_rows; row++)
-        draft_take_row(t, row, of, c);
+    for (size_t row = 0; kind && row < t->n_rows; row++)
+        draft_take_row(t, row, &kind->drafted, c);
     return c->failed ? -1 : 0;
 }
 
@@ -271,9 +236,7 @@ int draft_write(const struct table *const *tables, size_t n, struct draft *out, 
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     for (size_t i = 0; i < n && !bad; i++)
-        for (size_t k = 0; k < PARTS && !bad; k++)
-            if (strcmp(parts[k].table, tables[i]->name) == 0)
-                bad = collect_part(tables[i], &parts[k], &claims[i]);
+        bad = collect_claims(tables[i], &claims[i]);
     for (size_t i = 0; i < n && claims; i++) {
         out->figures += claims[i].n;
         out->left_out += claims[i].left_out;

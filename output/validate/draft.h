@@ -18,9 +18,6 @@ struct draft {
     size_t left_out; /* values of these columns that have no limits */
 };
 
-/* The tables that a draft takes figures of, by name. Returns how many. */
-size_t draft_sources(const char *const **names);
-
 /*
  * Writes the entry of n tables of one measurement. out->text is to be freed. MACHINE_OK, or *err says what is wrong:
  * MACHINE_CANNOT where no value has limits.

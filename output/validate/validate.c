@@ -242,14 +242,6 @@ static struct seen validate_see(const struct sku_figure *f, const struct table *
 
 /* ---- the table ---- */
 
-static const char *validate_unit_of(const struct table *t, const char *column)
-{
-    for (size_t i = 0; t && i < t->n_columns; i++)
-        if (strcmp(t->columns[i].name, column) == 0)
-            return t->columns[i].unit;
-    return NULL;
-}
-
 /* What is to blame where deviations of 20 % would not be found: the widest of what hides them. */
 static void why_hidden(const struct sku_figure *f, const struct seen *s, char *out, size_t size)
 {
@@ -284,13 +276,13 @@ static void put_published(struct table *out, const struct sku_figure *f, const s
 static void validate_put_row(struct table *out, const struct sku_figure *f, const struct table *t, const struct seen *s)
 {
     char name[SKU_TEXT_MAX + SKU_NAME_MAX + 20], note[SKU_SOURCE_MAX + 200] = "";
-    const char *unit = validate_unit_of(t, f->column);
+    const struct table_column *c = t ? table_column_named(t, f->column) : NULL;
     snprintf(name, sizeof name, "%s%s%s%s", f->where, *f->where ? " " : "", f->mean ? "mean " : "", f->column);
     table_add_row(out);
     table_put_text(out, "table", f->table);
     table_put_text(out, "figure", name);
-    if (unit && *unit && strcmp(unit, "1") != 0)
-        table_put_text(out, "unit", unit);
+    if (c && *c->unit && strcmp(c->unit, "1") != 0)
+        table_put_text(out, "unit", c->unit);
     table_put_limits(out, "measured", s->value, s->lo, s->hi);
     table_put_number(out, "rows", (double)s->rows);
     table_put_text(out, "verdict", verdict_names[s->verdict]);

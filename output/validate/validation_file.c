@@ -10,7 +10,7 @@
 #include "output/validate/validate.h"
 #include "tables/table/estimates.h"
 #include "util/json_lines.h"
-#include "util/plain_text.h"
+#include "util/xml_text.h"
 
 static const char *const counted[] = {"agrees", "deviates", "undecided", "not measured", "not published"};
 enum { COUNTED = sizeof counted / sizeof *counted };
@@ -64,30 +64,6 @@ char *validation_to_json(const struct table *v)
 
 /* ---- JUnit ---- */
 
-/* Text between tags or quotes; what XML 1.0 cannot hold has been taken out by plain_text(). */
-static void xml(FILE *out, const char *text)
-{
-    char *plain = plain_text_copy(text ? text : "");
-    for (const char *c = plain ? plain : ""; *c; c++)
-        switch (*c) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(*c, out);
-        }
-    free(plain);
-}
-
 /* "published 3.7 +-0.05, measured 3.702 [3.701, 3.703] GHz, +0.1 %" */
 static void validation_tell(FILE *out, const struct table *v, size_t row)
 {
@@ -106,7 +82,7 @@ static void validation_tell(FILE *out, const struct table *v, size_t row)
         fprintf(out, " [%.9g, %.9g]", e.lo, e.hi);
     if (table_text(v, row, "unit") && isfinite(e.value)) {
         fputc(' ', out);
-        xml(out, table_text(v, row, "unit"));
+        xml_text(out, table_text(v, row, "unit"));
     }
     if (isfinite(off) && isfinite(e.value))
         fprintf(out, ", %+.3g %%", off);
@@ -119,25 +95,25 @@ static void print_case(FILE *out, const struct table *v, size_t row)
     const char *verdict = table_text(v, row, "verdict"), *note = table_text(v, row, "note");
     bool fails = verdict && strcmp(verdict, "deviates") == 0, agrees = verdict && strcmp(verdict, "agrees") == 0;
     fputs("    <testcase classname=\"", out);
-    xml(out, table_text(v, row, "table"));
+    xml_text(out, table_text(v, row, "table"));
     fputs("\" name=\"", out);
-    xml(out, table_text(v, row, "figure"));
+    xml_text(out, table_text(v, row, "figure"));
     fputs("\">\n", out);
     if (!agrees) {
         fprintf(out, "      <%s message=\"", fails ? "failure" : "skipped");
-        xml(out, verdict);
+        xml_text(out, verdict);
         fputs(": ", out);
         validation_tell(out, v, row);
         if (note && !fails) {
             fputs("; ", out);
-            xml(out, note);
+            xml_text(out, note);
         }
         fprintf(out, "\"/>\n");
     }
     fputs("      <system-out>", out);
     validation_tell(out, v, row);
     fputs("; source: ", out);
-    xml(out, table_text(v, row, "source"));
+    xml_text(out, table_text(v, row, "source"));
     fputs("</system-out>\n    </testcase>\n", out);
 }
 
@@ -150,14 +126,14 @@ char *validation_to_junit(const struct table *v)
     if (!out)
         return NULL;
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
-    xml(out, table_meta(v, "sku"));
+    xml_text(out, table_meta(v, "sku"));
     fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n    <properties>\n", v->n_rows,
             deviates, skipped);
     for (size_t i = 0; i < v->n_meta; i++) {
         fputs("      <property name=\"", out);
-        xml(out, v->meta[i].key);
+        xml_text(out, v->meta[i].key);
         fputs("\" value=\"", out);
-        xml(out, v->meta[i].value);
+        xml_text(out, v->meta[i].value);
         fputs("\"/>\n", out);
     }
     fputs("    </properties>\n", out);

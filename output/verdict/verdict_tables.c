@@ -359,7 +359,7 @@ static int read_unit(struct verdict *v, const char *unit)
         *u = (struct verdict_unit){unit, last->first_us, s->n > 1 ? last->idle_from_us : nothing, nothing};
         v->n_units++;
         status = wake_stages_of(v->tables.wake, unit, "full_rate_us", s);
-        if (status == 0 && s->n > 0 && !(s->n == 1 && s->detectable_ratio > WAKE_SCATTERS))
+        if (status == 0 && s->n > 0 && !wake_scatters(s))
             u->full_rate_us = s->stage[s->n - 1].first_us;
     }
     free(s);

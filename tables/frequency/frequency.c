@@ -292,14 +292,16 @@ static void frequency_put(const struct cell *c, const struct repetitions *r, con
     }
 }
 
+/* *drift: by how much the frequency still moves (steady_drift). */
 static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s, struct repetitions *r,
-                                  struct steady_value *f, struct machine_error *err)
+                                  struct steady_value *f, double *drift, struct machine_error *err)
 {
     int status = steady_run(x->machine, s, r, err);
     if (status)
         return status;
     if (steady_mean(&r->trace, TRACE_FREQ, 0, f) == 0 &&
-        steady_mean(&r->trace, TRACE_FREQ, SLACK * f->mean.value, f) == 0)
+        steady_mean(&r->trace, TRACE_FREQ, SLACK * f->mean.value, f) == 0 &&
+        steady_drift(&r->trace, TRACE_FREQ, drift) == 0)
         return MACHINE_OK;
     repetitions_free(r);
     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -317,55 +319,27 @@ static bool more_would_tell(const struct tables_context *x, const struct steady_
     return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
 }
 
-/* How long a repetition of the machine may last; 0: as long as anybody wants. */
-static double frequency_longest_us(const struct machine *m)
-{
-    struct machine_info info;
-    m->ops->info(m, &info);
-    return info.longest_us;
-}
-
-/* Where the frequency is not steady yet, half a second of the kernel comes before what is recorded; where that cannot
- * be, or does not help, the value has no limits. *moves: it was so. */
-static int await_rest(const struct tables_context *x, struct steady_setup s, struct repetitions *r,
-                      struct steady_value *f, bool *moves, struct machine_error *err)
-{
-    double drift;
-    if (steady_drift(&r->trace, TRACE_FREQ, &drift)) {
-        repetitions_free(r);
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    }
-    *moves = drift != 0;
-    if (!*moves)
-        return MACHINE_OK;
-    if (!(frequency_longest_us(x->machine) > 0) && !(x->options->warmup_us > 0)) {
-        repetitions_free(r);
-        s.before_us = REST_US;
-        int status = frequency_measure_once(x, &s, r, f, err);
-        if (status)
-            return status;
-        if (steady_drift(&r->trace, TRACE_FREQ, &drift)) {
-            repetitions_free(r);
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        }
-    }
-    if (drift != 0)
-        f->mean.lo = f->mean.hi = NAN;
-    return MACHINE_OK;
-}
-
-/* One kernel, with more repetitions where they would tell more. */
+/*
+ * One kernel, with more repetitions where they would tell more. Where the frequency is not steady yet (*moves), half a
+ * second of the kernel comes before what is recorded; where that cannot be, or does not help, the value has no limits.
+ */
 static int measure_kernel(const struct tables_context *x, struct steady_setup s, struct repetitions *r,
                           struct steady_value *f, bool *moves, struct machine_error *err)
 {
-    int status = frequency_measure_once(x, &s, r, f, err);
-    *moves = false;
-    if (status == MACHINE_OK)
-        status = await_rest(x, s, r, f, moves, err);
+    double drift;
+    int status = frequency_measure_once(x, &s, r, f, &drift, err);
+    *moves = status == MACHINE_OK && drift != 0;
+    if (*moves && !(x->info.longest_us > 0) && !(x->options->warmup_us > 0)) {
+        repetitions_free(r);
+        s.before_us = SLOWEST_US;
+        status = frequency_measure_once(x, &s, r, f, &drift, err);
+    }
+    if (*moves && status == MACHINE_OK && drift != 0)
+        f->mean.lo = f->mean.hi = NAN;
     while (status == MACHINE_OK && !*moves && more_would_tell(x, &s, &r->trace, f)) {
         repetitions_free(r);
         s.runs *= 2;
-        status = frequency_measure_once(x, &s, r, f, err);
+        status = frequency_measure_once(x, &s, r, f, &drift, err);
     }
     return status;
 }
@@ -422,6 +396,7 @@ const struct table_kind table_frequency = {
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},
+    .drafted = {{"kernel", "active_cores"}, {"freq_ghz", "ratio", "ipc"}, NULL, NULL},
     .exported = EXPORT_FREQUENCIES,
     .plan = frequency_plan,
     .measure = frequency_measure,

@@ -111,6 +111,7 @@ const struct table_kind table_relaxation = {
               "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "wait_us", "mode", "share"},
+    .drafted = {{"from", "to", "active_cores", "what", "mode"}, {"wait_us", "share"}, "what", "wait"},
     .exported = EXPORT_WAITS,
     .excluded = {[CHOICE_WARMUP] = RELAXATION_OWN_TIMES, [CHOICE_OBSERVE] = RELAXATION_OWN_TIMES},
     .plan = relaxation_plan,

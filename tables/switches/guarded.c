@@ -16,6 +16,7 @@
 #include "analysis/phases/phases.h"
 #include "probes/granted_switch.h"
 #include "probes/sequence.h"
+#include "tables/switches/alone.h"
 #include "tables/switches/guarded.h"
 #include "tables/switches/later.h"
 #include "util/text_list.h"
@@ -23,13 +24,11 @@
 enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 8 };
 #define STEADY_US 8000.0
 #define STEADY_SAMPLED_US 40.0
-#define CHAIN_SAMPLED_US 400.0 /* of chains: a single one is as exact as the clock's step allows, which may be to 6 % */
-#define DIRTY_US 200.0         /* of a first kernel that leaves upper halves in use: what follows is slow for good */
-#define REPETITION_US 9900.0   /* so long a repetition all machines can do */
-#define WARMUP_MOST_US 4900.0  /* with a recording of the greatest length again less than 10 ms */
+#define DIRTY_US 200.0        /* of a first kernel that leaves upper halves in use: what follows is slow for good */
+#define REPETITION_US 9900.0  /* so long a repetition all machines can do */
+#define WARMUP_MOST_US 4900.0 /* with a recording of the greatest length again less than 10 ms */
 #define OBSERVE_MOST_US 4900.0
-#define OBSERVE_LONG_US 500e3 /* what no known processor takes longer than */
-#define BACK_US 100e3         /* of a first kernel that has run for so long a repetition need not be asked */
+#define BACK_US 100e3 /* of a first kernel that has run for so long a repetition need not be asked */
 #define LONGER 4.0
 /* Relative: by so much the second kernel's rate and frequency may change during a recording of a few hundred us, which
  * is then made longer, and of the longest of those that are short, which is then made much longer. */
@@ -84,26 +83,20 @@ static int guarded_see(struct sequence *q, struct attempt *a, const struct paylo
 {
     double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
     if (q->patient)
-        alone_us = OBSERVE_LONG_US;
+        alone_us = SLOWEST_US;
     size_t skip = before->dirty ? 0 : 1;
     double part_us = skip ? 0.5 * alone_us : alone_us; /* in one go where upper halves must stay in use */
     const struct segment segments[3] = {{*before, DIRTY_US, false}, {*p, part_us, false}, {*p, sampled_us, true}};
-    struct trace t;
-    trace_init(&t);
-    int status = sequence_trace(q, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+    int status = MACHINE_OK;
     unsigned kept = 0;
     for (unsigned k = 0; !status && !a->stopped && kept < STEADY_RUNS && k < STEADY_TRIES; k++) {
-        struct sequence_run run;
+        bool valid = false;
         status = skip ? run_first_half(q, p, part_us, err) : MACHINE_OK;
-        if (status)
-            break;
-        status = sequence_record(q, segments + skip, 3 - skip, 2 - skip, &t, &run, err);
-        kept += !status && !run.invalid[0];
+        if (!status)
+            status = alone_see(q, segments + skip, 3 - skip, 2 - skip, seen, &valid, err);
+        kept += valid;
         guarded_on_progress(a, 0, 0);
     }
-    if (!status && settling_add_alone(seen, &t))
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    trace_free(&t);
     return status;
 }
 
@@ -112,7 +105,7 @@ static int see_both(struct attempt *a, const struct transition_setup *s, struct 
     struct sequence q;
     struct machine_setup m = s->machine;
     bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
-    double sampled_us = fmax(chains ? CHAIN_SAMPLED_US : STEADY_SAMPLED_US, 4 * s->period_us);
+    double sampled_us = fmax(chains ? ALONE_CHAINS_US : STEADY_SAMPLED_US, 4 * s->period_us);
     m.period_us = s->period_us;
     int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
     if (status)
@@ -240,7 +233,7 @@ static bool try_longer(const struct attempt *a, struct transition_setup *s, bool
     }
     if (!settled && !longer && !a->guard->observe_given && s->fine_us <= 0 && !a->guard->uniform &&
         !longest_us(a->guard->machine)) {
-        transition_observe(s, OBSERVE_LONG_US, a->guard->runs_given, a->guard->warmup_given);
+        transition_observe(s, SLOWEST_US, a->guard->runs_given, a->guard->warmup_given);
         longer = true;
     }
     return longer;

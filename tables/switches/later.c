@@ -6,19 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/phases/repetitions/settling.h"
-#include "probes/sequence.h"
+#include "tables/switches/alone.h"
 
 enum { LOOKS = 4, TRIES = 3 };
 #define FIRST_REPETITION 0x40000000u /* numbers that no other repetition of a model has */
-#define SAMPLED_US 400.0             /* many chains: one alone is as exact as the clock's step allows */
 #define APART 0.01                   /* relative: by so much all that is seen late differs from all that is seen soon */
 
 enum { LATER_RATE, LATER_CLOCK, LATER_BOTH };
 
 static double sampled_us(const struct transition_setup *s)
 {
-    return fmax(SAMPLED_US, 4 * s->period_us);
+    return fmax(ALONE_CHAINS_US, 4 * s->period_us);
 }
 
 /* The rate and the frequency of the second kernel `us` after the switch; NaN: not told. */
@@ -29,21 +27,13 @@ static int look_after(struct sequence *q, const struct later *x, double rest_us,
     const struct segment segments[3] = {{s->from, rest_us, false}, {s->to, us, false}, {s->to, sampled_us(s), true}};
     seen[LATER_RATE] = seen[LATER_CLOCK] = NAN;
     for (unsigned k = 0; k < TRIES && isnan(seen[LATER_RATE]) && !*stopped; k++) {
-        struct sequence_run run;
-        struct trace t;
         struct kernel_alone one = {0};
-        trace_init(&t);
-        int status = sequence_trace(q, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
-        status = status ? status : sequence_record(q, segments, 3, 2, &t, &run, err);
-        if (!status && settling_add_alone(&one, &t))
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        trace_free(&t);
+        bool valid;
+        int status = alone_see(q, segments, 3, 2, &one, &valid, err);
         if (status)
             return status;
-        if (!run.invalid[0]) {
-            seen[LATER_RATE] = one.n_ipc ? one.ipc[0] : NAN;
-            seen[LATER_CLOCK] = one.n_ghz ? one.ghz[0] : NAN;
-        }
+        seen[LATER_RATE] = valid && one.n_ipc ? one.ipc[0] : NAN;
+        seen[LATER_CLOCK] = valid && one.n_ghz ? one.ghz[0] : NAN;
         *stopped = x->progress(x->data, 0, 0) != 0;
     }
     return MACHINE_OK;
@@ -89,8 +79,8 @@ int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, 
         for (int late = 0; late < 2 && !status && !stopped; late++) {
             double seen[LATER_BOTH];
             /* what takes long to come takes long to go: the first kernel runs for as long before the next look */
-            status = look_after(&q, x, k && !late ? LATER_US : x->setup->warmup_us,
-                                late ? LATER_US : x->setup->observe_us, seen, &stopped, err);
+            status = look_after(&q, x, k && !late ? SLOWEST_US : x->setup->warmup_us,
+                                late ? SLOWEST_US : x->setup->observe_us, seen, &stopped, err);
             for (int c = 0; c < LATER_BOTH; c++) {
                 struct looks *l = &looks[late][c];
                 l->lo = fmin(l->lo, isnan(seen[c]) ? -INFINITY : seen[c]);

@@ -10,8 +10,6 @@
 
 #include "probes/transition.h"
 
-#define LATER_US 500e3 /* after the switch: no known processor takes longer */
-
 struct later {
     struct machine *machine;
     const struct transition_setup *setup; /* the recording's */
@@ -22,7 +20,7 @@ struct later {
 };
 
 /*
- * Holds what the second kernel does at the end of the recording against what it does LATER_US after the switch: two
+ * Holds what the second kernel does at the end of the recording against what it does SLOWEST_US after the switch: two
  * looks, or up to eight where these differ by 1 %. *moves: all of them say so, and `why` says what. MACHINE_OK, or
  * *err is filled and its status returned.
  */

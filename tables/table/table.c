@@ -87,6 +87,12 @@ static int table_column_of(const struct table *t, const char *name)
     return -1;
 }
 
+const struct table_column *table_column_named(const struct table *t, const char *name)
+{
+    int i = table_column_of(t, name);
+    return i < 0 ? NULL : &t->columns[i];
+}
+
 bool table_has(const struct table *t, const char *column)
 {
     return table_column_of(t, column) >= 0;

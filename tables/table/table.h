@@ -104,6 +104,8 @@ void table_put_text(struct table *t, const char *column, const char *text);
 /* column, column_lo and column_hi; of the last row, or of any */
 void table_put_limits(struct table *t, const char *column, double value, double lo, double hi);
 void table_set_limits(struct table *t, size_t row, const char *column, double value, double lo, double hi);
+/* One by name; NULL: there is none. */
+const struct table_column *table_column_named(const struct table *t, const char *name);
 /* Whether a column exists; whether this one is a limit of another, NAME_lo or NAME_hi. */
 bool table_has(const struct table *t, const char *column);
 bool table_is_limit(const struct table *t, size_t column);

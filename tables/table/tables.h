@@ -124,6 +124,17 @@ enum tables_choice {
     TABLES_CHOICES
 };
 
+/*
+ * What of a table says something of the processor, and so stands in an entry drafted of it (output/validate/draft.h):
+ * what selects rows, and the values; of those rows alone in which the column `only` is `is` (NULL: of all). Without
+ * values nothing does.
+ */
+enum { TABLES_DRAFTED_KEYS = 6, TABLES_DRAFTED_VALUES = 4 };
+struct tables_drafted {
+    const char *keys[TABLES_DRAFTED_KEYS], *values[TABLES_DRAFTED_VALUES];
+    const char *only, *is;
+};
+
 /* The columns of a table_kind, from an array. */
 #define TABLE_KIND_COLUMNS(list) .columns = list, .n_columns = sizeof list / sizeof *list
 
@@ -137,6 +148,7 @@ struct table_kind {
     size_t n_columns;
     const char *promised[TABLES_PROMISED_MAX]; /* columns that every version of it has: doc/formats.md */
     enum tables_export exported;
+    struct tables_drafted drafted;
     const char *excluded[TABLES_CHOICES]; /* why this option cannot be combined with it, a clause; NULL: it can */
     bool takes_event;                     /* the option `event` is its own */
     bool takes_burst;                     /* the options `burst_...` are its own */

@@ -434,6 +434,7 @@ const struct table_kind table_trigger = {
         "fitting median and spread. Mixtures of two kernels are compared with each of them alone (G 3.2.1, 6.5.1; K).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "density", "count", "level"},
+    .drafted = {{"kernel", "density", "active_cores", "what", "asks", "with"}, {"count", "rate_per_cycle"}, NULL, NULL},
     .exported = EXPORT_TRIGGERS,
     .plan = trigger_plan,
     .measure = trigger_measure,

@@ -86,7 +86,7 @@ static void tell_stages(FILE *out, const char *key, const char *what, const stru
     if (s->n == 1 && s->stage[0].first_us.value < COARSE * s->step_us)
         fprintf(out, "%s: %s %s us, however long they were idle, as far as the clock's steps of %.3f us show.\n", unit,
                 what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->step_us);
-    else if (s->n == 1 && s->detectable_ratio > WAKE_SCATTERS)
+    else if (wake_scatters(s))
         fprintf(out,
                 "%s: %s a time that scatters too much to tell stages (see the plot); repeat on a less busy machine.\n",
                 unit, what);

@@ -126,26 +126,18 @@ static void keep_points(const char *unit, const struct wake_seen *s, struct tabl
     table_set_detail_json(rows, key, points, 6);
 }
 
-/* A time is the difference of two readings, each up to a step late. */
-static struct estimate blurred_by_steps(struct estimate e, double step_us)
-{
-    return (struct estimate){e.value, fmax(0, e.lo - step_us), e.hi + step_us};
-}
-
 static void put_stages(const char *unit, struct wake_seen *s, struct table *rows)
 {
     for (unsigned row = 0; row < s->plan.rows; row++) {
         double share, whole;
-        struct estimate first = blurred_by_steps(
-            wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share), s->step_us);
-        struct estimate full = blurred_by_steps(wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole),
-                                                s->step_us);
+        struct estimate first = wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share);
+        struct estimate full = wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole);
         table_add_row(rows);
         table_put_text(rows, "unit", unit);
         table_put_number(rows, "idle_us", wake_idle_us(&s->plan, row));
-        estimates_put(rows, "first_us", first);
+        estimates_put(rows, "first_us", wake_blur_time(first, s->step_us));
         if (whole > 0.5)
-            estimates_put(rows, "full_rate_us", full);
+            estimates_put(rows, "full_rate_us", wake_blur_time(full, s->step_us));
         table_put_number(rows, "n", rint(share * s->plan.runs));
         table_put_number(rows, "discarded", rint((1 - share) * s->plan.runs));
     }

@@ -63,10 +63,10 @@ static void text_result_rows(FILE *out, bool colour, const struct sim_report *r,
 /* A column's name and unit. */
 static void text_heading_of(const struct table *t, const char *column, char *out, size_t size)
 {
+    const struct table_column *c = table_column_named(t, column);
     *out = '\0';
-    for (size_t i = 0; i < t->n_columns; i++)
-        if (strcmp(t->columns[i].name, column) == 0)
-            snprintf(out, size, "%s %s", column, t->columns[i].unit);
+    if (c)
+        snprintf(out, size, "%s %s", column, c->unit);
 }
 
 static void text_results(FILE *out, bool colour, const struct sim_report *r)

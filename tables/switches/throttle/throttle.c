@@ -353,6 +353,7 @@ const struct table_kind table_throttle = {
               "every N dependent scalar adds, N from 2 to 200: beyond the reach, adds run at full speed.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "part", "phase", "duration_us", "ipc_ratio", "distance"},
+    .drafted = {{"from", "to", "active_cores", "part", "phase"}, {"duration_us", "ipc_ratio"}, "part", "phase"},
     .exported = EXPORT_THROTTLING,
     .plan = throttle_plan,
     .measure = throttle_measure,
