@@ -45,7 +45,8 @@ struct attempt {
     const struct guard *guard;
     struct kernel_alone from, to;
     unsigned number;
-    bool slow; /* something moves for longer than a few milliseconds */
+    bool slow;         /* something moves for longer than a few milliseconds */
+    bool looked_later; /* ... which was asked for seconds, and is not */
     bool stopped;
 };
 
@@ -324,14 +325,22 @@ static int guarded_judge(struct attempt *a, const struct switches_seen *seen, st
         if (out->settled)
             break;
     }
-    if (out->settled && seen->setup.fine_us <= 0 && !a->guard->uniform && !(longest_us(a->guard->machine) > 0)) {
-        const struct later later = {a->guard->machine, &seen->setup,        a->guard->fall_only,
-                                    a->number,         guarded_on_progress, a};
-        int status = later_moves(&later, &a->slow, out->why, sizeof out->why, err);
-        if (status)
-            return status;
-        out->settled = !a->slow;
-    }
+    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
+}
+
+/* Whether a recording that is settled is so in the long run, too. */
+static int judge_later(struct attempt *a, const struct switches_seen *seen, struct settling *out,
+                       struct machine_error *err)
+{
+    if (!out->settled || a->looked_later || seen->setup.fine_us > 0 || a->guard->uniform ||
+        longest_us(a->guard->machine) > 0)
+        return MACHINE_OK;
+    const struct later later = {a->guard->machine, &seen->setup,        a->guard->fall_only,
+                                a->number,         guarded_on_progress, a};
+    int status = later_moves(&later, &a->slow, &a->looked_later, out->why, sizeof out->why, err);
+    if (status)
+        return status;
+    out->settled = !a->slow;
     return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
@@ -380,11 +389,18 @@ int guarded_switch(const struct guard *g, const struct transition_setup *s, stru
         if (status)
             break;
         status = guarded_judge(&a, out, &end, err);
-        bool too_late = 2 * (unsigned)late > out->setup.runs, finer = false;
+        bool too_late = 2 * (unsigned)late > out->setup.runs, finer = false, looked_before = a.looked_later;
         if (!status)
             status = try_finer(&a, out, &finer, err);
         if (!status && finer) {
             out->setup.period_us /= 2;
+            switches_free(out);
+            continue;
+        }
+        if (!status)
+            status = judge_later(&a, out, &end, err);
+        if (!status && k < ATTEMPTS && end.settled && a.looked_later && !looked_before) {
+            /* the clock of such a machine is elsewhere by now */
             switches_free(out);
             continue;
         }

@@ -59,7 +59,8 @@ static bool looks_apart(const struct looks soon[LATER_BOTH], const struct looks 
     return false;
 }
 
-int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, struct machine_error *err)
+int later_moves(const struct later *x, bool *moves, bool *took_seconds, char *why, size_t why_size,
+                struct machine_error *err)
 {
     struct sequence q;
     struct machine_setup m = x->setup->machine;
@@ -68,7 +69,7 @@ int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, 
     bool stopped = false;
     for (int i = 0; i < 2 * LATER_BOTH; i++)
         looks[i / LATER_BOTH][i % LATER_BOTH] = (struct looks){INFINITY, 0};
-    *moves = false;
+    *moves = *took_seconds = false;
     m.period_us = x->setup->period_us;
     int status = sequence_begin(&q, x->machine, &m, sampled_us(x->setup), err);
     if (status)
@@ -76,6 +77,7 @@ int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, 
     q.patient = true;
     q.repetition = FIRST_REPETITION + x->number * 2 * LOOKS * TRIES;
     for (unsigned k = 0; k < LOOKS && (!k || *moves) && !status && !stopped; k++) {
+        *took_seconds = k > 0;
         for (int late = 0; late < 2 && !status && !stopped; late++) {
             double seen[LATER_BOTH];
             /* what takes long to come takes long to go: the first kernel runs for as long before the next look */

@@ -21,7 +21,8 @@ struct later {
 
 /*
  * Holds what the second kernel does at the end of the recording against what it does SLOWEST_US after the switch: two
- * looks, or up to eight where these differ by 1 %. *moves: all of them say so, and `why` says what. MACHINE_OK, or
- * *err is filled and its status returned.
+ * looks, or up to eight where these differ by 1 %, which take seconds (*took_seconds). *moves: all of them say so, and
+ * `why` says what. MACHINE_OK, or *err is filled and its status returned.
  */
-int later_moves(const struct later *x, bool *moves, char *why, size_t why_size, struct machine_error *err);
+int later_moves(const struct later *x, bool *moves, bool *took_seconds, char *why, size_t why_size,
+                struct machine_error *err);
