@@ -49,6 +49,8 @@ struct cpu_identity {
 /* Decodes CPUID leaves 0, 1, 40000000H, 80000002H.. (Intel SDM vol. 2A, CPUID; display family and model as there). */
 void cpu_identify(const struct cpu_leaves *l, struct cpu_identity *out);
 
+/* How the name of a CPU ends whose signature does not fit its features: "Intel(R) Xeon(R) Processor 06_A7H-1?". */
+#define CPU_DOUBTFUL "?"
 /*
  * Tells when the model number and the features cannot belong to the same part, as hypervisors report it. Returns
  * false, or true with one line in `why`. Per-model tables must then not be believed.

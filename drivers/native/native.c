@@ -86,8 +86,10 @@ static void native_describe(struct native *s, const struct cpu_leaves *leaves)
                       s->id.hypervisor_name[0] != '\0' ? s->id.hypervisor_name : "unknown hypervisor");
     }
     s->contradicts = cpu_contradicts(leaves, text, sizeof text);
-    if (s->contradicts)
+    if (s->contradicts) {
+        text_list_add(s->cpu_text, sizeof s->cpu_text, "", CPU_DOUBTFUL); /* nothing is to be looked up by it */
         text_list_add(s->machine_notes, sizeof s->machine_notes, "; ", "%s", text);
+    }
 }
 
 /* Physical cores, for info before anything is prepared. */

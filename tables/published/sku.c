@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/cpu/cpu.h"
 #include "tables/table/tables.h"
 #include "util/sourced_ini.h"
 
@@ -311,13 +312,22 @@ int sku_parse(const char *text, size_t length, const char *file, struct sku *out
     return (int)err->status;
 }
 
+/* "06_55H", "19_1": family and model, or the beginning of it. */
+static bool is_signature(const char *text)
+{
+    return isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]) && text[2] == '_';
+}
+
 bool sku_is_of(const struct sku *s, const char *cpu)
 {
     char brands[SKU_TEXT_MAX], *rest = brands;
+    bool doubtful = cpu && *cpu && strcmp(cpu + strlen(cpu) - 1, CPU_DOUBTFUL) == 0;
     snprintf(brands, sizeof brands, "%s", s->brand);
-    for (char *brand = strsep(&rest, "|"); cpu && brand; brand = strsep(&rest, "|"))
-        if (*sourced_ini_trim(brand) && strstr(cpu, sourced_ini_trim(brand)))
+    for (char *brand = strsep(&rest, "|"); cpu && brand; brand = strsep(&rest, "|")) {
+        const char *text = sourced_ini_trim(brand);
+        if (*text && strstr(cpu, text) && !(doubtful && is_signature(text)))
             return true;
+    }
     return false;
 }
 

@@ -222,6 +222,8 @@ static void own_figures_come_first(void **state)
     assert_int_equal(sku_load("c", path, &s, &err), MACHINE_OK);
     assert_true(sku_is_of(&s, "x (17_01H, stepping 2)") && sku_is_of(&s, "y (06_55H)") && !sku_is_of(&s, "z (06_6AH)"));
     assert_false(sku_is_of(&s, NULL));
+    /* a hypervisor that gives out another's model number is not believed */
+    assert_false(sku_is_of(&s, "x (17_01H, stepping 2)?") || sku_is_of(&s, "y 06_55H-4?") || sku_is_of(&s, ""));
     sku_free(&s);
     assert_int_equal(sku_load("none", path, &s, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.remedy, "doc/sku-format.md"));
