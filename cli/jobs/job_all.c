@@ -9,6 +9,7 @@
 #include "output/report/report.h"
 #include "output/report/report_contents.h"
 #include "output/validate/validate.h"
+#include "output/validate/validation_findings.h"
 #include "cli/answers.h"
 #include "cli/jobs/jobs.h"
 #include "cli/measuring.h"
@@ -101,11 +102,16 @@ static int job_all_measure_all(struct all *a)
 static void count_verdicts(FILE *out, const struct table *t)
 {
     enum { NAMED = 4 };
-    size_t deviate = validate_count(t, "deviates"), named = 0;
-    fprintf(out,
-            "Of %zu published figures, %zu agree with the measurement; %zu deviate, %zu undecided, %zu not measured.\n",
-            t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
-            validate_count(t, "undecided"), validate_count(t, "not measured"));
+    size_t deviate = validate_count(t, "deviates"), named = 0, findings = findings_each(t, NULL, NULL);
+    if (t->n_rows > 0)
+        fprintf(out,
+                "Of %zu figures, published or stated by the processor, %zu agree with the measurement; %zu deviate, "
+                "%zu undecided, %zu not measured; ",
+                t->n_rows - validate_count(t, "not published"), validate_count(t, "agrees"), deviate,
+                validate_count(t, "undecided"), validate_count(t, "not measured"));
+    else
+        fprintf(out, "No figures of this processor are known; ");
+    fprintf(out, "%zu finding%s.\n", findings, findings == 1 ? "" : "s");
     for (size_t i = 0; i < t->n_rows && named < NAMED; i++) {
         const char *verdict = table_text(t, i, "verdict"), *figure = table_text(t, i, "figure");
         if (verdict != NULL && figure != NULL && strcmp(verdict, "deviates") == 0) {
@@ -115,6 +121,7 @@ static void count_verdicts(FILE *out, const struct table *t)
     }
     if (named > 0)
         fprintf(out, "%s.\n", deviate > named ? "; and more" : "");
+    validate_print_findings(out, t);
 }
 
 /* A part of the report like the tables, but measured by none. */
@@ -125,7 +132,7 @@ static const struct table_kind verdicts_kind = {
     .findings = count_verdicts,
 };
 
-/* The published figures of this processor, if there are any, become one more table. DONE, or FAILED after a line. */
+/* The figures of this processor, as far as any are known, become one more table. DONE, or FAILED after a line. */
 static int job_all_compare(struct all *a)
 {
     struct sku sku;
@@ -135,15 +142,20 @@ static int job_all_compare(struct all *a)
     if (a->done == 0 || a->done >= MEASURING_TABLES_MAX)
         return DONE;
     int found = tables_find_sku(table_meta(&a->tables[0], "cpu"), NULL, &sku, &error);
-    if (found != MACHINE_OK)
-        return found == MACHINE_CANNOT ? DONE : complain_of_machine("published figures", &error);
+    if (found != MACHINE_OK && found != MACHINE_CANNOT)
+        return complain_of_machine("published figures", &error);
+    if (found == MACHINE_CANNOT) /* what the processor says of itself, and findings, there are without them */
+        sku = (struct sku){.n_figures = 0};
     for (size_t i = 0; i < a->done; i++)
         list[i] = &a->tables[i];
     int compared = validate_tables(&sku, list, a->done, t);
-    a->measured[a->done++] = &verdicts_kind;
-    int status = compared == 0 ? write_table(a, &verdicts_kind, t) : complain_out_of_memory();
     sku_free(&sku);
-    return status;
+    if (compared == 0 && t->n_rows == 0 && findings_each(t, NULL, NULL) == 0) {
+        table_free(t);
+        return DONE;
+    }
+    a->measured[a->done++] = &verdicts_kind;
+    return compared == 0 ? write_table(a, &verdicts_kind, t) : complain_out_of_memory();
 }
 
 /* ---- the report: the command that it tells ---- */

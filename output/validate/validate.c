@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/validate/stated.h"
+#include "output/validate/validation_findings.h"
 #include "tables/table/estimates.h"
 #include "util/plain_text.h"
 #include "util/text_list.h"
@@ -171,7 +173,7 @@ static enum verdict validate_judge(const struct sku_figure *f, const struct seen
     double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
     double lo = validate_lower(s), hi = validate_upper(s);
     if (hi < f->lo - u - slack || lo > f->hi + u + slack)
-        return DEVIATES;
+        return f->limit && hi < f->lo ? UNDECIDED : DEVIATES;
     bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
     return narrow ? AGREES : UNDECIDED;
 }
@@ -287,8 +289,8 @@ static void validate_put_row(struct table *out, const struct sku_figure *f, cons
     table_put_number(out, "rows", (double)s->rows);
     table_put_text(out, "verdict", verdict_names[s->verdict]);
     table_put_text(out, "source", f->source);
-    if (f->contradicts[0])
-        snprintf(note, sizeof note, "finding: %s", f->contradicts);
+    if (f->limit && s->verdict == UNDECIDED && s->value < f->lo)
+        snprintf(note, sizeof note, "less than is allowed: power, temperature or settings may hold it below its limit");
     else if (f->inherited)
         snprintf(note, sizeof note, "inherited%s%s", s->note || *s->own_note ? "; " : "",
                  s->note ? s->note : s->own_note);
@@ -300,36 +302,60 @@ static void validate_put_row(struct table *out, const struct sku_figure *f, cons
         put_published(out, f, s);
 }
 
+/* The table of this name; NULL: it was not measured. */
+static const struct table *validate_table(const char *name, const struct table *const *tables, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (tables[k]->name && strcmp(tables[k]->name, name) == 0)
+            return tables[k];
+    return NULL;
+}
+
 static void put_meta(struct table *out, const struct sku *sku, const struct table *first)
 {
     char text[2 * SKU_TEXT_MAX + 80];
     for (size_t i = 0; first && i < first->n_meta; i++)
         table_set_meta(out, first->meta[i].key, first->meta[i].value);
-    table_set_meta(out, "sku", sku->name);
+    if (*sku->name)
+        table_set_meta(out, "sku", sku->name);
     if (sku->measured)
         table_set_meta(out, "sku_kind", sku->modelled ? "modelled" : "measured");
     const char *cpu = first ? table_meta(first, "cpu") : NULL;
-    if (cpu && !sku_is_of(sku, cpu)) {
+    if (cpu && *sku->name && !sku_is_of(sku, cpu)) {
         snprintf(text, sizeof text, "this processor does not identify itself as %s: the figures are for the %s",
                  sku->brand, sku->name);
         table_set_meta(out, "warning", text);
     }
 }
 
+/* One figure against the table that it is of. */
+static void validate_figure(const struct sku_figure *f, const struct table *const *tables, size_t n, struct table *out)
+{
+    const struct table *t = validate_table(f->table, tables, n);
+    struct seen s = t ? validate_see(f, t) : nothing_of(f);
+    if (!t)
+        snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
+    validate_put_row(out, f, t, &s);
+}
+
 int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out)
 {
+    const struct table *frequency = validate_table("frequency", tables, n), *cores = validate_table("cores", tables, n);
+    struct sku_figure *stated = NULL;
+    size_t n_stated = 0;
     table_init(out, "validate", columns, sizeof columns / sizeof *columns);
     put_meta(out, sku, n ? tables[0] : NULL);
-    for (size_t i = 0; i < sku->n_figures && !out->failed; i++) {
-        const struct sku_figure *f = &sku->figures[i];
-        const struct table *t = NULL;
-        for (size_t k = 0; k < n && !t; k++)
-            t = tables[k]->name && strcmp(tables[k]->name, f->table) == 0 ? tables[k] : NULL;
-        struct seen s = t ? validate_see(f, t) : nothing_of(f);
-        if (!t)
-            snprintf(s.own_note, sizeof s.own_note, "the table %s was not measured", f->table);
-        validate_put_row(out, f, t, &s);
-    }
+    if (frequency && stated_figures(frequency, &stated, &n_stated))
+        out->failed = true;
+    for (size_t i = 0; i < sku->n_figures && !out->failed; i++)
+        validate_figure(&sku->figures[i], tables, n, out);
+    for (size_t i = 0; i < n_stated && !out->failed; i++)
+        validate_figure(&stated[i], tables, n, out);
+    if (cores && !out->failed)
+        stated_put_favored(cores, out);
+    if (!out->failed)
+        findings_note(sku, tables, n, out);
+    free(stated);
     return out->failed ? -1 : 0;
 }
 
@@ -395,7 +421,7 @@ static void validate_print_row(FILE *out, const struct table *v, size_t row)
         fprintf(out, ": %s", validate_field(v, row, "hidden_by").text);
     fprintf(out, "; %s\n", validate_field(v, row, "source").text);
     const char *told = table_text(v, row, "note");
-    if (told && (!is_measured || strncmp(told, "finding", 7) == 0))
+    if (told && (!is_measured || table_says(v, row, "verdict", verdict_names[UNDECIDED])))
         fprintf(out, "    %s\n", validate_field(v, row, "note").text);
 }
 
@@ -423,11 +449,14 @@ void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
     static const enum verdict order[] = {DEVIATES, UNDECIDED, NOT_MEASURED, NOT_PUBLISHED, AGREES};
     const char *warning = table_meta(verdicts, "warning");
     const char *kind = table_meta(verdicts, "sku_kind");
-    fprintf(out, "%s figures of %s\n",
-            !kind                      ? "Published"
-            : strcmp(kind, "modelled") ? "Measured"
-                                       : "Modelled",
-            validate_plain(table_meta(verdicts, "sku")).text);
+    if (table_meta(verdicts, "sku"))
+        fprintf(out, "%s figures of %s, and what the processor says of itself\n",
+                !kind                      ? "Published"
+                : strcmp(kind, "modelled") ? "Measured"
+                                           : "Modelled",
+                validate_plain(table_meta(verdicts, "sku")).text);
+    else
+        fprintf(out, "No figures of this processor are known; what it says of itself\n");
     size_t published = verdicts->n_rows - validate_count(verdicts, verdict_names[NOT_PUBLISHED]);
     if (warning)
         fprintf(out, "Warning: %s\n", validate_plain(warning).text);
@@ -445,8 +474,20 @@ void validate_print_rows(FILE *out, bool colour, const struct table *verdicts)
     }
 }
 
+static void validate_tell_finding(void *data, const char *kind, const char *text)
+{
+    (void)kind;
+    fprintf(data, "Finding: %s\n", validate_plain(text).text);
+}
+
+void validate_print_findings(FILE *out, const struct table *verdicts)
+{
+    (void)findings_each(verdicts, validate_tell_finding, out);
+}
+
 void validate_print(FILE *out, bool colour, const struct table *verdicts)
 {
     table_print_head(out, colour, verdicts, VALIDATE_TITLE);
     validate_print_rows(out, colour, verdicts);
+    validate_print_findings(out, verdicts);
 }

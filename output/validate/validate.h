@@ -34,19 +34,22 @@
 double validate_precision(const struct sku_figure *f);
 
 /*
- * Compares n tables with the figures of a SKU. *out becomes the table `validate`, one row a figure in the order of the
- * file, with the metadata of the first table, those of the SKU (sku) and, where the measured CPU does not call itself
- * what the SKU's brand says, `warning`. Units stand in the column `unit`. `detectable` is the smallest deviation that
- * would have been found, in that unit; detectable_percent, of p or the middle of a range, is absent of 0 and of counts.
- * Returns 0, or -1: out of memory; table_free(out) in any case.
+ * Compares n tables with the figures of a SKU and what the processor says of itself (stated.h), and notes the findings
+ * (validation_findings.h). *out becomes the table `validate`, one row a figure in the order of the file, with the
+ * metadata of the first table, those of the SKU (sku; one without a name: none is known) and, where the measured CPU
+ * does not call itself what the SKU's brand says, `warning`. Units stand in the column `unit`. `detectable` is the
+ * smallest deviation that would have been found, in that unit; detectable_percent, of p or the middle of a range, is
+ * absent of 0 and of counts. Returns 0, or -1: out of memory; table_free(out) in any case.
  */
 int validate_tables(const struct sku *sku, const struct table *const *tables, size_t n, struct table *out);
 
 /* How many figures have this verdict ("deviates": the exit status is 4 where there is one). */
 size_t validate_count(const struct table *verdicts, const char *verdict);
 
-/* For a person: head, what would have been found, a line a figure, what deviates first, the numbers of verdicts. */
+/* For a person: head, what would have been found, a line a figure, what deviates first, the numbers of verdicts; the
+ * findings. */
 void validate_print(FILE *out, bool colour, const struct table *verdicts);
-/* The same without the head: the print() of a table_kind. */
+/* The same without head and findings: the print() of a table_kind; and the findings alone, a line each. */
 void validate_print_rows(FILE *out, bool colour, const struct table *verdicts);
+void validate_print_findings(FILE *out, const struct table *verdicts);
 #define VALIDATE_TITLE "Measured versus published"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "output/validate/validate.h"
+#include "output/validate/validation_findings.h"
 #include "tables/table/estimates.h"
 #include "util/json_lines.h"
 #include "util/xml_text.h"
@@ -59,6 +60,9 @@ char *validation_to_json(const struct table *v)
     json_t *figures = json_lines_array(root, "figures", &failed);
     for (size_t row = 0; row < v->n_rows; row++)
         json_lines_push(figures, validation_figure(v, row, &failed), &failed);
+    const char *findings = table_detail(v, "findings");
+    json_t *list = findings ? json_loads(findings, 0, NULL) : json_array();
+    json_lines_put(root, "findings", list, &failed);
     return json_lines_dump(root, failed);
 }
 
@@ -88,6 +92,14 @@ static void validation_tell(FILE *out, const struct table *v, size_t row)
         fprintf(out, ", %+.3g %%", off);
     if (isfinite(table_number(v, row, "detectable")))
         fprintf(out, "; smallest deviation that would have been detected: %.6g", table_number(v, row, "detectable"));
+}
+
+static void print_finding_line(void *out, const char *kind, const char *text)
+{
+    xml_text(out, kind);
+    fputs(": ", out);
+    xml_text(out, text);
+    fputc('\n', out);
 }
 
 static void print_case(FILE *out, const struct table *v, size_t row)
@@ -139,6 +151,9 @@ char *validation_to_junit(const struct table *v)
     fputs("    </properties>\n", out);
     for (size_t row = 0; row < v->n_rows; row++)
         print_case(out, v, row);
+    fputs("    <system-out>", out);
+    (void)findings_each(v, print_finding_line, out);
+    fputs("</system-out>\n", out);
     fputs("  </testsuite>\n</testsuites>\n", out);
     bool bad = ferror(out) != 0;
     if (fclose(out) != 0 || bad) {

@@ -32,6 +32,7 @@ struct sku_figure {
     double lo, hi;    /* equal, unless a range was published */
     double rounding;  /* in the column's unit: how far from the truth a figure may be that is printed so */
     double tolerance; /* in the column's unit: how far the source says that it may be; NaN: it does not say */
+    bool limit;       /* what is allowed, not what is reached: less contradicts nothing */
     char source[SKU_SOURCE_MAX];
     unsigned line;
     bool inherited;                   /* from what the SKU inherits */
@@ -54,7 +55,8 @@ struct sku {
  * case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
-/* Whether a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these. */
+/* Whether a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these; by its signature it is not
+ * where that does not fit its features (CPU_DOUBTFUL). */
 bool sku_is_of(const struct sku *s, const char *cpu);
 /* How many figures were published; the others stand in the file to say that they were looked for. */
 size_t sku_published(const struct sku *s);
