@@ -19,7 +19,7 @@ static int (*const run_job[])(const struct options *o) = {
     [JOB_RESTORE] = job_restore,       [JOB_TABLE] = job_table,       [JOB_ALL] = job_all,
     [JOB_VALIDATE] = job_validate,     [JOB_DRAFT] = job_draft,       [JOB_EXPORT] = job_export,
     [JOB_SELF_TEST] = job_self_test,   [JOB_SIMULATE] = job_simulate, [JOB_PROFILE] = job_profile,
-    [JOB_CHECK] = job_check,           [JOB_VERDICT] = job_verdict};
+    [JOB_CHECK] = job_check,           [JOB_VERDICT] = job_verdict,   [JOB_COMPARE] = job_compare};
 
 /* Results that did not reach their reader are a failure, also when only the last bytes are missing. */
 static int close_stdout(int status)

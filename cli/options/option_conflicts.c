@@ -18,6 +18,7 @@ static const struct {
             {WITH_ALL, "--all"},
             {WITH_VALIDATE, "--validate SKU"},
             {WITH_DRAFT, "--draft-sku FILE"},
+            {WITH_COMPARE, "--compare DIR DIR"},
             {WITH_EXPORT, "--export header"},
             {WITH_ANALYZE, "--analyze FILE"},
             {WITH_SELF_TEST, "--self-test"},

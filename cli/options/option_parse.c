@@ -248,6 +248,10 @@ static const struct option_row option_table[] = {
      WITH_ANY, .take = take_job, JOB_VALIDATE},
     {"draft-sku", "FILE", "Write the entry that the measurement supports, to compare others with: --validate FILE",
      WITH_ANY, .take = take_file_job, JOB_DRAFT},
+    {"compare", "DIR DIR...",
+     "Compare measurements: directories that --all made, of two or of a thousand machines. What differs, which machine "
+     "is unlike the others",
+     WITH_ANY, .take = take_file_job, JOB_COMPARE},
     {"export", "FORM",
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
@@ -384,18 +388,19 @@ static const struct option_row option_table[] = {
     {"no-live", NULL, "Only print the result at the end", WITH_PROFILE, .take = take_flag, AT(profile.no_live)},
     {.about = "Output:"},
     {"csv", "FILE", "Write the trace, the table or the profile; - is standard output",
-     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_ANALYZE | WITH_PROFILE, .take = take_file, AT(csv)},
+     WITH_TRANSITION | WITH_TABLE | WITH_VALIDATE | WITH_COMPARE | WITH_ANALYZE | WITH_PROFILE, .take = take_file,
+     AT(csv)},
     {"json", "FILE", "Write the phases, the table, the verdict, the simulation or the profile; - is standard output",
      WITH_TRANSITION | WITH_TABLE | WITH_VERDICT | WITH_VALIDATE | WITH_ANALYZE | WITH_SELF_TEST | WITH_SIMULATE |
-         WITH_PROFILE | WITH_CHECK,
+         WITH_PROFILE | WITH_CHECK | WITH_COMPARE,
      .take = take_file, AT(json)},
     {"plot", "FILE", "Draw FILE.svg or FILE.png (needs gnuplot)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
+     WITH_TRANSITION | WITH_TABLE | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_plot},
     {"output", "DIR",
      "Write all files into this directory (--transition, --table: by default characterize-out; --all: "
      "characterize-all)",
-     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE, .take = take_file,
-     AT(output)},
+     WITH_TRANSITION | WITH_TABLE | WITH_ALL | WITH_COMPARE | WITH_ANALYZE | WITH_SIMULATE | WITH_PROFILE,
+     .take = take_file, AT(output)},
     {"resume", NULL, "With --all: continue an interrupted run in its directory", WITH_ALL, .take = take_flag,
      AT(resume)},
     {"input", "DIR",
@@ -439,6 +444,7 @@ static const char doc_text[] =
     "  characterize --all --output results --resume\n"
     "  characterize --validate xeon-gold-6130 --input results\n"
     "  characterize --draft-sku mine.sku --input results\n"
+    "  characterize --compare results-a results-b\n"
     "  characterize --export header avx.h --input results\n"
     "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
     "  characterize --simulate web-server --params avx.json --policy stock,timeout,oracle\n"
@@ -459,11 +465,26 @@ struct parsing {
 };
 
 /* Only --export header FILE and --export json FILE have one. */
+/* One more directory of --compare. */
+static int take_other(const char *text, struct options *o)
+{
+    if (text[0] == '\0')
+        return refuse(BAD_USAGE, "--compare: the name of directory %zu is empty", o->n_others + 2);
+    const char **more = realloc(o->others, (o->n_others + 1) * sizeof(*more));
+    if (more == NULL)
+        return complain_out_of_memory();
+    o->others = more;
+    more[o->n_others++] = text;
+    return 0;
+}
+
 static int take_argument(const char *text, struct options *o)
 {
     static const struct option_row export_file = {.name = "export", .at = AT(file)};
     if (o->job == JOB_EXPORT && o->file == NULL)
         return take_file(&export_file, text, o);
+    if (o->job == JOB_COMPARE)
+        return take_other(text, o);
     if (o->job == JOB_SIMULATE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; --simulate takes one workload at a time", text);
     if (o->job == JOB_PROFILE)

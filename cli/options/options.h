@@ -28,7 +28,8 @@ enum job {
     JOB_SIMULATE,
     JOB_PROFILE,
     JOB_CHECK,
-    JOB_VERDICT
+    JOB_VERDICT,
+    JOB_COMPARE
 };
 enum list { LIST_KERNELS, LIST_MACHINES, LIST_SKUS, LIST_TABLES, LIST_WORKLOADS, LIST_OPTIONS };
 
@@ -110,8 +111,10 @@ struct options {
     size_t n_cpus;
     unsigned cpus[TABLES_CORES_MAX];
     bool resume;
-    const char *input;  /* --input */
-    const char *junit;  /* --junit */
+    const char *input;   /* --input */
+    const char *junit;   /* --junit */
+    const char **others; /* of --compare, behind the first; n_others */
+    size_t n_others;
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */
 

@@ -16,10 +16,7 @@
 
 enum { LINE_MAX = 3 * SKU_TEXT_MAX };
 #define FALSE_ALARMS 0.05 /* probability of one in all of an entry */
-#define LEAST 0.002       /* relative */
-#define LEAST_US 0.05
-#define LEAST_SHARE 0.01
-#define WIDER 1.000001 /* so that what is printed with nine digits holds what it stands for */
+#define WIDER 1.000001    /* so that what is printed with nine digits holds what it stands for */
 
 /* One figure: what all rows hold that it selects. */
 struct claim {
@@ -127,22 +124,11 @@ static double draft_widening(size_t n)
     return fmax(1, M_SQRT2 * gsl_cdf_ugaussian_Qinv(FALSE_ALARMS / 2 / (double)n) / ESTIMATE_Z95 - 1);
 }
 
-/* What nobody would call a deviation, however narrow the limits happen to be. */
-static double least_of(const struct table_column *c, double value)
-{
-    if (c->type == TABLE_WHOLE)
-        return 0;
-    if (strcmp(c->unit, "GHz") == 0)
-        return FREQUENCY_SAME * value;
-    double absolute = strcmp(c->unit, "us") == 0 ? LEAST_US : strcmp(c->name, "share") == 0 ? LEAST_SHARE : 0;
-    return fmax(absolute, LEAST * fabs(value));
-}
-
 /* FIGURE [~ HALF]: what is counted as it is; a bound as a range; else the middle of the limits. */
 static void print_claim(FILE *out, const struct claim *x, char mark, double wider)
 {
     double middle = (x->lo + x->hi) / 2, half = wider * (x->hi - x->lo) / 2 * WIDER;
-    half = fmax(half, least_of(x->column, middle));
+    half = fmax(half, estimates_least_difference(x->column, middle));
     double from = middle - half, to = middle + half;
     if (table_value_refused(x->column, from)) /* below 0 */
         from = 0;

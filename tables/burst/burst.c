@@ -226,6 +226,7 @@ const struct table_kind table_burst = {
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "count", "every_us", "loss", "cold_us", "warm_us", "breakeven"},
     .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time observed"},
+    .uncompared = {"cold_us"},
     .takes_burst = true,
     .plan = burst_plan,
     .measure = burst_measure,

@@ -51,6 +51,17 @@ static double limit_or_zero(double x)
     return isnan(x) ? 0 : x;
 }
 
+double estimates_least_difference(const struct table_column *c, double value)
+{
+    static const double LEAST = 0.002, LEAST_US = 0.05, LEAST_SHARE = 0.01;
+    if (c->type == TABLE_WHOLE)
+        return 0;
+    if (strcmp(c->unit, "GHz") == 0)
+        return FREQUENCY_SAME * value;
+    double absolute = strcmp(c->unit, "us") == 0 ? LEAST_US : strcmp(c->name, "share") == 0 ? LEAST_SHARE : 0;
+    return fmax(absolute, LEAST * fabs(value));
+}
+
 bool estimates_frequency_same(double a, double a_half, double b, double b_half)
 {
     double noise = hypot(limit_or_zero(a_half), limit_or_zero(b_half));

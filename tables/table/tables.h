@@ -129,7 +129,7 @@ enum tables_choice {
  * what selects rows, and the values; of those rows alone in which the column `only` is `is` (NULL: of all). Without
  * values nothing does.
  */
-enum { TABLES_DRAFTED_KEYS = 6, TABLES_DRAFTED_VALUES = 4 };
+enum { TABLES_DRAFTED_KEYS = 6, TABLES_DRAFTED_VALUES = 4, TABLES_UNCOMPARED = 4 };
 struct tables_drafted {
     const char *keys[TABLES_DRAFTED_KEYS], *values[TABLES_DRAFTED_VALUES];
     const char *only, *is;
@@ -149,6 +149,9 @@ struct table_kind {
     const char *promised[TABLES_PROMISED_MAX]; /* columns that every version of it has: doc/formats.md */
     enum tables_export exported;
     struct tables_drafted drafted;
+    /* Columns that are not compared between measurements (output/compare): a few repetitions happen to agree, and their
+     * limits do not hold what others find. */
+    const char *uncompared[TABLES_UNCOMPARED];
     const char *excluded[TABLES_CHOICES]; /* why this option cannot be combined with it, a clause; NULL: it can */
     bool takes_event;                     /* the option `event` is its own */
     bool takes_burst;                     /* the options `burst_...` are its own */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Measurements against each other: two of them, or a thousand. Pure: the CSV texts of tables in, a table of what
+ * differs out.
+ *
+ * A cell is a value with limits in a row of a table, by what the row's key columns say: the same cell of several
+ * measurements is compared. (Not the column cpu, but where each CPU is what is measured: which one stands for others is
+ * chance.) So are counts (levels, halts) and a few texts (the kind of a transition, what a umask counts), as they are.
+ *
+ * The rule. Sorted by value, neighbors a < b of a cell are apart, if
+ *     b - a > z / 1.96 hypot(a_hi - a, b - b_lo)
+ * and if they differ by more than what nobody would call a difference (estimates_least_difference). z is the normal
+ * quantile of 0.05 / 2 / K, with all K pairs of measurements in all cells (Bonferroni): if all were of one processor,
+ * the probability of any difference in all of the comparison would be 5 % at most. What is not apart is one group.
+ * Values whose limits are ten times as wide as the cell's median do not join groups; they are undecided.
+ *
+ * In a group of 20 and more, a value is an outlier that is farther from the median than the normal quantile of
+ * 0.05 / 2 / N (N values in all) times the spread: 1.4826 times the median absolute deviation, and its own standard
+ * error, in quadrature.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tables/table/chart.h"
+#include "tables/table/table.h"
+
+enum { COMPARE_MOST = 100000 };
+
+struct comparison;
+
+/* An empty one; NULL: out of memory. */
+struct comparison *comparison_new(void);
+void comparison_free(struct comparison *c);
+
+/* A further measurement, by a name of its own; returns its number, from 0, or -1: out of memory. */
+int comparison_add(struct comparison *c, const char *name);
+/*
+ * Takes the values of one table of the last measurement from its CSV text, which is overwritten. `kind_name`: of the
+ * registry. Returns 0; or -1 with one line in `why`: what is wrong and, with `file`, where.
+ */
+int comparison_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size);
+/* Drops the last measurement with all that was taken of it. */
+void comparison_drop(struct comparison *c);
+size_t comparison_measurements(const struct comparison *c);
+
+/*
+ * Compares. *out becomes the table `compare`: a row for each cell that two measurements have, with those that differ
+ * marked in the column `verdict` (differs, alike, undecided); details: `measurements` (each with what is to be said of
+ * it), `settings` (those that differ), `groups`. Returns 0, or -1: out of memory; table_free(out) in any case.
+ */
+int comparison_conclude(struct comparison *c, struct table *out);
+
+/* ---- of a finished comparison ---- */
+
+/* For a person: measurements, settings that differ, what differs, who is unlike the others, one closing sentence. */
+void compare_print(FILE *out, bool colour, const struct table *t);
+/* The closing sentence alone. */
+void compare_closing(FILE *out, const struct table *t);
+/* A panel for each table that has differences: each measurement's deviation from the median, in %, cell by cell. No
+ * panels: there are none. */
+void compare_plot(const struct comparison *c, struct chart *chart);
+#define COMPARE_TITLE "Comparison"

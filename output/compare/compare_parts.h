@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this room share. */
+#pragma once
+
+#include <jansson.h>
+
+#include "output/compare/compare.h"
+#include "tables/table/tables.h"
+
+/* A value of a measurement: what its limits are away from it. */
+struct compare_value {
+    double value;
+    float below, above;
+    unsigned measurement;
+    int group; /* 1: the largest; 0: in none, undecided */
+    bool outlier;
+};
+
+enum compare_sort { COMPARE_LIMITS, COMPARE_COUNT, COMPARE_TEXT };
+
+struct compare_cell {
+    char *key; /* "frequency|kernel=512fma active_cores=4|freq_ghz" */
+    const struct table_kind *kind;
+    const struct table_column *column; /* of the kind */
+    enum compare_sort sort;
+    size_t n;
+    struct compare_value *values; /* by measurement, later by value */
+    json_t *texts;                /* COMPARE_TEXT: the value is the place in this list */
+    size_t n_groups;
+    double median, detectable;
+};
+
+struct measurement {
+    char *name;
+    json_t *settings; /* "cpu", "machine", "kernel", "bios", ...: text */
+};
+
+struct comparison {
+    size_t n;
+    struct measurement *list;
+    size_t n_cells;
+    struct compare_cell *cells;
+    json_t *places;  /* of the cells by key */
+    size_t expected; /* the cell that the next value most likely belongs to */
+    bool failed;
+};
+
+/* compare_groups.c: fills group, outlier, n_groups, median and detectable of all cells. 0, or -1: out of memory. */
+int compare_group_all(struct comparison *c);
+
+/* Whether a measurement of this group of the cell is unlike the others: fewer than half as many as are in the largest
+ * one. */
+bool compare_is_small(const struct compare_cell *cell, int group);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/compare/compare_parts.h"
+#include "tables/table/estimates.h"
+#include "util/plain_text.h"
+#include "util/screen_text.h"
+#include "util/text_list.h"
+
+enum { LINE_SIZE = 1000, ROWS_OF_PAIR = 8, ROWS_OF_MANY = 3, UNLIKE_SHOWN = 30, GROUPS_SHOWN = 6, NAMES_SHOWN = 4 };
+
+static json_t *compare_detail(const struct table *t, const char *key)
+{
+    const char *text = table_detail(t, key);
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+static const char *detail_text(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+static size_t detail_count(const json_t *o, const char *key)
+{
+    return (size_t)json_integer_value(json_object_get(o, key));
+}
+
+__attribute__((format(printf, 3, 4))) static void tell(FILE *out, unsigned indent, const char *format, ...)
+{
+    char text[LINE_SIZE], plain[LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    plain_text(text, plain, sizeof plain);
+    fprintf(out, "%*s", (int)indent, "");
+    screen_text_words(out, plain, indent, indent + 2, screen_text_record_width(out));
+    putc('\n', out);
+}
+
+/* "a, b, c, d and 996 more" */
+static void names_text(const json_t *names, char *out, size_t size)
+{
+    size_t n = json_array_size(names);
+    out[0] = '\0';
+    for (size_t i = 0; i < n && i < NAMES_SHOWN; i++)
+        text_list_add(out, size, ", ", "%.60s", json_string_value(json_array_get(names, i)));
+    if (n > NAMES_SHOWN)
+        text_list_add(out, size, " ", "and %zu more", n - NAMES_SHOWN);
+}
+
+static void print_measurements(FILE *out, const json_t *list)
+{
+    size_t i, n = json_array_size(list);
+    const json_t *o;
+    if (n > NAMES_SHOWN) {
+        tell(out, 0, "%zu measurements, %s to %s", n, detail_text(json_array_get(list, 0), "name"),
+             detail_text(json_array_get(list, n - 1), "name"));
+        return;
+    }
+    json_array_foreach(list, i, o)
+    {
+        const json_t *s = json_object_get(o, "settings");
+        tell(out, 0, "%s: %s, %s%s", detail_text(o, "name"), detail_text(s, "cpu"), detail_text(s, "machine"),
+             *detail_text(s, "modelled") ? ", modelled, not measured" : "");
+    }
+}
+
+static void print_settings(FILE *out, const json_t *list)
+{
+    size_t i;
+    const json_t *o;
+    json_t *names;
+    const char *value;
+    json_array_foreach(list, i, o)
+    {
+        char text[LINE_SIZE] = "", who[LINE_SIZE / 2];
+        json_object_foreach(json_object_get(o, "values"), value, names)
+        {
+            names_text(names, who, sizeof who);
+            text_list_add(text, sizeof text, "; ", "%.120s (%s)", value, who);
+        }
+        tell(out, 0, "Differing %s: %s", detail_text(o, "key"), text);
+    }
+}
+
+/* ---- cells ---- */
+
+static const char *compare_field(const struct table *t, size_t row, const char *column)
+{
+    const char *text = table_text(t, row, column);
+    return text ? text : "";
+}
+
+static void compare_print_cell(FILE *out, const struct table *t, size_t row, bool pair)
+{
+    char a[ESTIMATE_TEXT_MAX], b[ESTIMATE_TEXT_MAX], difference[ESTIMATE_TEXT_MAX];
+    const char *unit = compare_field(t, row, "unit");
+    tell(out, 2, "%s %s %s", compare_field(t, row, "table"), compare_field(t, row, "cell"),
+         compare_field(t, row, "column"));
+    if (table_text(t, row, "texts"))
+        tell(out, 4, "%s", compare_field(t, row, "texts"));
+    else if (pair)
+        tell(out, 4, "%s, %s%s%s: %s%s%s, %+.2g %%", estimates_field_text(t, row, "first", 3, a),
+             estimates_field_text(t, row, "second", 3, b), *unit ? " " : "", unit,
+             estimates_field_text(t, row, "difference", 3, difference), *unit ? " " : "", unit,
+             table_number(t, row, "percent"));
+    else
+        tell(out, 4,
+             "lowest %.4g, 10 %% below %.4g, median %.4g, 10 %% above %.4g, highest %.4g%s%s; %.0f group%s, %.0f "
+             "unlike the others",
+             table_number(t, row, "lowest"), table_number(t, row, "p10"), table_number(t, row, "median"),
+             table_number(t, row, "p90"), table_number(t, row, "highest"), *unit ? " " : "", unit,
+             table_number(t, row, "groups"), table_number(t, row, "groups") == 1 ? "" : "s",
+             table_number(t, row, "unlike"));
+}
+
+struct ranked {
+    size_t row;
+    double far;
+};
+
+static int by_far(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return x->far < y->far ? 1 : x->far > y->far ? -1 : (x->row > y->row) - (x->row < y->row);
+}
+
+/* How far the values of a row are apart, in what would have been seen. */
+static double far_of(const struct table *t, size_t row)
+{
+    double apart = table_number(t, row, "highest") - table_number(t, row, "lowest");
+    return isnan(apart) ? 1 : apart / fmax(table_number(t, row, "detectable"), 1e-12);
+}
+
+/* Rows that differ, the farthest first; *n of them, to be freed; NULL: none, or out of memory. */
+static struct ranked *rank_rows(const struct table *t, size_t *n)
+{
+    struct ranked *list = calloc(t->n_rows + 1, sizeof *list);
+    *n = 0;
+    for (size_t row = 0; list && row < t->n_rows; row++)
+        if (table_says(t, row, "verdict", "differs"))
+            list[(*n)++] = (struct ranked){row, far_of(t, row)};
+    if (*n)
+        qsort(list, *n, sizeof *list, by_far);
+    return list;
+}
+
+/* How many of the rows list[0..i] are of the same table as list[i]. */
+static size_t of_one_table(const struct table *t, const struct ranked *list, size_t i)
+{
+    size_t n = 0;
+    for (size_t k = 0; k <= i; k++)
+        n += table_same(t, list[k].row, list[i].row, "table");
+    return n;
+}
+
+/* The clearest of each table. */
+static void print_cells(FILE *out, const struct table *t, bool pair)
+{
+    size_t n, shown = 0;
+    struct ranked *list = rank_rows(t, &n);
+    if (n)
+        tell(out, 0, "Differing, the clearest of each table first");
+    for (size_t i = 0; i < n; i++)
+        if (of_one_table(t, list, i) <= (pair ? ROWS_OF_PAIR : ROWS_OF_MANY)) {
+            compare_print_cell(out, t, list[i].row, pair);
+            shown++;
+        }
+    if (n > shown)
+        tell(out, 2, "and %zu more, in the CSV and JSON files (--output DIR)", n - shown);
+    free(list);
+}
+
+/* ---- measurements that are unlike the others ---- */
+
+static int by_unlike(const void *a, const void *b)
+{
+    const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
+    size_t n = detail_count(x, "unlike"), m = detail_count(y, "unlike");
+    return n != m ? (n < m) - (n > m) : strcmp(detail_text(x, "name"), detail_text(y, "name"));
+}
+
+static void print_unlike(FILE *out, const json_t *list)
+{
+    size_t n = 0, i;
+    json_t *o, **unlike = calloc(json_array_size(list) + 1, sizeof(json_t *));
+    json_array_foreach(list, i, o) if (unlike && detail_count(o, "unlike")) unlike[n++] = o;
+    if (n) {
+        qsort(unlike, n, sizeof(json_t *), by_unlike);
+        tell(out, 0, "Unlike the others: %zu of %zu", n, json_array_size(list));
+    }
+    for (i = 0; i < n && i < UNLIKE_SHOWN; i++)
+        tell(out, 2, "%s: in %zu of %zu values, farthest %s", detail_text(unlike[i], "name"),
+             detail_count(unlike[i], "unlike"), detail_count(unlike[i], "values"), detail_text(unlike[i], "farthest"));
+    if (n > UNLIKE_SHOWN)
+        tell(out, 2, "and %zu more, in the JSON file", n - UNLIKE_SHOWN);
+    free(unlike);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
+    return (detail_count(x, "size") < detail_count(y, "size")) - (detail_count(x, "size") > detail_count(y, "size"));
+}
+
+static void compare_print_groups(FILE *out, const json_t *list)
+{
+    size_t n = json_array_size(list), i;
+    json_t *o, **groups = calloc(n + 1, sizeof(json_t *));
+    char who[LINE_SIZE / 2];
+    json_array_foreach(list, i, o) if (groups) groups[i] = o;
+    if (groups && n) {
+        qsort(groups, n, sizeof(json_t *), by_size);
+        tell(out, 0, "Groups that are alike within themselves: %zu", n);
+    }
+    for (i = 0; groups && i < n && i < GROUPS_SHOWN; i++) {
+        names_text(json_object_get(groups[i], "names"), who, sizeof who);
+        tell(out, 2, "%zu: %s%s%s", detail_count(groups[i], "size"), who,
+             *detail_text(groups[i], "farthest") ? "; " : "", detail_text(groups[i], "farthest"));
+    }
+    if (n > GROUPS_SHOWN)
+        tell(out, 2, "and %zu more, in the JSON file", n - GROUPS_SHOWN);
+    free(groups);
+}
+
+/* ---- all ---- */
+
+static size_t compare_count_verdict(const struct table *t, const char *verdict)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < t->n_rows; row++)
+        n += table_says(t, row, "verdict", verdict);
+    return n;
+}
+
+void compare_closing(FILE *out, const struct table *t)
+{
+    json_t *list = compare_detail(t, "measurements");
+    size_t n = json_array_size(list), differ = compare_count_verdict(t, "differs"),
+           undecided = compare_count_verdict(t, "undecided");
+    size_t unlike = 0, i, ranked;
+    const json_t *o;
+    json_array_foreach(list, i, o) unlike += detail_count(o, "unlike") > 0;
+    struct ranked *rows = rank_rows(t, &ranked);
+    char which[LINE_SIZE / 2] = "", who[100] = "";
+    if (ranked)
+        snprintf(which, sizeof which, ", most clearly in %s %s %s", compare_field(t, rows[0].row, "table"),
+                 compare_field(t, rows[0].row, "cell"), compare_field(t, rows[0].row, "column"));
+    if (n > 2)
+        snprintf(who, sizeof who, "; %zu of %zu measurements are unlike the others", unlike, n);
+    tell(out, 0,
+         "Of %zu values compared, %zu differ%s%s; in %zu the limits are too wide to tell. If all were one processor, "
+         "any "
+         "difference here would have a probability of 5 %%.",
+         t->n_rows, differ, which, who, undecided);
+    free(rows);
+    json_decref(list);
+}
+
+void compare_print(FILE *out, bool colour, const struct table *t)
+{
+    json_t *list = compare_detail(t, "measurements"), *settings = compare_detail(t, "settings");
+    json_t *groups = compare_detail(t, "groups");
+    (void)colour;
+    tell(out, 0, COMPARE_TITLE);
+    print_measurements(out, list);
+    print_settings(out, settings);
+    print_unlike(out, list);
+    compare_print_groups(out, groups);
+    print_cells(out, t, json_array_size(list) == 2);
+    const char *alone = table_setting(t, "values_of_one_alone");
+    if (alone && strcmp(alone, "0") != 0)
+        tell(out, 0, "Only one of the measurements has %s further values.", alone);
+    compare_closing(out, t);
+    json_decref(list);
+    json_decref(settings);
+    json_decref(groups);
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The values of tables, from their CSV: of a thousand measurements JSON would take too long. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/compare/compare_parts.h"
+#include "util/error.h"
+#include "util/list.h"
+#include "util/plain_text.h"
+#include "util/text_list.h"
+
+enum { KEY_MAX = 400, FIELDS_MAX = TABLE_COLUMNS_MAX };
+
+/* Counts and texts that say something of a processor. */
+static const char *const counts[] = {"level", "halts"};
+static const char *const texts[] = {"kind", "reading", "throttle"};
+
+struct comparison *comparison_new(void)
+{
+    struct comparison *c = calloc(1, sizeof *c);
+    if (c && !(c->places = json_object())) {
+        free(c);
+        c = NULL;
+    }
+    return c;
+}
+
+void comparison_free(struct comparison *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->list[i].name);
+        json_decref(c->list[i].settings);
+    }
+    for (size_t i = 0; i < c->n_cells; i++) {
+        free(c->cells[i].key);
+        free(c->cells[i].values);
+        json_decref(c->cells[i].texts);
+    }
+    json_decref(c->places);
+    free(c->list);
+    free(c->cells);
+    free(c);
+}
+
+size_t comparison_measurements(const struct comparison *c)
+{
+    return c->n;
+}
+
+int comparison_add(struct comparison *c, const char *name)
+{
+    if (!list_room(&c->list, c->n, sizeof *c->list))
+        return -1;
+    struct measurement *new = &c->list[c->n];
+    *new = (struct measurement){.name = strdup(name), .settings = json_object()};
+    if (!new->name || !new->settings) {
+        free(new->name);
+        json_decref(new->settings);
+        return -1;
+    }
+    return (int)c->n++;
+}
+
+void comparison_drop(struct comparison *c)
+{
+    struct measurement *last = &c->list[--c->n];
+    for (size_t i = 0; i < c->n_cells; i++)
+        while (c->cells[i].n && c->cells[i].values[c->cells[i].n - 1].measurement == c->n)
+            c->cells[i].n--;
+    free(last->name);
+    json_decref(last->settings);
+}
+
+/* ---- the head: what was measured how ---- */
+
+/* "kernel 6.1; microcode 0x1": each for itself. */
+static void compare_note_setting(struct comparison *c, const char *key, const char *value)
+{
+    char plain[300];
+    plain_text(value, plain, sizeof plain);
+    if (json_object_set_new(c->list[c->n - 1].settings, key, json_string(plain)))
+        c->failed = true;
+}
+
+static void note_environment_parts(struct comparison *c, char *value)
+{
+    for (char *part; (part = strsep(&value, ";"));) {
+        part += strspn(part, " ");
+        char *blank = strchr(part, ' ');
+        if (!blank)
+            continue;
+        *blank = '\0';
+        compare_note_setting(c, part, blank + 1);
+    }
+}
+
+/* A line of the head, "# key: value". Of settings those of the processor and of how it was measured. */
+static void take_head(struct comparison *c, char *line)
+{
+    static const char *const told[] = {"cpu",   "machine",          "modelled",        "version",
+                                       "runs",  "period_us",        "siblings",        "companion",
+                                       "cores", "turbo_limits_ghz", "machine_settings"};
+    char *colon = strstr(line, ": ");
+    if (strncmp(line, "# ", 2) != 0 || !colon)
+        return;
+    *colon = '\0';
+    const char *key = line + 2;
+    char *value = colon + 2;
+    if (strcmp(key, "environment") == 0)
+        note_environment_parts(c, value);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (strcmp(key, told[i]) == 0 && (i < 4 || !json_object_get(c->list[c->n - 1].settings, key)))
+            compare_note_setting(c, key, value);
+}
+
+/* ---- the rows ---- */
+
+/* Fields of a line as RFC 4180 has them, in place. Returns how many, also where these are more than FIELDS_MAX; 0: a
+ * quote is missing. */
+static size_t split_fields(char *line, char *fields[FIELDS_MAX])
+{
+    size_t n = 0;
+    for (char *p = line; p;) {
+        char *begin = p, *to = p;
+        if (*p == '"') {
+            begin = to = ++p;
+            while (*p && !(*p == '"' && p[1] != '"')) {
+                p += *p == '"';
+                *to++ = *p++;
+            }
+            if (!*p++)
+                return 0;
+            if (*p && *p != ',')
+                return 0;
+            char end = *p;
+            *to = '\0';
+            p = end ? p + 1 : NULL;
+        } else {
+            p = strchr(p, ',');
+            if (p)
+                *p++ = '\0';
+        }
+        if (n < FIELDS_MAX)
+            fields[n] = begin;
+        n++;
+    }
+    return n;
+}
+
+/* How the columns of a file are to be read. */
+struct columns {
+    size_t n;
+    const struct table_column *own[FIELDS_MAX]; /* NULL: not one of this table */
+    bool key[FIELDS_MAX];
+    size_t lo[FIELDS_MAX], hi[FIELDS_MAX]; /* places of limits; 0: there are none */
+    enum compare_sort sort[FIELDS_MAX];
+    bool compared[FIELDS_MAX];
+};
+
+static bool column_is_one_of(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static size_t place_of(char *const *names, size_t n, const char *name, const char *suffix)
+{
+    char full[100];
+    snprintf(full, sizeof full, "%s%s", name, suffix);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], full) == 0)
+            return i;
+    return 0;
+}
+
+/* Which CPU was measured is chance, unless several are: then it is what was measured. */
+static bool each_cpu(const struct table_kind *k)
+{
+    return strcmp(k->name, "cores") == 0;
+}
+
+static bool is_uncompared(const struct table_kind *k, const char *column)
+{
+    for (size_t i = 0; i < TABLES_UNCOMPARED && k->uncompared[i]; i++)
+        if (strcmp(k->uncompared[i], column) == 0)
+            return true;
+    return false;
+}
+
+static void know_columns(const struct table_kind *k, char *const *names, size_t n, struct columns *out)
+{
+    memset(out, 0, sizeof *out);
+    out->n = n;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t own = 0; own < k->n_columns && !out->own[i]; own++)
+            out->own[i] = strcmp(names[i], k->columns[own].name) == 0 ? &k->columns[own] : NULL;
+        const struct table_column *column = out->own[i];
+        if (!column)
+            continue;
+        /* the kind of core, where there are several, tells rows apart as well */
+        out->key[i] = (column->key && (strcmp(names[i], "cpu") != 0 || each_cpu(k))) ||
+                      (strcmp(names[i], "core") == 0 && !each_cpu(k));
+        out->lo[i] = place_of(names, n, names[i], "_lo");
+        out->hi[i] = place_of(names, n, names[i], "_hi");
+        out->sort[i] = column->type == TABLE_TEXT ? COMPARE_TEXT
+                       : out->lo[i] && out->hi[i] ? COMPARE_LIMITS
+                                                  : COMPARE_COUNT;
+        out->compared[i] = !out->key[i] && !column->key && !is_uncompared(k, names[i]) &&
+                           (out->sort[i] == COMPARE_LIMITS
+                                ? true
+                                : column_is_one_of(names[i], out->sort[i] == COMPARE_TEXT ? texts : counts,
+                                                   out->sort[i] == COMPARE_TEXT ? sizeof texts / sizeof *texts
+                                                                                : sizeof counts / sizeof *counts));
+    }
+}
+
+static struct compare_cell *cell_of_key(struct comparison *c, const char *key)
+{
+    if (c->expected < c->n_cells && strcmp(c->cells[c->expected].key, key) == 0)
+        return &c->cells[c->expected];
+    const json_t *place = json_object_get(c->places, key);
+    if (place)
+        c->expected = (size_t)json_integer_value(place);
+    return place ? &c->cells[c->expected] : NULL;
+}
+
+static struct compare_cell *new_cell(struct comparison *c, const char *key, const struct table_kind *k,
+                                     const struct columns *columns, size_t i)
+{
+    char *copy = list_room(&c->cells, c->n_cells, sizeof *c->cells) ? strdup(key) : NULL;
+    if (!copy || json_object_set_new(c->places, key, json_integer((json_int_t)c->n_cells))) {
+        free(copy);
+        c->failed = true;
+        return NULL;
+    }
+    c->expected = c->n_cells;
+    c->cells[c->n_cells] = (struct compare_cell){
+        .key = copy, .kind = k, .column = columns->own[i], .sort = columns->sort[i], .texts = NULL};
+    return &c->cells[c->n_cells++];
+}
+
+/* The place of a text in a cell's list. */
+static double text_number(struct comparison *c, struct compare_cell *cell, const char *text)
+{
+    char plain[200];
+    size_t i;
+    const json_t *known;
+    plain_text(text, plain, sizeof plain);
+    if (!cell->texts)
+        cell->texts = json_array();
+    json_array_foreach(cell->texts, i, known) if (strcmp(json_string_value(known), plain) == 0) return (double)i;
+    if (json_array_append_new(cell->texts, json_string(plain)))
+        c->failed = true;
+    return (double)i;
+}
+
+/* One more value; rows of one measurement that the key columns do not tell apart become one that holds them all. */
+static void put_value(struct comparison *c, struct compare_cell *cell, double value, double lo, double hi)
+{
+    unsigned number = (unsigned)(c->n - 1);
+    struct compare_value *last = cell->n ? &cell->values[cell->n - 1] : NULL;
+    if (last && last->measurement == number) {
+        if (cell->sort != COMPARE_LIMITS)
+            return;
+        lo = fmin(lo, last->value - (double)last->below);
+        hi = fmax(hi, last->value + (double)last->above);
+        last->value = (lo + hi) / 2;
+        last->below = last->above = (float)((hi - lo) / 2);
+        return;
+    }
+    if (!list_room(&cell->values, cell->n, sizeof *cell->values)) {
+        c->failed = true;
+        return;
+    }
+    cell->values[cell->n++] = (struct compare_value){
+        .value = value, .below = (float)(value - lo), .above = (float)(hi - value), .measurement = number};
+}
+
+static bool field_number(const char *text, double *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
+}
+
+/* "frequency|kernel=512fma active_cores=4"; numbers to four digits: those of set points that were measured differ. */
+static void row_key(const struct table_kind *k, const struct columns *columns, char *const *fields, char key[KEY_MAX])
+{
+    char where[KEY_MAX - 100] = "";
+    for (size_t i = 0; i < columns->n; i++) {
+        double number;
+        if (!columns->key[i] || !*fields[i] || strcmp(fields[i], "-") == 0)
+            continue;
+        if (columns->own[i]->type != TABLE_TEXT && field_number(fields[i], &number) && table_is_code(columns->own[i]))
+            text_list_add(where, sizeof where, " ", "%s=%02XH", columns->own[i]->name, (unsigned)number);
+        else if (columns->own[i]->type != TABLE_TEXT && field_number(fields[i], &number))
+            text_list_add(where, sizeof where, " ", "%s=%.4g", columns->own[i]->name, number);
+        else
+            text_list_add(where, sizeof where, " ", strchr(fields[i], ' ') ? "%s=\"%.60s\"" : "%s=%.60s",
+                          columns->own[i]->name, fields[i]);
+    }
+    snprintf(key, KEY_MAX, "%s|%s|", k->name, where);
+}
+
+/* Whether the row is one of those that say something of the processor (struct tables_drafted). */
+static bool row_counts(const struct table_kind *k, const struct columns *columns, char *const *fields)
+{
+    for (size_t i = 0; k->drafted.only && i < columns->n; i++)
+        if (columns->own[i] && strcmp(columns->own[i]->name, k->drafted.only) == 0)
+            return strcmp(fields[i], k->drafted.is) == 0;
+    return true;
+}
+
+static void compare_take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
+                             char *const *fields)
+{
+    char key[KEY_MAX];
+    if (!row_counts(k, columns, fields))
+        return;
+    row_key(k, columns, fields, key);
+    size_t length = strlen(key);
+    for (size_t i = 0; i < columns->n && !c->failed; i++) {
+        double value = NAN, lo = NAN, hi = NAN;
+        if (!columns->compared[i] || !*fields[i])
+            continue;
+        bool text = columns->sort[i] == COMPARE_TEXT;
+        if (!text && !field_number(fields[i], &value))
+            continue;
+        if (columns->sort[i] == COMPARE_LIMITS &&
+            (!field_number(fields[columns->lo[i]], &lo) || !field_number(fields[columns->hi[i]], &hi) || lo > value ||
+             hi < value))
+            continue; /* nothing is known of how well it is known */
+        if (text && strncmp(fields[i], "undecided", 9) == 0)
+            continue;
+        snprintf(key + length, sizeof key - length, "%s", columns->own[i]->name);
+        struct compare_cell *cell = cell_of_key(c, key);
+        if (!cell)
+            cell = new_cell(c, key, k, columns, i);
+        if (!cell)
+            return;
+        if (text)
+            value = text_number(c, cell, fields[i]);
+        if (columns->sort[i] != COMPARE_LIMITS)
+            lo = hi = value;
+        put_value(c, cell, value, lo, hi);
+        c->expected++;
+    }
+}
+
+int comparison_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size)
+{
+    const struct table_kind *k = tables_find(kind_name);
+    struct columns columns = {0};
+    char *fields[FIELDS_MAX], *rest = text;
+    unsigned number = 0;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        number++;
+        size_t length = strlen(line);
+        if (length && line[length - 1] == '\r')
+            line[--length] = '\0';
+        if (number == 1 && strcmp(line, "# format: characterize-table/1") != 0)
+            return error_line(why, size,
+                              "%s:1: not a table of characterize: the first line is not '# format: "
+                              "characterize-table/1'",
+                              file);
+        if (!length)
+            continue;
+        if (strncmp(line, "# table: ", 9) == 0 && strcmp(line + 9, kind_name) != 0)
+            return error_line(why, size, "%s:%u: holds the table %.40s, not %s", file, number, line + 9, kind_name);
+        if (line[0] == '#') {
+            take_head(c, line);
+            continue;
+        }
+        size_t n = split_fields(line, fields);
+        if (n == 0 || n > FIELDS_MAX || (columns.n && n != columns.n))
+            return error_line(why, size, "%s:%u: %zu fields instead of %zu", file, number, n, columns.n);
+        if (columns.n)
+            compare_take_row(c, k, &columns, fields);
+        else
+            know_columns(k, fields, n, &columns);
+        if (c->failed)
+            return error_line(why, size, "out of memory");
+    }
+    return columns.n ? 0 : error_line(why, size, "%s: has no line of column names", file);
+}
