@@ -12,19 +12,25 @@
 #include "util/plain_text.h"
 #include "util/text_list.h"
 
+/* clang-format off */
 static const struct table_column columns[] = {
-    {"table", "", TABLE_TEXT, true, 0},          {"figure", "", TABLE_TEXT, true, 0},
-    {"unit", "", TABLE_TEXT, false, 0},          {"published", "", TABLE_REAL, false, 3},
+    {"table", "", TABLE_TEXT, true, 0},
+    {"figure", "", TABLE_TEXT, true, 0},
+    {"verdict", "", TABLE_TEXT, false, 0},
+    {"unit", "", TABLE_TEXT, false, 0},
+    {"published", "", TABLE_REAL, false, 3},
     {"published_max", "", TABLE_REAL, false, 3}, /* where a range was published */
-    {"measured", "", TABLE_REAL, false, 3},      {"measured_lo", "", TABLE_REAL, false, 3},
-    {"measured_hi", "", TABLE_REAL, false, 3},   {"deviation_percent", "%", TABLE_REAL, false, 1},
+    TABLE_LIMITS("measured", "", 3),
+    {"deviation_percent", "%", TABLE_REAL, false, 1},
     {"precision", "", TABLE_REAL, false, 3}, /* of what was published */
-    {"detectable", "", TABLE_REAL, false, 3},    {"detectable_percent", "%", TABLE_REAL, false, 1},
+    {"detectable", "", TABLE_REAL, false, 3},
+    {"detectable_percent", "%", TABLE_REAL, false, 1},
     {"hidden_by", "", TABLE_TEXT, false, 0}, /* where detectable_percent is above TO_FIND_PERCENT */
     {"rows", "", TABLE_WHOLE, false, 0},     /* that the figure means */
-    {"verdict", "", TABLE_TEXT, false, 0},       {"source", "", TABLE_TEXT, false, 0},
+    {"source", "", TABLE_TEXT, false, 0},
     {"note", "", TABLE_TEXT, false, 0},
 };
+/* clang-format on */
 
 static const double TO_FIND_PERCENT = 20; /* the deviation of a figure that is to be found */
 enum { PLAIN_MAX = 1000, NOTE_MAX = 240 };
