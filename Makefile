@@ -144,6 +144,10 @@ mutants: unit
 	+$(MAKE) BUILD=build-calls OUT=build-calls CFLAGS='-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized -finstrument-functions' unit
 	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
+## caught         what validation catches: a table of models changed in one parameter, against an entry; minutes
+caught: all
+	CHARACTERIZE='$(abspath $(OUT))/characterize' tests/caught.sh
+
 ## golden         rewrite tests/golden, after an intended change to the expected output
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/switches/test_transition_summary \
@@ -343,7 +347,7 @@ clean:
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 
-.PHONY: FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
+.PHONY: caught FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean

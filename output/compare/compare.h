@@ -8,11 +8,12 @@
  * chance.) So are counts (levels, halts) and a few texts (the kind of a transition, what a umask counts), as they are.
  *
  * The rule. Sorted by value, neighbors a < b of a cell are apart, if
- *     b - a > z / 1.96 hypot(a_hi - a, b - b_lo)
- * and if they differ by more than what nobody would call a difference (estimates_least_difference). z is the normal
- * quantile of 0.05 / 2 / K, with all K pairs of measurements in all cells (Bonferroni): if all were of one processor,
- * the probability of any difference in all of the comparison would be 5 % at most. What is not apart is one group.
- * Values whose limits are ten times as wide as the cell's median do not join groups; they are undecided.
+ *     b - a > w hypot(a_hi - a, b - b_lo)
+ * and if they differ by more than what nobody would call a difference (estimates_least_difference). w widens limits of
+ * 95 % to those of 1 - 0.05 / K, with all K pairs of measurements in all cells (Bonferroni): the ratio of the quantiles
+ * of Student's t, with as many degrees of freedom as both have repetitions, less two. If all were of one processor, the
+ * probability of any difference in all of the comparison would be 5 % at most. What is not apart is one group. Values
+ * whose limits are ten times as wide as the cell's median do not join groups; they are undecided.
  *
  * In a group of 20 and more, a value is an outlier that is farther from the median than the normal quantile of
  * 0.05 / 2 / N (N values in all) times the spread: 1.4826 times the median absolute deviation, and its own standard

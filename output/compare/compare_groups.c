@@ -34,11 +34,23 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* By how much both half widths are to be widened for a page of so many pairs: the quantiles of Student's t of as many
+ * degrees of freedom as two means of so many repetitions have, of the normal distribution where that is not known. */
+static double widening(double pairs, unsigned a, unsigned b)
+{
+    double tail = FALSE_ALARMS / 2 / fmax(pairs, 1), freedom = (double)a + (double)b - 2;
+    if (!a || !b)
+        return gsl_cdf_ugaussian_Qinv(tail) / ESTIMATE_Z95;
+    return gsl_cdf_tdist_Qinv(tail, freedom) / gsl_cdf_tdist_Qinv(0.025, freedom);
+}
+
 /* By how much b lies above a beyond what limits explain; above 0: they are apart. */
 static double apart_by(const struct compare_cell *cell, const struct compare_value *a, const struct compare_value *b,
-                       double sigmas)
+                       double pairs)
 {
-    double limits = sigmas / ESTIMATE_Z95 * hypot((double)a->above, (double)b->below);
+    double half = hypot((double)a->above, (double)b->below), gap = b->value - a->value;
+    /* most are nearer than that, and quantiles take long */
+    double limits = gap > half ? widening(pairs, a->runs, b->runs) * half : half;
     double least = estimates_least_difference(cell->column, fmax(fabs(a->value), fabs(b->value)));
     return b->value - a->value - fmax(limits, cell->sort == COMPARE_LIMITS ? least : 0);
 }
@@ -92,7 +104,7 @@ static void find_outliers(struct compare_cell *cell, int group, double sigmas, d
     }
 }
 
-static int group_cell(struct compare_cell *cell, double sigmas, double outlier_sigmas, double *scratch)
+static int group_cell(struct compare_cell *cell, double pairs, double outlier_sigmas, double *scratch)
 {
     const struct compare_value *last = NULL;
     qsort(cell->values, cell->n, sizeof *cell->values, by_value);
@@ -105,12 +117,13 @@ static int group_cell(struct compare_cell *cell, double sigmas, double outlier_s
         v->group = 0;
         if (half_width(v) > IMPRECISE * width && cell->n > 2)
             continue;
-        cell->n_groups += !last || apart_by(cell, last, v, sigmas) > 0;
+        cell->n_groups += !last || apart_by(cell, last, v, pairs) > 0;
         v->group = (int)cell->n_groups;
         last = v;
     }
     /* of two values with limits of the median width, in 97 of 100 cases: as far beyond what is chance */
-    double limits = (sigmas / ESTIMATE_Z95 + 1) * M_SQRT2 * width;
+    unsigned runs = cell->n ? cell->values[cell->n / 2].runs : 0;
+    double limits = (widening(pairs, runs, runs) + 1) * M_SQRT2 * width;
     cell->detectable = cell->sort == COMPARE_LIMITS
                            ? fmax(limits, estimates_least_difference(cell->column, cell->median))
                            : 1;
@@ -131,10 +144,9 @@ int compare_group_all(struct comparison *c)
         pairs += c->cells[i].sort == COMPARE_LIMITS ? n * (n - 1) / 2 : 0;
         values += c->cells[i].sort == COMPARE_LIMITS ? n : 0;
     }
-    double sigmas = gsl_cdf_ugaussian_Qinv(FALSE_ALARMS / 2 / fmax(pairs, 1));
     double outlier_sigmas = gsl_cdf_ugaussian_Qinv(FALSE_ALARMS / 2 / fmax(values, 1));
     for (size_t i = 0; i < c->n_cells && !bad; i++)
-        bad = group_cell(&c->cells[i], sigmas, outlier_sigmas, scratch);
+        bad = group_cell(&c->cells[i], pairs, outlier_sigmas, scratch);
     free(scratch);
     return bad;
 }

@@ -12,7 +12,8 @@ struct compare_value {
     double value;
     float below, above;
     unsigned measurement;
-    int group; /* 1: the largest; 0: in none, undecided */
+    unsigned runs; /* repetitions behind it; 0: not known */
+    int group;     /* 1: the largest; 0: in none, undecided */
     bool outlier;
 };
 

@@ -157,6 +157,7 @@ struct columns {
     const struct table_column *own[FIELDS_MAX]; /* NULL: not one of this table */
     bool key[FIELDS_MAX];
     size_t lo[FIELDS_MAX], hi[FIELDS_MAX]; /* places of limits; 0: there are none */
+    size_t runs;                           /* place of the number of repetitions; likewise */
     enum compare_sort sort[FIELDS_MAX];
     bool compared[FIELDS_MAX];
 };
@@ -197,6 +198,7 @@ static void know_columns(const struct table_kind *k, char *const *names, size_t 
 {
     memset(out, 0, sizeof *out);
     out->n = n;
+    out->runs = place_of(names, n, "n", "");
     for (size_t i = 0; i < n; i++) {
         for (size_t own = 0; own < k->n_columns && !out->own[i]; own++)
             out->own[i] = strcmp(names[i], k->columns[own].name) == 0 ? &k->columns[own] : NULL;
@@ -261,7 +263,8 @@ static double text_number(struct comparison *c, struct compare_cell *cell, const
 }
 
 /* One more value; rows of one measurement that the key columns do not tell apart become one that holds them all. */
-static void put_value(struct comparison *c, struct compare_cell *cell, double value, double lo, double hi)
+static void put_value(struct comparison *c, struct compare_cell *cell, double value, double lo, double hi,
+                      unsigned runs)
 {
     unsigned number = (unsigned)(c->n - 1);
     struct compare_value *last = cell->n ? &cell->values[cell->n - 1] : NULL;
@@ -278,8 +281,11 @@ static void put_value(struct comparison *c, struct compare_cell *cell, double va
         c->failed = true;
         return;
     }
-    cell->values[cell->n++] = (struct compare_value){
-        .value = value, .below = (float)(value - lo), .above = (float)(hi - value), .measurement = number};
+    cell->values[cell->n++] = (struct compare_value){.value = value,
+                                                     .below = (float)(value - lo),
+                                                     .above = (float)(hi - value),
+                                                     .measurement = number,
+                                                     .runs = runs};
 }
 
 static bool field_number(const char *text, double *out)
@@ -290,13 +296,24 @@ static bool field_number(const char *text, double *out)
     return end != text && *end == '\0' && isfinite(*out);
 }
 
+/* What a row says in the column that tells which rows count (struct tables_drafted); NULL: nothing. */
+static const char *part_of(const struct table_kind *k, const struct columns *columns, char *const *fields)
+{
+    for (size_t i = 0; k->drafted.only && i < columns->n; i++)
+        if (columns->own[i] && strcmp(columns->own[i]->name, k->drafted.only) == 0)
+            return fields[i];
+    return NULL;
+}
+
 /* "frequency|kernel=512fma active_cores=4"; numbers to four digits: those of set points that were measured differ. */
 static void row_key(const struct table_kind *k, const struct columns *columns, char *const *fields, char key[KEY_MAX])
 {
     char where[KEY_MAX - 100] = "";
+    const char *part = part_of(k, columns, fields);
     for (size_t i = 0; i < columns->n; i++) {
         double number;
-        if (!columns->key[i] || !*fields[i] || strcmp(fields[i], "-") == 0)
+        if (!columns->key[i] || !tables_drafted_key(&k->drafted, columns->own[i]->name, part) || !*fields[i] ||
+            strcmp(fields[i], "-") == 0)
             continue;
         if (columns->own[i]->type != TABLE_TEXT && field_number(fields[i], &number) && table_is_code(columns->own[i]))
             text_list_add(where, sizeof where, " ", "%s=%02XH", columns->own[i]->name, (unsigned)number);
@@ -309,23 +326,16 @@ static void row_key(const struct table_kind *k, const struct columns *columns, c
     snprintf(key, KEY_MAX, "%s|%s|", k->name, where);
 }
 
-/* Whether the row is one of those that say something of the processor (struct tables_drafted). */
-static bool row_counts(const struct table_kind *k, const struct columns *columns, char *const *fields)
-{
-    for (size_t i = 0; k->drafted.only && i < columns->n; i++)
-        if (columns->own[i] && strcmp(columns->own[i]->name, k->drafted.only) == 0)
-            return strcmp(fields[i], k->drafted.is) == 0;
-    return true;
-}
-
 static void compare_take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
                              char *const *fields)
 {
     char key[KEY_MAX];
-    if (!row_counts(k, columns, fields))
+    if (!tables_drafted_row(&k->drafted, part_of(k, columns, fields)))
         return;
     row_key(k, columns, fields, key);
     size_t length = strlen(key);
+    double n;
+    unsigned runs = columns->runs && field_number(fields[columns->runs], &n) && n >= 2 && n < 1e6 ? (unsigned)n : 0;
     for (size_t i = 0; i < columns->n && !c->failed; i++) {
         double value = NAN, lo = NAN, hi = NAN;
         if (!columns->compared[i] || !*fields[i])
@@ -349,7 +359,7 @@ static void compare_take_row(struct comparison *c, const struct table_kind *k, c
             value = text_number(c, cell, fields[i]);
         if (columns->sort[i] != COMPARE_LIMITS)
             lo = hi = value;
-        put_value(c, cell, value, lo, hi);
+        put_value(c, cell, value, lo, hi, runs);
         c->expected++;
     }
 }

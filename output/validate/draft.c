@@ -88,10 +88,12 @@ static void take_value(const struct table *t, size_t row, const char *where, con
 static void draft_take_row(const struct table *t, size_t row, const struct tables_drafted *of, struct claims *c)
 {
     char where[LINE_MAX] = "";
-    if (of->only && !table_says(t, row, of->only, of->is))
+    const char *part = of->only ? table_text(t, row, of->only) : NULL;
+    if (!tables_drafted_row(of, part))
         return;
     for (size_t k = 0; k < TABLES_DRAFTED_KEYS && of->keys[k]; k++)
-        add_selection(t, row, of->keys[k], where);
+        if (tables_drafted_key(of, of->keys[k], part))
+            add_selection(t, row, of->keys[k], where);
     for (size_t v = 0; v < TABLES_DRAFTED_VALUES && of->values[v]; v++)
         take_value(t, row, where, of->values[v], c);
 }

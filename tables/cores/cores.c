@@ -255,7 +255,7 @@ const struct table_kind table_cores = {
               "the limits include the differences between measurements of one core.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "freq_ghz", "throttle", "group"},
-    .drafted = {{"cpu", "kernel"}, {"freq_ghz"}, NULL, NULL},
+    .drafted = {.keys = {"cpu", "kernel"}, .values = {"freq_ghz"}},
     .excluded = {[CHOICE_CORUNNER] = CORES_ALL, [CHOICE_CORUNNER_SAME] = CORES_ALL, [CHOICE_CORES] = CORES_ALL},
     .plan = cores_plan,
     .measure = cores_measure,

@@ -300,7 +300,7 @@ const struct table_kind table_energy = {
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "freq_ghz", "active_cores", "mode", "watts", "nj_per_op", "nj_per_lane", "package_watts",
                  "idle_watts"},
-    .drafted = {{"kernel", "active_cores", "mode"}, {"nj_per_op"}, "mode", "automatic"},
+    .drafted = {.keys = {"kernel", "active_cores", "mode"}, .values = {"nj_per_op"}, .only = "mode", .is = "automatic"},
     .excluded = {[CHOICE_SIBLINGS] = "the SMT siblings use energy, but their instructions are not counted",
                  [CHOICE_CORUNNER] = "all active cores run what is measured, so that their energy can be divided by "
                                      "what they execute"},

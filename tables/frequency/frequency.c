@@ -396,7 +396,7 @@ const struct table_kind table_frequency = {
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},
-    .drafted = {{"kernel", "active_cores"}, {"freq_ghz", "ratio", "ipc"}, NULL, NULL},
+    .drafted = {.keys = {"kernel", "active_cores"}, .values = {"freq_ghz", "ratio", "ipc"}},
     .exported = EXPORT_FREQUENCIES,
     .plan = frequency_plan,
     .measure = frequency_measure,

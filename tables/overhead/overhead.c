@@ -236,7 +236,7 @@ const struct table_kind table_overhead = {
               "p_low), with performance p assumed proportional to frequency (G 5.2.3).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},
-    .drafted = {{"from", "to", "active_cores"}, {"down_us", "up_us", "breakeven_us"}, NULL, NULL},
+    .drafted = {.keys = {"from", "to", "active_cores"}, .values = {"down_us", "up_us", "breakeven_us"}},
     .exported = EXPORT_COSTS,
     .plan = overhead_plan,
     .measure = overhead_measure_table_cell,

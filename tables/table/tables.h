@@ -126,14 +126,19 @@ enum tables_choice {
 
 /*
  * What of a table says something of the processor, and so stands in an entry drafted of it (output/validate/draft.h):
- * what selects rows, and the values; of those rows alone in which the column `only` is `is` (NULL: of all). Without
+ * what selects rows, and the values; of those rows alone in which the column `only` is one of `is`, commas between them
+ * (NULL: of all). Where that column is `found_in`, the column `found` is what was found and selects nothing. Without
  * values nothing does.
  */
 enum { TABLES_DRAFTED_KEYS = 6, TABLES_DRAFTED_VALUES = 4, TABLES_UNCOMPARED = 4 };
 struct tables_drafted {
     const char *keys[TABLES_DRAFTED_KEYS], *values[TABLES_DRAFTED_VALUES];
     const char *only, *is;
+    const char *found, *found_in;
 };
+/* Whether a row counts whose column `only` holds `text` (NULL: nothing), and whether this key selects it. */
+bool tables_drafted_row(const struct tables_drafted *d, const char *text);
+bool tables_drafted_key(const struct tables_drafted *d, const char *key, const char *text);
 
 /* The columns of a table_kind, from an array. */
 #define TABLE_KIND_COLUMNS(list) .columns = list, .n_columns = sizeof list / sizeof *list

@@ -474,7 +474,7 @@ const struct table_kind table_umask = {
               "cycles that it counts shows what a bit means (G 3.4, table 3.2).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"event", "umask", "kernel", "when", "share", "documented", "reading", "disagrees"},
-    .drafted = {{"event", "umask", "kernel", "when"}, {"share"}, "when", "steady"},
+    .drafted = {.keys = {"event", "umask", "kernel", "when"}, .values = {"share"}, .only = "when", .is = "steady"},
     .exported = EXPORT_LEVEL_EVENTS,
     .takes_event = true,
     .plan = umask_plan,

@@ -185,7 +185,7 @@ const struct table_kind table_transitions = {
               "reaching the new level at once.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "latency_us", "overhead_us", "halts", "from_ghz", "to_ghz", "phases"},
-    .drafted = {{"from", "to", "active_cores"}, {"halts", "latency_us", "wait_us", "overhead_us"}, NULL, NULL},
+    .drafted = {.keys = {"from", "to", "active_cores"}, .values = {"halts", "latency_us", "wait_us", "overhead_us"}},
     .plan = transitions_table_plan,
     .measure = transitions_table_measure,
     .print = transitions_table_print,
