@@ -10,7 +10,10 @@
 #include "util/error.h"
 #include "util/text_list.h"
 
-/* State components of XCR0: TILECFG, TILEDATA (Intel SDM volume 1, 13.3). */
+/* State components of XCR0 (Intel SDM volume 1, 13.3): SSE and AVX; with opmasks and both parts of ZMM; TILECFG and
+ * TILEDATA. */
+#define XCR0_AVX (3u << 1)
+#define XCR0_AVX512 (XCR0_AVX | 7u << 5)
 #define XCR0_AMX (3u << 17)
 
 /* linux/arch/x86/include/uapi/asm/prctl.h; the numbers are ABI, older headers lack the names */
@@ -23,17 +26,24 @@ static uint32_t read_xcr0(void)
     return low;
 }
 
-/* The compiler's library looks at XCR0, too; it knows no AMX (CPUID leaf 7: Intel SDM volume 2). */
+/* CPUID is asked each time, which the compiler's library does once: cores of one part may differ. (Intel SDM volume 2,
+ * CPUID, leaves 1 and 7; volume 1, 13.3: state components 1 and 2 of XCR0 for AVX, 5 to 7 too for AVX-512.) */
 unsigned kernel_cpu_features(void)
 {
-    unsigned eax, ebx, ecx, edx, amx = 1u << 22 | 1u << 24; /* AMX-BF16, AMX-TILE */
-    if (!__builtin_cpu_supports("avx"))
+    unsigned eax, ebx, ecx, edx, features = 0, amx = 1u << 22 | 1u << 24; /* AMX-BF16, AMX-TILE */
+    const unsigned osxsave = 1u << 27, avx = 1u << 28, fma = 1u << 12;
+    const unsigned avx2 = 1u << 5, avx512f = 1u << 16, avx512vl = 1u << 31;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & (osxsave | avx)) != (osxsave | avx) ||
+        (read_xcr0() & XCR0_AVX) != XCR0_AVX)
         return 0;
-    unsigned features = KERNEL_NEEDS_AVX | (__builtin_cpu_supports("fma") ? KERNEL_NEEDS_FMA : 0u) |
-                        (__builtin_cpu_supports("avx2") ? KERNEL_NEEDS_AVX2 : 0u) |
-                        (__builtin_cpu_supports("avx512f") ? KERNEL_NEEDS_AVX512F : 0u) |
-                        (__builtin_cpu_supports("avx512vl") ? KERNEL_NEEDS_AVX512VL : 0u);
-    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & amx) == amx && (read_xcr0() & XCR0_AMX) == XCR0_AMX)
+    features = KERNEL_NEEDS_AVX | (ecx & fma ? KERNEL_NEEDS_FMA : 0u);
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
+        return features;
+    if (ebx & avx2)
+        features |= KERNEL_NEEDS_AVX2;
+    if ((ebx & avx512f) && (read_xcr0() & XCR0_AVX512) == XCR0_AVX512)
+        features |= KERNEL_NEEDS_AVX512F | (ebx & avx512vl ? KERNEL_NEEDS_AVX512VL : 0u);
+    if ((edx & amx) == amx && (read_xcr0() & XCR0_AMX) == XCR0_AMX)
         features |= KERNEL_NEEDS_AMX_BF16;
     return features;
 }

@@ -14,7 +14,8 @@ struct core {
     int cpu;        /* the highest-numbered usable one, as cpu_choose() takes it */
     unsigned class; /* index into classes */
     int package, die;
-    long reach; /* how fast it may become, in whatever unit; 0: not told */
+    int cluster; /* cores that share a second-level cache; -1: not told */
+    long reach;  /* how fast it may become, in whatever unit; 0: not told */
     bool favoured;
 };
 
@@ -69,6 +70,7 @@ static size_t list_cores(const char *root, const struct cpu_view *v, struct core
                                  .class = class_of(root, cpu),
                                  .package = cpu_package_of(root, cpu),
                                  .die = cpu_die_of(root, cpu),
+                                 .cluster = cpu_cluster_of(root, cpu),
                                  .reach = reach_of(root, cpu)};
     }
     return n;
@@ -89,8 +91,21 @@ static void find_favoured(struct core *list, size_t n)
     }
 }
 
-/* Says only in what the core differs from others. */
-static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, char *label, size_t size)
+/* Whether the core is in a cluster with others, and its die has another cluster of its kind. */
+static bool is_clustered(const struct core *list, size_t n, const struct core *c)
+{
+    size_t with = 0, beside = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        with += neighbours(&list[i], c) && list[i].cluster == c->cluster;
+        beside += neighbours(&list[i], c) && list[i].cluster != c->cluster;
+    }
+    return c->cluster >= 0 && with > 1 && beside > 0;
+}
+
+/* Says only in what the core differs from others; `every`: also in which cluster it is, which makes no kind. */
+static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, bool every, char *label,
+                                size_t size)
 {
     bool class = false, package = false, die = false, favoured = false;
 
@@ -107,6 +122,8 @@ static void core_kinds_describe(const struct core *list, size_t n, const struct 
         text_list_add(label, size, ", ", "package %d", c->package);
     if (die)
         text_list_add(label, size, ", ", "die %d", c->die);
+    if (every && is_clustered(list, n, c))
+        text_list_add(label, size, ", ", "cluster %d", c->cluster);
     if (favoured)
         text_list_add(label, size, ", ", c->favoured ? "favoured" : "not favoured");
 }
@@ -129,7 +146,7 @@ size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, st
         if (first < i)
             continue;
         out[labelled].cpu = list[i].cpu;
-        core_kinds_describe(list, n, &list[i], out[labelled].label, sizeof out[labelled].label);
+        core_kinds_describe(list, n, &list[i], every, out[labelled].label, sizeof out[labelled].label);
         labelled++;
     }
     free(list);

@@ -76,8 +76,9 @@ void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size);
 /* The logical CPUs, as the kernel shows them. */
 struct cpu_view {
     struct cpu_mask present, online;
-    struct cpu_mask allowed; /* to this process: affinity and cpuset */
-    struct cpu_mask big;     /* hybrid parts: the performance cores; otherwise empty */
+    struct cpu_mask allowed;  /* to this process: affinity and cpuset */
+    struct cpu_mask big;      /* hybrid parts: the performance cores; otherwise empty */
+    struct cpu_mask isolated; /* since boot (isolcpus): no process gets there that does not ask for it */
 };
 /*
  * Fills the view from `root` ("/sys", or a folder laid out like it) and the calling thread's affinity. What sysfs does
@@ -107,6 +108,9 @@ int cpu_core_of(const char *root, int cpu);
 int cpu_package_of(const char *root, int cpu);
 /* The die of a CPU in its package; 0 where sysfs does not tell. */
 int cpu_die_of(const char *root, int cpu);
+/* The number of the cluster of a CPU: cores that share a second-level cache (Linux, admin-guide/cputopology.rst); -1
+ * where sysfs does not tell. */
+int cpu_cluster_of(const char *root, int cpu);
 
 /*
  * What a setup says of CPUs, where the machine is this computer: the CPU to measure on is `cpu` of the setup, or the
@@ -141,7 +145,8 @@ int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, cons
  * One usable logical CPU of each kind of core that sysfs tells apart: P, E and LP-E cores of hybrid parts, packages and
  * dies, and cores that are favoured (a higher highest_perf of CPPC, or cpuinfo_max_freq, than others of their kind and
  * die). The highest-numbered one of each, in falling order; with `every`, of every core, whether others are like it or
- * not, in the order of the CPUs' numbers. Returns how many, at most `max`; 0: out of memory.
+ * not, in the order of the CPUs' numbers, with its cluster where a die has several. Returns how many, at most `max`; 0:
+ * out of memory.
  */
 size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, struct machine_core_kind *out,
                       size_t max);

@@ -202,6 +202,7 @@ void cpu_view_read(const char *root, struct cpu_view *out)
     cpu_read_list(root, &out->present, "devices/system/cpu/present");
     cpu_read_list(root, &out->online, "devices/system/cpu/online");
     cpu_read_list(root, &out->big, "devices/cpu_core/cpus");
+    cpu_read_list(root, &out->isolated, "devices/system/cpu/isolated");
     if (cpu_mask_count(&out->online) == 0)
         out->online = out->allowed;
     if (cpu_mask_count(&out->present) == 0)
@@ -253,6 +254,12 @@ int cpu_choose(const struct cpu_view *v, int wanted, int *cpu, struct machine_er
         snprintf(remedy, sizeof remedy, "as root: echo 1 > /sys/devices/system/cpu/cpu%d/online; ", wanted);
         return cpu_refuse(v, err, remedy, "CPU %d is offline", wanted);
     }
+    if (!cpu_mask_has(&v->allowed, wanted) && cpu_mask_has(&v->isolated, wanted)) {
+        char remedy[100];
+        snprintf(remedy, sizeof remedy, "run it with taskset -c %d; ", wanted);
+        return cpu_refuse(v, err, remedy,
+                          "CPU %d is isolated (isolcpus), so that this process is not allowed there by itself", wanted);
+    }
     if (!cpu_mask_has(&v->allowed, wanted)) {
         return cpu_refuse(v, err, "widen it with taskset or the cgroup's cpuset; ",
                           "CPU %d is not allowed to this process (its affinity or cgroup excludes it)", wanted);
@@ -287,6 +294,11 @@ int cpu_core_of(const char *root, int cpu)
 int cpu_package_of(const char *root, int cpu)
 {
     return (int)cpu_read_number(root, 0, "devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+}
+
+int cpu_cluster_of(const char *root, int cpu)
+{
+    return (int)cpu_read_number(root, -1, "devices/system/cpu/cpu%d/topology/cluster_id", cpu);
 }
 
 int cpu_die_of(const char *root, int cpu)

@@ -162,6 +162,33 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
     return status;
 }
 
+/* What the CPU offers; 0 where it cannot be run on. */
+static unsigned features_on(int cpu)
+{
+    struct cpu_mask before;
+    unsigned features = 0;
+
+    if (cpu_pin(cpu, &before) == 0) {
+        features = kernel_cpu_features();
+        (void)cpu_set_affinity(&before);
+    }
+    return features;
+}
+
+/* What any kind of core offers. */
+static unsigned features_of_kinds(const char *sys)
+{
+    struct machine_core_kind kinds[MACHINE_CORE_KINDS_MAX];
+    struct cpu_view view;
+    unsigned features = kernel_cpu_features();
+
+    cpu_view_read(sys, &view);
+    size_t n = cpu_core_kinds(sys, &view, false, kinds, MACHINE_CORE_KINDS_MAX);
+    for (size_t i = 0; n > 1 && i < n; i++)
+        features |= features_on(kinds[i].cpu);
+    return features;
+}
+
 int native_open(struct native *s, const char *name, const char *sys, const struct cpu_leaves *leaves,
                 struct machine_error *err)
 {
@@ -177,7 +204,7 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
     if (status != MACHINE_OK)
         return status;
     snprintf(s->notes, sizeof s->notes, "%s", s->machine_notes);
-    s->features = kernel_cpu_features();
+    s->features = features_of_kinds(s->sys);
     count_cores(s);
     find_energy(s, leaves);
     return MACHINE_OK;
@@ -210,6 +237,12 @@ int native_check_features(const struct native *s, const struct payload *p, struc
                             "kernel %s needs %s, which this CPU, operating system or hypervisor does not support",
                             p->name, names);
     }
+    if ((p->kernel->features & s->lacking) != 0) {
+        kernel_feature_names(p->kernel->features & s->lacking, names, sizeof names);
+        native_list_kernels(s->features & ~s->lacking, remedy, sizeof remedy);
+        return machine_fail(err, MACHINE_CANNOT, remedy,
+                            "kernel %s needs %s, which other cores support, but not CPU %d", p->name, names, s->cpu);
+    }
     if (kernel_request_permission(p->kernel->features, why, sizeof why) != 0) {
         native_list_kernels(s->features & ~p->kernel->features, remedy, sizeof remedy);
         return machine_fail(err, MACHINE_CANNOT, remedy, "kernel %s: %s", p->name, why);
@@ -225,6 +258,7 @@ void native_finish(struct native *s)
     s->prepared = false;
     s->n_lanes = 0;
     s->active_cores = 0;
+    s->lacking = 0;
 }
 
 void native_close(struct machine *m)
@@ -255,9 +289,24 @@ static int start_corunners(struct native *s, const struct cpu_view *view, struct
     struct payload corunner;
     struct cpu_corunners chosen;
 
+    unsigned lacking = s->lacking;
+    s->lacking = 0; /* of the measured CPU, on which it does not run */
     int status = native_pick_corunners(s, view, native_check_features, &corunner, &chosen, err);
+    s->lacking = lacking;
     if (status != MACHINE_OK)
         return status;
+    /* before the threads that would fault there begin */
+    for (size_t i = 0; corunner.kernel->features != 0 && i < chosen.n; i++) {
+        unsigned missing = corunner.kernel->features & ~features_on(chosen.cpus[i]);
+        if (missing != 0) {
+            char names[80];
+            kernel_feature_names(missing, names, sizeof names);
+            machine_fail(err, MACHINE_CANNOT, "use --companion 64add, or --cpus with CPUs of one kind",
+                         "co-runner %s needs %s, which CPU %d does not support", corunner.name, names, chosen.cpus[i]);
+            free(chosen.cpus);
+            return MACHINE_CANNOT;
+        }
+    }
     uint64_t slice = (uint64_t)(s->tsc.hz * 1e-4);
     status = corunners_start(chosen.cpus, chosen.n, &corunner, slice, &s->corunners, err);
     free(chosen.cpus);
@@ -321,6 +370,7 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     if (status != MACHINE_OK)
         return status;
     status = pinning_enter(&s->pinning, s->cpu, bytes, err);
+    s->lacking = status == MACHINE_OK ? s->features & ~kernel_cpu_features() : 0;
     if (status == MACHINE_OK)
         status = start_corunners(s, &view, err);
     if (status != MACHINE_OK) {

@@ -35,7 +35,8 @@ struct native {
     double tsc_step;       /* ticks by which readings advance, on the CPU prepared for; 1 before */
     unsigned cores;        /* physical, online */
     unsigned usable_cores; /* of those, allowed to this process */
-    unsigned features;     /* enum kernel_feature */
+    unsigned features;     /* enum kernel_feature: of all kinds of cores together */
+    unsigned lacking;      /* of those, what the CPU prepared for does not have (hybrid parts) */
 
     bool prepared;
     struct machine_setup setup;

@@ -425,6 +425,15 @@ static void test_cpu_is_chosen_or_refused_with_one_of_three_reasons(void **state
     assert_non_null(strstr(err.remedy, "cpu14/online"));
     assert_int_equal(cpu_choose(&r->view, 15, &cpu, &err), MACHINE_BAD_INPUT);
     assert_non_null(strstr(err.text, "CPU 15 is not allowed"));
+    write_file(r, "devices/system/cpu/isolated", "13,15");
+    look(r, "0-6,14");
+    assert_int_equal(cpu_choose(&r->view, 15, &cpu, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "CPU 15 is isolated (isolcpus)"));
+    assert_non_null(strstr(err.remedy, "taskset -c 15; usable CPUs: 0-6"));
+    look(r, "15");
+    assert_int_equal(cpu_choose(&r->view, 15, &cpu, &err), MACHINE_OK);
+    write_file(r, "devices/system/cpu/isolated", "");
+    look(r, "0-6,14");
     assert_int_equal(cpu_choose(&r->view, -5, &cpu, &err), MACHINE_BAD_INPUT);
     look(r, "14");
     assert_int_equal(cpu_choose(&r->view, -1, &cpu, &err), MACHINE_BAD_INPUT);
@@ -448,16 +457,21 @@ static void test_performance_cores_come_first(void **state)
     write_file(r, "devices/cpu_core/cpus", "");
 }
 
-static void expect_kinds(const struct rig *r, const char *expected)
+static void expect_cores(const struct rig *r, bool every, const char *expected)
 {
     struct machine_core_kind kinds[8];
     char got[300] = "";
-    size_t n = cpu_core_kinds(r->root, &r->view, false, kinds, 8);
+    size_t n = cpu_core_kinds(r->root, &r->view, every, kinds, 8);
     for (size_t i = 0; i < n; i++) {
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d:%s", i > 0 ? "; " : "", kinds[i].cpu,
                  kinds[i].label);
     }
     assert_string_equal(got, expected);
+}
+
+static void expect_kinds(const struct rig *r, const char *expected)
+{
+    expect_cores(r, false, expected);
 }
 
 static void write_number(const struct rig *r, int cpu, const char *file, int value)
@@ -543,6 +557,31 @@ static void test_kinds_of_a_hybrid_part(void **state)
     remove_desktop(&desktop);
 }
 
+/* Clusters are no kinds, but each core tells in which it is; where each core is one, or all are, there is nothing to
+ * tell. */
+static void test_clusters(void **state)
+{
+    struct rig desktop;
+    (void)state;
+    make_desktop(&desktop, 8, 1);
+    expect_cores(&desktop, true, "0:; 1:; 2:; 3:; 4:; 5:; 6:; 7:");
+    for (int cpu = 0; cpu < 8; cpu++)
+        write_number(&desktop, cpu, "topology/cluster_id", cpu);
+    expect_cores(&desktop, true, "0:; 1:; 2:; 3:; 4:; 5:; 6:; 7:");
+    for (int cpu = 0; cpu < 8; cpu++)
+        write_number(&desktop, cpu, "topology/cluster_id", 8);
+    expect_cores(&desktop, true, "0:; 1:; 2:; 3:; 4:; 5:; 6:; 7:");
+    write_file(&desktop, "devices/cpu_core/cpus", "0-1");
+    write_file(&desktop, "devices/cpu_atom/cpus", "2-7");
+    for (int cpu = 0; cpu < 8; cpu++)
+        write_number(&desktop, cpu, "topology/cluster_id", cpu < 2 ? 8 * cpu : cpu < 5 ? 16 : 24);
+    expect_cores(&desktop, true,
+                 "0:P; 1:P; 2:E, cluster 16; 3:E, cluster 16; 4:E, cluster 16; 5:E, cluster 24; 6:E, cluster 24; "
+                 "7:E, cluster 24");
+    expect_kinds(&desktop, "7:E; 1:P");
+    remove_desktop(&desktop);
+}
+
 static void test_without_sysfs_the_affinity_decides(void **state)
 {
     (void)state;
@@ -601,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_performance_cores_come_first),
         cmocka_unit_test(test_kinds_of_cores),
         cmocka_unit_test(test_favoured_cores),
+        cmocka_unit_test(test_clusters),
         cmocka_unit_test(test_kinds_of_a_hybrid_part),
         cmocka_unit_test(test_without_sysfs_the_affinity_decides),
         cmocka_unit_test(test_affinity_is_set_and_restored),

@@ -190,6 +190,16 @@ static void test_kernels_that_cannot_run(void **state)
     assert_null(strstr(err.remedy, "-lat"));
     p = kernel_named("64add");
     assert_int_equal(native_check_features(&made, &p, &err), MACHINE_OK);
+    /* of a hybrid part the other kind of core may have it */
+    made.features = KERNEL_NEEDS_AVX | KERNEL_NEEDS_AVX2 | KERNEL_NEEDS_FMA | KERNEL_NEEDS_AVX512F;
+    made.lacking = KERNEL_NEEDS_AVX512F;
+    p = kernel_named("512fma");
+    assert_int_equal(native_check_features(&made, &p, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text, "kernel 512fma needs avx512f, which other cores support, but not CPU 5");
+    assert_null(strstr(err.remedy, "512"));
+    p = kernel_named("256fma");
+    assert_int_equal(native_check_features(&made, &p, &err), MACHINE_OK);
+    made.lacking = 0;
 }
 
 static void test_what_it_tells(void **state)
