@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output/compare/compare_parts.h"
+#include "tables/table/estimates.h"
 #include "util/error.h"
 #include "util/list.h"
 #include "util/plain_text.h"
@@ -98,8 +99,9 @@ static void note_environment_parts(struct comparison *c, char *value)
     }
 }
 
-/* A line of the head, "# key: value". Of settings those of the processor and of how it was measured. */
-static void take_head(struct comparison *c, char *line)
+/* A line of the head, "# key: value". Of settings those of the processor and of how it was measured; *moves: by which
+ * part of a value the clock moves from one measurement to the next. */
+static void take_head(struct comparison *c, char *line, double *moves)
 {
     static const char *const told[] = {"cpu",   "machine",          "modelled",        "version",
                                        "runs",  "period_us",        "siblings",        "companion",
@@ -112,6 +114,8 @@ static void take_head(struct comparison *c, char *line)
     char *value = colon + 2;
     if (strcmp(key, "environment") == 0)
         note_environment_parts(c, value);
+    if (strcmp(key, FREQUENCY_MOVES) == 0 && strtod(value, NULL) > 0)
+        *moves = strtod(value, NULL) / 100;
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (strcmp(key, told[i]) == 0 && (i < 4 || !json_object_get(c->list[c->n - 1].settings, key)))
             compare_note_setting(c, key, value);
@@ -158,6 +162,7 @@ struct columns {
     bool key[FIELDS_MAX];
     size_t lo[FIELDS_MAX], hi[FIELDS_MAX]; /* places of limits; 0: there are none */
     size_t runs;                           /* place of the number of repetitions; likewise */
+    double moves;                          /* of a clock that floats: limits are at least so wide, relative */
     enum compare_sort sort[FIELDS_MAX];
     bool compared[FIELDS_MAX];
 };
@@ -196,8 +201,7 @@ static bool is_uncompared(const struct table_kind *k, const char *column)
 
 static void know_columns(const struct table_kind *k, char *const *names, size_t n, struct columns *out)
 {
-    memset(out, 0, sizeof *out);
-    out->n = n;
+    *out = (struct columns){.n = n, .moves = out->moves};
     out->runs = place_of(names, n, "n", "");
     for (size_t i = 0; i < n; i++) {
         for (size_t own = 0; own < k->n_columns && !out->own[i]; own++)
@@ -347,6 +351,10 @@ static void compare_take_row(struct comparison *c, const struct table_kind *k, c
             (!field_number(fields[columns->lo[i]], &lo) || !field_number(fields[columns->hi[i]], &hi) || lo > value ||
              hi < value))
             continue; /* nothing is known of how well it is known */
+        if (columns->sort[i] == COMPARE_LIMITS && columns->moves > 0 && strcmp(k->name, "frequency") != 0) {
+            lo = fmin(lo, value - fabs(value) * columns->moves * M_SQRT1_2);
+            hi = fmax(hi, value + fabs(value) * columns->moves * M_SQRT1_2);
+        }
         if (text && strncmp(fields[i], "undecided", 9) == 0)
             continue;
         snprintf(key + length, sizeof key - length, "%s", columns->own[i]->name);
@@ -385,7 +393,7 @@ int comparison_take(struct comparison *c, const char *kind_name, char *text, con
         if (strncmp(line, "# table: ", 9) == 0 && strcmp(line + 9, kind_name) != 0)
             return error_line(why, size, "%s:%u: holds the table %.40s, not %s", file, number, line + 9, kind_name);
         if (line[0] == '#') {
-            take_head(c, line);
+            take_head(c, line, &columns.moves);
             continue;
         }
         size_t n = split_fields(line, fields);

@@ -271,6 +271,40 @@ static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struc
     return bad;
 }
 
+/* Limits no narrower than so much of a value. */
+static void frequency_widen(struct table *t, size_t row, const char *column, double by)
+{
+    struct estimate e = estimates_of_table(t, row, column);
+    if (!estimates_known(&e))
+        return;
+    e.lo = fmin(e.lo, e.value - by * fabs(e.value));
+    e.hi = fmax(e.hi, e.value + by * fabs(e.value));
+    estimates_set(t, row, column, e);
+}
+
+/*
+ * Where the frequency floats, the limits of a few repetitions hold for the second in which they were made: on a Granite
+ * Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as it moves
+ * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean). A ratio of
+ * frequencies that are so many steps of the clock apart moves with it, in proportion to what is missing to 1.
+ */
+static void widen_floating(struct table *t, int cpu)
+{
+    double between = frequency_moved(t, cpu), moved = between * M_SQRT1_2;
+    char percent[40];
+    snprintf(percent, sizeof percent, "%.3g", 100 * between);
+    set_setting(t, FREQUENCY_MOVES, cpu, percent);
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double ratio = table_number(t, row, "ratio");
+        if ((int)table_number(t, row, "cpu") != cpu)
+            continue;
+        frequency_widen(t, row, "freq_ghz", moved);
+        frequency_widen(t, row, "ipc", moved); /* who moves the clock is on the core, too, now and then */
+        if (isfinite(ratio))
+            frequency_widen(t, row, "ratio", fabs(1 - ratio) * moved);
+    }
+}
+
 static int conclude_cpu(struct table *t, int cpu)
 {
     struct seen s = {0};
@@ -291,6 +325,8 @@ static int conclude_cpu(struct table *t, int cpu)
             put_point(t, &s.points[i], &levels, s.by_ratio);
         if (!bad)
             put_verdict(t, cpu, &levels, s.by_ratio);
+        if (!bad && levels.verdict == FREQUENCY_FLOATS)
+            widen_floating(t, cpu);
         frequency_levels_free(&levels);
     }
     free(s.points);

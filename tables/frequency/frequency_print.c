@@ -351,12 +351,12 @@ static void print_span(FILE *out, const struct sheet *s)
     for (size_t k = 0; k < s->n_kernels; k++)
         for (size_t c = 0; c < s->n_columns; c++) {
             struct estimate e = sheet_ghz(s, k, c);
-            low = fmin(low, isfinite(e.lo) ? e.lo : e.value);
-            high = fmax(high, isfinite(e.hi) ? e.hi : e.value);
+            low = fmin(low, e.value);
+            high = fmax(high, e.value);
         }
     if (high > 0)
         fprintf(out,
-                "Frequencies from %.2f to %.2f GHz were seen (outermost 95 %% limits); the data do not show that the "
+                "Frequencies from %.2f to %.2f GHz were seen; the data do not show that the "
                 "kernels cause the difference.\n",
                 low, high);
 }

@@ -158,6 +158,9 @@ void estimates_note_levels(struct table *t, const struct table *frequency)
     bool told = estimates_levels(frequency, cpu ? atoi(cpu) : -1, why);
     snprintf(text, sizeof text, NONE "%s", why);
     table_set_setting(t, NOTED, told ? "told" : text);
+    const char *moves = frequency ? table_setting(frequency, FREQUENCY_MOVES) : NULL;
+    if (moves)
+        table_set_setting(t, FREQUENCY_MOVES, moves);
 }
 
 const char *estimates_no_levels(const struct table *t)

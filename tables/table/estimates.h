@@ -55,7 +55,11 @@ bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_W
  * measured. Else false, and why.
  */
 bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
-/* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY". */
+/* The setting with the percentage by which two frequencies differ that are measured at different moments, in 95 % of
+ * cases, where the frequency floats. */
+#define FREQUENCY_MOVES "frequency_moves_percent"
+/* Notes that in another table of the same measurement, as the setting `frequency_levels`: "told", or "none: WHY", and
+ * FREQUENCY_MOVES. */
 void estimates_note_levels(struct table *t, const struct table *frequency);
 /* Why a table's levels, waits and costs are not to be reported, as it was noted; NULL: nothing was, or there are
  * levels. And whether it is because the frequency floats: then not even "nothing found" is reported. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: ramps of up to 200 ms, many times */
 /*
  * Ramps of milliseconds, of the clock and of the rate, in recordings of 500 ms: random processors with and without
  * either, with and without counters, while their clock floats in steps or does not. Nothing is invented, nothing that

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: thousands of made-up switches */
 /*
  * What a switch itself costs, whatever it asks for, is no throttling: models whose code runs slowly for the first
  * microseconds after each switch, with and without something else that happens then, by counters and by chains.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: many recordings by models of clocks */
 /*
  * The timing machine's own path through models: a TSC in steps of 1, 10 and 25 ns, chains, no counters; and counters
  * beside such a TSC. What happens is found, with the figures that went in; what does not happen is not.

@@ -275,6 +275,28 @@ static void counts_and_texts_count(void **state)
     comparison_free(c);
 }
 
+/* Where the clock floats, limits hold what it moves from one measurement to the next. */
+static void a_floating_clock_makes_no_difference(void **state)
+{
+    (void)state;
+    static const char *const moves[] = {"", "# frequency_moves_percent: 10\n"};
+    for (unsigned k = 0; k < 4; k++) {
+        struct comparison *c = comparison_new();
+        struct table t;
+        for (unsigned m = 0; m < 2; m++) {
+            char text[400];
+            double value = m ? k / 2 ? 112 : 108 : 100;
+            snprintf(text, sizeof text, HEAD "%s" NAMES "a,b,1,%g,%g,%g\n", moves[k % 2], value, value - 0.01,
+                     value + 0.01);
+            add(c, m ? "b" : "a", "overhead", text);
+        }
+        assert_int_equal(comparison_conclude(c, &t), 0);
+        assert_string_equal(said(&t, 0), k == 1 ? "alike" : "differs");
+        table_free(&t);
+        comparison_free(c);
+    }
+}
+
 /* What no table can be is refused with its line, and leaves nothing behind. */
 static void what_is_no_table_is_refused(void **state)
 {
@@ -321,6 +343,7 @@ int main(void)
         cmocka_unit_test(halves_are_groups),
         cmocka_unit_test(the_imprecise_join_no_group),
         cmocka_unit_test(counts_and_texts_count),
+        cmocka_unit_test(a_floating_clock_makes_no_difference),
         cmocka_unit_test(what_is_no_table_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

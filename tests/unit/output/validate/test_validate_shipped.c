@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: measures all tables of every shipped model */
 /*
  * The shipped figures against the shipped models, measured, and against tables that are as published: all agree, and of
  * each figure one that is a fifth off is found, in the file as in the table; or the verdict says what hides it.

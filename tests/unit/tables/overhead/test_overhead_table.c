@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: random processors, each with its whole table */
 /*
  * The table overhead, measured on models, against a calculation from their parameters: costs within 1 us and 3 %,
  * break-even times within 3 %.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: many whole tables of throttling */
 /*
  * The table of throttling on models: each phase against the model's parameters, the reach on scalar code for reaches
  * that no shipped model has, and the fit of the reach on made points.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: whole tables of umasks of several processors */
 /*
  * The umask table end to end: a measured machine (a model) and what the table reads from it. The published figures are
  * written down here by hand: G is Gottschlag's dissertation on Skylake-SP AVX overhead.
