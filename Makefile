@@ -337,6 +337,13 @@ uninstall:
 # FOLDER,FILES: these of it, and whatever is empty then
 remove = if [ -d '$(1)' ]; then (cd '$(1)' && rm -f $(2)) && find '$(1)' -type d -empty -delete; fi
 
+## deb            Debian packages of what is committed, in build/deb
+deb:
+	scripts/deb.sh '$(BUILD)/deb'
+## test-deb       install them in a bare Debian (needs mmdebstrap and a mirror), use and purge them; minutes
+test-deb: deb
+	BUILD='$(BUILD)' tests/install/t_deb.sh
+
 ## clean          remove all build products
 clean:
 	rm -rf build build-* characterize libcharacterize.a libcharacterize.so* compile_commands.json
@@ -346,5 +353,5 @@ clean:
 .PHONY: FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
-        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean
+        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall deb test-deb clean
 .SECONDARY:
