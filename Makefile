@@ -23,6 +23,13 @@ ALL_CFLAGS = -std=c11 $(WARN) $(CPPFLAGS) $(PIC) $(CFLAGS) $(SANITIZE)
 # what libcharacterize needs, and what the program does: the profiler reads symbols and draws on terminals
 LIBRARY_LDLIBS = -lgsl -lgslcblas -ljansson -lz -lZydis -lpthread -lm
 LDLIBS  = -ldw -lelf -lncursesw $(LIBRARY_LDLIBS)
+# make static: what static libraries need besides; Debian has Zydis as a shared one alone
+ifdef STATIC_PROGRAM
+LIBRARY_LDLIBS := $(if $(findstring /,$(shell $(CC) -print-file-name=libZydis.a)),$(LIBRARY_LDLIBS) -lZycore,$(filter-out -lZydis,$(LIBRARY_LDLIBS)))
+LDLIBS += -ltinfo -llzma -lbz2 -lz
+LDFLAGS += -static
+CPPFLAGS += -DSTATIC_PROGRAM $(if $(filter -lZydis,$(LIBRARY_LDLIBS)),,-DWITHOUT_ZYDIS)
+endif
 NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
@@ -341,6 +348,32 @@ uninstall:
 # FOLDER,FILES: these of it, and whatever is empty then
 remove = if [ -d '$(1)' ]; then (cd '$(1)' && rm -f $(2)) && find '$(1)' -type d -empty -delete; fi
 
+## static         one program for any x86-64 Linux, and an archive of it and its data, in build/static
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+STATIC_NAME := characterize-$(VERSION)-x86_64
+static:
+	@scripts/missing.sh static build static
+	+$(MAKE) STATIC_PROGRAM=1 BUILD='$(BUILD)/static/objects' OUT='$(BUILD)/static' '$(BUILD)/static/characterize'
+	rm -rf '$(BUILD)/static/$(STATIC_NAME)'
+	set -e; for file in $(DOCS) $(DATA); do install -D -m 644 "$$file" '$(BUILD)/static/$(STATIC_NAME)'/"$$file"; done
+	install -D -m 644 -t '$(BUILD)/static/$(STATIC_NAME)/completions' scripts/completions/*
+	install -d '$(BUILD)/static/$(STATIC_NAME)/man'
+	sed 's/@VERSION@/$(VERSION)/' man/characterize.1 >'$(BUILD)/static/$(STATIC_NAME)/man/characterize.1'
+	strip -o '$(BUILD)/static/$(STATIC_NAME)/characterize' '$(BUILD)/static/characterize'
+	tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime='@$(SOURCE_DATE_EPOCH)' -C '$(BUILD)/static' \
+	    '$(STATIC_NAME)' | gzip -9n >'$(BUILD)/static/$(STATIC_NAME).tar.gz'
+	@ls -sh '$(BUILD)/static/$(STATIC_NAME).tar.gz'
+## test-static    try it in empty roots: nothing but the archive, with and without /proc and /sys, beside busybox
+test-static: static
+	BUILD='$(BUILD)' tests/install/t_static.sh
+
+## deb            Debian packages of what is committed, in build/deb
+deb:
+	scripts/deb.sh '$(BUILD)/deb'
+## test-deb       install them in a bare Debian (needs mmdebstrap and a mirror), use and purge them; minutes
+test-deb: deb
+	BUILD='$(BUILD)' tests/install/t_deb.sh
+
 ## clean          remove all build products
 clean:
 	rm -rf build build-* characterize libcharacterize.a libcharacterize.so* compile_commands.json
@@ -350,5 +383,5 @@ clean:
 .PHONY: caught FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
-        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall clean
+        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall static test-static deb test-deb clean
 .SECONDARY:

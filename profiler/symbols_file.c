@@ -40,6 +40,27 @@ struct symbols_file {
     struct symbols_message part[SYMBOLS_PARTS_MAX];
 };
 
+#ifdef STATIC_PROGRAM
+/* Instead of libdw's own, which ask servers through a library that they load: a static program cannot. */
+int symbols_ask_for_executable(void) __asm__("__libdwfl_debuginfod_find_executable");
+int symbols_ask_for_debuginfo(void) __asm__("__libdwfl_debuginfod_find_debuginfo");
+void symbols_ask_no_more(void) __asm__("__libdwfl_debuginfod_end");
+
+int symbols_ask_for_executable(void)
+{
+    return -1;
+}
+
+int symbols_ask_for_debuginfo(void)
+{
+    return -1;
+}
+
+void symbols_ask_no_more(void)
+{
+}
+#endif
+
 /* ---- the process that reads the file ---- */
 
 /* libdw has one that also asks servers (debuginfod); a profiler leaves the network alone. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,12 @@ void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE
     char program[DATA_PATH_SIZE - 64];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = '\0';
+    /* without /proc, as in a chroot: the path by which it was started */
+    if (n <= 0 && getauxval(AT_EXECFN) != 0) {
+        char *path = realpath((const char *)getauxval(AT_EXECFN), NULL);
+        snprintf(program, sizeof program, "%s", path != NULL ? path : "");
+        free(path);
+    }
     if (dladdr(&here, &library) && library.dli_fname && strstr(library.dli_fname, ".so") &&
         data_folder_beside(library.dli_fname, name, out))
         return;

@@ -117,7 +117,9 @@ int block_set_add(struct block_set *set, const char *file, struct machine_error 
     if (b == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     struct block_shape shape = {0};
-    int status = block_read(file, &b->text, err);
+    int status = block_check_can(file, err);
+    if (status == MACHINE_OK)
+        status = block_read(file, &b->text, err);
     for (size_t i = 0; i < set->n && status == MACHINE_OK; i++)
         if (strcmp(set->kernel[i]->name, b->text.name) == 0)
             status = machine_fail(err, MACHINE_BAD_INPUT, "rename one", "%.200s: another file is kernel %s already",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef WITHOUT_ZYDIS /* block_check_none.c */
 #include "drivers/block/block_check.h"
 
 #include <Zydis/Zydis.h>
@@ -298,6 +299,13 @@ static void conclude_shape(const struct block_text *t, struct block_shape *s)
     s->uses |= (s->features & KERNEL_NEEDS_AVX512F ? BLOCK_ZMM : 0) | (s->features & KERNEL_NEEDS_AVX ? BLOCK_YMM : 0);
 }
 
+int block_check_can(const char *file, struct machine_error *err)
+{
+    (void)file;
+    (void)err;
+    return MACHINE_OK;
+}
+
 int block_check(const char *file, const struct block_text *text, struct block_shape *out, struct machine_error *err)
 {
     *out = (struct block_shape){.insn = calloc(text->n, sizeof *out->insn), .at = malloc(text->n * sizeof *out->at)};
@@ -328,3 +336,4 @@ void block_shape_free(struct block_shape *s)
     s->insn = NULL;
     s->at = NULL;
 }
+#endif

@@ -49,6 +49,8 @@ struct block_shape {
 /* What the frame sets up (kernels/block.asm). */
 enum block_uses { BLOCK_YMM = 1, BLOCK_ZMM = 2, BLOCK_16_31 = 4, BLOCK_MASKS = 8, BLOCK_LONG_MASKS = 16 };
 
+/* MACHINE_OK if there is a disassembler; else why not, and what to do, in *err. */
+int block_check_can(const char *file, struct machine_error *err);
 /* Fills *out; else a status, and what, where and why in *err. file: for messages. */
 int block_check(const char *file, const struct block_text *text, struct block_shape *out, struct machine_error *err);
 void block_shape_free(struct block_shape *s);

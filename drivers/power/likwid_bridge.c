@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/power/likwid_bridge.h"
 
+#ifndef STATIC_PROGRAM
 #include <dlfcn.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +28,14 @@ struct answer {
     double joules;
 };
 
+#ifdef STATIC_PROGRAM
+int likwid_load(struct likwid_functions *out, char *why, size_t size)
+{
+    (void)out;
+    return error_line(why, size,
+                      "this program is linked statically and cannot load it: take that of the package or of 'make'");
+}
+#else
 int likwid_load(struct likwid_functions *out, char *why, size_t size)
 {
     /* the one whose functions are declared in likwid_bridge.h */
@@ -57,6 +67,7 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
     }
     return 0;
 }
+#endif
 
 /* likwid.h says 0 in case of errors; 5.2.2 (src/frequency_cpu.c) returns -1 as well. */
 static bool likwid_bridge_is_frequency(uint64_t khz)
@@ -167,6 +178,10 @@ static int likwid_bridge_ask(likwid_loader *load, const struct question *q, stru
     int ends[2], status = 0;
 
     memset(a, 0, sizeof *a);
+#ifdef STATIC_PROGRAM
+    if (load == NULL || load == likwid_load) /* nothing to be asked, in a child or not */
+        return likwid_load(NULL, why, size);
+#endif
     if (pipe2(ends, O_CLOEXEC) != 0)
         return error_line(why, size, "no pipe: %s", strerror(errno));
     fflush(NULL); /* or the child might write it again */

@@ -10,7 +10,7 @@
 # matter.
 exempt() {
     case $1 in
-    COPYING | */COPYING | VERSION | .gitignore | */.gitignore) return 0 ;;
+    COPYING | */COPYING | VERSION | .gitignore | */.gitignore | scripts/debian/source/format) return 0 ;;
     *.png | *.svg | *.gz | *.json) return 0 ;;
     tests/*/corpus/* | tests/*/fixtures/* | tests/golden/* | data/traces/* | tests/data/*) return 0 ;;
     esac
