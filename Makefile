@@ -306,6 +306,7 @@ BINDIR := $(DESTDIR)$(PREFIX)/bin
 LIB := $(DESTDIR)$(LIBDIR)
 INCLUDE := $(DESTDIR)$(PREFIX)/include/characterize
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
+MANDIR5 := $(DESTDIR)$(PREFIX)/share/man/man5
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 # where the shells' own packages look for them
@@ -319,11 +320,23 @@ DOCS = COPYING kernels/COPYING $(wildcard README.md CONTRIBUTING.md CHANGELOG.md
 # in what sed puts in
 sed_text = $(subst |,\|,$(subst &,\&,$(subst \,\\,$(1))))
 
+# the manual pages of the file formats, made of doc/ where pandoc is
+PAGES := $(shell sed -n 's/^\(characterize-[a-z-]*\).*/\1.5/p' man/pages)
+MANUALS := $(if $(shell command -v pandoc 2>/dev/null),$(PAGES:%=$(BUILD)/man/%))
+NO_MANUALS := the manual pages of the file formats (section 5): they need pandoc (apt-get install pandoc)
+$(BUILD)/man/%.5: man/pages scripts/manual.sh scripts/manual.lua VERSION $(wildcard doc/*.md)
+	@mkdir -p $(@D)
+	scripts/manual.sh $* >$@.tmp && mv $@.tmp $@
+## manuals        the manual pages of the file formats, in build/man (needs pandoc)
+manuals: $(MANUALS)
+	@$(if $(MANUALS),:,echo '$(NO_MANUALS)' >&2; exit 3)
+
 ## install        program, libraries, headers, manual, data, completions; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
-install: all
+install: all $(MANUALS)
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
 	sed 's/@VERSION@/$(VERSION)/' man/characterize.1 >'$(MANDIR)/characterize.1'
+	$(if $(MANUALS),install -D -m 644 -t '$(MANDIR5)' $(MANUALS),@echo 'not installed: $(NO_MANUALS)')
 	install -m 644 '$(STATIC)' '$(SHARED)' '$(LIB)'
 	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
 	ln -sf '$(SONAME)' '$(LIB)/libcharacterize.so'
@@ -340,6 +353,7 @@ install: all
 ## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
 	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f $(PAGES:%='$(MANDIR5)/%')
 	rm -f '$(COMPLETION_BASH)' '$(COMPLETION_ZSH)' '$(COMPLETION_FISH)'
 	rm -f '$(LIB)/$(notdir $(STATIC))' '$(LIB)/$(notdir $(SHARED))' '$(LIB)/$(SONAME)' '$(LIB)/libcharacterize.so'
 	$(call remove,$(INCLUDE),$(notdir $(wildcard include/characterize/*.h)))
@@ -351,7 +365,7 @@ remove = if [ -d '$(1)' ]; then (cd '$(1)' && rm -f $(2)) && find '$(1)' -type d
 ## static         one program for any x86-64 Linux, and an archive of it and its data, in build/static
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
 STATIC_NAME := characterize-$(VERSION)-x86_64
-static:
+static: $(MANUALS)
 	@scripts/missing.sh static build static
 	+$(MAKE) STATIC_PROGRAM=1 BUILD='$(BUILD)/static/objects' OUT='$(BUILD)/static' '$(BUILD)/static/characterize'
 	rm -rf '$(BUILD)/static/$(STATIC_NAME)'
@@ -359,6 +373,7 @@ static:
 	install -D -m 644 -t '$(BUILD)/static/$(STATIC_NAME)/completions' scripts/completions/*
 	install -d '$(BUILD)/static/$(STATIC_NAME)/man'
 	sed 's/@VERSION@/$(VERSION)/' man/characterize.1 >'$(BUILD)/static/$(STATIC_NAME)/man/characterize.1'
+	$(if $(MANUALS),cp $(MANUALS) '$(BUILD)/static/$(STATIC_NAME)/man',@echo 'not in the archive: $(NO_MANUALS)')
 	strip -o '$(BUILD)/static/$(STATIC_NAME)/characterize' '$(BUILD)/static/characterize'
 	tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime='@$(SOURCE_DATE_EPOCH)' -C '$(BUILD)/static' \
 	    '$(STATIC_NAME)' | gzip -9n >'$(BUILD)/static/$(STATIC_NAME).tar.gz'
@@ -383,5 +398,5 @@ clean:
 .PHONY: caught FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
-        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json install uninstall static test-static deb test-deb clean
+        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb clean
 .SECONDARY:

@@ -42,6 +42,10 @@ man -w characterize >out 2>&1
 check "man finds the manual page" out grep -q '^/usr/share/man/man1/characterize.1' out
 man characterize 2>&1 | head -n 40 >out
 check "... and shows it" out grep -q 'SYNOPSIS' out
+man -w characterize-trace >out 2>&1
+check "... and those of the formats" out grep -q '^/usr/share/man/man5/characterize-trace.5' out
+apropos characterize-phases >out 2>&1
+check "... which apropos knows" out grep -q 'characterize-phases (5) *- the phases' out
 for file in bash-completion/completions/characterize zsh/vendor-completions/_characterize \
     fish/vendor_completions.d/characterize.fish doc/characterize/README.md doc/characterize/examples/transition.c; do
     check "/usr/share/$file" "" [ -s "/usr/share/$file" ]

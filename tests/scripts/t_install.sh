@@ -27,6 +27,14 @@ check "make install" "$tmp/log" [ "$status" -eq 0 ]
 base="$dest$prefix"
 check "the program is there" "$tmp/log" [ -x "$base/bin/characterize" ]
 check "the manual page is there" "$tmp/log" [ -s "$base/share/man/man1/characterize.1" ]
+if command -v pandoc >/dev/null 2>&1; then
+    for page in $("$root/scripts/manual.sh" --list); do
+        [ -s "$base/share/man/man5/$page.5" ] || echo "$page.5 is missing"
+    done >"$tmp/out"
+    check "those of the file formats, too" "$tmp/out" [ ! -s "$tmp/out" ]
+else
+    check "without pandoc it says which pages are not there" "$tmp/log" grep -q '^not installed: .*pandoc' "$tmp/log"
+fi
 version=$(cat "$root/VERSION")
 check "... with the version" "$tmp/log" \
     grep -q "^\.TH .*\"characterize $version\"" "$base/share/man/man1/characterize.1"
