@@ -63,21 +63,24 @@ static const char *directory_of(const struct options *o, size_t i)
 }
 
 /* Mistyped names are found before anything is read. */
-static int check_directories(const struct options *o)
+static int check_each(const struct options *o, struct stat *seen)
 {
     if (o->n_others == 0)
         return refuse(BAD_USAGE, "--compare needs two directories or more, as --all makes them: --compare %s OTHER",
                       o->job_argument);
     for (size_t i = 0; i <= o->n_others; i++) {
         struct stat s;
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(directory_of(o, k), directory_of(o, i)) == 0)
-                return refuse(BAD_USAGE, "--compare: %s is given twice", directory_of(o, i));
         if (stat(directory_of(o, i), &s) != 0)
             return refuse(BAD_USAGE, "--compare: %s: %s", directory_of(o, i), strerror(errno));
         if (!S_ISDIR(s.st_mode))
             return refuse(BAD_USAGE, "--compare: %s is no directory; name those that --all --output DIR made",
                           directory_of(o, i));
+        for (size_t k = 0; k < i; k++)
+            if (seen[k].st_ino == s.st_ino && seen[k].st_dev == s.st_dev)
+                return refuse(BAD_USAGE, "--compare: %s is given twice%s%s", directory_of(o, i),
+                              strcmp(directory_of(o, k), directory_of(o, i)) == 0 ? "" : ", also as ",
+                              strcmp(directory_of(o, k), directory_of(o, i)) == 0 ? "" : directory_of(o, k));
+        seen[i] = s;
     }
     return DONE;
 }
@@ -88,10 +91,14 @@ static int take_table_of(struct comparison *c, const char *directory, const char
     char *path = NULL, why[600];
     if (asprintf(&path, "%s/tables/%s.csv", directory, name) < 0)
         return -1;
-    char *text = file_read_found(path, NULL, why, sizeof(why));
+    size_t length = 0;
+    char *text = file_read_found(path, &length, why, sizeof(why));
     int taken = text != NULL;
     if (text == NULL && errno != ENOENT) {
         complain("%s: cannot be read: %s", path, why);
+        taken = -1;
+    } else if (text != NULL && strlen(text) != length) {
+        complain("%s: holds a NUL byte: no table", path);
         taken = -1;
     } else if (text != NULL && comparison_take(c, name, text, path, why, sizeof(why)) != 0) {
         complain("%s", why);
@@ -122,6 +129,14 @@ static int take_directory(struct comparison *c, const char *directory, size_t *l
     comparison_drop(c);
     ++*left_out;
     return DONE;
+}
+
+static int check_directories(const struct options *o)
+{
+    struct stat *seen = calloc(o->n_others + 1, sizeof(*seen));
+    int status = seen != NULL ? check_each(o, seen) : complain_out_of_memory();
+    free(seen);
+    return status;
 }
 
 static int take_all(const struct options *o, struct comparison *c)

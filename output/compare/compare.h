@@ -5,7 +5,7 @@
  *
  * A cell is a value with limits in a row of a table, by what the row's key columns say: the same cell of several
  * measurements is compared. (Not the column cpu, but where each CPU is what is measured: which one stands for others is
- * chance.) So are counts (levels, halts) and a few texts (the kind of a transition, what a umask counts), as they are.
+ * chance.) So are counts (levels, halts) and a few texts (the kind of a transition), as they are.
  *
  * The rule. Sorted by value, neighbors a < b of a cell are apart, if
  *     b - a > w hypot(a_hi - a, b - b_lo)

@@ -74,8 +74,11 @@ void compare_plot(const struct comparison *c, struct chart *chart)
     snprintf(chart->subtitle, sizeof chart->subtitle, "%s",
              c->n <= CURVES_MOST ? "each value's deviation from the median, with its 95 % limits"
                                  : "each value's deviation from the median of all");
+    bool any = false;
+    for (size_t i = 0; i < n; i++)
+        any = any || table_differs(c, kinds[i]);
     for (size_t i = 0; i < n && panels < CHART_PANELS_MAX; i++)
-        if (table_differs(c, kinds[i])) {
+        if (!any || table_differs(c, kinds[i])) { /* all of them where nothing differs */
             plot_kind(c, kinds[i], chart);
             panels++;
         }

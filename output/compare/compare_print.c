@@ -65,7 +65,7 @@ static void print_measurements(FILE *out, const json_t *list)
     {
         const json_t *s = json_object_get(o, "settings");
         tell(out, 0, "%s: %s, %s%s", detail_text(o, "name"), detail_text(s, "cpu"), detail_text(s, "machine"),
-             *detail_text(s, "modelled") ? ", modelled, not measured" : "");
+             strcmp(detail_text(s, "modelled"), "yes") == 0 ? ", modelled, not measured" : "");
     }
 }
 
@@ -78,6 +78,12 @@ static void print_settings(FILE *out, const json_t *list)
     json_array_foreach(list, i, o)
     {
         char text[LINE_SIZE] = "", who[LINE_SIZE / 2];
+        const json_t *values = json_object_get(o, "values");
+        if (json_object_size(values) > NAMES_SHOWN) {
+            tell(out, 0, "Differing %s: %zu different ones, in the JSON file", detail_text(o, "key"),
+                 json_object_size(values));
+            continue;
+        }
         json_object_foreach(json_object_get(o, "values"), value, names)
         {
             names_text(names, who, sizeof who);
@@ -95,27 +101,36 @@ static const char *compare_field(const struct table *t, size_t row, const char *
     return text ? text : "";
 }
 
+/* "3.493 [3.488, 3.499]", to five digits; a count alone. */
+static const char *limits_text(const struct table *t, size_t row, const char *column, char out[ESTIMATE_TEXT_MAX])
+{
+    struct estimate e = estimates_of_table(t, row, column);
+    bool counted = e.lo == e.hi;
+    snprintf(out, ESTIMATE_TEXT_MAX, counted ? "%.5g" : "%.5g [%.5g, %.5g]", e.value + 0.0, e.lo + 0.0, e.hi + 0.0);
+    return out;
+}
+
 static void compare_print_cell(FILE *out, const struct table *t, size_t row, bool pair)
 {
-    char a[ESTIMATE_TEXT_MAX], b[ESTIMATE_TEXT_MAX], difference[ESTIMATE_TEXT_MAX];
+    char a[ESTIMATE_TEXT_MAX], b[ESTIMATE_TEXT_MAX], difference[ESTIMATE_TEXT_MAX], percent[40] = "";
     const char *unit = compare_field(t, row, "unit");
+    double groups = table_number(t, row, "groups"), part = table_number(t, row, "percent");
+    if (fabs(part) < 1000)
+        snprintf(percent, sizeof percent, ", %+.1f %%", part);
     tell(out, 2, "%s %s %s", compare_field(t, row, "table"), compare_field(t, row, "cell"),
          compare_field(t, row, "column"));
     if (table_text(t, row, "texts"))
         tell(out, 4, "%s", compare_field(t, row, "texts"));
     else if (pair)
-        tell(out, 4, "%s, %s%s%s: %s%s%s, %+.2g %%", estimates_field_text(t, row, "first", 3, a),
-             estimates_field_text(t, row, "second", 3, b), *unit ? " " : "", unit,
-             estimates_field_text(t, row, "difference", 3, difference), *unit ? " " : "", unit,
-             table_number(t, row, "percent"));
+        tell(out, 4, "%s, %s%s%s: %s%s%s%s", limits_text(t, row, "first", a), limits_text(t, row, "second", b),
+             *unit ? " " : "", unit, limits_text(t, row, "difference", difference), *unit ? " " : "", unit, percent);
     else
         tell(out, 4,
-             "lowest %.4g, 10 %% below %.4g, median %.4g, 10 %% above %.4g, highest %.4g%s%s; %.0f group%s, %.0f "
-             "unlike the others",
+             "lowest %.4g, 10 %% below %.4g, median %.4g, 10 %% above %.4g, highest %.4g%s%s; %.0f group%s, "
+             "%.0f unlike the others",
              table_number(t, row, "lowest"), table_number(t, row, "p10"), table_number(t, row, "median"),
-             table_number(t, row, "p90"), table_number(t, row, "highest"), *unit ? " " : "", unit,
-             table_number(t, row, "groups"), table_number(t, row, "groups") == 1 ? "" : "s",
-             table_number(t, row, "unlike"));
+             table_number(t, row, "p90"), table_number(t, row, "highest"), *unit ? " " : "", unit, groups,
+             groups == 1 ? "" : "s", table_number(t, row, "unlike"));
 }
 
 struct ranked {
@@ -184,21 +199,46 @@ static int by_unlike(const void *a, const void *b)
     return n != m ? (n < m) - (n > m) : strcmp(detail_text(x, "name"), detail_text(y, "name"));
 }
 
+/* Whether two are unlike the others in as many values, or nearly, and farthest in the same table and column: twins that
+ * one line stands for. */
+static bool are_twins(const json_t *a, const json_t *b)
+{
+    size_t n = detail_count(a, "unlike"), m = detail_count(b, "unlike");
+    const char *what = detail_text(a, "what"), *other = detail_text(b, "what");
+    return strcmp(what, other) == 0 && n <= m + m / 4 + 1 && m <= n + n / 4 + 1;
+}
+
 static void print_unlike(FILE *out, const json_t *list)
 {
-    size_t n = 0, i;
+    size_t n = 0, i, shown = 0, told = 0;
     json_t *o, **unlike = calloc(json_array_size(list) + 1, sizeof(json_t *));
-    json_array_foreach(list, i, o) if (unlike && detail_count(o, "unlike")) unlike[n++] = o;
+    bool *done = calloc(json_array_size(list) + 1, sizeof *done);
+    json_array_foreach(list, i, o) if (unlike && done && detail_count(o, "unlike")) unlike[n++] = o;
     if (n) {
         qsort(unlike, n, sizeof(json_t *), by_unlike);
         tell(out, 0, "Unlike the others: %zu of %zu", n, json_array_size(list));
     }
-    for (i = 0; i < n && i < UNLIKE_SHOWN; i++)
-        tell(out, 2, "%s: in %zu of %zu values, farthest %s", detail_text(unlike[i], "name"),
+    for (i = 0; i < n && shown < UNLIKE_SHOWN; i++) {
+        size_t twins = 0;
+        if (done[i])
+            continue;
+        for (size_t k = i; k < n; k++) {
+            bool twin = !done[k] && are_twins(unlike[i], unlike[k]);
+            done[k] = done[k] || twin;
+            twins += twin;
+        }
+        char more[60] = "";
+        if (twins > 1)
+            snprintf(more, sizeof more, " and %zu like it", twins - 1);
+        tell(out, 2, "%s%s: in %zu of %zu values, farthest %s", detail_text(unlike[i], "name"), more,
              detail_count(unlike[i], "unlike"), detail_count(unlike[i], "values"), detail_text(unlike[i], "farthest"));
-    if (n > UNLIKE_SHOWN)
-        tell(out, 2, "and %zu more, in the JSON file", n - UNLIKE_SHOWN);
+        shown++;
+        told += twins;
+    }
+    if (n > told)
+        tell(out, 2, "and %zu more, in the JSON file", n - told);
     free(unlike);
+    free(done);
 }
 
 static int by_size(const void *a, const void *b)
@@ -207,20 +247,22 @@ static int by_size(const void *a, const void *b)
     return (detail_count(x, "size") < detail_count(y, "size")) - (detail_count(x, "size") > detail_count(y, "size"));
 }
 
+/* Those with several members, where there are two such groups. */
 static void compare_print_groups(FILE *out, const json_t *list)
 {
-    size_t n = json_array_size(list), i;
-    json_t *o, **groups = calloc(n + 1, sizeof(json_t *));
+    size_t n = 0, i;
+    json_t *o, **groups = calloc(json_array_size(list) + 1, sizeof(json_t *));
     char who[LINE_SIZE / 2];
-    json_array_foreach(list, i, o) if (groups) groups[i] = o;
-    if (groups && n) {
+    json_array_foreach(list, i, o) if (groups && detail_count(o, "size") > 1) groups[n++] = o;
+    if (n > 1) {
         qsort(groups, n, sizeof(json_t *), by_size);
         tell(out, 0, "Groups that are alike within themselves: %zu", n);
     }
-    for (i = 0; groups && i < n && i < GROUPS_SHOWN; i++) {
+    for (i = 0; n > 1 && i < n && i < GROUPS_SHOWN; i++) {
         names_text(json_object_get(groups[i], "names"), who, sizeof who);
         tell(out, 2, "%zu: %s%s%s", detail_count(groups[i], "size"), who,
-             *detail_text(groups[i], "farthest") ? "; " : "", detail_text(groups[i], "farthest"));
+             *detail_text(groups[i], "farthest") ? "; from the largest group farthest in " : "",
+             detail_text(groups[i], "farthest"));
     }
     if (n > GROUPS_SHOWN)
         tell(out, 2, "and %zu more, in the JSON file", n - GROUPS_SHOWN);
@@ -261,6 +303,24 @@ void compare_closing(FILE *out, const struct table *t)
     json_decref(list);
 }
 
+/* What one of a few measurements has and no other: a phase, a level or a table that the others lack. */
+static void print_alone(FILE *out, const json_t *list)
+{
+    size_t i, all = 0;
+    const json_t *o;
+    json_array_foreach(list, i, o)
+    {
+        size_t n = detail_count(o, "alone");
+        all += n;
+        if (n && json_array_size(list) <= NAMES_SHOWN)
+            tell(out, 0, "Only %s has %zu further value%s, e.g. %s", detail_text(o, "name"), n, n == 1 ? "" : "s",
+                 detail_text(o, "alone_first"));
+    }
+    if (all && json_array_size(list) > NAMES_SHOWN)
+        tell(out, 0, "%zu further value%s, each of one measurement alone, %s not compared", all, all == 1 ? "" : "s",
+             all == 1 ? "is" : "are");
+}
+
 void compare_print(FILE *out, bool colour, const struct table *t)
 {
     json_t *list = compare_detail(t, "measurements"), *settings = compare_detail(t, "settings");
@@ -272,9 +332,7 @@ void compare_print(FILE *out, bool colour, const struct table *t)
     print_unlike(out, list);
     compare_print_groups(out, groups);
     print_cells(out, t, json_array_size(list) == 2);
-    const char *alone = table_setting(t, "values_of_one_alone");
-    if (alone && strcmp(alone, "0") != 0)
-        tell(out, 0, "Only one of the measurements has %s further values.", alone);
+    print_alone(out, list);
     compare_closing(out, t);
     json_decref(list);
     json_decref(settings);

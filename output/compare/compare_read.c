@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The values of tables, from their CSV: of a thousand measurements JSON would take too long. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { KEY_MAX = 400, FIELDS_MAX = TABLE_COLUMNS_MAX };
 
 /* Counts and texts that say something of a processor. */
 static const char *const counts[] = {"level", "halts"};
-static const char *const texts[] = {"kind", "reading", "throttle"};
+static const char *const texts[] = {"kind", "throttle"};
 
 struct comparison *comparison_new(void)
 {
@@ -57,7 +58,9 @@ int comparison_add(struct comparison *c, const char *name)
     if (!list_room(&c->list, c->n, sizeof *c->list))
         return -1;
     struct measurement *new = &c->list[c->n];
-    *new = (struct measurement){.name = strdup(name), .settings = json_object()};
+    char plain[PATH_MAX];
+    plain_text(name, plain, sizeof plain); /* names of files are no UTF-8, nor harmless to a terminal */
+    *new = (struct measurement){.name = strdup(plain), .settings = json_object()};
     if (!new->name || !new->settings) {
         free(new->name);
         json_decref(new->settings);
@@ -101,11 +104,13 @@ static void note_environment_parts(struct comparison *c, char *value)
 
 /* A line of the head, "# key: value". Of settings those of the processor and of how it was measured; *moves: by which
  * part of a value the clock moves from one measurement to the next. */
-static void take_head(struct comparison *c, char *line, double *moves)
+static void take_head(struct comparison *c, const char *kind, char *line, double *moves)
 {
-    static const char *const told[] = {"cpu",   "machine",          "modelled",        "version",
-                                       "runs",  "period_us",        "siblings",        "companion",
-                                       "cores", "turbo_limits_ghz", "machine_settings"};
+    enum { OF_ALL = 5 }; /* whatever the table; the others are each table's own */
+    static const char *const told[] = {"cpu",          "machine",   "modelled",  "version",          "source",
+                                       "runs",         "period_us", "base",      "turbo_limits_ghz", "observe_us",
+                                       "warmup_us",    "siblings",  "companion", "measured_cpu",     "steps",
+                                       FREQUENCY_MOVES};
     char *colon = strstr(line, ": ");
     if (strncmp(line, "# ", 2) != 0 || !colon)
         return;
@@ -116,9 +121,12 @@ static void take_head(struct comparison *c, char *line, double *moves)
         note_environment_parts(c, value);
     if (strcmp(key, FREQUENCY_MOVES) == 0 && strtod(value, NULL) > 0)
         *moves = strtod(value, NULL) / 100;
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (strcmp(key, told[i]) == 0 && (i < 4 || !json_object_get(c->list[c->n - 1].settings, key)))
-            compare_note_setting(c, key, value);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        char name[100];
+        snprintf(name, sizeof name, i < OF_ALL ? "%s%s" : "%s of %s", key, i < OF_ALL ? "" : kind);
+        if (strcmp(key, told[i]) == 0)
+            compare_note_setting(c, name, value);
+    }
 }
 
 /* ---- the rows ---- */
@@ -161,6 +169,7 @@ struct columns {
     const struct table_column *own[FIELDS_MAX]; /* NULL: not one of this table */
     bool key[FIELDS_MAX];
     size_t lo[FIELDS_MAX], hi[FIELDS_MAX]; /* places of limits; 0: there are none */
+    size_t place[TABLE_COLUMNS_MAX];       /* in the file of each of the table's own columns; n: it is not there */
     size_t runs;                           /* place of the number of repetitions; likewise */
     double moves;                          /* of a clock that floats: limits are at least so wide, relative */
     enum compare_sort sort[FIELDS_MAX];
@@ -199,10 +208,24 @@ static bool is_uncompared(const struct table_kind *k, const char *column)
     return false;
 }
 
-static void know_columns(const struct table_kind *k, char *const *names, size_t n, struct columns *out)
+/* 0, or -1 with what is wrong in `why`. */
+static int know_columns(const struct table_kind *k, char *const *names, size_t n, struct columns *out, char *why,
+                        size_t size)
 {
     *out = (struct columns){.n = n, .moves = out->moves};
     out->runs = place_of(names, n, "n", "");
+    for (size_t own = 0; own < k->n_columns; own++) {
+        out->place[own] = n;
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(names[i], k->columns[own].name) != 0)
+                continue;
+            if (out->place[own] < n)
+                return error_line(why, size, "two columns are named %s", names[i]);
+            out->place[own] = i;
+        }
+        if (out->place[own] == n && k->columns[own].key)
+            return error_line(why, size, "there is no column %s", k->columns[own].name);
+    }
     for (size_t i = 0; i < n; i++) {
         for (size_t own = 0; own < k->n_columns && !out->own[i]; own++)
             out->own[i] = strcmp(names[i], k->columns[own].name) == 0 ? &k->columns[own] : NULL;
@@ -210,7 +233,8 @@ static void know_columns(const struct table_kind *k, char *const *names, size_t 
         if (!column)
             continue;
         /* the kind of core, where there are several, tells rows apart as well */
-        out->key[i] = (column->key && (strcmp(names[i], "cpu") != 0 || each_cpu(k))) ||
+        out->key[i] = (column->key && strcmp(column->unit, "GHz") != 0 &&
+                       (strcmp(names[i], "cpu") != 0 || each_cpu(k))) ||
                       (strcmp(names[i], "core") == 0 && !each_cpu(k));
         out->lo[i] = place_of(names, n, names[i], "_lo");
         out->hi[i] = place_of(names, n, names[i], "_hi");
@@ -224,6 +248,7 @@ static void know_columns(const struct table_kind *k, char *const *names, size_t 
                                                    out->sort[i] == COMPARE_TEXT ? sizeof texts / sizeof *texts
                                                                                 : sizeof counts / sizeof *counts));
     }
+    return 0;
 }
 
 static struct compare_cell *cell_of_key(struct comparison *c, const char *key)
@@ -309,33 +334,57 @@ static const char *part_of(const struct table_kind *k, const struct columns *col
     return NULL;
 }
 
-/* "frequency|kernel=512fma active_cores=4"; numbers to four digits: those of set points that were measured differ. */
+/* "frequency|kernel=512fma active_cores=4", in the table's own order, whatever the file's; numbers to four digits. */
 static void row_key(const struct table_kind *k, const struct columns *columns, char *const *fields, char key[KEY_MAX])
 {
     char where[KEY_MAX - 100] = "";
     const char *part = part_of(k, columns, fields);
-    for (size_t i = 0; i < columns->n; i++) {
+    for (size_t own = 0; own < k->n_columns; own++) {
         double number;
-        if (!columns->key[i] || !tables_drafted_key(&k->drafted, columns->own[i]->name, part) || !*fields[i] ||
-            strcmp(fields[i], "-") == 0)
+        size_t i = columns->place[own];
+        const struct table_column *column = &k->columns[own];
+        if (i == columns->n || !columns->key[i] || !tables_drafted_key(&k->drafted, column->name, part) ||
+            !*fields[i] || strcmp(fields[i], "-") == 0)
             continue;
-        if (columns->own[i]->type != TABLE_TEXT && field_number(fields[i], &number) && table_is_code(columns->own[i]))
-            text_list_add(where, sizeof where, " ", "%s=%02XH", columns->own[i]->name, (unsigned)number);
-        else if (columns->own[i]->type != TABLE_TEXT && field_number(fields[i], &number))
-            text_list_add(where, sizeof where, " ", "%s=%.4g", columns->own[i]->name, number);
+        if (column->type != TABLE_TEXT && field_number(fields[i], &number) && table_is_code(column))
+            text_list_add(where, sizeof where, " ", "%s=%02XH", column->name, (unsigned)number);
+        else if (column->type != TABLE_TEXT && field_number(fields[i], &number))
+            text_list_add(where, sizeof where, " ", "%s=%.4g", column->name, number);
         else
-            text_list_add(where, sizeof where, " ", strchr(fields[i], ' ') ? "%s=\"%.60s\"" : "%s=%.60s",
-                          columns->own[i]->name, fields[i]);
+            text_list_add(where, sizeof where, " ", strchr(fields[i], ' ') ? "%s=\"%.60s\"" : "%s=%.60s", column->name,
+                          fields[i]);
     }
     snprintf(key, KEY_MAX, "%s|%s|", k->name, where);
 }
 
-static void compare_take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
-                             char *const *fields)
+/*
+ * The number in a field: 1; 0: there is none; -1: something that the column cannot hold, with `why`.
+ */
+static int compare_take_number(const struct columns *columns, size_t i, char *const *fields, double *out, char *why,
+                               size_t size)
+{
+    const struct table_column *column = columns->own[i];
+    if (!*fields[i])
+        return 0;
+    bool number = field_number(fields[i], out);
+    const char *range = number ? table_value_refused(column, *out) : NULL;
+    const char *refused = !number ? "is no number" : range ? range : NULL;
+    if (!refused && column->type == TABLE_WHOLE && *out != round(*out))
+        refused = "is no whole number";
+    if (!refused)
+        return 1;
+    char plain[80];
+    plain_text(fields[i], plain, sizeof plain);
+    return error_line(why, size, "%s '%.40s' %s%s", column->name, plain, range ? "must be " : "", refused);
+}
+
+/* 0, or -1 with what is wrong in `why`. */
+static int compare_take_row(struct comparison *c, const struct table_kind *k, const struct columns *columns,
+                            char *const *fields, char *why, size_t size)
 {
     char key[KEY_MAX];
     if (!tables_drafted_row(&k->drafted, part_of(k, columns, fields)))
-        return;
+        return 0;
     row_key(k, columns, fields, key);
     size_t length = strlen(key);
     double n;
@@ -344,14 +393,19 @@ static void compare_take_row(struct comparison *c, const struct table_kind *k, c
         double value = NAN, lo = NAN, hi = NAN;
         if (!columns->compared[i] || !*fields[i])
             continue;
-        bool text = columns->sort[i] == COMPARE_TEXT;
-        if (!text && !field_number(fields[i], &value))
-            continue;
-        if (columns->sort[i] == COMPARE_LIMITS &&
-            (!field_number(fields[columns->lo[i]], &lo) || !field_number(fields[columns->hi[i]], &hi) || lo > value ||
-             hi < value))
+        bool text = columns->sort[i] == COMPARE_TEXT, limits = columns->sort[i] == COMPARE_LIMITS;
+        if (!text && compare_take_number(columns, i, fields, &value, why, size) < 0)
+            return -1;
+        int below = limits ? compare_take_number(columns, columns->lo[i], fields, &lo, why, size) : 0;
+        int above = limits ? compare_take_number(columns, columns->hi[i], fields, &hi, why, size) : 0;
+        if (below < 0 || above < 0)
+            return -1;
+        if (limits && below && above && !(lo <= value && value <= hi))
+            return error_line(why, size, "%s %.9g is outside its limits, %.9g to %.9g", columns->own[i]->name, value,
+                              lo, hi);
+        if (limits && !(below && above))
             continue; /* nothing is known of how well it is known */
-        if (columns->sort[i] == COMPARE_LIMITS && columns->moves > 0 && strcmp(k->name, "frequency") != 0) {
+        if (limits && columns->moves > 0 && strcmp(k->name, "frequency") != 0) {
             lo = fmin(lo, value - fabs(value) * columns->moves * M_SQRT1_2);
             hi = fmax(hi, value + fabs(value) * columns->moves * M_SQRT1_2);
         }
@@ -362,14 +416,15 @@ static void compare_take_row(struct comparison *c, const struct table_kind *k, c
         if (!cell)
             cell = new_cell(c, key, k, columns, i);
         if (!cell)
-            return;
+            return 0;
         if (text)
             value = text_number(c, cell, fields[i]);
-        if (columns->sort[i] != COMPARE_LIMITS)
+        if (!limits)
             lo = hi = value;
         put_value(c, cell, value, lo, hi, runs);
         c->expected++;
     }
+    return 0;
 }
 
 int comparison_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size)
@@ -393,16 +448,17 @@ int comparison_take(struct comparison *c, const char *kind_name, char *text, con
         if (strncmp(line, "# table: ", 9) == 0 && strcmp(line + 9, kind_name) != 0)
             return error_line(why, size, "%s:%u: holds the table %.40s, not %s", file, number, line + 9, kind_name);
         if (line[0] == '#') {
-            take_head(c, line, &columns.moves);
+            take_head(c, kind_name, line, &columns.moves);
             continue;
         }
         size_t n = split_fields(line, fields);
         if (n == 0 || n > FIELDS_MAX || (columns.n && n != columns.n))
             return error_line(why, size, "%s:%u: %zu fields instead of %zu", file, number, n, columns.n);
-        if (columns.n)
-            compare_take_row(c, k, &columns, fields);
-        else
-            know_columns(k, fields, n, &columns);
+        char what[200];
+        if (columns.n && compare_take_row(c, k, &columns, fields, what, sizeof what))
+            return error_line(why, size, "%s:%u: %s", file, number, what);
+        if (!columns.n && know_columns(k, fields, n, &columns, what, sizeof what))
+            return error_line(why, size, "%s:%u: %s", file, number, what);
         if (c->failed)
             return error_line(why, size, "out of memory");
     }

@@ -138,7 +138,8 @@ static void compare_put_row(struct table *out, const struct comparison *c, const
 /* ---- measurements ---- */
 
 /* "frequency kernel=512fma active_cores=4 freq_ghz: 2.9 GHz, median 3.1 (-6.5 %)" */
-static void tell_value(const struct compare_cell *cell, const struct compare_value *v, char *out, size_t size)
+static void tell_value(const struct compare_cell *cell, const struct compare_value *v, double from, const char *what,
+                       char *out, size_t size)
 {
     char key[TEXT_MAX / 2];
     snprintf(key, sizeof key, "%s", cell->key);
@@ -148,10 +149,11 @@ static void tell_value(const struct compare_cell *cell, const struct compare_val
         snprintf(out, size, "%s: %.200s", key, json_string_value(json_array_get(cell->texts, (size_t)v->value)));
         return;
     }
-    int n = snprintf(out, size, "%s: %.5g%s%s, median %.5g", key, v->value, *cell->column->unit ? " " : "",
-                     strcmp(cell->column->unit, "1") ? cell->column->unit : "", cell->median);
-    if (cell->median != 0 && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, " (%+.2g %%)", 100 * (v->value / cell->median - 1));
+    int n = snprintf(out, size, "%s: %.5g%s%s, %s %.5g", key, v->value, *cell->column->unit ? " " : "",
+                     strcmp(cell->column->unit, "1") ? cell->column->unit : "", what, from);
+    double percent = 100 * (v->value - from) / fabs(from);
+    if (fabs(percent) < 1000 && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, " (%+.1f %%)", percent);
 }
 
 /* How far a value is off, in what would have been seen; texts and counts as 1. */
@@ -161,7 +163,8 @@ static double how_far(const struct compare_cell *cell, const struct compare_valu
 }
 
 struct seen_unlike {
-    size_t cells, unlike;
+    size_t cells, unlike, alone;
+    const char *first; /* the key of the first cell that it alone has */
     double farthest;
     const struct compare_cell *cell; /* in which it is farthest */
     const struct compare_value *value;
@@ -177,6 +180,8 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
             const struct compare_value *v = &c->cells[i].values[k];
             struct seen_unlike *s = &seen[v->measurement];
             s->cells++;
+            if (c->cells[i].n == 1 && !s->alone++)
+                s->first = c->cells[i].key;
             if (!is_unlike(&c->cells[i], v))
                 continue;
             s->unlike++;
@@ -190,11 +195,19 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
         json_t *o = json_object();
         char worst[TEXT_MAX] = "";
         if (seen[i].cell)
-            tell_value(seen[i].cell, seen[i].value, worst, sizeof worst);
+            tell_value(seen[i].cell, seen[i].value, seen[i].cell->median, "median", worst, sizeof worst);
         json_lines_put_text(o, "name", c->list[i].name, failed);
         json_lines_put_whole(o, "values", (json_int_t)seen[i].cells, failed);
         json_lines_put_whole(o, "unlike", (json_int_t)seen[i].unlike, failed);
         json_lines_put_text(o, "farthest", worst, failed);
+        char what[TEXT_MAX] = "", alone[TEXT_MAX] = "";
+        if (seen[i].cell)
+            snprintf(what, sizeof what, "%s %s", seen[i].cell->kind->name, seen[i].cell->column->name);
+        for (const char *p = seen[i].first; p && *p && (size_t)(p - seen[i].first) + 1 < sizeof alone; p++)
+            alone[p - seen[i].first] = *p == '|' ? ' ' : *p;
+        json_lines_put_text(o, "what", what, failed);
+        json_lines_put_whole(o, "alone", (json_int_t)seen[i].alone, failed);
+        json_lines_put_text(o, "alone_first", alone, failed);
         json_lines_put(o, "settings", json_incref(c->list[i].settings), failed);
         json_lines_push(list, o, failed);
     }
@@ -257,7 +270,19 @@ static bool has_large_groups(const struct compare_cell *cell)
     return cell->n_groups > 1 && !compare_is_small(cell, 2);
 }
 
-/* Members first..last-1 are one group; how it differs from the median. */
+/* The middle of a cell's largest group: the values are sorted. */
+static double largest_group_median(const struct compare_cell *cell)
+{
+    size_t n = 0, seen = 0;
+    for (size_t i = 0; i < cell->n; i++)
+        n += cell->values[i].group == 1;
+    for (size_t i = 0; i < cell->n; i++)
+        if (cell->values[i].group == 1 && seen++ == n / 2)
+            return cell->values[i].value;
+    return cell->median;
+}
+
+/* Members first..last-1 are one group; how it differs from the largest. */
 static json_t *one_group(const struct comparison *c, const struct member *m, size_t first, size_t last, bool *failed)
 {
     json_t *o = json_object(), *names = json_array();
@@ -271,9 +296,11 @@ static json_t *one_group(const struct comparison *c, const struct member *m, siz
         const struct compare_value *v = has_large_groups(cell) ? compare_value_of(cell, (unsigned)m[first].measurement)
                                                                : NULL;
         cells += v && v->group > 1;
-        if (v && v->group > 1 && how_far(cell, v) > farthest) {
-            farthest = how_far(cell, v);
-            tell_value(cell, v, worst, sizeof worst);
+        double from = v && v->group > 1 ? largest_group_median(cell) : NAN;
+        double far = v && v->group > 1 && cell->sort == COMPARE_LIMITS ? fabs(v->value - from) / cell->detectable : 1;
+        if (v && v->group > 1 && far > farthest) {
+            farthest = far;
+            tell_value(cell, v, from, "there", worst, sizeof worst);
         }
     }
     json_lines_put_whole(o, "size", (json_int_t)(last - first), failed);

@@ -24,7 +24,8 @@ struct claim {
     double lo, hi;
     const struct table_column *column;
     size_t rows;
-    bool bound; /* a value at an end of its limits: what it is a bound of lies anywhere within */
+    unsigned runs; /* the fewest repetitions behind any of them; 0: not known */
+    bool bound;    /* a value at an end of its limits: what it is a bound of lies anywhere within */
 };
 
 struct claims {
@@ -46,13 +47,14 @@ static void add_selection(const struct table *t, size_t row, const char *column,
 
 /* Into the claim that selects the same, or a new one. */
 static void claims_add(struct claims *c, const struct table_column *column, const char *line, double lo, double hi,
-                       bool bound)
+                       unsigned runs, bool bound)
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->list[i].line, line) == 0) {
             c->list[i].lo = fmin(c->list[i].lo, lo);
             c->list[i].hi = fmax(c->list[i].hi, hi);
             c->list[i].bound |= bound;
+            c->list[i].runs = runs < c->list[i].runs ? runs : c->list[i].runs;
             c->list[i].rows++;
             return;
         }
@@ -63,8 +65,15 @@ static void claims_add(struct claims *c, const struct table_column *column, cons
     }
     c->list = more;
     struct claim *new = &more[c->n++];
-    *new = (struct claim){.lo = lo, .hi = hi, .column = column, .rows = 1, .bound = bound};
+    *new = (struct claim){.lo = lo, .hi = hi, .column = column, .rows = 1, .runs = runs, .bound = bound};
     snprintf(new->line, sizeof new->line, "%s", line);
+}
+
+/* How many repetitions are behind a row; 0: it is not told. */
+static unsigned draft_runs_of(const struct table *t, size_t row)
+{
+    double n = table_number(t, row, "n");
+    return n >= 2 && n < 1e6 ? (unsigned)n : 0; /* false for NaN */
 }
 
 static void take_value(const struct table *t, size_t row, const char *where, const char *column, struct claims *c)
@@ -82,7 +91,7 @@ static void take_value(const struct table *t, size_t row, const char *where, con
         return;
     }
     snprintf(line, sizeof line, "%s%s: %s", where, where[0] ? " " : "", column);
-    claims_add(c, own, line, e.lo, e.hi, e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
+    claims_add(c, own, line, e.lo, e.hi, draft_runs_of(t, row), e.hi > e.lo && (e.value <= e.lo || e.value >= e.hi));
 }
 
 static void draft_take_row(const struct table *t, size_t row, const struct tables_drafted *of, struct claims *c)
@@ -109,26 +118,31 @@ static void draft_take_levels(const struct table *t, struct claims *c)
         if (!kernel || !isfinite(level))
             continue;
         snprintf(line, sizeof line, "kernel=%s active_cores=%.0f : level", kernel, cores);
-        claims_add(c, table_column_named(t, "level"), line, level, level, false);
+        claims_add(c, table_column_named(t, "level"), line, level, level, 0, false);
         snprintf(line, sizeof line, "level=%.0f active_cores=%.0f : freq_ghz", level, cores);
         if (estimates_known(&e))
-            claims_add(c, table_column_named(t, "freq_ghz"), line, e.lo, e.hi, false);
+            claims_add(c, table_column_named(t, "freq_ghz"), line, e.lo, e.hi, draft_runs_of(t, row), false);
     }
 }
 
 /*
  * By how much half the width of 95 % limits becomes the precision of one of n figures: of two measurements of one
  * processor, limits no farther apart than that leave a chance of 5 % that any of the n deviates (Bonferroni; the
- * difference of two means of equal standard error, one of whose limits validation adds itself).
+ * difference of two means of equal standard error, one of whose limits validation adds itself; Student's t where it is
+ * known of how many repetitions they are).
  */
-static double draft_widening(size_t n)
+static double draft_widening(size_t n, unsigned runs)
 {
-    return fmax(1, M_SQRT2 * gsl_cdf_ugaussian_Qinv(FALSE_ALARMS / 2 / (double)n) / ESTIMATE_Z95 - 1);
+    double tail = FALSE_ALARMS / 2 / (double)n, freedom = 2 * ((double)runs - 1);
+    double ratio = runs > 1 ? gsl_cdf_tdist_Qinv(tail, freedom) / gsl_cdf_tdist_Qinv(0.025, freedom)
+                            : gsl_cdf_ugaussian_Qinv(tail) / ESTIMATE_Z95;
+    return fmax(1, M_SQRT2 * ratio - 1);
 }
 
 /* FIGURE [~ HALF]: what is counted as it is; a bound as a range; else the middle of the limits. */
-static void print_claim(FILE *out, const struct claim *x, char mark, double wider)
+static void print_claim(FILE *out, const struct claim *x, char mark, size_t figures)
 {
+    double wider = draft_widening(figures, x->runs);
     double middle = (x->lo + x->hi) / 2, half = wider * (x->hi - x->lo) / 2 * WIDER;
     half = fmax(half, estimates_least_difference(x->column, middle));
     double from = middle - half, to = middle + half;
@@ -159,12 +173,12 @@ static int collect_claims(const struct table *t, struct claims *c)
     return c->failed ? -1 : 0;
 }
 
-static void print_claims(FILE *out, const struct table *t, const struct claims *c, char mark, double wider)
+static void print_claims(FILE *out, const struct table *t, const struct claims *c, char mark, size_t figures)
 {
     if (c->n)
         fprintf(out, "\n[%s]\n", t->name);
     for (size_t i = 0; i < c->n; i++)
-        print_claim(out, &c->list[i], mark, wider);
+        print_claim(out, &c->list[i], mark, figures);
 }
 
 /* A, B, C ... of the tables there are. */
@@ -202,10 +216,12 @@ static void print_head(FILE *out, const struct table *first, size_t figures)
             version ? version : "of no version", date ? date : "a day not recorded");
     if (environment)
         fprintf(out, "# Settings: %s\n", what);
-    fprintf(out,
-            "# Precision: the width of the 95 %% limits, %.2f times half of it, so that a second measurement of this "
-            "processor\n# deviates in one of the %zu figures with a probability of %.0f %%.\n",
-            draft_widening(figures), figures, 100 * FALSE_ALARMS);
+    fprintf(
+        out,
+        "# Precision: the width of the 95 %% limits, %.2f times half of it or more, where few repetitions are behind "
+        "it, so\n# that a second measurement of this processor deviates in one of the %zu figures with a "
+        "probability of %.0f %%.\n",
+        draft_widening(figures, 0), figures, 100 * FALSE_ALARMS);
     fprintf(out,
             "#\nformat = characterize-sku/1\n\n[sku]\nname = %s # its own\nbrand = %s # its own\nkind = %s # see "
             "above\n",
@@ -233,7 +249,7 @@ int draft_write(const struct table *const *tables, size_t n, struct draft *out, 
     bad = bad || print_sources(f, tables, n);
     print_head(f, tables[0], out->figures);
     for (size_t i = 0; i < n && !bad; i++)
-        print_claims(f, tables[i], &claims[i], mark_of(i), draft_widening(out->figures));
+        print_claims(f, tables[i], &claims[i], mark_of(i), out->figures);
     for (size_t i = 0; i < n && claims; i++)
         free(claims[i].list);
     free(claims);

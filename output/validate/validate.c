@@ -41,6 +41,7 @@ static const char *const verdict_names[] = {"agrees", "undecided", "deviates", "
 struct seen {
     enum verdict verdict;
     double value, lo, hi;
+    bool unlimited;    /* its column has limits, and it has none: it may be anything */
     double detectable; /* the smallest deviation that would have been found, in any of the rows */
     size_t rows;
     const char *note;        /* of the row that is reported */
@@ -179,7 +180,7 @@ static enum verdict validate_judge(const struct sku_figure *f, const struct seen
     double u = validate_precision(f), slack = 1e-9 * (u + fabs(f->hi)); /* of sums that are not exact in binary */
     double lo = validate_lower(s), hi = validate_upper(s);
     if (hi < f->lo - u - slack || lo > f->hi + u + slack)
-        return f->limit && hi < f->lo ? UNDECIDED : DEVIATES;
+        return (f->limit && hi < f->lo) || s->unlimited ? UNDECIDED : DEVIATES;
     bool narrow = (hi - lo) / 2 <= uncertainty(f) + slack || detectable(f, s) <= deviation_to_find(f) + slack;
     return narrow ? AGREES : UNDECIDED;
 }
@@ -194,7 +195,10 @@ static void decide(const struct sku_figure *f, struct seen *s)
 static struct seen validate_look(const struct sku_figure *f, const struct table *t, size_t row)
 {
     struct estimate e = estimates_of_table(t, row, f->column);
+    char limit[SKU_NAME_MAX + 8];
+    snprintf(limit, sizeof limit, "%s_lo", f->column);
     return (struct seen){.verdict = NOT_MEASURED,
+                         .unlimited = table_has(t, limit) && !estimates_known(&e),
                          .value = e.value,
                          .lo = e.lo,
                          .hi = e.hi,
@@ -297,6 +301,8 @@ static void validate_put_row(struct table *out, const struct sku_figure *f, cons
     table_put_text(out, "source", f->source);
     if (f->limit && s->verdict == UNDECIDED && s->value < f->lo)
         snprintf(note, sizeof note, "less than is allowed: power, temperature or settings may hold it below its limit");
+    else if (s->unlimited && s->verdict == UNDECIDED)
+        snprintf(note, sizeof note, "the measured value has no limits: repeat with more --runs");
     else if (f->inherited)
         snprintf(note, sizeof note, "inherited%s%s", s->note || *s->own_note ? "; " : "",
                  s->note ? s->note : s->own_note);

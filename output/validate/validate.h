@@ -8,6 +8,7 @@
  *   deviates        no value is within both: neither noise nor how the figure was printed explains it
  *   undecided       some value is, but the limits are wider than 2 u, and a deviation that matters would not be found
  *                   either: 20 % (of shares of 0 as of 1), or of frequencies the next step of the clock, 100 MHz
+ *   undecided       also what would deviate, but has no limits in a column that has them
  *   agrees          some value is
  *   not measured    no row, or no value in it; the note has the reason that the table gives
  *   not published   the file says that it was looked for and not found; what was measured is shown, if it was

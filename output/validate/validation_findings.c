@@ -163,14 +163,35 @@ static struct level_pairs compare_levels(const struct table *t, double a, double
     return p;
 }
 
+/* Whether two kernels surely differ the same way with most of the numbers of active cores with which both ran: what a
+ * power limit or a clock that moves does once is no level. */
+static bool mostly_apart(const struct table *t, size_t one, size_t other)
+{
+    size_t both = 0, above = 0, below = 0;
+    for (size_t i = 0; i < t->n_rows; i++)
+        for (size_t k = 0; k < t->n_rows; k++) {
+            struct estimate e = estimates_of_table(t, i, "freq_ghz"), g = estimates_of_table(t, k, "freq_ghz");
+            if (!table_same(t, i, one, "kernel") || !table_same(t, k, other, "kernel") ||
+                !table_same(t, i, k, "active_cores") || !table_same(t, i, one, "cpu") || !table_same(t, k, one, "cpu"))
+                continue;
+            both++;
+            above += estimates_above(&e, &g) && e.value - g.value >= HALF_STEP_GHZ;
+            below += estimates_above(&g, &e) && g.value - e.value >= HALF_STEP_GHZ;
+        }
+    return 2 * above > both || 2 * below > both;
+}
+
 static void find_levels_and_clock(struct findings *f, const struct table *t)
 {
     double levels[LEVELS_MAX];
+    char why[SUPPORT_WHY_MAX];
+    if (estimates_floats(t, -1, why))
+        return;
     size_t n = table_numbers(t, "level", levels, LEVELS_MAX);
     char cores[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < n; i++) {
         struct level_pairs own = compare_levels(t, levels[i], levels[i]);
-        if (own.farthest >= HALF_STEP_GHZ)
+        if (own.farthest >= HALF_STEP_GHZ && mostly_apart(t, own.one, own.other))
             find(f, FINDING_LEVEL_AND_CLOCK, t->name,
                  "counters put %s and %s on one level, %.0f; the clock runs at %.3f and %.3f GHz, with %s",
                  table_text(t, own.one, "kernel"), table_text(t, own.other, "kernel"), levels[i],

@@ -53,11 +53,13 @@ for seed in 1 2 3; do
                             lo = place[names[k] "_lo"]; hi = place[names[k] "_hi"]
                             if (!lo || !hi || f[lo] == "" || f[k] == "" || f[hi] == "") continue
                             v = f[k] * factor(node, names[k], f[k]) + 0.7 * (f[hi] - f[lo]) / 3.92 * gauss()
+                            if (names[k] == "share") v = v < 0 ? 0 : v > 1 ? 1 : v
                             f[lo] = sprintf("%.9g", v - (f[k] - f[lo]))
                             f[hi] = sprintf("%.9g", v + (f[hi] - f[k]))
                             f[k] = sprintf("%.9g", v)
                         }
-                        if (node == 404 && table == "umask" && field["umask"] == 16) f[place["reading"]] = "nothing"
+                        if (node == 404 && table == "umask" && field["umask"] == 16)
+                            f[place["share"]] = f[place["share_lo"]] = f[place["share_hi"]] = 0
                         text = f[1]
                         for (k = 2; k <= count; k++) text = text "," f[k]
                         print text > file

@@ -263,7 +263,7 @@ static void counts_and_texts_count(void **state)
     for (size_t i = 0; i < 3; i++) {
         char text[300];
         snprintf(text, sizeof text,
-                 "# format: characterize-table/1\n# table: transitions\nfrom,to,active_cores,kind\n1,2,3,%s\n",
+                 "# format: characterize-table/1\n# table: transitions\nkind,active_cores,to,from\n%s,3,2,1\n",
                  kinds[i]);
         add(c, kinds[i], "transitions", text);
     }
@@ -308,7 +308,13 @@ static void what_is_no_table_is_refused(void **state)
         {"x\n", "f.csv:1: not a table of characterize: the first line is not '# format: characterize-table/1'"},
         {HEAD, "f.csv: has no line of column names"},
         {HEAD NAMES "1,2,3\n", "f.csv:4: 3 fields instead of 6"},
-        {HEAD NAMES "1,2,3,4,5,6\n\"1,2,3\n", "f.csv:5: 0 fields instead of 6"},
+        {HEAD NAMES "1,2,3,4,3,6\n\"1,2,3\n", "f.csv:5: 0 fields instead of 6"},
+        {HEAD NAMES "a,b,1,nan,1,2\n", "f.csv:4: down_us 'nan' is no number"},
+        {HEAD NAMES "a,b,1,3us,1,2\n", "f.csv:4: down_us '3us' is no number"},
+        {HEAD NAMES "a,b,1,3,4,5\n", "f.csv:4: down_us 3 is outside its limits, 4 to 5"},
+        {HEAD NAMES "a,b,1,3,5,1\n", "f.csv:4: down_us 3 is outside its limits, 5 to 1"},
+        {HEAD "from,to,active_cores,down_us,down_us\n", "f.csv:3: two columns are named down_us"},
+        {HEAD "from,to,down_us\n", "f.csv:3: there is no column active_cores"},
         {"# format: characterize-table/1\n# table: umask\n", "f.csv:2: holds the table umask, not overhead"},
     };
     struct comparison *c = comparison_new();
