@@ -316,7 +316,7 @@ COMPLETION_ZSH := $(COMPLETIONS)/zsh/site-functions/_characterize
 COMPLETION_FISH := $(COMPLETIONS)/fish/vendor_completions.d/characterize.fish
 DATA = $(shell find data -type f ! -name '.*')
 # with their folders, so that the links in the README hold; that to the manual page leads to where it is installed
-DOCS = COPYING kernels/COPYING $(wildcard README.md CONTRIBUTING.md CHANGELOG.md doc/* examples/*)
+DOCS = COPYING kernels/COPYING $(filter-out %__pycache__,$(wildcard README.md CONTRIBUTING.md CHANGELOG.md doc/* examples/*))
 # in what sed puts in
 sed_text = $(subst |,\|,$(subst &,\&,$(subst \,\\,$(1))))
 
