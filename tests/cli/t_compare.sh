@@ -22,7 +22,8 @@ verdict "two of one processor: nothing differs, status 0" \
     test "$status" -eq 0 -a "$(grep -c 'Of [0-9]* values compared, 0 differ;' "$out")" -eq 1
 run --compare one slow --output made
 verdict "one that is 100 MHz slower at one level: status 0, too" test "$status" -eq 0
-verdict "... which is said" grep -q '1\.9 \[.*, 1\.7999 \[.*\|1\.9 \[.*, 1\.8[0-9]* \[.*: -0\.[01][0-9]* \[.* GHz, -5\.3 %' "$out"
+verdict "... which is said" \
+    grep -q '1\.9 \[.*, 1\.7999 \[.*\|1\.9 \[.*, 1\.8[0-9]* \[.*: -0\.[01][0-9]* \[.* GHz, -5\.3 %' "$out"
 verdict "... of that level and number of cores alone" test "$(grep -c '^  frequency' "$out")" -eq 1
 verdict "... and in what they differ" grep -q '^Differing machine: ' "$out"
 for form in csv json txt; do
