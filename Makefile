@@ -307,6 +307,7 @@ LIB := $(DESTDIR)$(LIBDIR)
 INCLUDE := $(DESTDIR)$(PREFIX)/include/characterize
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 MANDIR5 := $(DESTDIR)$(PREFIX)/share/man/man5
+COMMANDS := characterize.1 characterize-fleet.1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 # where the shells' own packages look for them
@@ -331,11 +332,12 @@ $(BUILD)/man/%.5: man/pages scripts/manual.sh scripts/manual.lua VERSION $(wildc
 manuals: $(MANUALS)
 	@$(if $(MANUALS),:,echo '$(NO_MANUALS)' >&2; exit 3)
 
-## install        program, libraries, headers, manual, data, completions; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
+## install        programs, libraries, headers, manuals, data, completions; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
 install: all $(MANUALS)
 	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
+	install -m 755 fleet/characterize-fleet '$(BINDIR)'
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
-	sed 's/@VERSION@/$(VERSION)/' man/characterize.1 >'$(MANDIR)/characterize.1'
+	set -e; for page in $(COMMANDS); do sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(MANDIR)'/$$page; done
 	$(if $(MANUALS),install -D -m 644 -t '$(MANDIR5)' $(MANUALS),@echo 'not installed: $(NO_MANUALS)')
 	install -m 644 '$(STATIC)' '$(SHARED)' '$(LIB)'
 	ln -sf '$(notdir $(SHARED))' '$(LIB)/$(SONAME)'
@@ -347,17 +349,18 @@ install: all $(MANUALS)
 	install -D -m 644 scripts/completions/_characterize '$(COMPLETION_ZSH)'
 	install -D -m 644 scripts/completions/characterize.fish '$(COMPLETION_FISH)'
 	set -e; for file in $(DOCS); do install -D -m 644 "$$file" '$(DOCDIR)'/"$$file"; done
-	install -d '$(DOCDIR)/man' && ln -sf ../../../man/man1/characterize.1 '$(DOCDIR)/man'
+	install -d '$(DOCDIR)/man' && ln -sf $(COMMANDS:%=../../../man/man1/%) '$(DOCDIR)/man'
 	set -e; for file in $(DATA:data/%=%); do install -D -m 644 "data/$$file" '$(DATADIR)'/"$$file"; done
 
 ## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
-	rm -f '$(BINDIR)/characterize' '$(MANDIR)/characterize.1' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f '$(BINDIR)/characterize' '$(BINDIR)/characterize-fleet' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f $(COMMANDS:%='$(MANDIR)/%')
 	rm -f $(PAGES:%='$(MANDIR5)/%')
 	rm -f '$(COMPLETION_BASH)' '$(COMPLETION_ZSH)' '$(COMPLETION_FISH)'
 	rm -f '$(LIB)/$(notdir $(STATIC))' '$(LIB)/$(notdir $(SHARED))' '$(LIB)/$(SONAME)' '$(LIB)/libcharacterize.so'
 	$(call remove,$(INCLUDE),$(notdir $(wildcard include/characterize/*.h)))
-	$(call remove,$(DOCDIR),$(DOCS) man/characterize.1)
+	$(call remove,$(DOCDIR),$(DOCS) $(COMMANDS:%=man/%))
 	$(call remove,$(DATADIR),$(DATA:data/%=%))
 # FOLDER,FILES: these of it, and whatever is empty then
 remove = if [ -d '$(1)' ]; then (cd '$(1)' && rm -f $(2)) && find '$(1)' -type d -empty -delete; fi

@@ -35,6 +35,8 @@ if command -v pandoc >/dev/null 2>&1; then
 else
     check "without pandoc it says which pages are not there" "$tmp/log" grep -q '^not installed: .*pandoc' "$tmp/log"
 fi
+check "the fleet's script and its manual are there" "$tmp/log" test -x "$base/bin/characterize-fleet" -a \
+    -s "$base/share/man/man1/characterize-fleet.1"
 version=$(cat "$root/VERSION")
 check "... with the version" "$tmp/log" \
     grep -q "^\.TH .*\"characterize $version\"" "$base/share/man/man1/characterize.1"
@@ -63,6 +65,8 @@ unset CHARACTERIZE_DATA
 status=$?
 check "the installed program starts" "$tmp/out" [ "$status" -eq 0 ]
 check "... and has the version" "$tmp/out" [ "$(cat "$tmp/out")" = "characterize $version" ]
+"$base/bin/characterize-fleet" --version >"$tmp/out" 2>&1
+check "the fleet's script finds the program beside it" "$tmp/out" [ "$(cat "$tmp/out")" = "characterize $version" ]
 check "the newest entry of the changelog is this version's" "$root/CHANGELOG.md" \
     [ "$(sed -n 's/^## \[*\([0-9.]*\).*/\1/p' "$root/CHANGELOG.md" | head -n 1)" = "$version" ]
 "$base/bin/characterize" --list machines >"$tmp/out" 2>&1
