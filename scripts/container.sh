@@ -44,11 +44,13 @@ trap 'exit 1' HUP INT TERM
 
 # without what nobody reads in a container: other packages' documents, translations, apt's lists
 # shellcheck disable=SC2016 # $1 is the new root
-mmdebstrap --variant=minbase --quiet --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+mmdebstrap --variant=minbase --quiet --dpkgopt='path-exclude=/usr/share/doc/*' \
+    --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
     --dpkgopt='path-include=/usr/share/doc/characterize/*' --dpkgopt='path-include=/usr/share/man/man*/characterize*' \
     --customize-hook="copy-in '$deb' /tmp" \
-    --customize-hook='chroot "$1" sh -c "apt-get install -q -y --no-install-recommends /tmp/*.deb '"${CONTAINER_PACKAGES-}"' &&
+    --customize-hook='chroot "$1" sh -c "
+        apt-get install -q -y --no-install-recommends /tmp/*.deb '"${CONTAINER_PACKAGES-}"' &&
         rm -f /tmp/*.deb /var/log/*.log /var/log/apt/* && mkdir -m 1777 /results"' \
     "$release" "$tmp/layer.tar" "$mirror" >"$tmp/log" 2>&1 </dev/null || {
     tail -n 20 "$tmp/log" >&2

@@ -99,8 +99,8 @@ text=$(
     echo
     # shellcheck disable=SC2016 # Markdown
     printf 'The documents named here are installed with `README.md`, in `share/doc/characterize`.\n'
-} | pandoc -f gfm -t man -s --lua-filter=scripts/manual.lua -M title="$(printf '%s' "$name" | tr '[:lower:]' '[:upper:]')" \
-    -M section=5 -M footer="characterize $(cat VERSION)" -M header='File Formats' |
+} | pandoc -f gfm -t man -s --lua-filter=scripts/manual.lua \
+    -M title="$(printf '%s' "$name" | tr '[:lower:]' '[:upper:]')" -M section=5 -M footer="characterize $(cat VERSION)" -M header='File Formats' |
     awk -v file="$file" '
         NR == 1 { print ".\\\" SPDX-License-Identifier: GPL-3.0-or-later\n.\\\" Made of doc/" file " by pandoc." }
         # a paragraph that a heading begins anyway, which mandoc -T lint objects to

@@ -12,7 +12,8 @@ unset CHARACTERIZE_DATA
 cp "$folder/characterize-$version-image.tar" "$folder/characterize-$version-root.tar.gz" "$tmp" 2>"$tmp/out"
 check "there is an image in $folder" "$tmp/out" [ "$?" -eq 0 ]
 cd "$tmp" || exit 1
-mkdir bare image && chmod 755 "$tmp" && tar -x -z --no-same-owner --exclude='./dev/*' -C bare -f characterize-*-root.tar.gz
+mkdir bare image && chmod 755 "$tmp"
+tar -x -z --no-same-owner --exclude='./dev/*' -C bare -f characterize-*-root.tar.gz
 tar -x -C image -f characterize-*-image.tar
 
 # the digests of the image are those of its parts, as registries and runtimes check
@@ -50,8 +51,8 @@ as_user=
 [ "$(id -u)" -ne 0 ] || as_user='setpriv --reuid 65534 --regid 65534 --clear-groups'
 bubble() {
     # shellcheck disable=SC2086 # words
-    $as_user bwrap --unshare-all --die-with-parent --ro-bind bare / --bind results /results --chdir /results --tmpfs /tmp \
-        --proc /proc "$@"
+    $as_user bwrap --unshare-all --die-with-parent --ro-bind bare / --bind results /results --chdir /results \
+        --tmpfs /tmp --proc /proc "$@"
 }
 if ! command -v bwrap >/dev/null 2>&1; then
     skip "in bubblewrap" "needs bubblewrap: apt-get install bubblewrap"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# make test-deb: the packages of build/deb, installed by apt into a bare Debian of this machine's release: they work, and
-# purged they leave nothing.
+# make test-deb: the packages of build/deb, installed by apt into a bare Debian of this machine's release: they work,
+# and purged they leave nothing.
 # shellcheck source=../scripts/lib.sh
 . "$(dirname "$0")/../scripts/lib.sh"
 # shellcheck source=root.sh

@@ -54,7 +54,8 @@ try() {
         inside "$2" "$3" "$4" --machine timing --transition 64add:64mul --runs 20 --active-cores 1 && break
         sleep 1
     done
-    check "$1: a transition on this processor, by time stamps" "$tmp/out" grep -q '^Source *measured with time' "$tmp/out"
+    check "$1: a transition on this processor, by time stamps" "$tmp/out" \
+        grep -q '^Source *measured with time' "$tmp/out"
     inside "$2" "$3" "$4" --list machines
     check "$1: why it does not ask liblikwid" "$tmp/out" \
         grep -q 'liblikwid.*linked statically and cannot load it: take that of the package' "$tmp/out"
@@ -84,7 +85,8 @@ if [ -n "$box" ] && ! readelf -l "$box" | grep -q INTERP; then
     tar -x -z -C "$tmp/box/opt" -f "$archive"
     ln -s busybox "$tmp/box/bin/sh" && ln -s /opt/"${archive%.tar.gz}"/characterize "$tmp/box/bin/characterize"
     try "beside busybox" "$tmp/box" no /bin/characterize
-    inside "$tmp/box" yes /bin/sh -c 'cd /opt && PATH=/bin characterize --verdict --brief --machine model:xeon-gold-6130'
+    inside "$tmp/box" yes /bin/sh -c \
+        'cd /opt && PATH=/bin characterize --verdict --brief --machine model:xeon-gold-6130'
     check "... from its shell" "$tmp/out" grep -q '^Prefer *128 bits' "$tmp/out"
 else
     skip "beside busybox" "needs a static busybox: apt-get install busybox-static"
