@@ -392,6 +392,13 @@ deb:
 test-deb: deb
 	BUILD='$(BUILD)' tests/install/t_deb.sh
 
+## container      an image with the package, for docker load, podman load or as a root, in build/container
+container: deb
+	SOURCE_DATE_EPOCH='$(SOURCE_DATE_EPOCH)' scripts/container.sh '$(BUILD)/deb/characterize_$(VERSION)_amd64.deb' '$(BUILD)/container'
+## test-container run it without privileges in bubblewrap, and in podman where that is
+test-container: container
+	BUILD='$(BUILD)' tests/install/t_container.sh
+
 ## clean          remove all build products
 clean:
 	rm -rf build build-* characterize libcharacterize.a libcharacterize.so* compile_commands.json
@@ -401,5 +408,5 @@ clean:
 .PHONY: caught FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
         test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
-        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb clean
+        accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb container test-container clean
 .SECONDARY:

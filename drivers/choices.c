@@ -154,8 +154,8 @@ static void choose_helper(const struct choice_facts *f, struct machine_choice *c
         choice_refuse(c,
                       f->signed_modules ? "as root: make -C drivers/helper/kmod && sign it with a key of the machine's "
                                           "owner (mokutil) && insmod drivers/helper/kmod/characterize.ko"
-                                        : "as root: make -C drivers/helper/kmod && insmod "
-                                          "drivers/helper/kmod/characterize.ko",
+                                        : "as root: modprobe characterize (package characterize-dkms), or make -C "
+                                          "drivers/helper/kmod && insmod drivers/helper/kmod/characterize.ko",
                       "no /dev/characterize: the kernel module characterize is not loaded%s",
                       f->signed_modules ? ", and this kernel only loads signed modules" : "");
         return;

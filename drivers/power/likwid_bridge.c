@@ -164,11 +164,14 @@ static void answer_and_end(likwid_loader *load, const struct question *q, int pi
     struct answer a;
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0 ||
-        dup2(nowhere, STDERR_FILENO) < 0)
+    memset(&a, 0, sizeof a);
+    if (nowhere < 0) {
+        snprintf(a.why, sizeof a.why, "liblikwid is not asked, as there is no /dev/null for its messages");
+        _exit(write(pipe_fd, &a, sizeof a) == (ssize_t)sizeof a ? 0 : 1);
+    }
+    if (dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
         _exit(1);
     alarm(SECONDS);
-    memset(&a, 0, sizeof a);
     find_answer(load, q, &a);
     _exit(write(pipe_fd, &a, sizeof a) == (ssize_t)sizeof a ? 0 : 1);
 }

@@ -5,18 +5,12 @@
 #
 # Sourced by the tests that install into a bare Debian of their own, after tests/scripts/lib.sh.
 
-# The line of sources.list by which this machine gets the packages of its own release; nothing if there is none.
-root_mirror() {
-    # shellcheck disable=SC1091 # this machine's own
-    root_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
-    # shellcheck disable=SC2016 # apt's own names
-    apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
-        awk -v release="$root_release" '$2 == release && $3 == "main" { print "deb " $1, $2, $3; exit }'
-}
+# shellcheck source=../../scripts/mirror.sh
+. "$root/scripts/mirror.sh"
 
 # root_needs WHAT: skips everything and ends unless a bare Debian can be made here
 root_needs() {
-    root_from=$(root_mirror)
+    root_from=$(mirror_line)
     root_reply=$(mktemp -u)
     if ! command -v mmdebstrap >/dev/null 2>&1; then
         skip "$1" "needs mmdebstrap: apt-get install mmdebstrap"

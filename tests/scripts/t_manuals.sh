@@ -26,7 +26,8 @@ while read -r page; do
     scripts/manual.sh "$page" >"$tmp/$page.5" 2>"$tmp/err"
     check "$page" "$tmp/err" [ ! -s "$tmp/err" ]
 done <"$tmp/list"
-awk 'FNR == 1 { empty = 0 }
+awk '
+    FNR == 1 { empty = 0 }
     /^[.]SH/ { if (empty) print FILENAME ": nothing below " before; empty = 1; before = $0; next }
     /^[^.]|^[.][^S]/ { empty = 0 }' "$tmp"/*.5 >"$tmp/out"
 check "no section is empty" "$tmp/out" [ ! -s "$tmp/out" ]
