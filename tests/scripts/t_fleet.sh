@@ -87,8 +87,8 @@ refused() {
         "$(grep -c -e "^characterize-fleet: .*$refused_pattern" "$tmp/err")" -eq 1 -a ! -s "$tmp/out" -a ! -e f
 }
 
-# hosts LINE...: a hosts file of them
-hosts() { printf '%s\n' "$@" >hosts; }
+# hosts_file LINE...: a hosts file of them
+hosts_file() { printf '%s\n' "$@" >hosts; }
 
 refused "no command: slurm, ssh, status or summary"
 refused "unknown command 'shh'; there are" shh
@@ -105,24 +105,26 @@ refused "retries needs a value" ssh --output f hosts --retries --
 refused "output: the value is empty" ssh --output= hosts --
 refused "remote-dir: 'tmp' must begin with a slash" ssh --remote-dir tmp hosts --
 refused "remote-dir: '/a b'" ssh --remote-dir '/a b' hosts --
-hosts node1 '' '# a comment' 'node2 # rack 3' 'node1'
+hosts_file node1 '' '# a comment' 'node2 # rack 3' 'node1'
 refused "hosts:5: node1 is in line 1 already" ssh --output f hosts --
-hosts node1 root@NODE1
+hosts_file node1 root@NODE1
 refused "hosts:2: NODE1 is in line 1 already" ssh --output f hosts --
-hosts 'node[1-4]'
+hosts_file 'node[1-4]'
 refused "hosts:1: 'node\[1-4\]': one host a line; .* expands ranges" ssh --output f hosts --
-hosts 'node1,node2'
+hosts_file node1:22
+refused "hosts:1: 'node1:22': a port stands in" ssh --output f hosts --
+hosts_file 'node1,node2'
 refused "hosts:1: 'node1,node2': one host a line" ssh --output f hosts --
-hosts node1 'node2 22'
+hosts_file node1 'node2 22'
 refused "hosts:2: 'node2 22': one host a line" ssh --output f hosts --
 # shellcheck disable=SC2016 # a name like any other
 for name in 'a;b' '-oProxyCommand=x' '../up' 'a/b' '$(id)' "it's" 'a*' '@x' 'u@' 'näme' '.' '..'; do
-    hosts "$name"
+    hosts_file "$name"
     refused "hosts:1: .* is not \[USER@\]HOST" ssh --output f hosts --
 done
-hosts '# nothing' ''
+hosts_file '# nothing' ''
 refused "hosts: no host in it" ssh --output f hosts --
-hosts node1
+hosts_file node1
 refused "after --: characterize: unknown option '--breif', perhaps --brief" ssh --output f hosts -- --breif
 refused "output=x after --: characterize-fleet sets it itself" ssh --output f hosts -- --output=x
 refused "program: there is no file nowhere" ssh --output f --program nowhere hosts --
@@ -172,8 +174,11 @@ check "the states, and how often each was tried" "$results/status.tsv" [ "$(cat 
 check "the killed one went on with what it had" "$tmp/all" cmp -s "$tmp/had/killed" "$results/nodes/killed/cells/1"
 log=$results/log/good.log
 check "options arrive as they were given" "$log" grep -qx "option: a b'c" "$log"
-check "logs tell each attempt" "$results/log/twice.log" [ "$(grep -c '^== .* attempt ' "$results/log/twice.log")" -eq 3 ]
+log=$results/log/twice.log
+check "logs tell each attempt" "$log" [ "$(grep -c '^== .* attempt ' "$log")" -eq 3 ]
 check "nothing but the unreachable one's is left to do" "$tmp/all" [ -z "$(ls "$tmp/remote")" ]
+pgrep -f "$tmp/remote/" >"$tmp/running"
+check "nothing runs on" "$tmp/running" [ ! -s "$tmp/running" ]
 
 # ---- called again ----
 
@@ -195,11 +200,11 @@ check "results that are gone are not done: $(tail -n 1 "$tmp/out")" "$tmp/all" \
     grep -q '^not finished new: .*nodes/new/report.html is gone' "$tmp/out"
 check "... status 3" "$tmp/all" [ "$status" -eq 3 ]
 run summary "$results"
-check "the summary compares those that are done" "$tmp/all" grep -q "^compared: --compare good twice killed away --output \
-$results/summary --json $results/summary.json\$" "$tmp/out"
+check "the summary compares those that are done" "$tmp/all" grep -qxF \
+    "compared: --compare good twice killed away --output $results/summary --json $results/summary.json" "$tmp/out"
 check "... status 3, as not all are" "$tmp/all" [ "$status" -eq 3 ]
 check "... and keeps it" "$tmp/all" cmp -s "$tmp/out" "$results/summary.txt"
-run status --tsv "$results"
+run status "$results" --tsv
 check "status --tsv is what summary kept" "$tmp/all" cmp -s "$tmp/out" "$results/status.tsv"
 
 # ---- those that cannot, and those that end well with nothing ----
@@ -214,13 +219,19 @@ sed -n 's/; 2 attempts//; /half/d; /^failed\|^2 nodes/p' "$tmp/out" >"$tmp/end"
 check "what a machine cannot do is tried once" "$tmp/all" same "$tmp/expected" "$tmp/end"
 check "a run without a report is not done" "$tmp/all" grep -q '^failed *half: .*; 2 attempts' "$tmp/out"
 check "nothing half-written is kept" "$tmp/all" [ ! -e second/nodes/half/report.html ]
+ssh_run --output fourth --ssh false --retries 0 hosts --
+check "an ssh that fails without a word" "$tmp/all" grep -q '^failed *half: setting up: status 1 ' "$tmp/out"
+ssh_run --output fifth --ssh true --retries 0 hosts --
+check "results that are none" "$tmp/all" grep -q '^failed *half: fetching the results: .*gzip: .*end of file' "$tmp/out"
+run ssh --output /proc/x hosts --
+check "a folder that cannot be made: $(cat "$tmp/err")" "$tmp/all" test "$status" -eq 1 -a "$(wc -l <"$tmp/err")" -eq 1
 run summary second
 check "nothing to compare" "$tmp/all" grep -q '^Fewer than two nodes are done' "$tmp/out"
 
 # ---- one fleet at a time in a folder, and ended in the middle ----
 
 printf 'slow\n' >hosts
-"$fleet" ssh --ssh "$tmp/bin/fake-ssh" --remote-dir "$tmp/remote" --output third hosts -- >"$tmp/first" 2>&1 </dev/null &
+"$fleet" ssh --ssh "$tmp/bin/fake-ssh" --remote-dir "$tmp/remote" --output third hosts -- >"$tmp/first" 2>&1 &
 first=$!
 for tenth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
     # shellcheck disable=SC2144 # one at most
@@ -235,7 +246,8 @@ wait $first
 status=$?
 check "ended by SIGTERM, after $tenth tenths: status 1" "$tmp/first" [ "$status" -eq 1 ]
 run status third
-check "its host is not finished: $(tail -n 1 "$tmp/out")" "$tmp/all" grep -q '^not finished slow: begun 20' "$tmp/out"
+check "its host is not finished: $(tail -n 1 "$tmp/out")" "$tmp/all" \
+    grep -q '^not finished slow: begun 20' "$tmp/out"
 
 # ---- a thousand ----
 
