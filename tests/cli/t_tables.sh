@@ -115,10 +115,9 @@ grep ',64add,' a.csv >"$tmp/a"
 grep ',64add,' b.csv | head -n "$(wc -l <"$tmp/a")" >"$tmp/b"
 verdict "a cell is the same whatever else is measured" cmp -s "$tmp/a" "$tmp/b"
 
-# from a finished run, under the sanitizers a brief one
+# from a finished run
 # shellcheck disable=SC2086
-run --all ${SANITIZED:+--brief} $m --kernels 128fma,256fma,512fma --runs 8 --active-cores 1,all --output "$tmp/all" \
-    --quiet
+run --all --brief $m --kernels 128fma,256fma,512fma --runs 8 --active-cores 1,all --output "$tmp/all" --quiet
 verdict "--all for what follows" test "$status" -eq 0 -a -s "$tmp/all/report.html"
 run --export header avx.h --input "$tmp/all"
 verdict "--export header: written, and told" \
@@ -226,7 +225,7 @@ verdict "--validate against another processor's figures: status 4 and a warning"
     test "$status" -eq 4 -a "$(grep -c 'does not identify itself' "$out")" -ge 1
 # ... even if they are alike: both have 3.7, 3.6 and 3.5 GHz with one core active
 # shellcheck disable=SC2086
-run --validate xeon-gold-6154 $m --active-cores 1 --quiet
+run --validate xeon-gold-6154 $m --active-cores 1 --brief --quiet
 verdict "--validate against another processor's figures that agree: status 4, and which it is" \
     test "$status" -eq 4 -a "$(grep -c '^agrees: 19 of 22' "$out")" -eq 1 -a "$(grep -c 'Xeon Gold 6130' "$err")" -eq 1
 
