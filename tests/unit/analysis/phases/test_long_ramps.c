@@ -153,7 +153,7 @@ static struct truth draw(uint64_t seed)
 static void ramps_are_found_as_they_are(void **state)
 {
     (void)state;
-    skip_where_sanitized(seen_once);
+    skip_where_sanitized_in_brief(seen_once);
     unsigned n = rng_rounds(MODELS);
     for (unsigned i = 0; i < 2 * n; i++) {
         bool down = i % 2 == 0;
@@ -276,7 +276,7 @@ static void scattered_throttling_is_no_ramp(void **state)
 static void a_floating_clock_is_no_ramp(void **state)
 {
     (void)state;
-    skip_where_sanitized(seen_once);
+    skip_where_sanitized_in_brief(seen_once);
     unsigned n = rng_rounds(NULLS);
     for (unsigned i = 0; i < 2 * n; i++) {
         const struct truth t = {.counters = i % 2,
@@ -319,7 +319,7 @@ static void chains_alone_do_not_tell_the_clock_from_throttling_of_all(void **sta
 static void what_is_not_over_is_observed_for_longer(void **state)
 {
     (void)state;
-    skip_where_sanitized(seen_once);
+    skip_where_sanitized_in_brief(seen_once);
     const struct truth t[] = {
         {.counters = true, .high = 5.6, .low = 5.6, .ratio = 0.83, .fade_us = 6e3, .up_us = 1e5},
         {.high = 5.61, .low = 5.39, .down_us = 6e3, .ratio = 1, .up_us = 1e5},
