@@ -23,6 +23,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/sanitized.h"
 
 static const double steps[] = {1, 10, 25};
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -289,6 +290,7 @@ static void noise_does_not_sort_repetitions(void **state)
 static void a_throttle_of_a_few_samples(void **state)
 {
     (void)state;
+    skip_where_sanitized_in_brief("the others and --all run the same code there");
     const unsigned cases = rng_all_rounds() ? 12 : 6; /* of each kind one */
     unsigned right = 0;
     for (unsigned i = 0; i < cases; i++) {
