@@ -117,34 +117,23 @@ static double cycle_rate(const struct model_core *c)
     return c->halted || model_world_frozen(c) ? 0 : model_core_ghz(c) * 1e3 * c->clock_factor * model_world_clock(c);
 }
 
-static void count_time(struct model_core *c, double us, double cycles, double throttled)
+static double sooner(double t, double other)
 {
-    struct model_totals *t = &c->totals;
-    if (c->halted || model_world_frozen(c))
-        return;
-    bool counts = !model_core_interrupted(c) || c->model->counts_kernel_mode;
-    if (counts || c->model->licenses_of_core) {
-        t->class_cycles[c->held] += cycles;
-        t->throttle_cycles += throttled;
-    }
-    if (!counts)
-        return;
-    t->cycles += cycles;
-    t->ref_us += us;
-    /* an interrupt handler retires about one instruction per cycle; only its order of magnitude matters */
-    if (model_core_interrupted(c))
-        t->other_instructions += cycles;
+    return other < t ? other : t;
+}
+
+/* What changes next but for the core clock's next step. */
+static double other_event(const struct model_core *c)
+{
+    double t = sooner(sooner(sooner(INFINITY, model_license_event(c)), model_ramp_event(c)), model_world_event(c));
+    for (size_t i = 0; i < c->model->n_interrupts; i++)
+        t = sooner(t, c->interrupt_next[i]);
+    return model_core_interrupted(c) ? sooner(t, c->interrupt_end) : t;
 }
 
 static double next_event(const struct model_core *c)
 {
-    double t = fmin(c->clock_until, model_license_event(c));
-    t = fmin(t, fmin(model_ramp_event(c), model_world_event(c)));
-    for (size_t i = 0; i < c->model->n_interrupts; i++)
-        t = fmin(t, c->interrupt_next[i]);
-    if (model_core_interrupted(c))
-        t = fmin(t, c->interrupt_end);
-    return t;
+    return sooner(other_event(c), c->clock_until);
 }
 
 static void begin_interrupt(struct model_core *c, size_t number)
@@ -173,38 +162,81 @@ static void handle_events(struct model_core *c)
     model_license_update(c);
 }
 
-/* Nothing is switched while the clock stands still: there are no cycles then. */
-static void model_core_count_energy(struct model_core *c, double cycles, double instructions)
+/* Of the payload, instructions per core cycle. */
+static double retired_per_cycle(const struct model_core *c, double throttle_factor)
 {
-    if (c->model->has_power)
-        c->totals.joules += model_power_joules(c->model, cycles, instructions, c->nj, model_core_volts(c));
-}
-
-/* Of the payload, instructions per microsecond. */
-static double retired_rate(const struct model_core *c, double cycles, double throttle_factor)
-{
-    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * model_world_rate(c) * cycles;
+    return model_core_interrupted(c) ? 0 : c->need.ipc * throttle_factor * model_world_rate(c);
 }
 
 double model_core_event(const struct model_core *c)
 {
     double counted = 0;
     if (c->payload && c->count_left > 0)
-        counted = retired_rate(c, cycle_rate(c), throttling(c).factor) * c->need.counted_ipc / c->need.ipc;
+        counted = retired_per_cycle(c, throttling(c).factor) * cycle_rate(c) * c->need.counted_ipc / c->need.ipc;
     return counted > 0 ? fmin(next_event(c), c->now + c->count_left / counted) : next_event(c);
 }
 
-/* One stretch of constant state. Returns the payload instructions retired in it. */
-static double stretch(struct model_core *c, double until, double work, bool payload_runs)
+/* What stays as it is from one event to the next while the core clock goes on in its steps. */
+struct pace {
+    double event;      /* the next but for those steps */
+    double mhz, clock; /* cycles per microsecond but for the clock's factor of the moment: before and after it */
+    double per_cycle;  /* payload instructions */
+    double throttled;  /* share of the cycles */
+    bool stands, counts, busy; /* no time for counters; they count; an interrupt handler runs */
+    double volts;              /* NaN: they change meanwhile */
+};
+
+static struct pace pace_of(const struct model_core *c, bool payload_runs)
 {
-    double cycles = cycle_rate(c);
     struct model_throttle throttle = throttling(c);
-    double rate = payload_runs ? retired_rate(c, cycles, throttle.factor) : 0;
+    struct pace p = {.event = other_event(c), .stands = c->halted || model_world_frozen(c)};
+    p.mhz = model_core_ghz(c) * 1e3;
+    p.clock = model_world_clock(c);
+    p.per_cycle = payload_runs ? retired_per_cycle(c, throttle.factor) : 0;
+    p.throttled = throttle.share;
+    p.busy = model_core_interrupted(c);
+    p.counts = !p.busy || c->model->counts_kernel_mode;
+    p.volts = c->model->has_power && !(c->now < c->ramps.volts_end) ? model_core_volts(c) : NAN;
+    return p;
+}
+
+static void count_time(struct model_core *c, const struct pace *p, double us, double cycles)
+{
+    struct model_totals *t = &c->totals;
+    if (p->stands)
+        return;
+    if (p->counts || c->model->licenses_of_core) {
+        t->class_cycles[c->held] += cycles;
+        t->throttle_cycles += cycles * p->throttled;
+    }
+    if (!p->counts)
+        return;
+    t->cycles += cycles;
+    t->ref_us += us;
+    /* an interrupt handler retires about one instruction per cycle; only its order of magnitude matters */
+    if (p->busy)
+        t->other_instructions += cycles;
+}
+
+/* Nothing is switched while the clock stands still: there are no cycles then. */
+static void model_core_count_energy(struct model_core *c, const struct pace *p, double cycles, double instructions)
+{
+    if (c->model->has_power)
+        c->totals.joules += model_power_joules(c->model, cycles, instructions, c->nj,
+                                               isnan(p->volts) ? model_core_volts(c) : p->volts);
+}
+
+/* One stretch of constant state. *done grows by the payload instructions retired in it, to `work` at most. Returns
+ * whether the pace is still the same behind it. */
+static bool stretch(struct model_core *c, const struct pace *p, double until, double work, double *done)
+{
+    double cycles = p->stands ? 0 : p->mhz * c->clock_factor * p->clock;
+    double rate = p->per_cycle * cycles, left = work - *done;
     double counted = rate * c->need.counted_ipc / c->need.ipc;
-    double end = fmin(until, next_event(c));
+    double event = sooner(p->event, c->clock_until), end = sooner(until, event);
     bool worked = false, counted_out = false;
-    if (rate > 0 && c->now + work / rate <= end) {
-        end = c->now + work / rate;
+    if (rate > 0 && c->now + left / rate <= end) {
+        end = c->now + left / rate;
         worked = true;
     }
     if (counted > 0 && c->count_left > 0 && c->now + c->count_left / counted <= end) {
@@ -213,25 +245,42 @@ static double stretch(struct model_core *c, double until, double work, bool payl
         end = c->now + c->count_left / counted;
     }
     double us = end - c->now;
-    count_time(c, us, us * cycles, us * cycles * throttle.share);
-    model_core_count_energy(c, us * cycles, us * rate);
+    count_time(c, p, us, us * cycles);
+    model_core_count_energy(c, p, us * cycles, us * rate);
     c->now = end;
+    *done += worked ? left : rate * us;
     if (counted_out) {
         c->count_left = 0;
         model_license_need_changed(c);
     } else if (c->count_left > 0) {
         c->count_left -= counted * us;
     }
-    handle_events(c);
-    return worked ? work : rate * us;
+    if (counted_out || !(end < p->event)) {
+        handle_events(c);
+        return false;
+    }
+    if (c->fine && c->clock_until <= c->now)
+        next_clock_step(c);
+    return true;
 }
 
 double model_core_advance(struct model_core *c, double until, double work)
 {
     double done = 0;
-    while (c->now < until && done < work)
-        done += stretch(c, until, work - done, true);
+    while (c->now < until && done < work) {
+        struct pace p = pace_of(c, true);
+        while (stretch(c, &p, until, work, &done) && c->now < until && done < work)
+            ;
+    }
     return done;
+}
+
+/* The thread executes something else than the payload, until the time `until` or the next event. */
+static void pass(struct model_core *c, double until)
+{
+    struct pace p = pace_of(c, false);
+    double nothing = 0;
+    stretch(c, &p, until, INFINITY, &nothing);
 }
 
 bool model_core_executes(const struct model_core *c)
@@ -246,7 +295,7 @@ void model_core_idle(struct model_core *c, double us)
         double begin = c->now;
         if (executes && !(begin + us > begin)) /* less than a late time can tell */
             break;
-        stretch(c, executes ? begin + us : INFINITY, INFINITY, false);
+        pass(c, executes ? begin + us : INFINITY);
         if (executes)
             us -= c->now - begin;
     }
@@ -265,7 +314,7 @@ void model_core_chain(struct model_core *c, double cycles, double behind)
         double until = rate > 0 ? begin + left / rate : INFINITY;
         if (!(until > begin)) /* less than a late time can tell */
             break;
-        stretch(c, until, INFINITY, false);
+        pass(c, until);
         done += rate * (c->now - begin);
     }
 }

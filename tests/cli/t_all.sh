@@ -133,7 +133,9 @@ verdict "a signal: status 1, one line that names --resume" \
 verdict "... and no report yet" test ! -e "$tmp/busy/report.html"
 
 # this processor, by time stamps: works, or says why not, but never fails
-run --all --machine timing --brief --kernels 64add,128or --runs 3 --output "$tmp/here" --quiet
+here="--all --machine timing --brief --kernels 64add,128or --runs 3 --active-cores 1 --output $tmp/here --quiet"
+# shellcheck disable=SC2086
+run $here
 case $status in
 0) verdict "--all on this processor by time stamps" test -s "$tmp/here/report.html" ;;
 3) skip "--all on this processor by time stamps" "$(cat "$err")" ;;
@@ -144,13 +146,14 @@ if [ "$status" -eq 0 ] && [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null 
     verdict "... and says under which settings" grep -q '^# environment: kernel ' "$tmp/here/tables/frequency.csv"
     date=$(grep '^# date: ' "$tmp/here/tables/frequency.csv")
     sleep 1
-    run --all --machine timing --brief --kernels 64add,128or --runs 3 --output "$tmp/here" --quiet --resume
+    # shellcheck disable=SC2086
+    run $here --resume
     verdict "the date is that of the measurement, not of --resume" \
         test "$status" -eq 0 -a "$(grep '^# date: ' "$tmp/here/tables/frequency.csv")" = "$date"
     allowed=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
     status=0
-    taskset -c "$allowed" "$CHARACTERIZE" --all --machine timing --brief --kernels 64add,128or --runs 3 --quiet \
-        --output "$tmp/here" --resume >"$out" 2>"$err" || status=$?
+    # shellcheck disable=SC2086
+    taskset -c "$allowed" "$CHARACTERIZE" $here --resume >"$out" 2>"$err" || status=$?
     # where /sys is not mounted, the cores are those that are allowed
     verdict "--resume on other CPUs: status 2" \
         test "$status" -eq 2 -a "$(grep -Ec '(allowed_cpus|cores) is ' "$err")" -eq 1

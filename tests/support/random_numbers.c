@@ -70,7 +70,7 @@ bool rng_all_rounds(void)
 
 unsigned rng_rounds(unsigned n)
 {
-    return rng_all_rounds() ? n : rng_fewer_sanitized((n + 2) / 3);
+    return rng_all_rounds() ? n : rng_fewer_sanitized((n + 4) / 5);
 }
 
 unsigned rng_fewer_sanitized(unsigned n)

@@ -28,7 +28,7 @@ double rng_student3(struct rng *r); /* Student's t with 3 degrees of freedom, no
  * not what is rare. */
 bool rng_all_rounds(void);
 
-/* How many of `n` alike cases a test is to run: all, or the first third, at least 1; under the sanitizers fewer. */
+/* How many of `n` alike cases a test is to run: all, or the first fifth, at least 1; under the sanitizers fewer. */
 unsigned rng_rounds(unsigned n);
 
 /* All of them, but a third under the sanitizers (SANITIZED set: make sanitize), which need to see each path once. */

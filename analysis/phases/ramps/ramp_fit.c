@@ -29,9 +29,9 @@ double ramp_decay_integral(double x, double tau)
     return x <= 0 ? x : tau > 0 ? tau * -expm1(-x / tau) : 0;
 }
 
-double ramp_decay_integral_slope(double x, double tau)
+double ramp_decay_slope(double x, double tau, double left)
 {
-    return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * exp(-x / tau));
+    return x <= 0 ? 0 : tau * (1 - (1 + x / tau) * left);
 }
 
 static double shape(const struct points *p, double t, double begin, double tau)
@@ -109,8 +109,9 @@ static int jacobian(const gsl_vector *x, void *data, gsl_matrix *j)
     for (size_t i = 0; i < p->n; i++) {
         double since = p->t[i] - begin, half = 0.5 * p->width, later, slower;
         if (half > 0) {
-            later = (ramp_decay(since - half, tau) - ramp_decay(since + half, tau)) / p->width;
-            slower = (ramp_decay_integral_slope(since + half, tau) - ramp_decay_integral_slope(since - half, tau)) /
+            double before = ramp_decay(since - half, tau), after = ramp_decay(since + half, tau);
+            later = (before - after) / p->width;
+            slower = (ramp_decay_slope(since + half, tau, after) - ramp_decay_slope(since - half, tau, before)) /
                      p->width;
         } else {
             later = since > 0 ? ramp_decay(since, tau) / tau : 0;

@@ -24,10 +24,10 @@ int ramp_fit(const double *t, const double *y, size_t n, double width, double be
              struct ramp_fit *out);
 double ramp_value(const struct ramp_fit *f, double t);
 /* What decays from 1 with tau, and before x = 0 is 1; its integral from 0 to x (tau 0: it decays at once), and the
- * slope of that by log(tau). */
+ * slope of that by log(tau), by what is `left` at x: ramp_decay(). */
 double ramp_decay(double x, double tau);
 double ramp_decay_integral(double x, double tau);
-double ramp_decay_integral_slope(double x, double tau);
+double ramp_decay_slope(double x, double tau, double left);
 /* By how much residuals that resemble their neighbours widen the limits: as many independent ones as an autoregressive
  * process of the first order has (Box and Jenkins). Sums of their squares, and of products with the one before. */
 double ramp_widening(double squares, double lagged);

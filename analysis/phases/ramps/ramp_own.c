@@ -23,12 +23,40 @@ struct slopes {
     double slower, later; /* its derivatives by log(tau) and by the beginning */
 };
 
-static struct slopes slopes_at(const struct ramp_reading *x, double begin, double tau)
+/* The curve from one reading of a repetition to the next: where one ends the next begins, mostly. */
+struct course {
+    double begin, tau;
+    bool with_slopes; /* they cost as much again */
+    double until;     /* where the last reading ended (NaN: there is none), and the curve there */
+    struct edge {
+        double integral, slope, left;
+    } edge;
+};
+
+static struct course course_from(double begin, double tau, bool with_slopes)
 {
-    double a = x->from - begin, b = x->to - begin, us = b - a;
-    return (struct slopes){(ramp_decay_integral(b, tau) - ramp_decay_integral(a, tau)) / us,
-                           (ramp_decay_integral_slope(b, tau) - ramp_decay_integral_slope(a, tau)) / us,
-                           (ramp_decay(a, tau) - ramp_decay(b, tau)) / us};
+    return (struct course){.begin = begin, .tau = tau, .with_slopes = with_slopes, .until = NAN};
+}
+
+static struct edge course_edge(const struct course *c, double at)
+{
+    double x = at - c->begin;
+    struct edge e = {.integral = ramp_decay_integral(x, c->tau)};
+    if (c->with_slopes) {
+        e.left = ramp_decay(x, c->tau);
+        e.slope = ramp_decay_slope(x, c->tau, e.left);
+    }
+    return e;
+}
+
+static struct slopes course_next(struct course *c, const struct ramp_reading *x)
+{
+    struct edge before = x->from == c->until ? c->edge : course_edge(c, x->from);
+    double us = (x->to - c->begin) - (x->from - c->begin);
+    c->until = x->to;
+    c->edge = course_edge(c, x->to);
+    return (struct slopes){(c->edge.integral - before.integral) / us, (c->edge.slope - before.slope) / us,
+                           (before.left - c->edge.left) / us};
 }
 
 /* ---- normal equations ---- */
@@ -52,9 +80,10 @@ static void ramp_own_gather(const struct ramp_readings *s, const double p[COMMON
     for (size_t k = 0; k < s->n_runs; k++) {
         double *cross = &e->cross[k * COMMON];
         memset(cross, 0, COMMON * sizeof *cross);
+        struct course course = course_from(begin[k], tau, true);
         e->own[k] = e->own_g[k] = rss[k] = 0;
         for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
-            struct slopes c = slopes_at(&s->x[i], begin[k], tau);
+            struct slopes c = course_next(&course, &s->x[i]);
             double step = p[FROM] - p[TO], r = p[TO] + step * c.held - s->x[i].value;
             double j[COMMON] = {1 - c.held, c.held, step * c.slower, step * c.later};
             for (size_t m = 0; m < e->n; m++) {
@@ -145,9 +174,10 @@ static double squares(const struct ramp_readings *s, const struct state *at)
 {
     double all = 0, tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
+        struct course course = course_from(at->begin[k], tau, false);
         at->rss[k] = 0;
         for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
-            double held = slopes_at(&s->x[i], at->begin[k], tau).held;
+            double held = course_next(&course, &s->x[i]).held;
             at->rss[k] += pow(at->p[TO] + (at->p[FROM] - at->p[TO]) * held - s->x[i].value, 2);
         }
         all += at->rss[k];
@@ -184,9 +214,10 @@ static double ramp_own_widening(const struct ramp_readings *s, const struct stat
 {
     double all = 0, lagged = 0, tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
+        struct course course = course_from(at->begin[k], tau, false);
         double last = 0;
         for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
-            double held = slopes_at(&s->x[i], at->begin[k], tau).held;
+            double held = course_next(&course, &s->x[i]).held;
             double r = at->p[TO] + (at->p[FROM] - at->p[TO]) * held - s->x[i].value;
             all += r * r;
             lagged += r * last;
@@ -260,12 +291,14 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
 static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
 {
     double tau = exp(at->p[LOG_TAU]);
-    for (size_t k = 0; k < s->n_runs; k++)
+    for (size_t k = 0; k < s->n_runs; k++) {
+        struct course course = course_from(at->begin[k], tau, false);
         for (size_t i = s->first[k]; i < s->first[k + 1]; i++) {
-            double held = slopes_at(&s->x[i], at->begin[k], tau).held;
+            double held = course_next(&course, &s->x[i]).held;
             double ghz = at->p[TO] + (at->p[FROM] - at->p[TO]) * held;
             s->x[i].value = s->by_time ? ghz * (2 - ghz / s->x[i].ghz) : s->x[i].ghz;
         }
+    }
 }
 
 static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)

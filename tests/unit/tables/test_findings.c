@@ -95,6 +95,28 @@ static void waits_that_rows_contradict_are_not_told(void **state)
     table_free(&t);
 }
 
+/* Where few of the pauses were long enough for the wait, the longest of them tell how long it is: of this pair. */
+static void the_longest_pause_of_a_pair_contradicts(void **state)
+{
+    (void)state;
+    struct table t;
+    begin(&t, &table_relaxation);
+    relaxation_row(&t, "256fma", "wait", 9000, 3.4, 3.6);
+    relaxation_row(&t, "256fma", "toggle", 4376, 3.4, 3.6);
+    table_put_number(&t, "duty_us", 4860);
+    table_put_number(&t, "share_lo", 0.01);
+    says(&table_relaxation, &t,
+         "after 256fma (2 active cores) 9000.0 [8970.0, 9030.0] us, but 4376.0 [4346.0, 4406.0]");
+    relaxation_row(&t, "512or", "toggle", 670, 3.4, 3.6);
+    table_put_number(&t, "duty_us", 7000);
+    says(&table_relaxation, &t, "but 4376.0 [4346.0, 4406.0] us in its row toggle");
+    relaxation_row(&t, "256fma", "toggle", 8990, 3.4, 3.6);
+    table_put_number(&t, "duty_us", 6210);
+    table_put_number(&t, "share_lo", 0.01);
+    says(&table_relaxation, &t, "After 256fma the core speeds up again after 9000.0 [8970.0, 9030.0] us");
+    table_free(&t);
+}
+
 static void a_wait_takes_a_lower_frequency(void **state)
 {
     (void)state;
@@ -394,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_that_rows_contradict_are_not_told),
+        cmocka_unit_test(the_longest_pause_of_a_pair_contradicts),
         cmocka_unit_test(a_wait_takes_a_lower_frequency),
         cmocka_unit_test(a_verdict_takes_limits_beside_a_half),
         cmocka_unit_test(a_trend_across_its_bound_is_undecided),

@@ -236,6 +236,24 @@ static void voltage_during_a_halt(void **state)
     assert_true(model_core_ghz(&c) == 2.4);
 }
 
+/* A model that changes the frequency without a halt has it as soon as it is asked for. */
+static void without_a_halt_at_once(void **state)
+{
+    (void)state;
+    struct model m = quiet();
+    struct model_core c;
+    struct machine_error err;
+    struct payload wide = rig_payload("512or");
+    m.halt_us = 0;
+    m.transitions[0][3] = (struct model_transition){.n_steps = 1, .steps = {{.kind = MODEL_STEP_GRANT, .grant = 3}}};
+    model_core_start(&c, &m, 16, 1, 0);
+    assert_true(model_core_ghz(&c) == 2.8);
+    assert_int_equal(model_core_run(&c, &wide, &err), MACHINE_OK);
+    assert_true(model_core_executes(&c));
+    assert_true(model_core_ghz(&c) == 2.4);
+    assert_int_equal(c.held, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +265,7 @@ int main(void)
         cmocka_unit_test(durations_scatter),
         cmocka_unit_test(counts_scatter),
         cmocka_unit_test(voltage_during_a_halt),
+        cmocka_unit_test(without_a_halt_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

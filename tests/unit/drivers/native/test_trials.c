@@ -192,11 +192,40 @@ static void on_this_processor(void **state)
     m.ops->close(&m);
 }
 
+/* A counter that is there but for one of its readings. */
+struct lossy_counter {
+    unsigned read, missing;
+};
+
+static uint64_t lossy_cycles(void *context)
+{
+    struct lossy_counter *c = context;
+    return c->read++ == c->missing ? COUNTER_MISSING : 1000 * c->read;
+}
+
+/* Whether before a trial or behind it: what has no number is no duration. */
+static void a_counter_that_is_taken_away(void **state)
+{
+    (void)state;
+    struct native s = {.sys = "/nowhere", .tsc = {.hz = 2e9}, .prepared = true};
+    const struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 5, .trials = 3};
+    for (unsigned missing = 2; missing < 4; missing++) { /* of the second trial */
+        struct lossy_counter counter = {0, missing};
+        const struct trials_clock clock = {lossy_cycles, &counter};
+        struct trials_seen seen;
+        struct machine_error err;
+        double duration[3];
+        assert_int_equal(trials_run(&s, &r, &clock, duration, &seen, &err), MACHINE_FAILED);
+        assert_string_equal(err.text, "the cycle counter was taken away in trial 2");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interrupts_of_a_cpu), cmocka_unit_test(from_files),        cmocka_unit_test(rounds_are_found),
-        cmocka_unit_test(where_trials_begin),  cmocka_unit_test(on_this_processor),
+        cmocka_unit_test(interrupts_of_a_cpu), cmocka_unit_test(from_files),
+        cmocka_unit_test(rounds_are_found),    cmocka_unit_test(where_trials_begin),
+        cmocka_unit_test(on_this_processor),   cmocka_unit_test(a_counter_that_is_taken_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* liblikwid behind its bridge: a good one, bad ones that print, exit, crash and hang up, and the one of this system. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -211,12 +212,52 @@ static void test_the_one_of_this_system(void **state)
     }
 }
 
+/* All functions are those of these names, and are looked for to the last. */
+static void test_what_is_loaded(void **state)
+{
+    (void)state;
+    void *lib = dlopen("liblikwid.so.5.2", RTLD_NOW | RTLD_LOCAL);
+    struct likwid_functions f = {NULL};
+    char why[200];
+    int status = likwid_load(&f, why, sizeof why);
+    if (!lib) {
+        assert_int_equal(status, -1);
+        print_message("skipped: no liblikwid here\n");
+        skip();
+    }
+    assert_int_equal(status, 0);
+    const struct {
+        const char *name;
+        void *found;
+    } each[] = {
+        {"topology_init", &f.topology_init},
+        {"freq_init", &f.freq_init},
+        {"freq_getCpuClockMin", &f.freq_getCpuClockMin},
+        {"freq_getCpuClockMax", &f.freq_getCpuClockMax},
+        {"freq_setCpuClockMin", &f.freq_setCpuClockMin},
+        {"freq_setCpuClockMax", &f.freq_setCpuClockMax},
+        {"HPMinit", &f.HPMinit},
+        {"HPMaddThread", &f.HPMaddThread},
+        {"power_init", &f.power_init},
+        {"power_getEnergyUnit", &f.power_getEnergyUnit},
+        {"power_start", &f.power_start},
+    };
+    assert_int_equal(sizeof each / sizeof *each, sizeof f / sizeof f.freq_init);
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        void *symbol = dlsym(lib, each[i].name);
+        assert_non_null(symbol);
+        assert_memory_equal(each[i].found, &symbol, sizeof symbol);
+    }
+    dlclose(lib);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_works),
         cmocka_unit_test(test_what_does_not),
         cmocka_unit_test(test_the_one_of_this_system),
+        cmocka_unit_test(test_what_is_loaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include "tests/support/clock_models.h"
 #include "tests/support/long_chain.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/sanitized.h"
 
 enum { PAIRS = 4, PAIRS_FEW = 2, PAIRS_MOST = 10, JUDGED_LEAST = 3 };
 #define CHAINS_AGREE 0.03 /* of the fastest: chains that a neighbour slows are slower than that, and no measure */
@@ -124,12 +125,15 @@ static bool comparable(const struct measured *m, double best)
 static void nothing_happens_and_the_frequency_is_right(void **state)
 {
     (void)state;
-    static const double steps[] = {0, 10, 25};
+    skip_where_sanitized("test_timing records the same there, and frequencies are held against chains without");
+    static const double steps[] = {10, 25, 0}; /* 0: the clock as it is, of which test_timing asks the same */
     struct measured all[3 * PAIRS_MOST];
-    const size_t pairs = rng_all_rounds() ? PAIRS : PAIRS_FEW, most = rng_rounds(PAIRS_MOST);
+    const bool all_of_them = rng_all_rounds();
+    const size_t used = all_of_them ? 3 : 2, pairs = all_of_them ? PAIRS : PAIRS_FEW,
+                 most = all_of_them ? PAIRS_MOST : 3;
     unsigned runs = 0, wrong = 0, off = 0, judged = 0, clocks = 0, outside = 0;
     double best = 0;
-    for (size_t s = 0; s < 3; s++) {
+    for (size_t s = 0; s < used; s++) {
         struct machine machine;
         struct machine_error err;
         if (timing_open_at("/sys", steps[s], &machine, &err))
@@ -162,7 +166,7 @@ static void nothing_happens_and_the_frequency_is_right(void **state)
     print_message("%u of %u frequencies could be held against chains, %u of %u limits do not reach theirs\n", judged,
                   runs, outside, clocks);
     /* 19 of 20 and 198 of 200 are the aims (make bench): of 12 that leaves one */
-    assert_true(wrong <= 1 && off <= 1 && outside <= 1 + clocks / 10 && runs >= 3 * pairs / 2);
+    assert_true(wrong <= 1 && off <= 1 && outside <= 1 + clocks / 10 && runs >= used * pairs / 2);
     /* where neighbours leave no measure, there is nothing to hold; test_clock_models asks the same of models */
     if (judged < JUDGED_LEAST) {
         print_message("skipped: other work on this processor slowed chains or repetitions in %u of %u runs\n",

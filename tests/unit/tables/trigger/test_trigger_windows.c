@@ -18,6 +18,7 @@
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
 
 /* ---- the analysis ---- */
@@ -315,6 +316,7 @@ static size_t find_row(const struct table *t, const char *what, const char *kern
 /* Levels without counters: what lies near one another is told apart by its limits, or is no level. */
 static void close_levels_are_told_apart_or_not_told(void **state)
 {
+    skip_where_sanitized_in_brief("the others and --all run the same code there");
     static const double first[] = {0.01, 0.02, 0.05, 0.1}, second[] = {0.01, 0.02, 0.05, 0.2}, clocks[] = {0, 10, 25};
     static struct model m;
     static struct tables_options o;

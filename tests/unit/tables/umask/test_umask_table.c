@@ -118,7 +118,7 @@ static void readings_follow_permuted_bits(void **state)
     struct table t;
     rng_init(&r, 11, 0);
     rig_load("xeon-gold-6130", &m);
-    for (int trial = 0; trial < 12; trial++) {
+    for (unsigned trial = 0; trial < rng_rounds(12); trial++) {
         unsigned bits[7] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x80};
         for (size_t i = 6; i > 0; i--) {
             size_t k = (size_t)rng_int(&r, 0, (int)i);
