@@ -100,7 +100,7 @@ static int take_table_of(struct comparison *c, const char *directory, const char
     } else if (text != NULL && strlen(text) != length) {
         complain("%s: holds a NUL byte: no table", path);
         taken = -1;
-    } else if (text != NULL && comparison_take(c, name, text, path, why, sizeof(why)) != 0) {
+    } else if (text != NULL && compare_take(c, name, text, path, why, sizeof(why)) != 0) {
         complain("%s", why);
         taken = -1;
     }
@@ -115,7 +115,7 @@ static int take_directory(struct comparison *c, const char *directory, size_t *l
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
     int taken = 0, one = 0;
-    if (comparison_add(c, directory) < 0)
+    if (compare_add(c, directory) < 0)
         return complain_out_of_memory();
     for (size_t i = 0; i < n && one >= 0; i++) {
         one = take_table_of(c, directory, kinds[i]->name);
@@ -126,7 +126,7 @@ static int take_directory(struct comparison *c, const char *directory, size_t *l
     if (one >= 0)
         complain("%s: no tables in %s/tables; --all --output %s --resume measures them", directory, directory,
                  directory);
-    comparison_drop(c);
+    compare_drop(c);
     ++*left_out;
     return DONE;
 }
@@ -149,14 +149,14 @@ static int take_all(const struct options *o, struct comparison *c)
     }
     if (left_out > 0)
         complain("%zu of %zu directories left out", left_out, o->n_others + 1);
-    if (comparison_measurements(c) < 2)
+    if (compare_measurements(c) < 2)
         return refuse(CANNOT, "--compare: fewer than two of the directories hold tables");
     return DONE;
 }
 
 static int job_compare_conclude(const struct outputs *files, struct compared *x)
 {
-    if (comparison_conclude(x->comparison, &x->table) != 0)
+    if (compare_conclude(x->comparison, &x->table) != 0)
         return complain_out_of_memory();
     if (x->table.n_rows == 0)
         return refuse(CANNOT,
@@ -171,7 +171,7 @@ int job_compare(const struct options *o)
 {
     static const uint64_t bytes[OUTPUT_FORMS] = {[OUTPUT_CSV] = COMPARE_BYTES, [OUTPUT_JSON] = COMPARE_BYTES};
     struct outputs files = {0};
-    struct compared x = {.comparison = comparison_new()};
+    struct compared x = {.comparison = compare_new()};
     int status = x.comparison != NULL ? check_directories(o) : complain_out_of_memory();
     if (status == DONE)
         status = outputs_choose(o, &compare_files, "compare", NULL, &files);
@@ -182,7 +182,7 @@ int job_compare(const struct options *o)
     if (status == DONE)
         status = job_compare_conclude(&files, &x);
     table_free(&x.table);
-    comparison_free(x.comparison);
+    compare_free(x.comparison);
     outputs_free(&files);
     return status;
 }

@@ -33,26 +33,26 @@ enum { COMPARE_MOST = 100000 };
 struct comparison;
 
 /* An empty one; NULL: out of memory. */
-struct comparison *comparison_new(void);
-void comparison_free(struct comparison *c);
+struct comparison *compare_new(void);
+void compare_free(struct comparison *c);
 
 /* A further measurement, by a name of its own; returns its number, from 0, or -1: out of memory. */
-int comparison_add(struct comparison *c, const char *name);
+int compare_add(struct comparison *c, const char *name);
 /*
  * Takes the values of one table of the last measurement from its CSV text, which is overwritten. `kind_name`: of the
  * registry. Returns 0; or -1 with one line in `why`: what is wrong and, with `file`, where.
  */
-int comparison_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size);
+int compare_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size);
 /* Drops the last measurement with all that was taken of it. */
-void comparison_drop(struct comparison *c);
-size_t comparison_measurements(const struct comparison *c);
+void compare_drop(struct comparison *c);
+size_t compare_measurements(const struct comparison *c);
 
 /*
  * Compares. *out becomes the table `compare`: a row for each cell that two measurements have, with those that differ
  * marked in the column `verdict` (differs, alike, undecided); details: `measurements` (each with what is to be said of
  * it), `settings` (those that differ), `groups`. Returns 0, or -1: out of memory; table_free(out) in any case.
  */
-int comparison_conclude(struct comparison *c, struct table *out);
+int compare_conclude(struct comparison *c, struct table *out);
 
 /* ---- of a finished comparison ---- */
 

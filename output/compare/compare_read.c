@@ -19,7 +19,7 @@ enum { KEY_MAX = 400, FIELDS_MAX = TABLE_COLUMNS_MAX };
 static const char *const counts[] = {"level", "halts"};
 static const char *const texts[] = {"kind", "throttle"};
 
-struct comparison *comparison_new(void)
+struct comparison *compare_new(void)
 {
     struct comparison *c = calloc(1, sizeof *c);
     if (c && !(c->places = json_object())) {
@@ -29,7 +29,7 @@ struct comparison *comparison_new(void)
     return c;
 }
 
-void comparison_free(struct comparison *c)
+void compare_free(struct comparison *c)
 {
     if (!c)
         return;
@@ -48,12 +48,12 @@ void comparison_free(struct comparison *c)
     free(c);
 }
 
-size_t comparison_measurements(const struct comparison *c)
+size_t compare_measurements(const struct comparison *c)
 {
     return c->n;
 }
 
-int comparison_add(struct comparison *c, const char *name)
+int compare_add(struct comparison *c, const char *name)
 {
     if (!list_room(&c->list, c->n, sizeof *c->list))
         return -1;
@@ -69,7 +69,7 @@ int comparison_add(struct comparison *c, const char *name)
     return (int)c->n++;
 }
 
-void comparison_drop(struct comparison *c)
+void compare_drop(struct comparison *c)
 {
     struct measurement *last = &c->list[--c->n];
     for (size_t i = 0; i < c->n_cells; i++)
@@ -427,7 +427,7 @@ static int compare_take_row(struct comparison *c, const struct table_kind *k, co
     return 0;
 }
 
-int comparison_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size)
+int compare_take(struct comparison *c, const char *kind_name, char *text, const char *file, char *why, size_t size)
 {
     const struct table_kind *k = tables_find(kind_name);
     struct columns columns = {0};

@@ -349,7 +349,7 @@ static json_t *groups_list(const struct comparison *c, bool *failed)
 
 /* ---- all ---- */
 
-int comparison_conclude(struct comparison *c, struct table *out)
+int compare_conclude(struct comparison *c, struct table *out)
 {
     bool failed = compare_group_all(c) != 0;
     size_t only = 0;

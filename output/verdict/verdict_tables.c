@@ -62,7 +62,7 @@ static struct estimate slowdown_from(const struct verdict *v, const struct estim
 {
     const double ratio = f->value / from->value;
     const double noise = ratio * hypot(estimate_half(f) / f->value, estimate_half(from) / from->value);
-    return isfinite(noise) ? estimate_around(1 - ratio, fmax(noise, v->moves * ratio)) : nothing;
+    return isfinite(noise) && isfinite(v->moves) ? estimate_around(1 - ratio, fmax(noise, v->moves * ratio)) : nothing;
 }
 
 /* Of a kernel at so many active cores against plain code: by the ratio measured within milliseconds, where there is

@@ -96,40 +96,56 @@ static size_t find_row(const struct table *t, int cpu, const char *kernel, unsig
     return row;
 }
 
-/* A frequency that was measured again beside the row that it repeats. */
-static void take_again(const struct table *t, const struct table_pair *detail, int cpu, struct seen *s)
+/* A frequency that was measured again beside the row that it repeats. Returns 0, or -1: out of memory. */
+static int take_again(const struct table *t, const struct table_pair *detail, int cpu, struct seen *s)
 {
     const char *kernel = NULL;
     int of, cores;
     double ghz, half;
+    json_error_t why;
     if (strncmp(detail->key, FREQUENCY_AGAIN, strlen(FREQUENCY_AGAIN)) != 0)
-        return;
-    json_t *json = json_loads(detail->value, 0, NULL);
-    if (json_unpack(json, "{s:i, s:s, s:i, s:F, s:F}", "cpu", &of, "kernel", &kernel, "active_cores", &cores,
-                    "freq_ghz", &ghz, "half_width", &half) == 0 &&
-        of == cpu) {
+        return 0;
+    json_t *json = json_loads(detail->value, 0, &why);
+    if (!json)
+        return why.text[0] ? 0 : -1; /* jansson has words for bad text, none for missing memory */
+    int bad = json_unpack_ex(json, &why, 0, "{s:i, s:s, s:i, s:F, s:F}", "cpu", &of, "kernel", &kernel, "active_cores",
+                             &cores, "freq_ghz", &ghz, "half_width", &half);
+    if (!bad && of == cpu) {
         size_t row = find_row(t, cpu, kernel, (unsigned)cores);
         const struct estimate before = row < t->n_rows ? estimates_of_table(t, row, "freq_ghz") : none;
         if (isfinite(before.value))
             s->again[s->n_again++] = (struct frequency_again){before.value, ghz, estimate_half(&before), half};
     }
     json_decref(json);
+    return bad && json_error_code(&why) == json_error_out_of_memory ? -1 : 0;
+}
+
+static int take_all_again(const struct table *t, int cpu, struct seen *s)
+{
+    s->again = calloc(t->n_details + 1, sizeof *s->again);
+    for (size_t i = 0; s->again && i < t->n_details; i++)
+        if (take_again(t, &t->details[i], cpu, s))
+            return -1;
+    return s->again ? 0 : -1;
+}
+
+static double moved_by(const struct frequency_again *again, size_t n)
+{
+    double squares = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double moved = fabs(again[i].after / again[i].before - 1);
+        squares += moved * moved;
+        most = fmax(most, moved);
+    }
+    return n ? fmax(most, sqrt(squares / (double)n) * gsl_cdf_tdist_Pinv(0.975, (double)n)) : 0;
 }
 
 double frequency_moved(const struct table *t, int cpu)
 {
-    double squares = 0, most = 0;
-    struct seen s = {.again = calloc(t->n_details + 1, sizeof *s.again)};
-    for (size_t i = 0; s.again && i < t->n_details; i++)
-        take_again(t, &t->details[i], cpu, &s);
-    for (size_t i = 0; i < s.n_again; i++) {
-        const double moved = fabs(s.again[i].after / s.again[i].before - 1);
-        squares += moved * moved;
-        most = fmax(most, moved);
-    }
-    const size_t n = s.n_again;
+    struct seen s = {0};
+    const double moved = take_all_again(t, cpu, &s) ? NAN : moved_by(s.again, s.n_again);
     free(s.again);
-    return n ? fmax(most, sqrt(squares / (double)n) * gsl_cdf_tdist_Pinv(0.975, (double)n)) : 0;
+    return moved;
 }
 
 /* ---- what is written into the table ---- */
@@ -288,9 +304,9 @@ static void frequency_widen(struct table *t, size_t row, const char *column, dou
  * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean). A ratio of
  * frequencies that are so many steps of the clock apart moves with it, in proportion to what is missing to 1.
  */
-static void widen_floating(struct table *t, int cpu)
+static void widen_floating(struct table *t, int cpu, double between)
 {
-    double between = frequency_moved(t, cpu), moved = between * M_SQRT1_2;
+    const double moved = between * M_SQRT1_2;
     char percent[40];
     snprintf(percent, sizeof percent, "%.3g", 100 * between);
     set_setting(t, FREQUENCY_MOVES, cpu, percent);
@@ -310,12 +326,9 @@ static int conclude_cpu(struct table *t, int cpu)
     struct seen s = {0};
     struct frequency_levels levels;
     s.points = calloc(t->n_rows + 1, sizeof *s.points);
-    s.again = calloc(t->n_details + 1, sizeof *s.again);
-    int bad = !s.points || !s.again ? -1 : 0;
+    int bad = !s.points || take_all_again(t, cpu, &s) ? -1 : 0;
     if (!bad) {
         take_rows(t, cpu, &s);
-        for (size_t i = 0; i < t->n_details; i++)
-            take_again(t, &t->details[i], cpu, &s);
         bad = frequency_analyse(s.points, s.n, s.again, s.n_again, &levels);
     }
     if (!bad) {
@@ -326,7 +339,7 @@ static int conclude_cpu(struct table *t, int cpu)
         if (!bad)
             put_verdict(t, cpu, &levels, s.by_ratio);
         if (!bad && levels.verdict == FREQUENCY_FLOATS)
-            widen_floating(t, cpu);
+            widen_floating(t, cpu, moved_by(s.again, s.n_again));
         frequency_levels_free(&levels);
     }
     free(s.points);

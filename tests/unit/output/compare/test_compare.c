@@ -23,8 +23,8 @@
 static void add(struct comparison *c, const char *name, const char *kind, const char *text)
 {
     char why[300], *copy = strdup(text);
-    assert_true(comparison_add(c, name) >= 0);
-    if (comparison_take(c, kind, copy, "f.csv", why, sizeof why))
+    assert_true(compare_add(c, name) >= 0);
+    if (compare_take(c, kind, copy, "f.csv", why, sizeof why))
         fail_msg("%s", why);
     free(copy);
 }
@@ -62,12 +62,12 @@ static void two_values_are_apart_beyond_their_limits(void **state)
 {
     (void)state;
     for (unsigned apart = 0; apart < 2; apart++) {
-        struct comparison *c = comparison_new();
+        struct comparison *c = compare_new();
         struct table t;
         double a = 30, b = 30 + sqrt(2) * 1.96 * (apart ? 1.001 : 0.999);
         add_values(c, "a", &a, 1, 1);
         add_values(c, "b", &b, 1, 1);
-        assert_int_equal(comparison_conclude(c, &t), 0);
+        assert_int_equal(compare_conclude(c, &t), 0);
         assert_int_equal(t.n_rows, 1);
         assert_string_equal(said(&t, 0), apart ? "differs" : "alike");
         assert_string_equal(table_text(&t, 0, "table"), "overhead");
@@ -78,7 +78,7 @@ static void two_values_are_apart_beyond_their_limits(void **state)
         assert_close(table_number(&t, 0, "percent"), 100 * (b - a) / a, 1e-6);
         assert_close(table_number(&t, 0, "detectable"), 2 * 1.96 * sqrt(2), 1e-3);
         table_free(&t);
-        comparison_free(c);
+        compare_free(c);
     }
 }
 
@@ -91,14 +91,14 @@ static void the_least_difference_is_none(void **state)
         const char *verdict;
     } cases[] = {{10, 10.049, "alike"}, {10, 10.051, "differs"}, {100, 100.19, "alike"}, {100, 100.21, "differs"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct comparison *c = comparison_new();
+        struct comparison *c = compare_new();
         struct table t;
         add_values(c, "a", &cases[i].a, 1, 1e-6);
         add_values(c, "b", &cases[i].b, 1, 1e-6);
-        assert_int_equal(comparison_conclude(c, &t), 0);
+        assert_int_equal(compare_conclude(c, &t), 0);
         assert_string_equal(said(&t, 0), cases[i].verdict);
         table_free(&t);
-        comparison_free(c);
+        compare_free(c);
     }
 }
 
@@ -113,7 +113,7 @@ static void pages_seldom_cry_wolf(void **state)
     for (size_t s = 0; s < 3; s++) {
         unsigned alarms = 0, pages = sizes[s] == MOST ? PAGES / 4 : PAGES;
         for (unsigned page = 0; page < pages; page++) {
-            struct comparison *c = comparison_new();
+            struct comparison *c = compare_new();
             struct table t;
             for (size_t m = 0; m < sizes[s]; m++) {
                 double v[CELLS];
@@ -123,11 +123,11 @@ static void pages_seldom_cry_wolf(void **state)
                 snprintf(name, sizeof name, "m%zu", m);
                 add_values(c, name, v, CELLS, 1);
             }
-            assert_int_equal(comparison_conclude(c, &t), 0);
+            assert_int_equal(compare_conclude(c, &t), 0);
             assert_int_equal(t.n_rows, CELLS);
             alarms += count(&t, "differs") > 0;
             table_free(&t);
-            comparison_free(c);
+            compare_free(c);
         }
         print_message("%zu measurements: %u of %u pages\n", sizes[s], alarms, pages);
         assert_true(alarms <= pages * 0.05 + 3 * sqrt(pages * 0.05 * 0.95));
@@ -139,7 +139,7 @@ static void who_is_unlike_the_others(void **state)
 {
     (void)state;
     enum { MACHINES = 40, CELLS = 5 };
-    struct comparison *c = comparison_new();
+    struct comparison *c = compare_new();
     struct table t;
     struct rng r;
     rng_init(&r, 7, 0);
@@ -153,7 +153,7 @@ static void who_is_unlike_the_others(void **state)
         snprintf(name, sizeof name, "m%zu", m);
         add_values(c, name, v, CELLS, 1);
     }
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_int_equal(count(&t, "differs"), 2);
     assert_int_equal((int)table_number(&t, 2, "unlike"), 1);
     assert_int_equal((int)table_number(&t, 4, "unlike"), 7);
@@ -167,14 +167,14 @@ static void who_is_unlike_the_others(void **state)
     assert_non_null(strstr(farthest, "overhead from=128fma to=512fma active_cores=3 down_us: 11"));
     json_decref(list);
     table_free(&t);
-    comparison_free(c);
+    compare_free(c);
 }
 
 /* A spread that is the machines' own is no difference; who is far beyond it is unlike. */
 static void a_spread_of_their_own_is_allowed(void **state)
 {
     (void)state;
-    struct comparison *c = comparison_new();
+    struct comparison *c = compare_new();
     struct table t;
     for (size_t m = 0; m < 100; m++) {
         double v = 100 + 0.05 * (double)m + (m == 50 ? 20 : 0);
@@ -182,18 +182,18 @@ static void a_spread_of_their_own_is_allowed(void **state)
         snprintf(name, sizeof name, "m%zu", m);
         add_values(c, name, &v, 1, 0.05);
     }
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_string_equal(said(&t, 0), "differs");
     assert_int_equal((int)table_number(&t, 0, "unlike"), 1);
     table_free(&t);
-    comparison_free(c);
+    compare_free(c);
 }
 
 /* Half of them are otherwise: two groups, nobody unlike. */
 static void halves_are_groups(void **state)
 {
     (void)state;
-    struct comparison *c = comparison_new();
+    struct comparison *c = compare_new();
     struct table t;
     for (size_t m = 0; m < 10; m++) {
         double v[2] = {100, m % 2 ? 90 : 100};
@@ -201,7 +201,7 @@ static void halves_are_groups(void **state)
         snprintf(name, sizeof name, "m%zu", m);
         add_values(c, name, v, 2, 0.1);
     }
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_string_equal(said(&t, 0), "alike");
     assert_string_equal(said(&t, 1), "differs");
     assert_int_equal((int)table_number(&t, 1, "unlike"), 0);
@@ -211,30 +211,30 @@ static void halves_are_groups(void **state)
         assert_int_equal(json_integer_value(json_object_get(json_array_get(groups, g), "size")), 5);
     json_decref(groups);
     table_free(&t);
-    comparison_free(c);
+    compare_free(c);
 }
 
 /* Wide limits must not bridge what is apart, and are undecided. */
 static void the_imprecise_join_no_group(void **state)
 {
     (void)state;
-    struct comparison *c = comparison_new();
+    struct comparison *c = compare_new();
     struct table t;
     static const double v[] = {100, 100.1, 90, 95};
     for (size_t m = 0; m < 4; m++)
         add_values(c, (const char *const[]){"a", "b", "c", "wide"}[m], &v[m], 1, m == 3 ? 20 : 0.1);
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_int_equal((int)table_number(&t, 0, "groups"), 2);
     assert_int_equal((int)table_number(&t, 0, "unlike"), 1);
     table_free(&t);
-    comparison_free(c);
+    compare_free(c);
 }
 
 /* Texts and counts as they are; the CPU that was measured is chance; what is undecided is not compared. */
 static void counts_and_texts_count(void **state)
 {
     (void)state;
-    struct comparison *c = comparison_new();
+    struct comparison *c = compare_new();
     struct table t;
     static const char a[] =
         "# format: characterize-table/1\n# table: frequency\n# environment: kernel 6.1; microcode 0x1\n"
@@ -246,7 +246,7 @@ static void counts_and_texts_count(void **state)
         "2,7,256fma,1,\"P, \"\"x\"\"\",3.0,2.99,3.01\n";
     add(c, "a", "frequency", a);
     add(c, "b", "frequency", b);
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_int_equal(t.n_rows, 2);
     assert_string_equal(table_text(&t, 0, "column"), "level");
     assert_string_equal(said(&t, 0), "differs");
@@ -257,8 +257,8 @@ static void counts_and_texts_count(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(settings, 0), "key")), "microcode");
     json_decref(settings);
     table_free(&t);
-    comparison_free(c);
-    c = comparison_new();
+    compare_free(c);
+    c = compare_new();
     static const char *const kinds[] = {"none", "frequency", "undecided"};
     for (size_t i = 0; i < 3; i++) {
         char text[300];
@@ -267,12 +267,12 @@ static void counts_and_texts_count(void **state)
                  kinds[i]);
         add(c, kinds[i], "transitions", text);
     }
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_int_equal((int)table_number(&t, 0, "n"), 2);
     assert_string_equal(table_text(&t, 0, "texts"), "none: 1; frequency: 1");
     assert_string_equal(said(&t, 0), "differs");
     table_free(&t);
-    comparison_free(c);
+    compare_free(c);
 }
 
 /* Where the clock floats, limits hold what it moves from one measurement to the next. */
@@ -281,7 +281,7 @@ static void a_floating_clock_makes_no_difference(void **state)
     (void)state;
     static const char *const moves[] = {"", "# frequency_moves_percent: 10\n"};
     for (unsigned k = 0; k < 4; k++) {
-        struct comparison *c = comparison_new();
+        struct comparison *c = compare_new();
         struct table t;
         for (unsigned m = 0; m < 2; m++) {
             char text[400];
@@ -290,10 +290,10 @@ static void a_floating_clock_makes_no_difference(void **state)
                      value + 0.01);
             add(c, m ? "b" : "a", "overhead", text);
         }
-        assert_int_equal(comparison_conclude(c, &t), 0);
+        assert_int_equal(compare_conclude(c, &t), 0);
         assert_string_equal(said(&t, 0), k == 1 ? "alike" : "differs");
         table_free(&t);
-        comparison_free(c);
+        compare_free(c);
     }
 }
 
@@ -317,25 +317,25 @@ static void what_is_no_table_is_refused(void **state)
         {HEAD "from,to,down_us\n", "f.csv:3: there is no column active_cores"},
         {"# format: characterize-table/1\n# table: umask\n", "f.csv:2: holds the table umask, not overhead"},
     };
-    struct comparison *c = comparison_new();
+    struct comparison *c = compare_new();
     double v = 30;
     add_values(c, "a", &v, 1, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char why[300], *copy = strdup(cases[i].text);
-        assert_int_equal(comparison_add(c, "bad"), 1);
-        assert_int_equal(comparison_take(c, "overhead", copy, "f.csv", why, sizeof why), -1);
+        assert_int_equal(compare_add(c, "bad"), 1);
+        assert_int_equal(compare_take(c, "overhead", copy, "f.csv", why, sizeof why), -1);
         assert_string_equal(why, cases[i].why);
-        comparison_drop(c);
-        assert_int_equal(comparison_measurements(c), 1);
+        compare_drop(c);
+        assert_int_equal(compare_measurements(c), 1);
         free(copy);
     }
     add_values(c, "b", &v, 1, 1);
     struct table t;
-    assert_int_equal(comparison_conclude(c, &t), 0);
+    assert_int_equal(compare_conclude(c, &t), 0);
     assert_int_equal(t.n_rows, 1);
     assert_int_equal((int)table_number(&t, 0, "n"), 2);
     table_free(&t);
-    comparison_free(c);
+    compare_free(c);
 }
 
 int main(void)

@@ -94,10 +94,11 @@ static void test_validate(void **state)
     size_t agreeing;
     rig_load("xeon-gold-6130", &model);
     assert_int_equal(deviations(&model, &agreeing), 0);
-    assert_int_equal(agreeing, GOLD_LEVELS * GOLD_GROUPS + 4); /* and the levels of four kinds of kernels */
+    /* and the levels of four kinds of kernels, and the limits that the processor states for each number of cores */
+    assert_int_equal(agreeing, GOLD_LEVELS * GOLD_GROUPS + 4 + GOLD_GROUPS);
     model.turbo[4].ghz[2] -= 0.1;
     assert_int_equal(deviations(&model, &agreeing), 1);
-    assert_int_equal(agreeing, GOLD_LEVELS * GOLD_GROUPS + 3);
+    assert_int_equal(agreeing, GOLD_LEVELS * GOLD_GROUPS + 3 + GOLD_GROUPS);
 }
 
 int main(void)
