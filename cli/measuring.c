@@ -268,6 +268,19 @@ static int collect_read_table(const char *directory, const char *name, struct co
     return status;
 }
 
+bool measuring_holds_tables(const char *directory, const char *form)
+{
+    size_t n;
+    const struct table_kind *const *kinds = tables_all(&n);
+    bool holds = false;
+    for (size_t i = 0; i < n && !holds; i++) {
+        char *path = NULL;
+        holds = asprintf(&path, "%s/%s.%s", directory, kinds[i]->name, form) >= 0 && access(path, F_OK) == 0;
+        free(path);
+    }
+    return holds;
+}
+
 static int collect_read_all(const char *directory, const struct table_kind *const *kinds, size_t n, struct collected *c)
 {
     for (size_t i = 0; i < n; i++) {
@@ -279,6 +292,9 @@ static int collect_read_all(const char *directory, const struct table_kind *cons
         char list[300] = "";
         for (size_t i = 0; i < n; i++)
             text_list_add(list, sizeof(list), ", ", "%s", kinds[i]->name);
+        if (measuring_holds_tables(directory, "json"))
+            return refuse(BAD_USAGE, "--input %s: tables lie in it, not in %s/tables; name the directory above",
+                          directory, directory);
         return refuse(BAD_USAGE,
                       "--input %s: none of these tables is in %s/tables: %s; --all --output DIR measures them",
                       directory, directory, list);

@@ -70,3 +70,7 @@ struct collected {
  */
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
 void collect_free(struct collected *c);
+
+/* Whether tables in this form ("json", "csv") lie in the directory itself, not in its folder tables: someone gave
+ * DIR/tables for DIR. */
+bool measuring_holds_tables(const char *directory, const char *form);

@@ -8,6 +8,7 @@
 
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
+#include "cli/measuring.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/stop.h"
@@ -123,7 +124,9 @@ static int take_directory(struct comparison *c, const char *directory, size_t *l
     }
     if (one >= 0 && taken > 0)
         return DONE;
-    if (one >= 0)
+    if (one >= 0 && measuring_holds_tables(directory, "csv"))
+        complain("%s: tables lie in it, not in %s/tables; name the directory above", directory, directory);
+    else if (one >= 0)
         complain("%s: no tables in %s/tables; --all --output %s --resume measures them", directory, directory,
                  directory);
     compare_drop(c);

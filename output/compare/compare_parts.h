@@ -52,3 +52,11 @@ int compare_group_all(struct comparison *c);
 /* Whether a measurement of this group of the cell is unlike the others: fewer than half as many as are in the largest
  * one. */
 bool compare_is_small(const struct compare_cell *cell, int group);
+/* Whether a value is an outlier, or in such a group. */
+bool compare_is_unlike(const struct compare_cell *cell, const struct compare_value *v);
+
+/* Of a cell whose values are sorted: below which this share of them is. */
+double compare_quantile(const struct compare_cell *cell, double share);
+
+enum compare_modelled { COMPARE_MEASURED, COMPARE_SOME_MODELLED, COMPARE_MODELLED };
+enum compare_modelled compare_modelled(const struct comparison *c);

@@ -54,7 +54,7 @@ static const struct compare_value *compare_value_of(const struct compare_cell *c
     return NULL;
 }
 
-static bool is_unlike(const struct compare_cell *cell, const struct compare_value *v)
+bool compare_is_unlike(const struct compare_cell *cell, const struct compare_value *v)
 {
     return v->outlier || compare_is_small(cell, v->group);
 }
@@ -63,7 +63,7 @@ static size_t count_unlike(const struct compare_cell *cell)
 {
     size_t n = 0;
     for (size_t i = 0; i < cell->n; i++)
-        n += is_unlike(cell, &cell->values[i]);
+        n += compare_is_unlike(cell, &cell->values[i]);
     return n;
 }
 
@@ -104,8 +104,7 @@ static void put_pair(struct table *out, const struct compare_cell *cell)
         table_put_number(out, "percent", 100 * difference / fabs(a->value));
 }
 
-/* The values are sorted. */
-static double compare_quantile(const struct compare_cell *cell, double share)
+double compare_quantile(const struct compare_cell *cell, double share)
 {
     return cell->values[(size_t)lround(share * (double)(cell->n - 1))].value;
 }
@@ -182,7 +181,7 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
             s->cells++;
             if (c->cells[i].n == 1 && !s->alone++)
                 s->first = c->cells[i].key;
-            if (!is_unlike(&c->cells[i], v))
+            if (!compare_is_unlike(&c->cells[i], v))
                 continue;
             s->unlike++;
             if (!s->cell || how_far(&c->cells[i], v) > s->farthest) {
@@ -331,7 +330,7 @@ static json_t *groups_list(const struct comparison *c, bool *failed)
         if (!has_large_groups(cell))
             continue;
         for (size_t k = 0; k < cell->n; k++)
-            if (cell->values[k].group > 0 && !is_unlike(cell, &cell->values[k]))
+            if (cell->values[k].group > 0 && !compare_is_unlike(cell, &cell->values[k]))
                 signatures[cell->values[k].measurement * (n_split + 1) + at] = (char)('0' + cell->values[k].group % 70);
         at++;
     }
@@ -347,6 +346,46 @@ static json_t *groups_list(const struct comparison *c, bool *failed)
     return list;
 }
 
+/* ---- the head ---- */
+
+enum compare_modelled compare_modelled(const struct comparison *c)
+{
+    size_t modelled = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *says = json_string_value(json_object_get(c->list[i].settings, "modelled"));
+        modelled += says && strcmp(says, "yes") == 0;
+    }
+    return modelled == 0 ? COMPARE_MEASURED : modelled < c->n ? COMPARE_SOME_MODELLED : COMPARE_MODELLED;
+}
+
+/* As tables have them: what all say, or how many say something else. */
+static void put_what_all_say(struct table *out, const struct comparison *c, const char *key)
+{
+    char text[TEXT_MAX];
+    size_t n = 0;
+    const char *first = "";
+    for (size_t i = 0; i < c->n; i++) {
+        const char *says = json_string_value(json_object_get(c->list[i].settings, key));
+        if (i == 0)
+            first = says ? says : "";
+        n += strcmp(says ? says : "", first) == 0;
+    }
+    snprintf(text, sizeof text, n < c->n ? "%.500s, and %zu other%s" : "%.500s", first, c->n - n,
+             c->n - n == 1 ? "" : "s");
+    table_set_meta(out, key, text);
+}
+
+static void put_compared(struct table *out, const struct comparison *c)
+{
+    put_what_all_say(out, c, "cpu");
+    put_what_all_say(out, c, "machine");
+    table_set_meta(out, "modelled", compare_modelled(c) == COMPARE_MEASURED ? "no" : "yes");
+    if (compare_modelled(c) == COMPARE_SOME_MODELLED)
+        table_set_setting(out, "modelled_some", "some are modelled, not measured; others are measured");
+    table_set_setting_number(out, "measurements", (double)c->n);
+    table_set_setting(out, "false_alarms", "5 % for all of it, if all were one processor (Bonferroni)");
+}
+
 /* ---- all ---- */
 
 int compare_conclude(struct comparison *c, struct table *out)
@@ -354,8 +393,7 @@ int compare_conclude(struct comparison *c, struct table *out)
     bool failed = compare_group_all(c) != 0;
     size_t only = 0;
     table_init(out, "compare", columns, sizeof columns / sizeof *columns);
-    table_set_setting_number(out, "measurements", (double)c->n);
-    table_set_setting(out, "false_alarms", "5 % for all of it, if all were one processor (Bonferroni)");
+    put_compared(out, c);
     for (size_t i = 0; i < c->n_cells && !failed && !out->failed; i++) {
         if (c->cells[i].n > 1)
             compare_put_row(out, c, &c->cells[i]);

@@ -254,12 +254,43 @@ struct core_group {
     char list[LIST_MAX];
 };
 
-static void find_cores_of(struct findings *f, const struct table *t, const char *kernel)
+/* CPUs that are unlike the others: while running these kernels. */
+struct odd_cores {
+    size_t n, others;
+    double least, most; /* by how many MHz; below 0: slower */
+    char list[LIST_MAX], kernels[LIST_MAX];
+};
+
+struct all_odd {
+    size_t n;
+    struct odd_cores of[GROUPS_MAX];
+};
+
+/* The same CPUs, faster or slower, are said once, whatever they run. */
+static void add_odd(struct all_odd *all, const struct core_group *g, double mhz, size_t others, const char *kernel)
 {
-    struct core_group *groups = calloc(GROUPS_MAX, sizeof *groups);
+    size_t i = 0;
+    while (i < all->n && (strcmp(all->of[i].list, g->list) != 0 || (all->of[i].most > 0) != (mhz > 0)))
+        i++;
+    if (i == GROUPS_MAX)
+        return;
+    struct odd_cores *o = &all->of[i];
+    if (i == all->n) {
+        all->n++;
+        *o = (struct odd_cores){.n = g->n, .others = others, .least = mhz, .most = mhz};
+        memcpy(o->list, g->list, sizeof o->list);
+    }
+    o->others = others < o->others ? others : o->others;
+    o->least = fabs(mhz) < fabs(o->least) ? mhz : o->least;
+    o->most = fabs(mhz) > fabs(o->most) ? mhz : o->most;
+    text_list_add(o->kernels, sizeof o->kernels, ", ", "%s", kernel);
+}
+
+static void add_odd_of(struct all_odd *all, const struct table *t, const char *kernel)
+{
+    struct core_group groups[GROUPS_MAX] = {0};
     size_t most = 0;
-    f->failed = f->failed || !groups;
-    for (size_t row = cores_row_of(t, kernel, 0); groups && row < t->n_rows; row = cores_row_of(t, kernel, row + 1)) {
+    for (size_t row = cores_row_of(t, kernel, 0); row < t->n_rows; row = cores_row_of(t, kernel, row + 1)) {
         double group = table_number(t, row, "group");
         if (!(group >= 1 && group < GROUPS_MAX))
             continue;
@@ -269,21 +300,31 @@ static void find_cores_of(struct findings *f, const struct table *t, const char 
         text_list_add(g->list, sizeof g->list, ", ", "%.0f", table_number(t, row, "cpu"));
         most = g->n > groups[most].n ? (size_t)group : most;
     }
-    for (size_t i = 1; groups && i < GROUPS_MAX; i++) {
-        double apart = groups[i].sum / (double)groups[i].n - groups[most].sum / (double)groups[most].n;
+    for (size_t i = 1; i < GROUPS_MAX; i++)
         if (groups[i].n && i != most)
-            find(f, FINDING_CORE_DIFFERS, t->name, "CPU%s %s: %.0f MHz %s than the %zu most alike, while running %s",
-                 groups[i].n > 1 ? "s" : "", groups[i].list, 1000 * fabs(apart), apart > 0 ? "faster" : "slower",
-                 groups[most].n, kernel);
-    }
-    free(groups);
+            add_odd(all, &groups[i],
+                    1000 * (groups[i].sum / (double)groups[i].n - groups[most].sum / (double)groups[most].n),
+                    groups[most].n, kernel);
 }
 
 static void find_cores(struct findings *f, const struct table *t)
 {
+    struct all_odd *all = calloc(1, sizeof *all);
     size_t row = 0;
-    for (const char *kernel; (kernel = cores_next_kernel(t, &row)) != NULL; row++)
-        find_cores_of(f, t, kernel);
+    f->failed = f->failed || !all;
+    for (const char *kernel; all && (kernel = cores_next_kernel(t, &row)) != NULL; row++)
+        add_odd_of(all, t, kernel);
+    for (size_t i = 0; all && i < all->n; i++) {
+        const struct odd_cores *o = &all->of[i];
+        char by[60];
+        if (lround(o->least) == lround(o->most))
+            snprintf(by, sizeof by, "%.0f", fabs(o->least));
+        else
+            snprintf(by, sizeof by, "%.0f to %.0f", fabs(o->least), fabs(o->most));
+        find(f, FINDING_CORE_DIFFERS, t->name, "CPU%s %s: %s MHz %s than the %zu most alike, while running %s",
+             o->n > 1 ? "s" : "", o->list, by, o->most > 0 ? "faster" : "slower", o->others, o->kernels);
+    }
+    free(all);
 }
 
 /* ---- all ---- */

@@ -34,6 +34,9 @@ if command -v gnuplot >/dev/null; then
 else
     skip "the plot" "gnuplot is not installed"
 fi
+run --compare one two --csv -
+verdict "the head of the table says which processor, and that it is a model" \
+    test "$(grep -c '^# modelled: yes\|^# cpu: Intel Xeon Gold 6130' "$out")" -eq 2
 run --compare one two slow --json -
 verdict "three of them: JSON on standard output" grep -q '"table": "compare"' "$out"
 run --compare one two slow
@@ -53,6 +56,9 @@ run --compare one empty two broken
 verdict "what holds no tables is left out with a line each" \
     test "$status" -eq 0 -a "$(grep -c 'empty: no tables in\|broken/tables/frequency.csv:1: not a table' "$err")" -eq 2
 verdict "... and the rest compared" grep -q 'Of [0-9]* values compared, 0 differ' "$out"
+run --compare one two/tables
+verdict "the folder of the tables for the directory above: a line that says so" \
+    test "$status" -eq 3 -a "$(grep -c "two/tables: tables lie in it.*name the directory above" "$err")" -eq 1
 run --compare one empty
 verdict "fewer than two that hold tables: status 3" test "$status" -eq 3
 finish

@@ -294,8 +294,13 @@ static const char *const cpus[][2] = {
     {"AMD Ryzen 9 7950X 16-Core Processor 19_61H-2", "zen4"},
     {"AMD EPYC 9755 128-Core Processor 1A_02H-1", "zen5"},
     {"AMD Ryzen 9 9900X 12-Core Processor 1A_44H-0", "zen5"},
+    {"Intel(R) Xeon(R) Platinum 8480+ 06_8FH-8", "sapphire-rapids"},
+    {"INTEL(R) XEON(R) PLATINUM 8592+ 06_CFH-2", "emerald-rapids"},
+    {"Intel(R) Xeon(R) 6980P 06_ADH-1", "granite-rapids"},
+    {"12th Gen Intel(R) Core(TM) i7-12700K 06_97H-2", "alder-lake"},
+    {"13th Gen Intel(R) Core(TM) i9-13900K 06_B7H-1", "alder-lake"},
     {"AMD EPYC 7601 32-Core Processor 17_01H-2", NULL},
-    {"Intel(R) Xeon(R) Platinum 8480+ 06_8FH-8", NULL},
+    {"Intel(R) Core(TM) Ultra 7 155H 06_AAH-4", NULL},
 };
 
 static void test_which(void **state)

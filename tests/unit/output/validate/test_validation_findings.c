@@ -160,21 +160,38 @@ static void no_transition_where_levels_are(void **state)
     table_free(&f);
 }
 
+/* Of 16 CPUs number 7 is faster, 3 and 4 are slower. */
+static void add_cores(struct table *t, const char *kernel, double ghz)
+{
+    for (unsigned cpu = 0; cpu < 16; cpu++) {
+        bool slower = cpu == 3 || cpu == 4;
+        table_add_row(t);
+        table_put_number(t, "cpu", cpu);
+        table_put_text(t, "kernel", kernel);
+        table_put_number(t, "group", cpu == 7 ? 1 : slower ? 3 : 2);
+        table_put_number(t, "freq_ghz", 3 + (cpu == 7 ? ghz : slower ? -ghz : 0));
+    }
+}
+
 static void cores_that_are_unlike_the_others(void **state)
 {
     (void)state;
     struct table t;
     begin(&t, &table_cores);
-    for (unsigned cpu = 0; cpu < 16; cpu++) {
-        table_add_row(&t);
-        table_put_number(&t, "cpu", cpu);
-        table_put_text(&t, "kernel", "512fma");
-        table_put_number(&t, "group", cpu == 7 ? 1 : cpu == 3 || cpu == 4 ? 3 : 2);
-        table_put_number(&t, "freq_ghz", cpu == 7 ? 3.1 : cpu == 3 || cpu == 4 ? 2.9 : 3.0);
-    }
+    add_cores(&t, "512fma", 0.1);
     expect(NULL, &t, NULL,
            "core differs: CPU 7: 100 MHz faster than the 13 most alike, while running 512fma\n"
            "core differs: CPUs 3, 4: 100 MHz slower than the 13 most alike, while running 512fma\n");
+    add_cores(&t, "128fma", 0.2);
+    expect(NULL, &t, NULL,
+           "core differs: CPU 7: 100 to 200 MHz faster than the 13 most alike, while running 512fma, 128fma\n"
+           "core differs: CPUs 3, 4: 100 to 200 MHz slower than the 13 most alike, while running 512fma, 128fma\n");
+    add_cores(&t, "256fma", -0.1);
+    expect(NULL, &t, NULL,
+           "core differs: CPU 7: 100 to 200 MHz faster than the 13 most alike, while running 512fma, 128fma\n"
+           "core differs: CPUs 3, 4: 100 to 200 MHz slower than the 13 most alike, while running 512fma, 128fma\n"
+           "core differs: CPU 7: 100 MHz slower than the 13 most alike, while running 256fma\n"
+           "core differs: CPUs 3, 4: 100 MHz faster than the 13 most alike, while running 256fma\n");
     for (size_t row = 0; row < t.n_rows; row++)
         table_set_number(&t, row, "group", 1);
     expect(NULL, &t, NULL, "");
