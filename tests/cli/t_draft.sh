@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# slow: measures all tables of a model three times
+#
 # --draft-sku and what --validate writes for programs.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# slow: measures many times, between settings of registers
+#
 # Model-specific registers and settings of the machine, on files that stand where the kernel has them: in a mount
 # namespace of its own, so that the real ones are neither read nor written. Needs root; skipped where that does not do.
 here=$(dirname "$0")
