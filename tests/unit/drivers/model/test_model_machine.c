@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/power/rated_limits.h"
 #include "tests/support/model_rig.h"
 
 static struct model loaded(const char *name)
@@ -294,6 +295,29 @@ static void registers_tell_ratios_and_voltage(void **state)
     rig_close(&r);
 }
 
+/* A table for each level that the model has; what would be behind the last is left as it was. */
+static void speed_select_has_a_table_for_each_level(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= MODEL_LEVELS_MAX; n++) {
+        struct model m = loaded("xeon-gold-6130");
+        struct rated_limits out = {.base_ghz = {NAN, NAN, NAN, NAN}};
+        struct machine machine;
+        struct machine_error err;
+        m.speed_select = true;
+        m.n_levels = n;
+        assert_int_equal(machine_open_parsed_model(&m, "model:x", &machine, &err), MACHINE_OK);
+        assert_int_equal(machine.ops->speed_select(&machine, &out, &err), MACHINE_OK);
+        for (size_t level = 0; level < RATED_BASES; level++) {
+            bool has = level < n;
+            assert_string_equal(out.tables[level].name, has ? rated_base_name(level) : "");
+            assert_int_equal(out.tables[level].n, has ? m.n_turbo : 0);
+            assert_true(has ? out.base_ghz[level] == m.base_ghz[level] : isnan(out.base_ghz[level]));
+        }
+        machine.ops->close(&machine);
+    }
+}
+
 static void voltage_readings_scatter_by_the_noise(void **state)
 {
     (void)state;
@@ -502,6 +526,7 @@ int main(void)
         cmocka_unit_test(each_umask_bit_counts_its_class),
         cmocka_unit_test(throttle_is_counted_while_a_level_is_pending),
         cmocka_unit_test(registers_tell_ratios_and_voltage),
+        cmocka_unit_test(speed_select_has_a_table_for_each_level),
         cmocka_unit_test(voltage_readings_scatter_by_the_noise),
         cmocka_unit_test(impossible_setups_are_refused),
         cmocka_unit_test(lists_of_cpus),
