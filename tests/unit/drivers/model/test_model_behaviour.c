@@ -367,6 +367,14 @@ static void mixtures_count_their_switches(void **state)
         m.mixtures[i].switches = 5;
     assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 5), 0);
     assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 6), 1);
+    /* a switch that has one of the two kinds alone is none of them */
+    for (size_t i = 0; i < m.n_mixtures; i++)
+        m.mixtures[i].switches = 1;
+    assert_int_equal(mixed_level(&m, "128fma", "256or", 3, 2), 1);
+    assert_int_equal(mixed_level(&m, "128or", "256or", 3, 3), 0);
+    assert_int_equal(mixed_level(&m, "256or", "128or", 3, 3), 0);
+    assert_int_equal(mixed_level(&m, "128fma", "128or", 3, 3), 0);
+    assert_int_equal(mixed_level(&m, "128or", "128fma", 3, 3), 0);
 }
 
 /* G 3.2.1: upper halves in use keep narrow code at a lower level, until VZEROUPPER. */
