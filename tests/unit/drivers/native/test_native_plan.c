@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a native machine makes of a request for a repetition, and which it refuses: on a made state, without a clock. */
+/* What a native machine makes of a request for a repetition, and which it refuses: on a made state, without a
+ * clock; and on which CPUs it looks when it is opened. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,10 +8,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "drivers/native/native.h"
+#include "tests/support/folder.h"
 
 static struct native made; /* large */
 
@@ -234,6 +238,49 @@ static void test_what_it_tells(void **state)
     assert_string_equal(i.core_class, "");
 }
 
+/* ---- which CPUs are looked at ---- */
+
+static unsigned affinities_set; /* stands before that of the C library */
+
+int sched_setaffinity(pid_t task, size_t size, const cpu_set_t *set)
+{
+    affinities_set++;
+    return (int)syscall(SYS_sched_setaffinity, task, size, set);
+}
+
+/* One CPU of each kind: where all cores are alike none but the one it is on, however many there are. */
+static void test_cores_that_are_alike_are_left_alone(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX], list[2][40] = {""};
+    struct cpu_leaves leaves;
+    struct cpu_mask allowed;
+    struct machine_error err;
+    assert_int_equal(cpu_get_affinity(&allowed), 0);
+    int first = 0;
+    while (!cpu_mask_has(&allowed, first))
+        first++;
+    snprintf(list[0], sizeof list[0], "%d", first);
+    snprintf(list[1], sizeof list[1], "%d-%d", first + 1, CPU_LIMIT - 1);
+    if (cpu_mask_count(&allowed) < 2) {
+        print_message("skipped: a single CPU\n");
+        skip();
+    }
+    cpu_read_leaves(&leaves);
+    leaves.power.edx |= 1u << 8; /* an invariant TSC */
+    folder_make(root);
+    for (int kinds = 1; kinds <= 2; kinds++) {
+        affinities_set = 0;
+        if (native_open(&made, "made", root, &leaves, &err) != MACHINE_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(affinities_set, kinds == 1 ? 0 : 2 * kinds); /* there and back */
+        assert_int_equal(made.features & kernel_cpu_features(), kernel_cpu_features());
+        folder_put_line(root, "devices/cpu_atom/cpus", list[0]);
+        folder_put_line(root, "devices/cpu_core/cpus", list[1]);
+    }
+    folder_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +291,7 @@ int main(void)
         cmocka_unit_test_setup(test_lanes_are_forgotten, make_native),
         cmocka_unit_test_setup(test_kernels_that_cannot_run, make_native),
         cmocka_unit_test_setup(test_what_it_tells, make_native),
+        cmocka_unit_test_setup(test_cores_that_are_alike_are_left_alone, make_native),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
