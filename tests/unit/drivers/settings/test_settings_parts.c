@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -411,6 +412,49 @@ static void where_an_irq_is_delivered(void **state)
     folder_remove(root);
 }
 
+/* ---- a cpuset for the others ---- */
+
+#define SHIELD "fs/cgroup/cpuset/characterize-others"
+
+/* Without memory no task can be moved to it: that is told, whatever went wrong before. */
+static void a_cpuset_without_memory(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX];
+    folder_make(root);
+    const struct settings_roots r = {.sys = root, .dev = root, .proc = root};
+    const struct change c = change_of(CHANGE_SHIELD, "/sys/" SHIELD, "-", "0-2");
+    folder_put_line(root, "fs/cgroup/cpuset/cpuset.mems", "");
+    folder_put(root, SHIELD "/cpuset.mems", "");
+    assert_int_equal(settings_isolate_make(&r, &c), EIO);
+    folder_remove(root);
+}
+
+/* Tasks that are born as fast as others leave are moved 50 times, then the folder stays. */
+static void tasks_that_do_not_end(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX], path[200];
+    struct inotify_event e;
+    unsigned moved = 0;
+    folder_make(root);
+    const struct settings_roots r = {.sys = root, .dev = root, .proc = root};
+    const struct change c = change_of(CHANGE_SHIELD, "/sys/" SHIELD, "-", "0-2");
+    folder_put(root, "fs/cgroup/cpuset/tasks", "");
+    folder_put_line(root, SHIELD "/tasks", "4711");
+    snprintf(path, sizeof path, "%s/fs/cgroup/cpuset/tasks", root);
+    int seen = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_true(seen >= 0);
+    assert_true(inotify_add_watch(seen, path, IN_MODIFY | IN_CLOSE_WRITE) >= 0); /* equal ones in a row would be one */
+    assert_int_equal(settings_isolate_undo(&r, &c), ENOTEMPTY);
+    while (read(seen, &e, sizeof e) == sizeof e)
+        moved += (e.mask & IN_CLOSE_WRITE) != 0;
+    close(seen);
+    assert_int_equal(moved, 50);
+    assert_string_equal(folder_get(root, "fs/cgroup/cpuset/tasks"), "4711");
+    folder_remove(root);
+}
+
 /* ---- files ---- */
 
 /* A device is opened below /dev alone; links, and what has a second name, nowhere. */
@@ -529,6 +573,8 @@ int main(void)
         cmocka_unit_test(values_that_are_the_same),
         cmocka_unit_test(names_of_changes),
         cmocka_unit_test(where_an_irq_is_delivered),
+        cmocka_unit_test(a_cpuset_without_memory),
+        cmocka_unit_test(tasks_that_do_not_end),
         cmocka_unit_test(files_that_are_opened),
         cmocka_unit_test(numbers_in_names),
         cmocka_unit_test(what_was_left_in_words),
