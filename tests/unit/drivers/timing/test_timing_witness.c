@@ -168,6 +168,9 @@ static void test_the_cost_makes_readings_tell_the_frequency(void **state)
             assert_close(cost.ticks[1], (COST + CHAIN_LONGEST_ADDS * add[a]) / RATE,
                          4 * steps[s] * 0.41 / sqrt(120) + 0.5);
             assert_close(cost.wander, 0.002 * RATE * cost.ticks[0], 1e-9);
+            /* three windows of 32 readings are enough, and a reading fewer is not */
+            assert_int_equal(witness_cost(p, 96, &coarse, steps[s], RATE, 0.0005, &cost), 0);
+            assert_int_equal(witness_cost(p, 95, &coarse, steps[s], RATE, 0.0005, &cost), -1);
             assert_int_equal(witness_cost(p, 64, &coarse, steps[s], RATE, 0.0005, &cost), -1);
             assert_int_equal(witness_cost(p, PROBES, &coarse, steps[s], NAN, 0.0005, &cost), -1);
         }
