@@ -16,6 +16,7 @@
 
 #include "util/command.h"
 #include "probes/other_programs.h"
+#include "probes/second_opinion.h"
 #include "tables/self_test/self_test.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/folder.h"
@@ -315,6 +316,42 @@ static void test_agreement(void **state)
     self_test_free(&r);
 }
 
+/* Registers count where both could read them: a value of rdmsr's own, what it prints instead, and that it fails. */
+static void test_registers_are_asked_for_twice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *why;
+        bool both;
+    } cases[] = {{"echo 0x150000001500", "", true},
+                 {"echo none", "cannot parse the output of rdmsr: none", false},
+                 {"echo rdmsr: no such CPU >&2; exit 4", "rdmsr ended with status 4: rdmsr: no such CPU", false}};
+    struct model model;
+    char before[4000];
+    const char *path = getenv("PATH");
+    assert_non_null(path);
+    snprintf(before, sizeof before, "%s", path);
+    rig_load("xeon-gold-6130", &model);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct second_opinion o[OPINIONS];
+        struct machine machine;
+        struct machine_error err;
+        program("rdmsr", cases[i].script);
+        assert_int_equal(setenv("PATH", folder, 1), 0); /* no other program is installed */
+        assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
+        second_opinions_ask(&machine, 0, o);
+        machine.ops->close(&machine);
+        assert_int_equal(setenv("PATH", before, 1), 0);
+        assert_string_equal(o[OPINION_PERF].why, "not installed");
+        assert_string_equal(o[OPINION_RDMSR].why, cases[i].why);
+        assert_int_equal(o[OPINION_RDMSR].registers[0].reg, 0xce);
+        assert_int_equal(o[OPINION_RDMSR].registers[0].ours, 0x1500);
+        assert_int_equal(o[OPINION_RDMSR].registers[0].both, cases[i].both);
+        if (cases[i].both)
+            assert_int_equal(o[OPINION_RDMSR].registers[0].theirs, 0x150000001500);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_rdmsr),
         cmocka_unit_test(test_limits_of_what_is_believed),
         cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_registers_are_asked_for_twice),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
