@@ -369,6 +369,34 @@ static void test_steady_mean(void **state)
     trace_free(&t);
 }
 
+/* Without frequencies, or without samples, there is none to compare: nothing is wrong with that. */
+static void test_steady_ratio(void **state)
+{
+    (void)state;
+    static const double one[1] = {2.8};
+    struct steady_value v;
+    struct trace t = make_trace(one, 1);
+    for (size_t i = 0; i < t.n; i++) {
+        t.time_us[i] = (double)i - 20;
+        t.channel[TRACE_FREQ][i] = i > 30 ? 2.1F : 2.8F;
+    }
+    assert_int_equal(steady_ratio(&t, 11, &v), 0);
+    assert_int_equal(v.runs, 1);
+    assert_true(fabs(v.mean.value - 0.75) < 1e-6);
+    trace_free(&t);
+    for (int channel = 0; channel < 2; channel++) {
+        trace_init(&t);
+        assert_int_equal(trace_add_run(&t), 0);
+        assert_int_equal(trace_add_channel(&t, channel ? TRACE_FREQ : TRACE_IPC), 0);
+        if (!channel)
+            assert_int_equal(trace_append(&t, 0, 1), 0);
+        assert_int_equal(steady_ratio(&t, 11, &v), 0);
+        assert_int_equal(v.runs, 0);
+        assert_true(isnan(v.mean.value));
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_what_is_not_steady_has_no_steps),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_steady_mean),
+        cmocka_unit_test(test_steady_ratio),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
