@@ -54,7 +54,8 @@ static struct {
     struct machine_ops ops;
     double period_us, size; /* of a wave: the frequency moves up and down by this part */
     double step;            /* the frequency changes by this part ... */
-    uint64_t step_from;     /* ... from this repetition on */
+    uint64_t step_from;     /* ... from this repetition on, */
+    bool until_switch;      /* ... and only until the switch */
     double elapsed_us;
     double tsc_hz;
 } floating;
@@ -70,7 +71,8 @@ static int floating_run(struct machine *m, const struct run_request *r, struct r
     for (size_t i = 1; i < out->n; i++) {
         uint64_t *word = &out->words[i * out->stride];
         double now = (double)*word, us = floating.elapsed_us + (now - (double)out->words[0]) / floating.tsc_hz * 1e6;
-        double faster = 1 + (r->repetition >= floating.step_from ? floating.step : 0);
+        bool steps = r->repetition >= floating.step_from && !(floating.until_switch && i > out->zero_reading);
+        double faster = 1 + (steps ? floating.step : 0);
         if (floating.period_us > 0)
             faster *= 1 + floating.size * sin(2 * M_PI * us / floating.period_us);
         stretched += (now - before) / faster;
@@ -150,6 +152,21 @@ static void a_frequency_that_moves_once_is_noticed(void **state)
     floating.step_from = 75;
     measure_floating(options("128fma", "512fma", 100), &t);
     expect_moves(&t);
+    table_free(&t);
+}
+
+/* The same before the switch alone: what comes after it is as it was. */
+static void a_frequency_that_moves_before_the_switch_is_noticed(void **state)
+{
+    (void)state;
+    struct table t;
+    memset(&floating, 0, sizeof floating);
+    floating.step = -0.03;
+    floating.step_from = 75;
+    floating.until_switch = true;
+    measure_floating(options("128fma", "512fma", 100), &t);
+    expect_moves(&t);
+    assert_true(missing_says(&t, "before the switch it is 2.7"));
     table_free(&t);
 }
 
@@ -411,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frequencies_that_move_have_no_costs),
         cmocka_unit_test(a_frequency_that_moves_once_is_noticed),
+        cmocka_unit_test(a_frequency_that_moves_before_the_switch_is_noticed),
         cmocka_unit_test(small_movements_are_within_the_limits),
         cmocka_unit_test(costs_that_grow_by_much_are_not_told),
         cmocka_unit_test(a_gain_is_not_told_as_a_cost),

@@ -129,6 +129,30 @@ static void noise_is_that_of_neighbours_or_of_the_clock(void **state)
     assert_close(noise_of_samples(2, "200"), 0.1 / sqrt(6) * 2.4 / 0.4, 1e-6);
 }
 
+/* ---- samples ---- */
+
+/* Of one whose frequency alone, or whose rate alone, was not measured nothing counts. */
+static void what_was_half_measured_is_left_out(void **state)
+{
+    (void)state;
+    struct relaxation_window w;
+    struct trace t;
+    begin_trace(&t);
+    for (unsigned i = 0; i <= 5; i++)
+        add_reading(&t, 0, 2 * i, 2.4);
+    t.channel[TRACE_FREQ][2] = NAN;
+    t.channel[TRACE_IPC][4] = NAN;
+    assert_int_equal(relaxation_window_open(&w, &t, sights_span(&t, 0), 0, 10), 0);
+    trace_free(&t);
+    assert_int_equal(w.n, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(w.begin[i], 4 * (double)i, 1e-9);
+        assert_close(w.freq[i], 2.4, 1e-6);
+        assert_close(w.rate[i], 4.8, 1e-6);
+    }
+    relaxation_window_close(&w);
+}
+
 /* ---- where a known ramp begins ---- */
 
 enum { SAMPLES = 200 };
@@ -224,6 +248,7 @@ int main(void)
         cmocka_unit_test(the_fast_level_is_that_of_two_repetitions),
         cmocka_unit_test(levels_of_early_and_late_rises),
         cmocka_unit_test(noise_is_that_of_neighbours_or_of_the_clock),
+        cmocka_unit_test(what_was_half_measured_is_left_out),
         cmocka_unit_test(a_known_ramp_is_found_where_it_begins),
         cmocka_unit_test(wild_samples_hardly_move_a_ramp),
         cmocka_unit_test(as_much_of_a_ramp_tells_as_noise_requires),

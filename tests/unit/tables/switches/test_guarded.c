@@ -182,6 +182,47 @@ static void what_was_looked_at_for_seconds_is_recorded_again(void **state)
     spy.clock_jumps = false;
 }
 
+static int stop_at_once(void *data, unsigned done, unsigned wanted)
+{
+    (void)data;
+    (void)done;
+    (void)wanted;
+    return 1;
+}
+
+/* How a recording ends that would be stopped when it begins. */
+static int begin_recording(double observe_us, double period_us, struct machine_error *err)
+{
+    struct model m;
+    struct machine machine;
+    struct transition_setup s;
+    struct switches_seen seen;
+    struct payload a = rig_payload("128fma"), b = rig_payload("512fma");
+    const struct guard g = {.machine = &machine, .observe_given = true, .progress = stop_at_once};
+    rig_load("xeon-gold-6130", &m);
+    transition_defaults(&s, &a, &b);
+    s.no_volts = true;
+    s.observe_us = observe_us;
+    s.period_us = period_us;
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, err), MACHINE_OK);
+    int status = guarded_switch(&g, &s, &seen, err);
+    machine.ops->close(&machine);
+    return status;
+}
+
+/* At the switch 5 us are still fine enough, which the message says, too. */
+static void long_recordings_need_short_periods(void **state)
+{
+    (void)state;
+    struct machine_error err;
+    assert_int_equal(begin_recording(500e3, 5.1, &err), MACHINE_BAD_INPUT);
+    assert_non_null(strstr(err.text, "at most 5 us"));
+    assert_int_equal(begin_recording(500e3, 5, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "interrupted");
+    assert_int_equal(begin_recording(150, 5.1, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "interrupted");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +232,7 @@ int main(void)
         cmocka_unit_test(kernels_are_seen_again_in_other_repetitions),
         cmocka_unit_test(a_dirty_kernel_comes_before_both),
         cmocka_unit_test(what_was_looked_at_for_seconds_is_recorded_again),
+        cmocka_unit_test(long_recordings_need_short_periods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,11 +235,11 @@ static void throttle_once(struct model *m, double ratio, double us)
 }
 
 /* The table of the switch from 128fma to 512or on all cores. */
-static void measure_512or(const struct model *m, unsigned seed, struct table *t)
+static void measure_512or(const struct model *m, unsigned runs, unsigned seed, struct table *t)
 {
     struct tables_options o;
     tables_options_default(&o);
-    o.runs = 20;
+    o.runs = runs;
     o.seed = seed;
     o.kernels[o.n_kernels++] = rig_payload("128fma");
     o.kernels[o.n_kernels++] = rig_payload("512or");
@@ -278,7 +278,7 @@ static void throttling_that_begins_in_cold_code(void **state)
         struct table t;
         double ratio, us;
         draw_cold(&m, &r, &ratio, &us);
-        measure_512or(&m, k, &t);
+        measure_512or(&m, 20, k, &t);
         for (size_t row = 0; row < t.n_rows; row++) {
             if (!of_512or(&t, row))
                 continue;
@@ -319,7 +319,7 @@ static void chains_that_are_throttled_are_in_the_limits(void **state)
         m.no_counters = true;
         m.counts_licenses = m.counts_throttle = false;
         m.halt_us = m.halt_sigma_us = 0;
-        measure_512or(&m, k, &t);
+        measure_512or(&m, 20, k, &t);
         for (size_t row = 0; row < t.n_rows; row++) {
             if (!of_512or(&t, row) || table_number(&t, row, "phase") != 1)
                 continue;
@@ -337,6 +337,27 @@ static void chains_that_are_throttled_are_in_the_limits(void **state)
     print_message("of %u ratios %u told, %u of them off by 5 %%, %u denied\n", trials, told, apart, denied);
     assert_true(apart >= trials / 5);
     assert_true(denied * 20 <= trials);
+}
+
+/* Two repetitions that differ by so much that the limits reach down to 0 do not show that there is any. */
+static void what_may_take_no_time_is_not_told(void **state)
+{
+    (void)state;
+    unsigned told = 0, not_told = 0;
+    struct model m;
+    struct table t;
+    throttle_once(&m, 0.25, 12);
+    m.throttle_sigma_us = 4;
+    measure_512or(&m, 2, 0, &t);
+    for (size_t row = 0; row < t.n_rows; row++) {
+        if (strncmp(table_text(&t, row, "to"), "512or", 5) != 0 || is_part(&t, row, "reach"))
+            continue;
+        told += table_number(&t, row, "phase") > 0;
+        not_told += table_number(&t, row, "phase") == 0;
+        assert_false(table_number(&t, row, "duration_us_lo") <= 0);
+    }
+    assert_true(told > 0 && not_told > 0);
+    table_free(&t);
 }
 
 static void nothing_where_there_is_nothing(void **state)
@@ -536,6 +557,7 @@ int main(void)
         cmocka_unit_test(chains_that_are_throttled_are_in_the_limits),
         cmocka_unit_test(every_shipped_model),
         cmocka_unit_test(other_reaches),
+        cmocka_unit_test(what_may_take_no_time_is_not_told),
         cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(unlike_pairs_are_not_mixed),
         cmocka_unit_test(alike_numbers_of_cores_are_told_together),
