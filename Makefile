@@ -375,7 +375,9 @@ static: $(MANUALS)
 	set -e; for file in $(DOCS) $(DATA); do install -D -m 644 "$$file" '$(BUILD)/static/$(STATIC_NAME)'/"$$file"; done
 	install -D -m 644 -t '$(BUILD)/static/$(STATIC_NAME)/completions' scripts/completions/*
 	install -d '$(BUILD)/static/$(STATIC_NAME)/man'
-	sed 's/@VERSION@/$(VERSION)/' man/characterize.1 >'$(BUILD)/static/$(STATIC_NAME)/man/characterize.1'
+	set -e; for page in $(COMMANDS); do \
+	    sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(BUILD)/static/$(STATIC_NAME)/man'/$$page; done
+	install -m 755 fleet/characterize-fleet '$(BUILD)/static/$(STATIC_NAME)'
 	$(if $(MANUALS),cp $(MANUALS) '$(BUILD)/static/$(STATIC_NAME)/man',@echo 'not in the archive: $(NO_MANUALS)')
 	strip -o '$(BUILD)/static/$(STATIC_NAME)/characterize' '$(BUILD)/static/characterize'
 	tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime='@$(SOURCE_DATE_EPOCH)' -C '$(BUILD)/static' \

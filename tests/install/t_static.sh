@@ -25,6 +25,9 @@ check "... and what the README links to" "$tmp/out" [ ! -s "$tmp/out" ]
 "$bare/characterize" --version >"$tmp/out" 2>&1
 check "it starts where it was unpacked" "$tmp/out" [ "$(cat "$tmp/out")" = "characterize $(cat "$root/VERSION")" ]
 
+"$bare/characterize-fleet" --version >"$tmp/out" 2>&1
+check "so does characterize-fleet" "$tmp/out" [ "$?" -eq 0 ]
+
 # inside ROOT MOUNTS COMMAND...: in a root of its own; MOUNTS: yes, with this machine's /proc and /sys, or no
 # shellcheck disable=SC2016 # expanded in there
 inside() {

@@ -472,11 +472,31 @@ static void energies(void **state)
     golden_expect(&g, "self-test", "made-energy", true);
 }
 
+/* Also a list that is full: what stands behind it is none of its stretches. */
+static void a_full_list_is_freed(void **state)
+{
+    (void)state;
+    struct self_test_readings *r = malloc(sizeof *r);
+    assert_non_null(r);
+    memset(r, 0xff, sizeof *r);
+    memset(r->stretch, 0, sizeof r->stretch);
+    r->n_stretches = SELF_TEST_STRETCHES_MAX;
+    assert_non_null(self_test_append(&r->stretch[SELF_TEST_STRETCHES_MAX - 1], 4, 2));
+    self_test_free(r);
+    assert_int_equal(r->n_stretches, 0);
+    free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_of_the_chain), cmocka_unit_test(license_levels), cmocka_unit_test(throttling),
-        cmocka_unit_test(raw_event),           cmocka_unit_test(voltages),       cmocka_unit_test(energies),
+        cmocka_unit_test(counts_of_the_chain),
+        cmocka_unit_test(license_levels),
+        cmocka_unit_test(throttling),
+        cmocka_unit_test(raw_event),
+        cmocka_unit_test(a_full_list_is_freed),
+        cmocka_unit_test(voltages),
+        cmocka_unit_test(energies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
