@@ -164,6 +164,7 @@ static uint32_t missing_counters(void)
 static int run(struct characterize_run *r)
 {
     uint64_t *readings = buffer + (size_t)CHARACTERIZE_PROBE_ROOM * fake_helper.setup.stride;
+    uint32_t room = fake_helper.readings > 0 ? fake_helper.readings : fake_helper.setup.readings;
     fake_helper.run = *r;
     if (fake_helper.runs++ == 0)
         fake_helper.first_run = *r;
@@ -175,7 +176,7 @@ static int run(struct characterize_run *r)
         uint64_t ticks = r->segment[s].ticks;
         /* a period is rounded to ticks, so that a segment may be a few of them short of so many */
         uint64_t period = fake_helper.setup.period, n = r->segment[s].sampled ? (ticks + period / 2) / period : 0;
-        for (uint64_t k = 0; k < n && r->n < fake_helper.setup.readings; k++, r->n++) {
+        for (uint64_t k = 0; k < n && r->n < room; k++, r->n++) {
             uint64_t *out = readings + r->n * fake_helper.setup.stride;
             if (fake_helper.licenses)
                 write_licenses(out, r->n, (k + 1) * BLOCKS, &r->segment[s]);

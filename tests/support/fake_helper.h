@@ -24,6 +24,7 @@ struct fake_helper {
     unsigned nmis_in_first; /* repetitions with an NMI in them, before those without */
     uint64_t masked_ticks;  /* how long interrupts are masked in the next repetition */
     unsigned cut;
+    unsigned readings; /* of a repetition at most; 0: as many as there is room for */
     /* A core with licenses, where the readings are as far apart as was asked for and raw events count what those of a
      * Skylake-SP do: at which level it runs scalar code, 256 and 512 bits. */
     int licenses;

@@ -134,6 +134,27 @@ static void test_a_name_is_that_machine_or_none(void **state)
     assert_false(made.registers);
 }
 
+/* What works here is said to the end; where timing does not, nothing does here. */
+static void test_what_works_instead_of_one_that_does_not(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"helper", "auto"}, *const work[] = {
+                                                               "; --machine timing or model:NAME work",
+                                                               "--machine timing or model:NAME work elsewhere"};
+    for (size_t i = 0; i < 2; i++) {
+        struct machine_choice c[4];
+        struct machine m;
+        struct machine_error err;
+        size_t n = choices(c);
+        for (size_t k = 0; i == 1 && k < n; k++)
+            c[k].usable = false;
+        assert_int_equal(open_from_choices(names[i], c, n, &made_openers, &m, NULL, 0, &err), MACHINE_CANNOT);
+        size_t length = strlen(err.remedy), end = strlen(work[i]);
+        if (length < end || strcmp(err.remedy + length - end, work[i]) != 0)
+            fail_msg("%s: %s", names[i], err.remedy);
+    }
+}
+
 static void test_counters_that_get_no_registers_are_closed(void **state)
 {
     (void)state;
@@ -329,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_auto_goes_on_to_the_next),
         cmocka_unit_test(test_a_name_is_that_machine_or_none),
+        cmocka_unit_test(test_what_works_instead_of_one_that_does_not),
         cmocka_unit_test(test_counters_that_get_no_registers_are_closed),
         cmocka_unit_test(test_counters_and_voltage),
         cmocka_unit_test(test_nothing_comes_between_a_repetition_and_the_reading),

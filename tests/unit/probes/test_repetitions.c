@@ -48,7 +48,7 @@ static int note_done(void *data, unsigned done, unsigned wanted)
 }
 
 /* 30 us of two kernels are sampled, 2 us apart; the third segment is another experiment's. */
-static void measure(unsigned attempts, bool shifted, struct repetitions *out)
+static void measure(unsigned attempts, bool shifted, double fine_us, struct repetitions *out)
 {
     struct model m;
     struct machine machine;
@@ -63,6 +63,7 @@ static void measure(unsigned attempts, bool shifted, struct repetitions *out)
                                           .attempts = attempts,
                                           .shifted = shifted,
                                           .from_us = -5,
+                                          .fine_us = fine_us,
                                           .progress = note_done,
                                           .data = &spy};
     rig_load("xeon-gold-6130", &m);
@@ -89,7 +90,7 @@ static void disturbed_repetitions_are_made_up_for(void **state)
     static const unsigned done[] = {1, 1, 2, 3};
     for (int shifted = 0; shifted < 2; shifted++) {
         struct repetitions r;
-        measure(5, shifted, &r);
+        measure(5, shifted, 0, &r);
         assert_int_equal(spy.room, 16 + 64); /* a tenth more than 15 samples, and some for the ends */
         assert_int_equal(spy.runs, 4);
         assert_int_equal(spy.told, 4);
@@ -107,17 +108,34 @@ static void disturbed_repetitions_are_made_up_for(void **state)
     }
     /* no more than there are attempts */
     struct repetitions r;
-    measure(3, false, &r);
+    measure(3, false, 0, &r);
     assert_int_equal(spy.runs, 3);
     assert_int_equal(spy.done[2], 2);
     repetitions_free(&r);
+}
+
+/* Of the 20 us behind time 0 those count whose samples grow: none, where it would be at the end or later. */
+static void there_is_room_for_samples_that_grow(void **state)
+{
+    (void)state;
+    static const struct {
+        double fine_us, grown_us;
+    } cases[] = {{0, 0}, {15, 5}, {20, 0}, {1000, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct repetitions r;
+        double grown_us = cases[i].grown_us;
+        measure(5, false, cases[i].fine_us, &r);
+        assert_int_equal(spy.room, repetitions_room(30 - grown_us, 2) +
+                                       (grown_us > 0 ? (size_t)(1.1 * repetitions_grown(2, grown_us)) : 0));
+        repetitions_free(&r);
+    }
 }
 
 static void what_is_dropped_is_gone_and_counted(void **state)
 {
     (void)state;
     struct repetitions r;
-    measure(5, false, &r);
+    measure(5, false, 0, &r);
     size_t n = r.trace.n, of_two = 0;
     double after_us = NAN;
     for (size_t i = 0; i < n; i++) {
@@ -191,9 +209,8 @@ static void steps_of_the_clock_are_noted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disturbed_repetitions_are_made_up_for),
-        cmocka_unit_test(what_is_dropped_is_gone_and_counted),
-        cmocka_unit_test(room_phases_and_run_in),
+        cmocka_unit_test(disturbed_repetitions_are_made_up_for), cmocka_unit_test(there_is_room_for_samples_that_grow),
+        cmocka_unit_test(what_is_dropped_is_gone_and_counted),   cmocka_unit_test(room_phases_and_run_in),
         cmocka_unit_test(steps_of_the_clock_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,29 @@ static void bouts_are_left_out(void **state)
     }
 }
 
+/* A quarter of what the thread takes is far enough from its rate to be none of it. */
+static void what_is_just_not_the_thread_stays(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct runs r;
+    struct neighbour n;
+    make(&t, &r, 4, false, 0);
+    for (size_t i = 0; i < t.n; i++) { /* all of it exact */
+        float *ipc = &t.channel[TRACE_IPC][i];
+        *ipc = *ipc > 1.9f ? 2 : *ipc > 1.5f ? 1.25f : 1;
+    }
+    assert_int_equal(neighbour_find(&r, 0, &n), 0);
+    assert_close(n.factor, 0.5, 0);
+    assert_non_null(n.ipc);
+    for (size_t i = 0; i < t.n; i++)
+        if (t.channel[TRACE_IPC][i] == 1.25f && isnan(n.ipc[i]))
+            fail_msg("sample %g us of repetition %u", t.time_us[i], t.run[i]);
+    neighbour_free(&n);
+    runs_free(&r);
+    trace_free(&t);
+}
+
 /* Instructions per time that differ from one sample to the next by 2 %, or by 0.4 %. */
 static void noise_hides_a_neighbour(void **state)
 {
@@ -146,6 +169,39 @@ static void repetitions_that_share_throughout(void **state)
         runs_free(&r);
         trace_free(&t);
     }
+}
+
+/* What the steps of a clock do is known from the periods of the trace alone, half of which are of 1 us and half of
+ * 3 us; a sample before it, as of what it was cut from, is none of it. */
+static void periods_are_those_of_the_trace(void **state)
+{
+    (void)state;
+    enum { CUT = 2 };
+    static bool marked[RUNS * (SAMPLES + 1)];
+    struct trace t, cut;
+    struct runs r;
+    double doubt;
+    make(&t, &r, 0, true, 0);
+    assert_int_equal(trace_set(&t, "frequency", "instantaneous") | trace_set(&t, "clock_step_ns", "100"), 0);
+    bool longer = false;
+    for (size_t i = 1; i < t.n; i++)
+        if (t.run[i] == t.run[i - 1]) {
+            t.time_us[i] = t.time_us[i - 1] + (longer ? 3 : 1);
+            longer = i >= CUT && !longer;
+        }
+    cut = t;
+    cut.n -= CUT;
+    cut.run += CUT;
+    cut.time_us += CUT;
+    for (int c = 0; c < TRACE_CHANNELS; c++)
+        cut.channel[c] = t.channel[c] ? t.channel[c] + CUT : NULL;
+    assert_int_equal(neighbour_mark(&cut, marked, &doubt), 0);
+    assert_close(doubt, 0.03 * (1 / 0.9 - 1), 1e-6);
+    for (size_t i = 0; i < cut.n; i++)
+        if (marked[i] != (cut.channel[TRACE_FREQ][i] < 2.8f))
+            fail_msg("sample %zu of repetition %u", i, cut.run[i]);
+    runs_free(&r);
+    trace_free(&t);
 }
 
 static void expect_words(const struct neighbour *n, const char *words)
@@ -197,8 +253,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bouts_are_left_out),
+        cmocka_unit_test(what_is_just_not_the_thread_stays),
         cmocka_unit_test(noise_hides_a_neighbour),
         cmocka_unit_test(repetitions_that_share_throughout),
+        cmocka_unit_test(periods_are_those_of_the_trace),
         cmocka_unit_test(what_a_neighbour_did_in_words),
         cmocka_unit_test(throttling_that_a_neighbour_explains),
     };

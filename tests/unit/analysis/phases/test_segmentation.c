@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/segments/segmentation.h"
+#include "analysis/phases/findings.h"
 #include "tests/support/close_to.h"
 
 enum { PIECES = 4, RUNS = 2 };
@@ -130,12 +130,33 @@ static void the_least_that_is_a_change(void **state)
     }
 }
 
+/* At one frequency, another IPC is that of other code: one piece, one phase. The room for a phase behind all pieces
+ * stays empty: what lies farther behind is nothing to move. */
+static void other_code_is_no_phase(void **state)
+{
+    (void)state;
+    static const struct phase none;
+    struct segmentation o = halted(), one;
+    struct phases p = {0};
+    assert_int_equal(segmentation_copy(&o, &one), 0);
+    assert_int_equal(kinds_find(&one, &p), 0);
+    assert_int_equal(one.n_pieces, PIECES - 1);
+    assert_int_equal(p.n_phases, PIECES - 1);
+    for (size_t i = 0; i < p.n_phases; i++)
+        assert_int_equal(p.phases[i].kind, i == 1 ? PHASE_HALT : PHASE_STEADY);
+    assert_true(isnan(p.phases[2].ipc) && isnan(p.phases[2].ipc_ratio)); /* two codes have no one IPC */
+    assert_memory_equal(&p.phases[PIECES], &none, sizeof none);
+    segmentation_free(&one);
+    phases_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_edges_and_pieces),
         cmocka_unit_test(steps_and_what_they_change),
         cmocka_unit_test(the_least_that_is_a_change),
+        cmocka_unit_test(other_code_is_no_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

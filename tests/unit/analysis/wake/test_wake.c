@@ -172,6 +172,22 @@ static void outliers_do_not_blind(void **state)
     assert_true(s.detectable_ratio < 1.11);
 }
 
+/* More steps of 2 % apart than levels are tried: the levels are tried farther apart. */
+static void stages_may_be_far_apart(void **state)
+{
+    (void)state;
+    struct wake_point p[90];
+    struct wake_stages s;
+    char why[200];
+    for (size_t i = 0; i < 90; i++)
+        p[i] = (struct wake_point){(double)(i + 1), i < 45 ? 0.01 : 1000};
+    assert_int_equal(wake_find(p, 90, &s, why, sizeof why), 0);
+    assert_int_equal(s.n, 2);
+    assert_close(s.stage[0].first_us.value, 0.01, 1e-9);
+    assert_close(s.stage[1].first_us.value, 1000, 1e-6);
+    assert_int_equal(s.discarded, 0);
+}
+
 /* The level of the beginning comes back: three stages. */
 static void a_level_may_come_back(void **state)
 {
@@ -317,10 +333,15 @@ static void stages_stay_as_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models_are_found), cmocka_unit_test(gradual_changes_are_told),
-        cmocka_unit_test(too_few_are_refused),     cmocka_unit_test(outliers_do_not_blind),
-        cmocka_unit_test(a_level_may_come_back),   cmocka_unit_test(drift_is_no_stage),
-        cmocka_unit_test(scatter_is_told),         cmocka_unit_test(steps_of_the_clock_are_no_stages),
+        cmocka_unit_test(random_models_are_found),
+        cmocka_unit_test(gradual_changes_are_told),
+        cmocka_unit_test(too_few_are_refused),
+        cmocka_unit_test(outliers_do_not_blind),
+        cmocka_unit_test(stages_may_be_far_apart),
+        cmocka_unit_test(a_level_may_come_back),
+        cmocka_unit_test(drift_is_no_stage),
+        cmocka_unit_test(scatter_is_told),
+        cmocka_unit_test(steps_of_the_clock_are_no_stages),
         cmocka_unit_test(stages_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

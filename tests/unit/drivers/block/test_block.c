@@ -140,6 +140,11 @@ static void test_instruction_sets(void **state)
     assert_true(block_set_known("AVX512F_SCALAR", &features, &here));
     assert_int_equal(features, KERNEL_NEEDS_AVX512F);
     assert_true(block_set_known("SSE2", &features, &here) && here);
+    /* whatever their encoding, these need no registers but those of all x86-64 */
+    static const char *const common[] = {"I86", "SSE2", "SSE42", "AES", "LZCNT", "BMI1", "BMI2", "ADOX_ADCX", "GFNI"};
+    features = 0;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        assert_true(block_set_known(common[i], &features, &here) && features == 0);
     static const char *const refused[] = {"X87", "AMX_TILE", "XSAVE", "AVX512", "AVX512F_25", "", "SSEMXCSR", "RTM"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_false(block_set_known(refused[i], &features, &here));
@@ -195,6 +200,8 @@ static void test_refusals(void **state)
         {"null", "31 c0 8b 00", "reads 4 bytes at r14 - "},
         {"fpe", "31 c9 f7 f1", "SIGFPE"},
         {"mov", "b8", "no instruction"},
+        {"base", "49 8d 07", "r15 counts the blocks"},     /* lea rax, [r15] */
+        {"index", "4a 8d 04 39", "r15 counts the blocks"}, /* lea rax, [rcx + r15] */
         {"name_too_long_for_it", "90", "16 letters"},
         {"512or", "90", "there is a kernel 512or already"},
         /* cmp byte [r14], 0; mov byte [r14], 0; je $: not in the first turn, but in all others */

@@ -54,6 +54,33 @@ static void the_line(void **state)
                 "isolated no; nohz_full no");
 }
 
+/* The control says it where there is one: "active" only tells whether a sibling is online at the moment. */
+static void whether_threads_share_cores(void **state)
+{
+    static const struct {
+        const char *control, *active, *is;
+    } cases[] = {
+        {"on", "1", "; SMT on;"},
+        {"on", "0", "; SMT on;"},
+        {"off", "0", "; SMT off;"},
+        {"forceoff", "1", "; SMT off;"},
+        {"notsupported", "0", "; SMT notsupported;"},
+        {"notimplemented", "1", "; SMT notsupported;"},
+        {"", "1", "; SMT on;"},
+        {"", "0", "; SMT off;"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char is[1000];
+        struct environment e;
+        folder_put_line(*state, "sys/devices/system/cpu/smt/control", cases[i].control);
+        folder_put_line(*state, "sys/devices/system/cpu/smt/active", cases[i].active);
+        environment_read_facts(*state, 3, &e);
+        snapshot_line(&e, is, sizeof is);
+        if (!strstr(is, cases[i].is))
+            fail_msg("control \"%s\", active %s: %s", cases[i].control, cases[i].active, is);
+    }
+}
+
 static void turbo_of_other_drivers(void **state)
 {
     char path[300], is[1000];
@@ -123,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_line, make_shown, remove_shown),
+        cmocka_unit_test_setup_teardown(whether_threads_share_cores, make_shown, remove_shown),
         cmocka_unit_test_setup_teardown(turbo_of_other_drivers, make_shown, remove_shown),
         cmocka_unit_test_setup_teardown(the_members, make_shown, remove_shown),
         cmocka_unit_test(lines_compared),

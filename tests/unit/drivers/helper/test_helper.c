@@ -479,6 +479,12 @@ static void test_voltage(void **state)
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
                      MACHINE_OK);
     assert_true(value == fake_helper.msr_value); /* read now */
+    /* what was read at an end before all was prepared anew is not of what is measured now */
+    assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_OK);
+    helper_rig_prepare(wanted, 1);
+    assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x198, &value, &helper_rig.error),
+                     MACHINE_OK);
+    assert_true(value == fake_helper.msr_value && value != fake_helper.register_value);
     fake_helper.msr_errno = EIO;
     assert_int_equal(helper_rig.machine.ops->read_register(&helper_rig.machine, 0x1ad, &value, &helper_rig.error),
                      MACHINE_CANNOT);

@@ -159,6 +159,29 @@ static void they_run_on_their_cpus(void **state)
     interference_close(i);
 }
 
+/* The script is a handful of short programs every two seconds: between those of its second turn and its third only the
+ * leader and the one that waits are there. */
+static void the_script_rests_between_its_turns(void **state)
+{
+    (void)state;
+    enum { LOOKS = 40 };
+    struct machine_error err;
+    pid_t seen[PROCESSES_SEEN_MAX];
+    const struct interference_plan plan = small(INTERFERENCE_SCRIPT, 1);
+    struct interferer *i = ready(&plan);
+    unsigned quiet = 0;
+    assert_int_equal(interference_begin(i, &err), MACHINE_OK);
+    rest_ms(2500);
+    for (unsigned k = 0; k < LOOKS; k++) {
+        rest_ms(20);
+        quiet += descendants(getpid(), seen) == 2;
+    }
+    assert_int_equal(interference_end(i, &err), MACHINE_OK);
+    interference_close(i);
+    if (quiet <= LOOKS / 2)
+        fail_msg("only at %u of %d looks", quiet, (int)LOOKS);
+}
+
 /* ---- it ends before its time ---- */
 
 static void an_early_end_is_told(void **state)
@@ -400,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_begins_and_ends),
         cmocka_unit_test(they_run_on_their_cpus),
+        cmocka_unit_test(the_script_rests_between_its_turns),
         cmocka_unit_test(an_early_end_is_told),
         cmocka_unit_test(what_cannot_begin_is_told),
         cmocka_unit_test(killed_while_it_begins),

@@ -175,6 +175,30 @@ static void let_stop_after(struct system *s, uint64_t most)
     s->stopped = stopped_when_asked_often;
 }
 
+/* At time 0 and with nobody on their threads; a thread that they do not have stays empty. */
+static void test_all_cores_begin_alike(void **state)
+{
+    static const struct system_thread none;
+    (void)state;
+    unsigned single = 0;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct system *s = drawn_system(seed, 0);
+        single += s->n_threads == 1;
+        for (unsigned i = 0; i < s->n_cores; i++) {
+            assert_close(s->core[i].now, 0, 0);
+            for (unsigned k = 0; k < SYSTEM_THREADS_MAX; k++) {
+                const struct system_thread *t = &s->core[i].thread[k];
+                if (k < s->n_threads)
+                    assert_true(t->task == SYSTEM_NOBODY && t->assigned == SYSTEM_NOBODY && t->before == SYSTEM_NOBODY);
+                else
+                    assert_memory_equal(t, &none, sizeof none);
+            }
+        }
+        system_free(s);
+    }
+    assert_true(single > 0);
+}
+
 /* What has just been drawn begins so late. */
 static void begin_late(struct system *s, double at)
 {
@@ -441,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_one_task_runs_at_most_once_at_a_time),
         cmocka_unit_test(test_cpu_time_does_not_depend_on_levels),
         cmocka_unit_test(test_narrow_code_is_slowed_by_others_alone),
+        cmocka_unit_test(test_all_cores_begin_alike),
         cmocka_unit_test(test_late_times_are_like_early_ones),
         cmocka_unit_test(test_late_samples_are_taken),
         cmocka_unit_test(test_late_steps_are_ahead),

@@ -122,6 +122,33 @@ static void test_unsampled_runs_are_allowed(void **state)
     m->ops->finish(m);
 }
 
+/* How well the frequency is known once such a recording was made; interrupted ones are repeated a few times. */
+static double error_after(struct machine *m, const struct segment *segments, size_t n)
+{
+    struct machine_info info = {.chain_error = 0};
+    for (unsigned i = 0; i < 10 && !(info.chain_error > 0); i++) {
+        struct run_request r = {segments, n, n - 1, 0.5, i, 0};
+        struct machine_error err;
+        struct recording rec;
+        assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+        m->ops->info(m, &info);
+    }
+    return info.chain_error;
+}
+
+/* Too short a recording does not tell what its readings cost: the probes of what runs before it do. */
+static void test_probes_tell_what_short_recordings_cost(void **state)
+{
+    struct machine *m = *state;
+    struct payload p = timing_rig_payload("64add");
+    struct segment s[2] = {{p, 1000, false}, {p, 50, true}};
+    struct machine_setup setup = timing_rig_setup(1);
+    timing_rig_prepare(m, &setup);
+    assert_true(error_after(m, s + 1, 1) == 0);
+    assert_true(error_after(m, s, 2) > 0);
+    m->ops->finish(m);
+}
+
 static void refuses_setup(struct machine *m, const struct machine_setup *s, int status, const char *text)
 {
     struct machine_error err;
@@ -243,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_it_lacks_every_counter_but_the_chain),
         cmocka_unit_test(test_a_recording_keeps_its_promises),
         cmocka_unit_test(test_unsampled_runs_are_allowed),
+        cmocka_unit_test(test_probes_tell_what_short_recordings_cost),
         cmocka_unit_test(test_setups_that_cannot_be),
         cmocka_unit_test(test_requests_that_cannot_be),
         cmocka_unit_test(test_a_kernel_that_the_cpu_lacks_is_refused_with_others),
