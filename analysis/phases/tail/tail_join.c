@@ -221,8 +221,9 @@ double tail_mean(const struct tail_course *c, double from, double to)
     if (!ramps(c) || !(to > from))
         return c->to.value;
     double begin = fmax(from, c->begin.value), tau = c->tau.value, step = c->from.value - c->to.value;
+    double before = fmin(begin, to) - from; /* how long it is still what it was */
     double decayed = tau * (exp(-(begin - c->begin.value) / tau) - exp(-(fmax(to, begin) - c->begin.value) / tau));
-    return c->to.value + step * (decayed + (begin - from)) / (to - from);
+    return c->to.value + step * (decayed + before) / (to - from);
 }
 
 /* Whichever of two is there, and of both the earlier one, or the later one. */
