@@ -1,189 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What lies behind the fine part of a recording, by phases, courses and short traces made by hand. */
+/* What lies behind the fine part of a recording, by phases and short traces made by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/close_to.h"
-
-/* ---- series made by hand ---- */
-
-enum { RUNS_MOST = 8, SERIES_BINS = 60 };
-
-/* Repetitions that all run as curve(time) does, times 1 + noise above and below by turns, in bins of 10 us. */
-struct made {
-    struct tail_series s;
-    double time[SERIES_BINS], density[SERIES_BINS], value[TAIL_COURSES][RUNS_MOST * SERIES_BINS];
-    double curve[TAIL_COURSES][SERIES_BINS];
-};
-
-static void make_series(struct made *m, size_t runs, size_t bins, double (*curve)(double us), double noise)
-{
-    m->s = (struct tail_series){.n_runs = runs, .n_bins = bins, .time = m->time, .density = m->density};
-    for (int c = 0; c < TAIL_COURSES; c++) {
-        m->s.value[c] = m->value[c];
-        m->s.curve[c] = m->curve[c];
-    }
-    for (size_t b = 0; b < bins; b++) {
-        m->time[b] = 10 * (double)b + 5;
-        m->density[b] = 1;
-        for (int c = 0; c < TAIL_COURSES; c++) {
-            m->curve[c][b] = curve(m->time[b]);
-            for (size_t k = 0; k < runs; k++)
-                m->value[c][k * bins + b] = m->curve[c][b] * (1 + ((b + k) % 2 ? noise : -noise));
-        }
-    }
-}
-
-/* The rate of one repetition is another one. */
-static void remake_run(struct made *m, size_t run, double (*curve)(double us), double noise)
-{
-    for (size_t b = 0; b < m->s.n_bins; b++)
-        m->value[TAIL_RATE][run * m->s.n_bins + b] = curve(m->time[b]) * (1 + (b % 2 ? noise : -noise));
-}
-
-static struct tail_course described(const struct made *m, int c, bool instant)
-{
-    struct tail x = {.instant = instant};
-    assert_int_equal(tail_describe(&m->s, c, &x), 0);
-    return x.course[c];
-}
-
-static double steadily(double us)
-{
-    (void)us;
-    return 2;
-}
-
-static double ramping(double us)
-{
-    return 2 - 0.4 * exp(-us / 80);
-}
-
-static double ramping_later(double us)
-{
-    return us < 200 ? 1.6 : 2 - 0.4 * exp(-(us - 200) / 80);
-}
-
-static double step_size;
-static double stepping(double us)
-{
-    return us < 300 ? 2 : 2 * (1 + step_size);
-}
-
-/* To twice as much of a change, and back by half of it. */
-static double overshooting(double us)
-{
-    return us < 200 ? 2 : us < 400 ? 2 * (1 + 2 * step_size) : 2 * (1 + step_size);
-}
-
-static void fewer_bins_than_two_dozen_tell_nothing(void **state)
-{
-    (void)state;
-    struct made m;
-    make_series(&m, 4, 30, steadily, 0.001);
-    m.s.half[TAIL_RATE] = 0.01;
-    for (size_t b = 0; b < 6; b++) /* without a value, or without a time */
-        *(b % 2 ? &m.time[3 * b] : &m.curve[TAIL_RATE][3 * b]) = NAN;
-    struct tail_course c = described(&m, TAIL_RATE, false);
-    assert_int_equal(c.kind, TAIL_CONSTANT);
-    assert_true(c.from.value == 2 && c.to.value == 2 && c.runs == 4 && c.half == 0.01);
-    assert_close(c.to.hi, 2.02, 1e-12);
-    m.curve[TAIL_RATE][29] = NAN;
-    c = described(&m, TAIL_RATE, false);
-    assert_int_equal(c.kind, TAIL_MISSING);
-    assert_true(isnan(c.from.value) && isnan(c.to.value));
-}
-
-static void a_ramp_is_described_as_it_was_made(void **state)
-{
-    (void)state;
-    struct made m;
-    for (size_t runs = 1; runs <= RUNS_MOST; runs *= 2)
-        for (int later = 0; later < 2; later++) {
-            make_series(&m, runs, SERIES_BINS, later ? ramping_later : ramping, 0.002);
-            struct tail_course c = described(&m, TAIL_RATE, false);
-            assert_int_equal(c.kind, TAIL_RAMP);
-            assert_close(c.tau.value, 80, 1);
-            assert_true(c.tau.lo < 80 && c.tau.hi > 80 && c.tau.hi < 80 * 1.1);
-            assert_close(c.from.value, 1.6, 0.01);
-            assert_close(c.to.value, 2, 0.005);
-            assert_close(c.begin.value, later ? 200 : 0, later ? 3 : 0);
-            assert_true(c.begin.lo <= (later ? 200 : 0) && c.begin.hi >= (later ? 200 : 0));
-            assert_int_equal(c.runs, runs);
-        }
-}
-
-/* Of few repetitions all must show it; of more most, alike. */
-static void what_few_repetitions_do_is_not_of_all(void **state)
-{
-    (void)state;
-    struct made m;
-    for (size_t runs = 3; runs <= 4; runs++) {
-        make_series(&m, runs, SERIES_BINS, ramping, 0.002);
-        remake_run(&m, 1, steadily, 0.002);
-        assert_int_not_equal(described(&m, TAIL_RATE, false).kind, TAIL_RAMP);
-    }
-    step_size = 0.1;
-    make_series(&m, 3, SERIES_BINS, stepping, 0.002);
-    remake_run(&m, 1, steadily, 0.002);
-    assert_int_equal(described(&m, TAIL_RATE, false).kind, TAIL_CONSTANT);
-}
-
-/* By chains a smaller change of the frequency is one than by cycles, and either than of the rate. */
-static void changes_are_those_that_exceed_what_is_unseen(void **state)
-{
-    (void)state;
-    const struct {
-        int c;
-        bool instant;
-        double least;
-    } cases[] = {{TAIL_FREQ, true, 0.004}, {TAIL_FREQ, false, 0.01}, {TAIL_RATE, true, 0.03}, {TAIL_RATE, false, 0.03}};
-    struct made m;
-    for (size_t i = 0; i < 4; i++)
-        for (int up = -1; up <= 1; up += 2)
-            for (int enough = 0; enough < 2; enough++) {
-                step_size = up * cases[i].least * (enough ? 1.01 : 0.99);
-                make_series(&m, 4, SERIES_BINS, stepping, 0.0001);
-                struct tail_course c = described(&m, cases[i].c, cases[i].instant);
-                assert_int_equal(c.kind, enough ? TAIL_STEP : TAIL_CONSTANT);
-                if (enough) {
-                    assert_close(c.from.value, 2, 1e-3);
-                    assert_close(c.to.value, 2 * (1 + step_size), 1e-3);
-                    assert_true(c.begin.value == 300 && c.begin.lo <= 290 && c.begin.hi >= 310 && c.runs == 4);
-                }
-                make_series(&m, 4, SERIES_BINS, overshooting, 0.0001);
-                c = described(&m, cases[i].c, cases[i].instant);
-                assert_int_equal(c.kind, enough ? TAIL_MOVES : TAIL_CONSTANT);
-                assert_close(c.to.value / c.from.value - 1, enough ? step_size : 0, 1e-3);
-                assert_int_equal(c.runs, 4);
-            }
-}
+#include "tests/support/phases_rig.h"
 
 /* ---- fine parts made by hand ---- */
-
-static struct phase steady(double start, double length, double ghz, double ipc)
-{
-    return (struct phase){.kind = PHASE_STEADY,
-                          .start_us = start,
-                          .duration_us = {length, length, length},
-                          .freq_ghz = {ghz, ghz, ghz},
-                          .ipc = ipc,
-                          .ipc_ratio = 1};
-}
 
 /* From when on the second kernel ran undisturbed, where a phase of 3 GHz and 2 instructions a cycle comes before one of
  * these, in a recording that ends with its fine part. */
 static double undisturbed_beside(double ghz, double ipc)
 {
-    struct phase phase[] = {steady(-20, 20, 3, 1), steady(0, 50, 3, 2), steady(50, 100, ghz, ipc)};
+    struct phase phase[] = {rig_phase(PHASE_STEADY, -20, 20, 3, 1), rig_phase(PHASE_STEADY, 0, 50, 3, 2),
+                            rig_phase(PHASE_STEADY, 50, 100, ghz, ipc)};
     const struct phases fine = {.phases = phase, .n_phases = 3};
     struct trace t;
     struct tail x;
@@ -204,441 +40,247 @@ static void a_ramp_begins_where_both_are_near(void **state)
     assert_true(undisturbed_beside(3.06, 2.04) == 50);
 }
 
-/* ---- courses made by hand ---- */
+/* ---- traces made by hand ---- */
 
-static struct tail_course course(enum tail_kind kind, double from, double to, double begin, double tau)
+/* Samples that end at these times, of one repetition, with this frequency and rate (0: no such channel). */
+static void add_run(struct trace *t, uint32_t run, const double *us, size_t n, double ghz, double ipc)
 {
-    return (struct tail_course){.kind = kind,
-                                .from = {from, from, from},
-                                .to = {to, to, to},
-                                .begin = {begin, begin, begin},
-                                .tau = {tau, tau, tau},
-                                .runs = 5};
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(trace_append(t, run, us[i]), 0);
+        if (t->channel[TRACE_FREQ])
+            t->channel[TRACE_FREQ][t->n - 1] = (float)ghz;
+        if (t->channel[TRACE_IPC])
+            t->channel[TRACE_IPC][t->n - 1] = (float)ipc;
+    }
 }
 
-static struct tail_course constant(double value)
+static void make_trace(struct trace *t, bool freq, bool ipc)
 {
-    return course(TAIL_CONSTANT, value, value, 0, 0);
+    trace_init(t);
+    assert_int_equal(trace_add_run(t), 0);
+    assert_int_equal(freq ? trace_add_channel(t, TRACE_FREQ) : 0, 0);
+    assert_int_equal(ipc ? trace_add_channel(t, TRACE_IPC) : 0, 0);
 }
 
-/* Of a recording of 150 us in its fine part and of 1000 us in all. */
-static struct tail tail_of(struct tail_course clock, struct tail_course rate)
-{
-    return (struct tail){.begin = 150, .end = 1000, .n_runs = 6, .lost = 7, .course = {clock, rate}};
-}
-
-static struct phases phases_of(const struct phase *phase, size_t n)
-{
-    struct phases p = {.n_phases = n, .phases = malloc(n * sizeof *phase)};
-    assert_non_null(p.phases);
-    memcpy(p.phases, phase, n * sizeof *phase);
-    return p;
-}
-
-/* A kernel of 3 GHz before the switch, and one phase behind it until the fine part ends. */
-static struct phases behind(struct phase last)
-{
-    return phases_of((struct phase[]){steady(-20, 20, 3, 1), last}, 2);
-}
-
-static struct phase of_kind(enum phase_kind kind, struct phase ph)
-{
-    ph.kind = kind;
-    return ph;
-}
-
-static void expect_phase(const struct phases *p, size_t i, enum phase_kind kind, double start, double end, double ghz)
-{
-    assert_in_range(i, 0, p->n_phases - 1);
-    const struct phase *ph = &p->phases[i];
-    assert_int_equal(ph->kind, kind);
-    assert_close(ph->start_us, start, 1e-9);
-    assert_close(ph->start_us + ph->duration_us.value, end, 1e-9);
-    if (isnan(ghz))
-        assert_true(isnan(ph->freq_ghz.value));
-    else
-        assert_close(ph->freq_ghz.value, ghz, 1e-9);
-}
-
-static void a_mean_is_that_of_what_it_lasts(void **state)
+static void the_trace_says_where_its_fine_part_ends(void **state)
 {
     (void)state;
-    const struct tail_course c = course(TAIL_RAMP, 2, 1, 10, 5), flat = course(TAIL_STEP, 2, 1, 10, 5);
-    assert_close(tail_mean(&c, 0, 10), 2, 1e-12);
-    assert_close(tail_mean(&c, 0, 5), 2, 1e-12);
-    assert_close(tail_mean(&c, 10, 15), 1 + 5 * (1 - exp(-1)) / 5, 1e-12);
-    assert_close(tail_mean(&c, 15, 20), 1 + 5 * (exp(-1) - exp(-2)) / 5, 1e-12);
-    assert_close(tail_mean(&c, 0, 20), 1 + (10 + 5 * (1 - exp(-2))) / 20, 1e-12);
-    assert_close(tail_mean(&c, 12, 12), 1, 0);
-    assert_close(tail_mean(&flat, 0, 20), 1, 0);
-}
-
-/* It ends where it is within 0.1 % of its end. */
-static void a_side_ends_where_it_has_arrived(void **state)
-{
-    (void)state;
-    struct tail_course c = course(TAIL_RAMP, 1.5, 2, 10, 5);
-    c.begin = (struct estimate){10, 9, 12};
-    c.tau = (struct estimate){5, 4, 7};
-    c.from = (struct estimate){1.5, 1.4, 1.6};
-    struct ramp_side s = tail_side(&c, false);
-    double log_change = log(0.5 / 0.002);
-    assert_close(s.begin_us.value, 10, 0);
-    assert_close(s.end_us.value, 10 + 5 * log_change, 1e-9);
-    assert_close(s.end_us.lo, 9 + 4 * log_change, 1e-9);
-    assert_close(s.end_us.hi, 12 + 7 * log_change, 1e-9);
-    assert_true(s.from.value == 1.5 && s.to.value == 2 && s.tau_us.hi == 7 && s.runs == 5);
-    s = tail_side(&c, true);
-    assert_close(s.from.value, 0.75, 1e-12);
-    assert_close(s.from.lo, 0.7, 1e-12);
-    assert_close(s.from.hi, 0.8, 1e-12);
-    assert_close(s.to.value, 1, 0);
-    c.from.value = 2.001; /* has arrived when it begins */
-    assert_close(tail_side(&c, false).end_us.value, 10, 0);
-    c.kind = TAIL_STEP;
-    s = tail_side(&c, false);
-    assert_true(s.runs == 0 && s.tau_us.value == 0);
-}
-
-/* ---- joining ---- */
-
-static void what_is_not_there_adds_nothing(void **state)
-{
-    (void)state;
-    struct phases none = {.n_phases = 0}, p = behind(steady(0, 150, 3, 2));
-    struct tail x = tail_of(constant(3), constant(2));
-    assert_int_equal(tail_join(&x, &none), 0);
-    assert_true(none.n_phases == 0 && none.samples_lost == 7);
-    x.n_runs = 0;
-    assert_int_equal(tail_join(&x, &p), 0);
-    x = tail_of((struct tail_course){.kind = TAIL_MISSING}, (struct tail_course){.kind = TAIL_MISSING});
-    assert_int_equal(tail_join(&x, &p), 0);
-    assert_int_equal(p.n_phases, 2);
-    expect_phase(&p, 1, PHASE_STEADY, 0, 150, 3);
-    assert_int_equal(p.samples_lost, 7);
-    phases_free(&p);
-}
-
-/* Chains that tell the frequency of the fine part may be off by 2 %. */
-static void what_stays_goes_on(void **state)
-{
-    (void)state;
-    struct phase unknown = of_kind(PHASE_UNKNOWN, steady(0, 150, 3, 2)), nothing = unknown;
-    nothing.freq_ghz = (struct estimate){NAN, NAN, NAN};
     const struct {
-        struct phase last;
-        double ghz;
-        bool goes_on;
-    } cases[] = {
-        {steady(0, 150, 3, 2), 3, true},
-        {of_kind(PHASE_SLOW, steady(0, 150, 3, 2)), 3, true},
-        {steady(0, 150, 3, 2), 3 * exp(0.0199), true},
-        {steady(0, 150, 3, 2), 3 * exp(0.0201), false},
-        {steady(0, 150, 3, 2), 3 * exp(-0.0199), true},
-        {steady(0, 150, 3, 2), 3 * exp(-0.0201), false},
-        {steady(0, 150, 3, 2), NAN, true},
-        {unknown, 3, false},
-        {nothing, 3, true},
-        {of_kind(PHASE_THROTTLE, steady(0, 150, 3, 2)), 3, false},
-    };
+        const char *text;
+        double us, period;
+    } cases[] = {{NULL, NAN, 1}, {"150", 150, 150}, {"0.5", 0.5, 0.5}, {"0", NAN, 1}, {"-1", NAN, 1}, {"soon", NAN, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct phases p = behind(cases[i].last);
-        struct tail x = tail_of(constant(cases[i].ghz), constant(2));
-        assert_int_equal(tail_join(&x, &p), 0);
-        assert_int_equal(p.n_phases, cases[i].goes_on ? 2 : 3);
-        expect_phase(&p, 1, cases[i].last.kind, 0, cases[i].goes_on ? 1000 : 150, cases[i].last.freq_ghz.value);
-        if (!cases[i].goes_on)
-            expect_phase(&p, 2, PHASE_STEADY, 150, 1000, cases[i].ghz);
-        phases_free(&p);
-    }
-}
-
-/* Frequencies of what is steady are one level where they are as near as a clock wanders. */
-static void levels_are_those_of_what_is_steady(void **state)
-{
-    (void)state;
-    for (int apart = 0; apart < 2; apart++) {
-        double ghz = 3 * exp(apart ? -0.0036 : -0.0034);
-        struct phases p = phases_of((struct phase[]){steady(-20, 20, 3, 1), steady(0, 60, ghz, 2),
-                                                     of_kind(PHASE_THROTTLE, steady(60, 90, 2, 1))},
-                                    3);
-        struct tail x = tail_of(constant(2.5), constant(2));
-        assert_int_equal(tail_join(&x, &p), 0);
-        assert_int_equal(p.n_levels, apart ? 3 : 2);
-        assert_true(p.levels_ghz[0] == 3 && p.levels_ghz[p.n_levels - 1] == 2.5);
-        assert_true(p.levels[0].hi == 3 && p.levels[0].lo == (apart ? 3 : ghz));
-        const int levels[] = {0, apart, -1, 1 + apart};
-        for (size_t i = 0; i < 4; i++)
-            assert_int_equal(p.phases[i].level, levels[i]);
-        phases_free(&p);
-    }
-}
-
-static void what_moves_is_unknown(void **state)
-{
-    (void)state;
-    for (int c = 0; c < TAIL_COURSES; c++) {
-        struct tail x = tail_of(c == TAIL_FREQ ? course(TAIL_MOVES, 3, 3.06, 0, 0) : constant(3),
-                                c == TAIL_RATE ? course(TAIL_MOVES, 2, 1.9, 0, 0) : constant(2));
-        struct phases p = behind(steady(0, 140, 3, 2));
-        assert_int_equal(tail_join(&x, &p), 0);
-        assert_int_equal(p.n_phases, 3);
-        expect_phase(&p, 1, PHASE_STEADY, 0, 150, 3);
-        expect_phase(&p, 2, PHASE_UNKNOWN, 150, 1000, NAN);
-        assert_string_equal(p.phases[2].why, c == TAIL_FREQ
-                                                 ? "the frequency drifts by +2.0 %, in no way that is a ramp or a step"
-                                                 : "the rate drifts by -5.0 %, in no way that is a ramp or a step");
-        phases_free(&p);
-    }
-    struct tail x = tail_of(course(TAIL_MOVES, 3, 3.06, 0, 0), constant(2));
-    struct phases p = behind(of_kind(PHASE_HALT, steady(0, 140, 3, 2))); /* is no longer than it was */
-    assert_int_equal(tail_join(&x, &p), 0);
-    expect_phase(&p, 1, PHASE_HALT, 0, 140, 3);
-    phases_free(&p);
-}
-
-static void a_step_of_the_clock_is_a_transition(void **state)
-{
-    (void)state;
-    struct tail x = tail_of(course(TAIL_STEP, 3, 2.8, 400, 0), constant(2));
-    x.course[TAIL_FREQ].begin = (struct estimate){400, 390, 420};
-    struct phases p = behind(steady(0, 150, 3, 2));
-    assert_int_equal(tail_join(&x, &p), 0);
-    assert_int_equal(p.n_phases, 3);
-    expect_phase(&p, 1, PHASE_STEADY, 0, 400, 3);
-    expect_phase(&p, 2, PHASE_STEADY, 400, 1000, 2.8);
-    assert_int_equal(p.n_transitions, 1);
-    const struct transition *tr = &p.transitions[0];
-    assert_true(tr->at_us == 400 && tr->latency_us.value == 0 && tr->latency_us.hi == 30 && tr->agreeing_runs == 5);
-    assert_true(tr->from_ghz == 3 && tr->to_ghz == 2.8);
-    phases_free(&p);
-    x = tail_of(course(TAIL_STEP, 2.8, 3, 400, 0), constant(2)); /* up: slow until then */
-    p = behind(steady(0, 150, 2.8, 2));
-    assert_int_equal(tail_join(&x, &p), 0);
-    expect_phase(&p, 1, PHASE_SLOW, 0, 400, 2.8);
-    expect_phase(&p, 2, PHASE_STEADY, 400, 1000, 3);
-    phases_free(&p);
-}
-
-/* Less than 95 % of the rate in the end is throttled; more than that is of it is not known what it is. */
-static void a_step_of_the_rate_tells_what_was_before(void **state)
-{
-    (void)state;
-    const struct {
-        double ratio;
-        enum phase_kind kind;
-    } cases[] = {{0.949, PHASE_THROTTLE}, {0.951, PHASE_STEADY}, {1.052, PHASE_STEADY}, {1.053, PHASE_UNKNOWN}};
-    for (size_t i = 0; i < 4; i++) {
-        struct tail x = tail_of(constant(3), course(TAIL_STEP, 2 * cases[i].ratio, 2, 400, 0));
-        struct phases p = behind(steady(0, 150, 3, 2 * cases[i].ratio));
-        assert_int_equal(tail_join(&x, &p), 0);
-        assert_int_equal(p.n_phases, 3);
-        expect_phase(&p, 1, cases[i].kind, 0, 400, 3);
-        expect_phase(&p, 2, PHASE_STEADY, 400, 1000, 3);
-        assert_close(p.phases[2].ipc_ratio, 1, 1e-12);
-        if (cases[i].kind == PHASE_UNKNOWN)
-            assert_true(isnan(p.phases[1].ipc_ratio));
-        else
-            assert_close(p.phases[1].ipc_ratio, cases[i].ratio, 1e-12);
-        if (cases[i].kind == PHASE_THROTTLE) {
-            assert_int_equal(p.n_transitions, 1);
-            assert_true(p.transitions[0].at_us == 0 && p.transitions[0].latency_us.value == 400);
+        struct trace t;
+        trace_init(&t);
+        if (cases[i].text) {
+            assert_int_equal(trace_set(&t, "fine_us", cases[i].text), 0);
+            assert_int_equal(trace_set(&t, "period_us", cases[i].text), 0);
         }
-        phases_free(&p);
+        if (isnan(cases[i].us))
+            assert_true(isnan(tail_begins(&t)));
+        else
+            assert_close(tail_begins(&t), cases[i].us, 0);
+        assert_close(tail_period_us(&t), cases[i].period, 0);
+        trace_free(&t);
     }
 }
 
-/* Steps of clock and rate are two where their limits are apart, in whichever order. */
-static void two_steps_make_three_pieces_where_they_are_apart(void **state)
+/* It ends half a period behind: samples may end a little later than they should. */
+static void the_fine_part_is_a_trace_of_its_own(void **state)
 {
     (void)state;
-    struct tail_course clock = course(TAIL_STEP, 3, 2.8, 400, 0), rate = course(TAIL_STEP, 1, 2, 300, 0);
-    clock.begin = (struct estimate){400, 350, 450};
-    for (int i = 0; i < 4; i++) {
-        double at = i < 2 ? 300 : 500, half = i % 2 ? 51 : 49;
-        rate.begin = (struct estimate){at, at - half, at + half};
-        struct tail x = tail_of(clock, rate);
-        struct phases p = behind(steady(0, 150, 3, 1));
-        assert_int_equal(tail_join(&x, &p), 0);
-        double first = fmin(at, 400), second = fmax(at, 400);
-        assert_int_equal(p.n_phases, i % 2 ? 3 : 4);
-        expect_phase(&p, 1, PHASE_THROTTLE, 0, first, 3);
-        if (i % 2 == 0)
-            expect_phase(&p, 2, at < 400 ? PHASE_STEADY : PHASE_THROTTLE, first, second, at < 400 ? 3 : 2.8);
-        expect_phase(&p, p.n_phases - 1, PHASE_STEADY, i % 2 ? first : second, 1000, 2.8);
-        phases_free(&p);
+    const double us[] = {-2, 0, 9.9, 11, 11.1, 20};
+    struct trace t, fine;
+    make_trace(&t, true, false);
+    assert_int_equal(trace_set(&t, "period_us", "2"), 0);
+    assert_int_equal(trace_add_extra(&t, "unknown"), 0);
+    add_run(&t, 3, us, 6, 2.5, 0);
+    add_run(&t, 4, us + 1, 5, 2.6, 0);
+    assert_int_equal(tail_fine_part(&t, 10, &fine), 0);
+    assert_int_equal(fine.n, 4 + 3);
+    assert_int_equal(fine.n_extra, 0);
+    for (size_t i = 0; i < 7; i++) {
+        assert_close(fine.time_us[i], i < 4 ? us[i] : us[i - 3], 0);
+        assert_int_equal(fine.run[i], i < 4 ? 3 : 4);
+        assert_close((double)fine.channel[TRACE_FREQ][i], i < 4 ? 2.5 : 2.6, 1e-6);
     }
+    assert_null(fine.channel[TRACE_IPC]);
+    assert_string_equal(trace_get(&fine, "period_us"), "2");
+    tail_free_part(&fine);
+    assert_int_equal(fine.n, 0);
+    trace_free(&t);
+    trace_init(&t); /* of one repetition, without a column that says so */
+    add_run(&t, 0, us, 6, 0, 0);
+    assert_int_equal(tail_fine_part(&t, 10, &fine), 0);
+    assert_int_equal(fine.n, 3);
+    assert_null(fine.run);
+    tail_free_part(&fine);
+    trace_free(&t);
 }
 
-static void a_ramp_that_is_over_ends_in_what_is_steady(void **state)
+/* Half of the repetitions that are used last so long: neither discarded ones nor readings of the voltage alone are. */
+static void most_repetitions_end_where_half_do(void **state)
 {
     (void)state;
-    struct tail x = tail_of(course(TAIL_RAMP, 3, 2.8, 200, 100), constant(2));
-    double end = 200 + 100 * log(0.2 / 0.0028);
-    for (int instant = 0; instant < 2; instant++) {
-        struct phases p = behind(steady(0, 150, 3, 2));
-        x.instant = instant;
-        assert_int_equal(tail_join(&x, &p), 0);
-        assert_int_equal(p.n_phases, 4);
-        expect_phase(&p, 1, PHASE_STEADY, 0, 200, 3);
-        expect_phase(&p, 2, PHASE_RAMP, 200, end, tail_mean(&x.course[TAIL_FREQ], 200, end));
-        expect_phase(&p, 3, PHASE_STEADY, end, 1000, 2.8);
-        const struct phase *ramp = &p.phases[2];
-        assert_true(ramp->from_ghz.value == 3 && ramp->to_ghz.value == 2.8 && ramp->tau_us.value == 100);
-        assert_true(ramp->clock_unsure == instant && ramp->agreeing_runs == 5 && !(ramp->rate_ramp.tau_us.value > 0));
-        assert_int_equal(p.n_transitions, 1);
-        assert_close(p.transitions[0].at_us, 200, 0);
-        assert_close(p.transitions[0].latency_us.value, end - 200, 1e-9);
-        assert_true(p.transitions[0].from_ghz == 3 && p.transitions[0].to_ghz == 2.8);
-        assert_int_equal(p.n_warnings, 0);
-        phases_free(&p);
-    }
-}
-
-static void a_ramp_that_goes_on_is_said_to(void **state)
-{
-    (void)state;
-    struct tail x = tail_of(course(TAIL_RAMP, 3, 2.8, 0, 400), course(TAIL_RAMP, 1, 2, 0, 100));
-    x.course[TAIL_RATE].runs = 4;
-    struct phases p = behind(steady(0, 150, 3, 1));
-    assert_int_equal(tail_join(&x, &p), 0);
-    assert_int_equal(p.n_phases, 2);
-    expect_phase(&p, 1, PHASE_RAMP, 0, 1000, tail_mean(&x.course[TAIL_FREQ], 0, 1000));
-    assert_close(p.phases[1].ipc, tail_mean(&x.course[TAIL_RATE], 0, 1000), 1e-12);
-    assert_true(p.phases[1].agreeing_runs == 4 && p.phases[1].rate_ramp.from.value == 0.5);
-    assert_int_equal(p.n_transitions, 0);
-    assert_int_equal(p.n_warnings, 2);
-    assert_string_equal(p.warnings[0], "the ramp from 0.0 us goes on where the recording ends (time constant 400 us); "
-                                       "a longer --observe would resolve it better");
-    assert_string_equal(p.warnings[1], "the recording ends before the transition at 0.0 us does");
+    struct trace t;
+    struct phases p = {.n_phases = 0};
+    make_trace(&t, true, false);
+    assert_close(tail_usual_end(&t, &p), 0, 0);
+    for (uint32_t k = 0; k < 3; k++)
+        add_run(&t, k, (const double[]){0, 100 + 100 * k}, 2, 3, 0);
+    add_run(&t, 3, (const double[]){900}, 1, NAN, 0);
+    assert_close(tail_usual_end(&t, &p), 200, 0);
+    assert_int_equal(phases_discard(&p, 1, "disturbed"), 0);
+    assert_int_equal(phases_discard(&p, 2, "disturbed"), 0);
+    assert_close(tail_usual_end(&t, &p), 100, 0);
     phases_free(&p);
+    trace_free(&t);
 }
 
-/* The rate from 1.5 to 2 from 30 us on with 100 us, behind a phase of the fine part that ends there. */
-static size_t left_before_ramp(struct phase piece)
-{
-    struct tail x = tail_of(constant(3), course(TAIL_RAMP, 1.5, 2, 30, 100));
-    struct phases p = behind(piece);
-    assert_int_equal(tail_join(&x, &p), 0);
-    size_t n = 0;
-    while (n < p.n_phases && p.phases[n].kind != PHASE_RAMP)
-        n++;
-    assert_in_range(n, 1, p.n_phases - 1);
-    double from = 1.5 - (n == 1 ? 0.5 * expm1(0.3) : 0);
-    assert_close(p.phases[n].start_us, n == 1 ? 0 : 30, 1e-9);
-    assert_close(p.phases[n].rate_ramp.from.value, from / 2, 1e-12);
-    phases_free(&p);
-    return n;
-}
-
-/* Pieces of the fine part, behind the switch, that lie within 2 % of the full rate on the curve are of the ramp. */
-static void a_ramp_takes_in_the_steps_on_its_curve(void **state)
-{
-    (void)state;
-    double drawn = 2 - 0.5 * exp(0.15);
-    struct phase piece = of_kind(PHASE_THROTTLE, steady(0, 30, 3, drawn));
-    assert_int_equal(left_before_ramp(piece), 1);
-    assert_int_equal(left_before_ramp(of_kind(PHASE_HALT, piece)), 2);
-    for (int side = -1; side <= 1; side += 2) {
-        piece.ipc = drawn + side * 0.039;
-        assert_int_equal(left_before_ramp(piece), 1);
-        piece.ipc = drawn + side * 0.041;
-        assert_int_equal(left_before_ramp(piece), 2);
-        piece.ipc = drawn;
-        piece.freq_ghz.value = 3 * exp(side * 0.0034);
-        assert_int_equal(left_before_ramp(piece), 1);
-        piece.freq_ghz.value = 3 * exp(side * 0.0036);
-        assert_int_equal(left_before_ramp(piece), 2);
-        piece.freq_ghz.value = 3;
-    }
-    piece.ipc = NAN;
-    assert_int_equal(left_before_ramp(piece), 2);
-}
-
-/* Even if it lies on the curve and goes on until the ramp begins. */
-static void what_began_before_the_switch_is_of_no_ramp(void **state)
-{
-    (void)state;
-    struct phase before = of_kind(PHASE_UNKNOWN, steady(-10, 10, 3, 2 - 0.5 * exp(0.05)));
-    struct tail x = tail_of(constant(3), course(TAIL_RAMP, 1.5, 2, 0, 100));
-    struct phases p = phases_of((struct phase[]){steady(-40, 30, 3, 1), before}, 2);
-    assert_int_equal(tail_join(&x, &p), 0);
-    assert_int_equal(p.n_phases, 4);
-    expect_phase(&p, 1, PHASE_UNKNOWN, -10, 0, 3);
-    expect_phase(&p, 2, PHASE_RAMP, 0, 100 * log(0.5 / 0.002), 3);
-    assert_close(p.phases[2].rate_ramp.from.value, 0.75, 1e-12);
-    phases_free(&p);
-}
-
-/* What the fine part took for the full rate is throttled where the rate rises in the end, and not where it falls. */
-static void rates_of_the_fine_part_are_told_by_the_last(void **state)
+static void steady_phases_of_no_rate_are_doubted(void **state)
 {
     (void)state;
     const struct {
-        enum phase_kind was, is;
-        double start, ipc, ratio;
+        struct phase ph;
+        bool rates, doubted;
     } cases[] = {
-        {PHASE_STEADY, PHASE_STEADY, 0, 1.91, 0.955},    {PHASE_STEADY, PHASE_THROTTLE, 0, 1.89, 0.945},
-        {PHASE_THROTTLE, PHASE_STEADY, 0, 2.1, 1.05},    {PHASE_THROTTLE, PHASE_THROTTLE, 0, 2.11, 1.055},
-        {PHASE_THROTTLE, PHASE_THROTTLE, -2, 2.1, 0.75}, {PHASE_THROTTLE, PHASE_THROTTLE, 0, NAN, 0.75 * 1.9 / 2},
+        {rig_phase(PHASE_STEADY, 0, 50, 3, NAN), true, true},
+        {rig_phase(PHASE_STEADY, -1, 50, 3, NAN), true, true},
+        {rig_phase(PHASE_STEADY, -1.1, 50, 3, NAN), true, false},
+        {rig_phase(PHASE_STEADY, 0, 50, 3, NAN), false, false},
+        {rig_phase(PHASE_STEADY, 0, 50, 3, 2), true, false},
+        {rig_phase(PHASE_SLOW, 0, 50, 3, NAN), true, true},
+        {rig_phase(PHASE_RAMP, 0, 50, 3, NAN), true, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct phase was = of_kind(cases[i].was, steady(cases[i].start, 20, 3, cases[i].ipc));
-        was.ipc_ratio = 0.75;
-        struct phases p = phases_of((struct phase[]){steady(-20, 18, 3, 1), was, steady(20, 130, 3, 1.9)}, 3);
-        struct tail x = tail_of(constant(3), course(TAIL_STEP, 1.9, 2, 400, 0));
-        x.after = 20;
-        assert_int_equal(tail_join(&x, &p), 0);
-        assert_int_equal(p.phases[1].kind, cases[i].is);
-        assert_close(p.phases[1].ipc_ratio, cases[i].ratio, 1e-12);
-        assert_close(p.phases[0].ipc_ratio, 1, 0);
-        phases_free(&p);
+        struct trace t;
+        struct phase ph = cases[i].ph;
+        struct phases fine = {.phases = &ph, .n_phases = 1};
+        make_trace(&t, true, cases[i].rates);
+        tail_doubt_rates(&t, &fine);
+        assert_int_equal(ph.kind, cases[i].doubted ? PHASE_UNKNOWN : cases[i].ph.kind);
+        assert_string_equal(ph.why, cases[i].doubted ? "the code gets slower within it, at the same frequency" : "");
+        trace_free(&t);
     }
 }
 
-/* Between two levels that are one nothing changes: what comes later is still told. */
-static void transitions_behind_an_empty_one_are_kept(void **state)
+/* From when on, of phases of the fine part; those of several rates tell no beginning. */
+static void what_disturbs_is_over_before_a_ramp_begins(void **state)
 {
     (void)state;
-    const struct transition tr[] = {{.at_us = 10, .from_ghz = 3, .to_ghz = 3},
-                                    {.at_us = 20, .from_ghz = 3, .to_ghz = 2.8},
-                                    {.at_us = 30, .from_ghz = 2.8, .to_ghz = 2.6}};
-    struct tail x = {.n_runs = 1};
-    struct phases p = {.n_phases = 1, .phases = malloc(sizeof *p.phases)};
-    assert_non_null(p.phases);
-    p.phases[0] = steady(-20, 150, 3, 1);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(phases_add_transition(&p, tr[i]), 0);
-    assert_int_equal(tail_join(&x, &p), 0);
-    assert_int_equal(p.n_transitions, 2);
-    for (size_t i = 0; i < 2; i++)
-        assert_true(p.transitions[i].at_us == tr[i + 1].at_us && p.transitions[i].to_ghz == tr[i + 1].to_ghz);
-    phases_free(&p);
+    const struct {
+        enum phase_kind before, last;
+        double second, after;
+    } cases[] = {
+        {PHASE_STEADY, PHASE_STEADY, 2, 0},     {PHASE_UNKNOWN, PHASE_STEADY, 2, 0},
+        {PHASE_RAMP, PHASE_SLOW, 2, 0},         {PHASE_THROTTLE, PHASE_STEADY, 2, 50},
+        {PHASE_HALT, PHASE_STEADY, 2, 50},      {PHASE_STEADY, PHASE_THROTTLE, 2, 50},
+        {PHASE_STEADY, PHASE_STEADY, NAN, 150},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct phase phase[] = {rig_phase(PHASE_STEADY, -20, 20, 3, 1), rig_phase(cases[i].before, 0, 50, 3, 2),
+                                rig_phase(cases[i].last, 50, 100, 3, cases[i].second)};
+        const struct phases fine = {.phases = phase, .n_phases = 3};
+        struct trace t;
+        struct tail x;
+        make_trace(&t, true, true);
+        assert_int_equal(trace_set(&t, "fine_us", "150"), 0);
+        assert_int_equal(tail_find(&t, &fine, &x), 0);
+        assert_close(x.after, cases[i].after, 0);
+        assert_close(x.begin, 150, 0);
+        assert_int_equal(x.n_runs, 0);
+        trace_free(&t);
+    }
+}
+
+static double steadily(double us)
+{
+    (void)us;
+    return 2;
+}
+
+static double ramping(double us)
+{
+    return 2 - 0.4 * exp(-us / 80);
+}
+
+/* A recording of this length at 1 us until 20 us, then at a period that grows as it does when recorded. */
+static void add_long_run(struct trace *t, uint32_t run, double end, double (*rate)(double us))
+{
+    for (double us = -5, period = 1; us <= end; us += period) {
+        period = us < 20 ? 1 : 1 + (us - 20) / 256;
+        add_run(t, run, &us, 1, 3, rate(us - 0.5 * period));
+    }
+}
+
+static void make_long(struct trace *t, double (*rate)(double us))
+{
+    make_trace(t, true, true);
+    assert_int_equal(trace_set(t, "fine_us", "20"), 0);
+    assert_int_equal(trace_set(t, "period_us", "1"), 0);
+    for (uint32_t k = 0; k < 4; k++)
+        add_long_run(t, k, 700, rate);
+}
+
+static void a_long_recording_is_described(void **state)
+{
+    (void)state;
+    struct phase phase[] = {rig_phase(PHASE_STEADY, -5, 5, 3, 1), rig_phase(PHASE_STEADY, 0, 20, 3, 1.6)};
+    struct phases fine = {.phases = phase, .n_phases = 2};
+    struct trace t;
+    struct tail x;
+    make_long(&t, ramping);
+    add_long_run(&t, 4, 19, steadily); /* ends with the fine part: shows nothing of what is behind */
+    assert_int_equal(tail_find(&t, &fine, &x), 0);
+    assert_int_equal(x.n_runs, 4);
+    assert_true(x.begin == 20 && x.after == 0 && x.samples == 4 * 352);
+    assert_int_equal(x.course[TAIL_FREQ].kind, TAIL_CONSTANT);
+    assert_close(x.course[TAIL_FREQ].to.value, 3, 1e-6);
+    assert_int_equal(x.course[TAIL_RATE].kind, TAIL_RAMP);
+    assert_close(x.course[TAIL_RATE].tau.value, 80, 2);
+    assert_close(x.course[TAIL_RATE].to.value, 2, 0.005);
+    trace_free(&t);
+}
+
+/* Below those beside it by 0.4 %, and where the frequency is told by chains above them, too. */
+static void samples_that_lost_time_are_left_out(void **state)
+{
+    (void)state;
+    struct phase phase[] = {rig_phase(PHASE_STEADY, -5, 5, 3, 1), rig_phase(PHASE_STEADY, 0, 20, 3, 2)};
+    struct phases fine = {.phases = phase, .n_phases = 2};
+    const struct {
+        double ghz, ipc;
+        size_t lost, by_chains;
+    } cases[] = {{1, 0.9962, 0, 0}, {1, 0.9958, 1, 1}, {0.9958, 1, 1, 1}, {1, 1.0042, 0, 0}, {1.0042, 1, 0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int chains = 0; chains < 2; chains++) {
+            struct trace t;
+            struct tail x;
+            make_long(&t, steadily);
+            assert_int_equal(chains ? trace_set(&t, "frequency", "instantaneous") : 0, 0);
+            t.channel[TRACE_FREQ][100] *= (float)cases[i].ghz;
+            t.channel[TRACE_IPC][100] *= (float)cases[i].ipc;
+            assert_int_equal(tail_find(&t, &fine, &x), 0);
+            assert_int_equal(x.instant, chains);
+            assert_int_equal(x.lost, chains ? cases[i].by_chains : cases[i].lost);
+            /* short chains do not tell, and this ends before they are long */
+            assert_int_equal(x.course[TAIL_RATE].kind, chains ? TAIL_MISSING : TAIL_CONSTANT);
+            assert_true(chains || fabs(x.course[TAIL_RATE].to.value - 2) < 1e-6);
+            trace_free(&t);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fewer_bins_than_two_dozen_tell_nothing),
-        cmocka_unit_test(a_ramp_is_described_as_it_was_made),
-        cmocka_unit_test(what_few_repetitions_do_is_not_of_all),
-        cmocka_unit_test(changes_are_those_that_exceed_what_is_unseen),
         cmocka_unit_test(a_ramp_begins_where_both_are_near),
-        cmocka_unit_test(a_mean_is_that_of_what_it_lasts),
-        cmocka_unit_test(a_side_ends_where_it_has_arrived),
-        cmocka_unit_test(what_is_not_there_adds_nothing),
-        cmocka_unit_test(what_stays_goes_on),
-        cmocka_unit_test(levels_are_those_of_what_is_steady),
-        cmocka_unit_test(what_moves_is_unknown),
-        cmocka_unit_test(a_step_of_the_clock_is_a_transition),
-        cmocka_unit_test(a_step_of_the_rate_tells_what_was_before),
-        cmocka_unit_test(two_steps_make_three_pieces_where_they_are_apart),
-        cmocka_unit_test(a_ramp_that_is_over_ends_in_what_is_steady),
-        cmocka_unit_test(a_ramp_that_goes_on_is_said_to),
-        cmocka_unit_test(a_ramp_takes_in_the_steps_on_its_curve),
-        cmocka_unit_test(what_began_before_the_switch_is_of_no_ramp),
-        cmocka_unit_test(rates_of_the_fine_part_are_told_by_the_last),
-        cmocka_unit_test(transitions_behind_an_empty_one_are_kept),
+        cmocka_unit_test(the_trace_says_where_its_fine_part_ends),
+        cmocka_unit_test(the_fine_part_is_a_trace_of_its_own),
+        cmocka_unit_test(most_repetitions_end_where_half_do),
+        cmocka_unit_test(steady_phases_of_no_rate_are_doubted),
+        cmocka_unit_test(what_disturbs_is_over_before_a_ramp_begins),
+        cmocka_unit_test(a_long_recording_is_described),
+        cmocka_unit_test(samples_that_lost_time_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
