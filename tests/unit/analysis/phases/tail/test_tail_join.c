@@ -275,6 +275,20 @@ static void two_steps_make_three_pieces_where_they_are_apart(void **state)
     }
 }
 
+/* The last is what runs in the end, even if one of two steps that are not told apart may be late. */
+static void the_last_piece_is_behind_both_steps(void **state)
+{
+    (void)state;
+    struct tail x = tail_of(course(TAIL_STEP, 3, 2.8, 700, 0), course(TAIL_STEP, 1, 2, 300, 0));
+    x.course[TAIL_FREQ].begin.lo = 300;
+    struct phases p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 1));
+    assert_int_equal(tail_join(&x, &p), 0);
+    assert_int_equal(p.n_phases, 3);
+    expect_phase(&p, 1, PHASE_THROTTLE, 0, 300, 3);
+    expect_phase(&p, 2, PHASE_STEADY, 300, 1000, 2.8);
+    phases_free(&p);
+}
+
 static void a_ramp_that_is_over_ends_in_what_is_steady(void **state)
 {
     (void)state;
@@ -434,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_step_of_the_clock_is_a_transition),
         cmocka_unit_test(a_step_of_the_rate_tells_what_was_before),
         cmocka_unit_test(two_steps_make_three_pieces_where_they_are_apart),
+        cmocka_unit_test(the_last_piece_is_behind_both_steps),
         cmocka_unit_test(a_ramp_that_is_over_ends_in_what_is_steady),
         cmocka_unit_test(a_ramp_that_goes_on_is_said_to),
         cmocka_unit_test(a_ramp_takes_in_the_steps_on_its_curve),
