@@ -204,6 +204,43 @@ static double ramping(double us)
     return 2 - 0.4 * exp(-us / 80);
 }
 
+/* Of eight samples each, whose period grows from 1 us by one every 256 us, to 250 us; at least one, at most 240. */
+static void bins_hold_as_many_samples(void **state)
+{
+    (void)state;
+    const double two = 256 * expm1(16.0 / 256), uniform_two = 256 * expm1(4.0 / 256), grown = 256 * 249.0;
+    const double many = grown + 250 * (8 * 185 - 256 * log(250)), most = grown + 250 * (8 * 240 - 256 * log(250));
+    const struct {
+        double us, after;
+        bool uniform;
+        size_t bins;
+    } cases[] = {
+        {1, 20, false, 1},
+        {two - 0.01, 20, false, 1},
+        {two + 0.01, 20, false, 2},
+        {two + 0.01, 19, false, 12 + 2}, /* twelve of the fine part, where there is some of it */
+        {uniform_two - 0.01, 20, true, 1},
+        {uniform_two + 0.01, 20, true, 2},
+        {many - 5, 20, false, 184},
+        {many + 5, 20, false, 185},
+        {most - 5, 20, false, 239},
+        {most + 5, 20, false, 240},
+        {2 * most, 20, false, 240},
+    };
+    const struct phases none = {.n_phases = 0};
+    struct trace t;
+    make_trace(&t, true, true);
+    add_run(&t, 0, (const double[]){0, 1e6}, 2, 3, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tail x = {.begin = 20, .end = 20 + cases[i].us, .after = cases[i].after, .uniform = cases[i].uniform};
+        struct tail_series s;
+        assert_int_equal(tail_gather(&t, &none, &x, &s), 0);
+        assert_int_equal(s.n_bins, cases[i].bins);
+        tail_free_series(&s);
+    }
+    trace_free(&t);
+}
+
 /* A recording of this length at 1 us until 20 us, then at a period that grows as it does when recorded. */
 static void add_long_run(struct trace *t, uint32_t run, double end, double (*rate)(double us))
 {
@@ -279,6 +316,7 @@ int main(void)
         cmocka_unit_test(most_repetitions_end_where_half_do),
         cmocka_unit_test(steady_phases_of_no_rate_are_doubted),
         cmocka_unit_test(what_disturbs_is_over_before_a_ramp_begins),
+        cmocka_unit_test(bins_hold_as_many_samples),
         cmocka_unit_test(a_long_recording_is_described),
         cmocka_unit_test(samples_that_lost_time_are_left_out),
     };
