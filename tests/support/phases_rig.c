@@ -9,6 +9,16 @@
 
 #include <cmocka.h>
 
+struct phase rig_phase(enum phase_kind kind, double start, double length, double ghz, double ipc)
+{
+    return (struct phase){.kind = kind,
+                          .start_us = start,
+                          .duration_us = {length, length, length},
+                          .freq_ghz = {ghz, ghz, ghz},
+                          .ipc = ipc,
+                          .ipc_ratio = 1};
+}
+
 void rig_show_phases(const struct phases *p)
 {
     for (size_t i = 0; i < p->n_phases; i++) {

@@ -221,8 +221,9 @@ double tail_mean(const struct tail_course *c, double from, double to)
     if (!ramps(c) || !(to > from))
         return c->to.value;
     double begin = fmax(from, c->begin.value), tau = c->tau.value, step = c->from.value - c->to.value;
+    double before = fmin(begin, to) - from; /* how long it is still what it was */
     double decayed = tau * (exp(-(begin - c->begin.value) / tau) - exp(-(fmax(to, begin) - c->begin.value) / tau));
-    return c->to.value + step * (decayed + (begin - from)) / (to - from);
+    return c->to.value + step * (decayed + before) / (to - from);
 }
 
 /* Whichever of two is there, and of both the earlier one, or the later one. */
@@ -306,12 +307,12 @@ static double before_step(const struct tail_course *c, double at)
     return c->kind == TAIL_STEP && at < c->begin.value ? c->from.value : c->to.value;
 }
 
-/* What runs from `begin` until the step of one of the two courses, or of both, at `end`. */
-static void add_piece(const struct tail *x, struct phases *out, struct estimate begin, struct estimate end)
+/* What runs from `begin` until the step of one of the two courses, or of both, at `end`: what they are at `at`. */
+static void add_piece(const struct tail *x, struct phases *out, struct estimate begin, struct estimate end, double at)
 {
     const struct tail_course *clock = &x->course[TAIL_FREQ], *rate = &x->course[TAIL_RATE];
-    double mid = 0.5 * (begin.value + end.value), ghz = before_step(clock, mid);
-    struct phase *ph = add_phase_of(x, out, PHASE_STEADY, begin, end, ghz, before_step(rate, mid));
+    double ghz = before_step(clock, at);
+    struct phase *ph = add_phase_of(x, out, PHASE_STEADY, begin, end, ghz, before_step(rate, at));
     if (ph->ipc_ratio < TAIL_THROTTLED)
         ph->kind = PHASE_THROTTLE;
     else if (ph->ipc_ratio > 1 / TAIL_THROTTLED) {
@@ -336,11 +337,11 @@ static int join_steps(const struct tail *x, struct phases *out)
     if (rate->kind == TAIL_STEP)
         rebase(x, out, fine_ipc);
     size_t number = out->n_phases;
-    add_piece(x, out, begin, first->begin);
+    add_piece(x, out, begin, first->begin, -INFINITY);
     bool apart = second->kind == TAIL_STEP && second->begin.lo > first->begin.hi;
     if (apart)
-        add_piece(x, out, first->begin, second->begin);
-    add_piece(x, out, apart ? second->begin : first->begin, end);
+        add_piece(x, out, first->begin, second->begin, first->begin.value);
+    add_piece(x, out, apart ? second->begin : first->begin, end, INFINITY); /* the second is over, wherever it was */
     if (find_levels(out))
         return -1;
     if (clock->kind == TAIL_STEP) {

@@ -193,6 +193,35 @@ static void a_halt_that_a_reading_has_cut_in_two(void **state)
     expect_one_loss(1.4, false);
 }
 
+/* A pause in which cycles are counted, of 5 us at 3 GHz, is none of the halt beside it, of 5 us at 0.6 GHz. */
+static void a_pause_beside_a_halt_is_another_loss(void **state)
+{
+    (void)state;
+    for (int pause = HALTED; pause <= HALTED + 1; pause++) {
+        struct trace t;
+        struct runs r;
+        double now = 0;
+        trace_init(&t);
+        assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ), 0);
+        for (int i = 0; i < SAMPLES; i++) {
+            bool off = i == HALTED || i == HALTED + 1;
+            now += off ? 5 : 1;
+            assert_int_equal(trace_append(&t, 0, now), 0);
+            t.channel[TRACE_FREQ][i] = off && i != pause ? 0.6F : 3.0F;
+        }
+        assert_int_equal(runs_prepare(&t, &r), 0);
+        assert_int_equal(r.n_gaps, 2);
+        for (size_t k = 0; k < 2; k++) {
+            bool running = r.gap[k].sample == (size_t)pause;
+            assert_int_equal(r.gap[k].sample, HALTED + k);
+            assert_int_equal(r.gap[k].running, running);
+            assert_close(r.gap[k].lost, running ? 4 : 5 * (1 - 0.6 / 3), 1e-5);
+        }
+        runs_free(&r);
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_grid_that_wobbles_says_less),
         cmocka_unit_test(what_a_halt_is_like),
         cmocka_unit_test(a_halt_that_a_reading_has_cut_in_two),
+        cmocka_unit_test(a_pause_beside_a_halt_is_another_loss),
         cmocka_unit_test(a_sample_that_straddles_the_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,11 +147,37 @@ static void what_has_no_common_time(void **state)
     trace_free(&t);
 }
 
+/* The sample that the switch falls into is of both kernels if more than a twentieth of it is of the first: of the three
+ * before another step of the IPC two are left then, which are too few. */
+static void a_sample_of_both_kernels_is_of_neither(void **state)
+{
+    (void)state;
+    static const size_t run[1] = {0};
+    static const double at[] = {0, 0.05, 0.051};
+    for (size_t i = 0; i < 3; i++) {
+        struct trace t;
+        struct runs r;
+        struct segmentation o;
+        make_falls(1000, 1, &t, &r);
+        for (size_t k = 33; k < t.n; k++) /* from 3 us on */
+            t.channel[TRACE_IPC][k] = 0.5F;
+        assert_int_equal(segmentation_find(&r, run, 1, at[i], &o), 0);
+        assert_int_equal(o.n_pieces, i < 2 ? 3 : 2);
+        if (i < 2)
+            expect_piece(&o.piece[1], 3, 1);
+        expect_piece(&o.piece[o.n_pieces - 1], 3, 0.5);
+        segmentation_free(&o);
+        runs_free(&r);
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_and_edges_of_many_repetitions),
         cmocka_unit_test(bins_of_few_repetitions_tell_nothing),
+        cmocka_unit_test(a_sample_of_both_kernels_is_of_neither),
         cmocka_unit_test(what_has_no_common_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,10 +169,42 @@ static void a_mixed_step_is_where_the_frequency_changes(void **state)
     }
 }
 
+/*
+ * 4000 readings of 2000 repetitions, 2.5 us apart, in groups of four; the voltage steps in a pause behind the second of
+ * a group. A pause of six times as long as most splits it; of a shorter one it becomes one reading in the middle.
+ */
+static void a_pause_parts_readings_that_it_is_long_for(void **state)
+{
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct trace t;
+        struct phases p = {.phases = calloc(1, sizeof *p.phases), .n_phases = 1, .runs_used = 2000};
+        double pause = is_long ? 15.2 : 14.8;
+        assert_non_null(p.phases);
+        p.phases[0] = (struct phase){.kind = PHASE_STEADY, .start_us = -5000, .duration_us = {10e3, 10e3, 10e3}};
+        trace_init(&t);
+        assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_VOLTS), 0);
+        for (unsigned i = 0; i < 4000; i++) {
+            bool behind = i > 2001;
+            assert_int_equal(trace_append(&t, i, 2.5 * ((double)i - 2001) + (behind ? pause - 2.5 : 0)), 0);
+            t.channel[TRACE_VOLTS][i] = (float)((behind ? 0.96 : 0.95) + 1e-4 * (i % 4 < 2 ? 1 : -1));
+        }
+        assert_int_equal(volts_find(&t, &p), 0);
+        assert_int_equal(p.n_volt_steps, 1);
+        /* between the group that ends at -5 us and the one behind it: of what lies behind the pause, or across it */
+        double behind = is_long ? pause + 3.75 : 0.25 * (-2.5 + 0 + pause + pause + 2.5);
+        assert_close(p.volt_steps[0].begin_us, 0.5 * (-8.75 + behind), 1e-3);
+        assert_close(p.volt_steps[0].end_us, 0.5 * (-8.75 + behind), 1e-3);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_phase_is_cut_at_a_step),
+        cmocka_unit_test(a_pause_parts_readings_that_it_is_long_for),
         cmocka_unit_test(a_mixed_step_is_where_the_frequency_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
