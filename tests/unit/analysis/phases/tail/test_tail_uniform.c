@@ -13,6 +13,7 @@
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/strict_memory.h"
 
 enum { RUNS = 6, BEFORE = 20, BEHIND = 300 };
 
@@ -145,12 +146,36 @@ static void a_fade_beside_a_ramp_of_the_clock_is_its_other_side(void **state)
     }
 }
 
+/* Wherever memory runs out it is said. */
+static void no_memory_is_no_fade(void **state)
+{
+    (void)state;
+    const struct phase phase[] = {rig_phase(PHASE_STEADY, -BEFORE, BEFORE, 3, 1),
+                                  rig_phase(PHASE_STEADY, 0, BEHIND, 3, 2)};
+    struct trace t;
+    make_trace(&t, 1, 20);
+    bool failed = true;
+    for (unsigned long n = 1; failed; n++) {
+        struct phases p = phases_of(phase, 2);
+        strict_memory_fail(n);
+        int status = tail_uniform_find(&t, &p);
+        failed = strict_memory_failed();
+        strict_memory_fail(0);
+        if (status != (failed ? -1 : 0))
+            fail_msg("allocation %lu: %d", n, status);
+        assert_true(failed || p.n_phases == 3);
+        phases_free(&p);
+    }
+    trace_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fade_takes_the_place_of_its_steps),
         cmocka_unit_test(what_is_no_fade_stays),
         cmocka_unit_test(a_fade_beside_a_ramp_of_the_clock_is_its_other_side),
+        cmocka_unit_test(no_memory_is_no_fade),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
