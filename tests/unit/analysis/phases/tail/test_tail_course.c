@@ -60,6 +60,12 @@ static double steadily(double us)
     return 2;
 }
 
+static double lower(double us)
+{
+    (void)us;
+    return 1.6;
+}
+
 static double ramping(double us)
 {
     return 2 - 0.4 * exp(-us / 80);
@@ -127,6 +133,8 @@ static void what_few_repetitions_do_is_not_of_all(void **state)
     for (size_t runs = 3; runs <= 4; runs++) {
         make_series(&m, runs, SERIES_BINS, ramping, 0.002);
         remake_run(&m, 1, steadily, 0.002);
+        assert_int_not_equal(described(&m, TAIL_RATE, false).kind, TAIL_RAMP);
+        remake_run(&m, 1, lower, 0.002); /* as before the ramp, throughout */
         assert_int_not_equal(described(&m, TAIL_RATE, false).kind, TAIL_RAMP);
     }
     step_size = 0.1;
