@@ -236,6 +236,7 @@ static void bins_hold_as_many_samples(void **state)
         struct tail_series s;
         assert_int_equal(tail_gather(&t, &none, &x, &s), 0);
         assert_int_equal(s.n_bins, cases[i].bins);
+        assert_true(s.half[TAIL_FREQ] == 0 && s.half[TAIL_RATE] == 0); /* one repetition tells nothing of others */
         tail_free_series(&s);
     }
     trace_free(&t);

@@ -60,6 +60,12 @@ static double steadily(double us)
     return 2;
 }
 
+static double lower(double us)
+{
+    (void)us;
+    return 1.6;
+}
+
 static double ramping(double us)
 {
     return 2 - 0.4 * exp(-us / 80);
@@ -128,11 +134,27 @@ static void what_few_repetitions_do_is_not_of_all(void **state)
         make_series(&m, runs, SERIES_BINS, ramping, 0.002);
         remake_run(&m, 1, steadily, 0.002);
         assert_int_not_equal(described(&m, TAIL_RATE, false).kind, TAIL_RAMP);
+        remake_run(&m, 1, lower, 0.002); /* as before the ramp, throughout */
+        assert_int_not_equal(described(&m, TAIL_RATE, false).kind, TAIL_RAMP);
     }
     step_size = 0.1;
     make_series(&m, 3, SERIES_BINS, stepping, 0.002);
     remake_run(&m, 1, steadily, 0.002);
     assert_int_equal(described(&m, TAIL_RATE, false).kind, TAIL_CONSTANT);
+}
+
+static double by_three_percent(double us)
+{
+    return us < 300 ? 100 : 103;
+}
+
+/* Of the rate, 3 %. */
+static void just_as_much_as_is_told_is_enough(void **state)
+{
+    (void)state;
+    struct made m;
+    make_series(&m, 4, SERIES_BINS, by_three_percent, 0.0001);
+    assert_int_equal(described(&m, TAIL_RATE, false).kind, TAIL_STEP);
 }
 
 /* By chains a smaller change of the frequency is one than by cycles, and either than of the rate. */
@@ -204,6 +226,7 @@ int main(void)
         cmocka_unit_test(fewer_bins_than_two_dozen_tell_nothing),
         cmocka_unit_test(a_ramp_is_described_as_it_was_made),
         cmocka_unit_test(what_few_repetitions_do_is_not_of_all),
+        cmocka_unit_test(just_as_much_as_is_told_is_enough),
         cmocka_unit_test(changes_are_those_that_exceed_what_is_unseen),
         cmocka_unit_test(readings_are_put_right_within_reason),
     };

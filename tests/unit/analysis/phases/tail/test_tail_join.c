@@ -13,6 +13,7 @@
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/strict_memory.h"
 
 /* ---- courses made by hand ---- */
 
@@ -436,6 +437,27 @@ static void transitions_behind_an_empty_one_are_kept(void **state)
     phases_free(&p);
 }
 
+/* Wherever memory runs out it is said. */
+static void what_has_no_memory_is_not_joined(void **state)
+{
+    (void)state;
+    const enum tail_kind kinds[] = {TAIL_CONSTANT, TAIL_RAMP, TAIL_STEP, TAIL_MOVES};
+    for (size_t i = 0; i < 4; i++) {
+        bool failed = true;
+        for (unsigned long n = 1; failed; n++) {
+            struct tail x = tail_of(course(kinds[i], 2.5, 2.8, 200, 400), constant(2));
+            struct phases p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 2));
+            strict_memory_fail(n);
+            int status = tail_join(&x, &p);
+            failed = strict_memory_failed();
+            strict_memory_fail(0);
+            if (status != (failed ? -1 : 0))
+                fail_msg("kind %d, allocation %lu: %d", (int)kinds[i], n, status);
+            phases_free(&p);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +477,7 @@ int main(void)
         cmocka_unit_test(what_began_before_the_switch_is_of_no_ramp),
         cmocka_unit_test(rates_of_the_fine_part_are_told_by_the_last),
         cmocka_unit_test(transitions_behind_an_empty_one_are_kept),
+        cmocka_unit_test(what_has_no_memory_is_not_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

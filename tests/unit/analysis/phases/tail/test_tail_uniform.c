@@ -13,6 +13,7 @@
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/strict_memory.h"
 
 enum { RUNS = 6, BEFORE = 20, BEHIND = 300 };
 
@@ -108,11 +109,12 @@ static void what_is_no_fade_stays(void **state)
     }
 }
 
-/* Beside a ramp of the clock a rate that has arrived before that has is its other side. */
+/* Beside a ramp of the clock a rate that has arrived before that has is its other side, of the first phase, too. */
 static void a_fade_beside_a_ramp_of_the_clock_is_its_other_side(void **state)
 {
     (void)state;
-    for (int over = 0; over < 2; over++) {
+    for (size_t i = 0; i < 3; i++) {
+        bool over = i > 0, is_first = i == 2;
         struct trace t;
         struct phase clock = rig_phase(PHASE_RAMP, 0, over ? 135 : 115, 2.9, 1.8); /* the rate has after 124 us */
         clock.from_ghz = (struct estimate){2.8, 2.8, 2.8};
@@ -120,13 +122,13 @@ static void a_fade_beside_a_ramp_of_the_clock_is_its_other_side(void **state)
         clock.tau_us = (struct estimate){30, 30, 30};
         clock.agreeing_runs = 5;
         make_trace(&t, 1, 20);
-        struct phases p = phases_of(
-            (struct phase[]){rig_phase(PHASE_STEADY, -BEFORE, BEFORE, 3, 1), clock,
-                             rig_phase(PHASE_STEADY, clock.duration_us.value, BEHIND - clock.duration_us.value, 3, 2)},
-            3);
+        const struct phase phase[] = {
+            rig_phase(PHASE_STEADY, -BEFORE, BEFORE, 3, 1), clock,
+            rig_phase(PHASE_STEADY, clock.duration_us.value, BEHIND - clock.duration_us.value, 3, 2)};
+        struct phases p = phases_of(phase + is_first, is_first ? 2 : 3);
         assert_int_equal(tail_uniform_find(&t, &p), 0);
-        assert_int_equal(p.n_phases, 3);
-        const struct phase *ramp = &p.phases[1];
+        assert_int_equal(p.n_phases, is_first ? 2 : 3);
+        const struct phase *ramp = &p.phases[is_first ? 0 : 1];
         if (over) {
             assert_close(ramp->rate_ramp.tau_us.value, 20, 0.3);
             assert_close(ramp->rate_ramp.begin_us.value, 0, 1e-9);
@@ -145,12 +147,36 @@ static void a_fade_beside_a_ramp_of_the_clock_is_its_other_side(void **state)
     }
 }
 
+/* Wherever memory runs out it is said. */
+static void no_memory_is_no_fade(void **state)
+{
+    (void)state;
+    const struct phase phase[] = {rig_phase(PHASE_STEADY, -BEFORE, BEFORE, 3, 1),
+                                  rig_phase(PHASE_STEADY, 0, BEHIND, 3, 2)};
+    struct trace t;
+    make_trace(&t, 1, 20);
+    bool failed = true;
+    for (unsigned long n = 1; failed; n++) {
+        struct phases p = phases_of(phase, 2);
+        strict_memory_fail(n);
+        int status = tail_uniform_find(&t, &p);
+        failed = strict_memory_failed();
+        strict_memory_fail(0);
+        if (status != (failed ? -1 : 0))
+            fail_msg("allocation %lu: %d", n, status);
+        assert_true(failed || p.n_phases == 3);
+        phases_free(&p);
+    }
+    trace_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fade_takes_the_place_of_its_steps),
         cmocka_unit_test(what_is_no_fade_stays),
         cmocka_unit_test(a_fade_beside_a_ramp_of_the_clock_is_its_other_side),
+        cmocka_unit_test(no_memory_is_no_fade),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
