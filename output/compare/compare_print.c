@@ -293,7 +293,8 @@ void compare_closing(FILE *out, const struct table *t)
         snprintf(which, sizeof which, ", most clearly in %s %s %s", compare_field(t, rows[0].row, "table"),
                  compare_field(t, rows[0].row, "cell"), compare_field(t, rows[0].row, "column"));
     if (n > 2)
-        snprintf(who, sizeof who, "; %zu of %zu measurements are unlike the others", unlike, n);
+        snprintf(who, sizeof who, "; %zu of %zu measurements %s unlike the others", unlike, n,
+                 unlike == 1 ? "is" : "are");
     tell(out, 0,
          "Of %zu values compared, %zu differ%s%s; in %zu the limits are too wide to tell. If all were one processor, "
          "any "

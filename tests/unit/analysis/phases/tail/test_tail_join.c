@@ -110,13 +110,14 @@ static void a_side_ends_where_it_has_arrived(void **state)
 static void what_is_not_there_adds_nothing(void **state)
 {
     (void)state;
+    const struct tail_course missing = {.kind = TAIL_MISSING};
     struct phases none = {.n_phases = 0}, p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 2));
     struct tail x = tail_of(constant(3), constant(2));
     assert_int_equal(tail_join(&x, &none), 0);
     assert_true(none.n_phases == 0 && none.samples_lost == 7);
     x.n_runs = 0;
     assert_int_equal(tail_join(&x, &p), 0);
-    x = tail_of((struct tail_course){.kind = TAIL_MISSING}, (struct tail_course){.kind = TAIL_MISSING});
+    x = tail_of(missing, missing);
     assert_int_equal(tail_join(&x, &p), 0);
     assert_int_equal(p.n_phases, 2);
     expect_phase(&p, 1, PHASE_STEADY, 0, 150, 3);
