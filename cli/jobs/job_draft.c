@@ -23,8 +23,8 @@ static int write_draft(const struct options *o, const struct collected *tables)
     if (status != DONE)
         return status;
     if (draft.left_out > 0)
-        complain("%zu value%s without limits, which no figure could stand for, left out", draft.left_out,
-                 draft.left_out == 1 ? "" : "s");
+        complain("%zu value%s left out, which %s no limits, or too wide ones for a figure (--runs narrows them)",
+                 draft.left_out, draft.left_out == 1 ? "" : "s", draft.left_out == 1 ? "has" : "have");
     if (!o->quiet && !file_is_stdout(file))
         messages_print(stdout, "Written      %s (%zu figures; --validate %s%s compares with them)", file, draft.figures,
                        strpbrk(file, "/.") ? "" : "./", file);

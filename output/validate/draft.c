@@ -139,23 +139,50 @@ static double draft_widening(size_t n, unsigned runs)
     return fmax(1, M_SQRT2 * ratio - 1);
 }
 
+/* What a figure says: the middle of the limits and half their width, widened; as a range, what of that the column holds. */
+struct drafted {
+    double middle, half, from, to;
+};
+
+static struct drafted drafted_figure(const struct claim *x, size_t figures)
+{
+    struct drafted d = {.middle = (x->lo + x->hi) / 2};
+    bool whole = x->column->type == TABLE_WHOLE;
+    d.half = draft_widening(figures, x->runs) * (x->hi - x->lo) / 2 * WIDER;
+    d.half = fmax(d.half, estimates_least_difference(x->column, d.middle));
+    d.from = whole ? floor(d.middle - d.half) : d.middle - d.half;
+    d.to = whole ? ceil(d.middle + d.half) : d.middle + d.half;
+    if (table_value_refused(x->column, d.from)) /* below 0 */
+        d.from = 0;
+    if (table_value_refused(x->column, d.to)) /* shares */
+        d.to = 1;
+    return d;
+}
+
+/* Those whose limits are so wide that the column does not hold them say nothing. */
+static void leave_out_unknown(struct claims *c, size_t figures)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct claim *x = &c->list[i];
+        struct drafted d = drafted_figure(x, figures);
+        if (d.half < fabs(d.middle) || (d.from <= x->lo && d.to >= x->hi && !table_value_refused(x->column, d.from)))
+            c->list[kept++] = *x;
+    }
+    c->left_out += c->n - kept;
+    c->n = kept;
+}
+
 /* FIGURE [~ HALF]: what is counted as it is; a bound as a range; else the middle of the limits. */
 static void print_claim(FILE *out, const struct claim *x, char mark, size_t figures)
 {
-    double wider = draft_widening(figures, x->runs);
-    double middle = (x->lo + x->hi) / 2, half = wider * (x->hi - x->lo) / 2 * WIDER;
-    half = fmax(half, estimates_least_difference(x->column, middle));
-    double from = middle - half, to = middle + half;
-    if (table_value_refused(x->column, from)) /* below 0 */
-        from = 0;
-    if (table_value_refused(x->column, to)) /* shares */
-        to = 1;
+    struct drafted d = drafted_figure(x, figures);
     if (x->hi == x->lo && x->lo == round(x->lo))
         fprintf(out, "%s = %.0f # %c", x->line, x->lo, mark);
-    else if (x->bound || half >= fabs(middle))
-        fprintf(out, "%s = %.9f..%.9f # %c", x->line, from, to, mark);
+    else if (x->bound || d.half >= fabs(d.middle))
+        fprintf(out, "%s = %.9f..%.9f # %c", x->line, d.from, d.to, mark);
     else
-        fprintf(out, "%s = %.9f ~ %.9f # %c", x->line, middle, half + 1e-9, mark);
+        fprintf(out, "%s = %.9f ~ %.9f # %c", x->line, d.middle, d.half + 1e-9, mark);
     fprintf(out, ": 95 %% limits %.6g to %.6g", x->lo, x->hi);
     if (x->rows > 1)
         fprintf(out, " of %zu rows", x->rows);
@@ -241,7 +268,11 @@ int draft_write(const struct table *const *tables, size_t n, struct draft *out, 
     }
     for (size_t i = 0; i < n && !bad; i++)
         bad = collect_claims(tables[i], &claims[i]);
+    size_t figures = 0;
+    for (size_t i = 0; i < n && claims; i++)
+        figures += claims[i].n;
     for (size_t i = 0; i < n && claims; i++) {
+        leave_out_unknown(&claims[i], figures);
         out->figures += claims[i].n;
         out->left_out += claims[i].left_out;
     }

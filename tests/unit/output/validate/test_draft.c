@@ -77,6 +77,39 @@ static void figures_hold_their_limits(void **state)
     table_free(&t);
 }
 
+static void frequency_row(struct table *t, double cpu, double half, double runs)
+{
+    table_add_row(t);
+    table_put_number(t, "cpu", cpu);
+    table_put_text(t, "kernel", "512fma");
+    table_put_limits(t, "freq_ghz", 3.7, 3.7 - half, 3.7 + half);
+    table_put_number(t, "n", runs);
+}
+
+/* Limits of two repetitions, beside a load, become wider than any frequency: they read back, or are no figure. */
+static void limits_that_say_nothing_are_left_out(void **state)
+{
+    (void)state;
+    struct table t;
+    struct draft d;
+    struct sku s;
+    struct machine_error err;
+    begin(&t, &table_cores);
+    frequency_row(&t, 0, 0.01, 2);
+    frequency_row(&t, 1, 0.3, 20);
+    frequency_row(&t, 2, 2.5, 2);
+    frequency_row(&t, 3, 3.6, 2);
+    const struct table *tables[] = {&t};
+    assert_int_equal(draft_write(tables, 1, &d, &err), MACHINE_OK);
+    assert_int_equal(d.figures, 2);
+    assert_int_equal(d.left_out, 2);
+    parse_draft(&d, &s);
+    assert_int_equal(s.n_figures, 2);
+    sku_free(&s);
+    free(d.text);
+    table_free(&t);
+}
+
 static void nothing_is_drafted_of_nothing(void **state)
 {
     (void)state;
@@ -234,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_hold_their_limits),
+        cmocka_unit_test(limits_that_say_nothing_are_left_out),
         cmocka_unit_test(nothing_is_drafted_of_nothing),
         cmocka_unit_test(random_tables_agree_with_their_drafts),
         cmocka_unit_test(verdicts_as_json),
