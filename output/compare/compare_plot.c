@@ -46,8 +46,8 @@ static void row_name(const struct compare_cell *cell, char *out, size_t size)
             text_list_add(out, size, " \xE2\x86\x92 ", "%s", value + 1);
         else if (value && strncmp(key, "active_cores=", 13) == 0)
             text_list_add(out, size, between, "%s core%s", value + 1, strcmp(value + 1, "1") == 0 ? "" : "s");
-        else
-            text_list_add(out, size, between, "%s", plain ? value + 1 : key);
+        else /* without a =, it is the rest of a value with a blank in it */
+            text_list_add(out, size, value ? between : " ", "%s", plain ? value + 1 : key);
     }
 }
 
