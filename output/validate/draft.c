@@ -139,7 +139,7 @@ static double draft_widening(size_t n, unsigned runs)
     return fmax(1, M_SQRT2 * ratio - 1);
 }
 
-/* What a figure says: the middle of the limits and half their width, widened; as a range, what of that the column holds. */
+/* What a figure says: the middle of the limits and half their width, widened; as a range, what its column can hold. */
 struct drafted {
     double middle, half, from, to;
 };

@@ -61,7 +61,9 @@ case $* in
 esac
 exit 2
 END
+ln -s fake-ssh "$tmp/bin/ssh" # also where there is none
 chmod +x "$tmp/bin"/* "$tmp/there"/*
+PATH=$tmp/bin:$PATH
 CHARACTERIZE=$tmp/bin/characterize
 export CHARACTERIZE
 calls() { wc -l <"$tmp/calls"; }
