@@ -10,6 +10,8 @@
 
 #include "util/text_list.h"
 
+#define STEP_GHZ 0.1 /* of the clock's multiplier (Intel SDM vol. 3B, 15.3.2.4) */
+
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max)
 {
     size_t n = 0;
@@ -298,11 +300,21 @@ static void frequency_widen(struct table *t, size_t row, const char *column, dou
     estimates_set(t, row, column, e);
 }
 
+/* By how much a ratio of a frequency moves with the clock, relative; see widen_floating(). */
+static double ratio_moves(double ghz, double ratio, double moved)
+{
+    const double apart = fabs(1 - ratio) * ghz / ratio;
+    const bool another_step = apart > STEP_GHZ / 2 && moved * ghz >= STEP_GHZ;
+    return fmax(fabs(1 - ratio) * moved, another_step ? STEP_GHZ / ghz : 0);
+}
+
 /*
  * Where the frequency floats, the limits of a few repetitions hold for the second in which they were made: on a Granite
  * Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as it moves
  * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean). A ratio of
- * frequencies that are so many steps of the clock apart moves with it, in proportion to what is missing to 1.
+ * frequencies that are so many steps of the clock apart moves with it, in proportion to what is missing to 1; and where
+ * the clock moves by a step or more, there may be a step more or less between them in another of its states: that guest
+ * ran 512-bit FMAs at 0.9465 of plain code's 3.7 GHz, but at 0.9236 of 4.1 GHz, minutes apart.
  */
 static void widen_floating(struct table *t, int cpu, double between)
 {
@@ -317,7 +329,7 @@ static void widen_floating(struct table *t, int cpu, double between)
         frequency_widen(t, row, "freq_ghz", moved);
         frequency_widen(t, row, "ipc", moved); /* who moves the clock is on the core, too, now and then */
         if (isfinite(ratio))
-            frequency_widen(t, row, "ratio", fabs(1 - ratio) * moved);
+            frequency_widen(t, row, "ratio", ratio_moves(table_number(t, row, "freq_ghz"), ratio, moved));
     }
 }
 
