@@ -28,8 +28,6 @@
 #include "tables/table/chart.h"
 #include "tables/table/table.h"
 
-enum { COMPARE_MOST = 100000 };
-
 struct comparison;
 
 /* An empty one; NULL: out of memory. */
@@ -58,9 +56,7 @@ int compare_conclude(struct comparison *c, struct table *out);
 
 /* For a person: measurements, settings that differ, what differs, who is unlike the others, one closing sentence. */
 void compare_print(FILE *out, bool colour, const struct table *t);
-/* The closing sentence alone. */
-void compare_closing(FILE *out, const struct table *t);
-/* A panel for each table that has differences: each measurement's deviation from the median, in %, cell by cell. No
- * panels: there are none. */
+/* A panel for each table that has differences, or for all where nothing differs: a row for each value, how far each
+ * measurement's is from the median, in %. */
 void compare_plot(const struct comparison *c, struct chart *chart);
 #define COMPARE_TITLE "Comparison"

@@ -38,10 +38,7 @@ static int by_value(const void *a, const void *b)
  * degrees of freedom as two means of so many repetitions have, of the normal distribution where that is not known. */
 static double widening(double pairs, unsigned a, unsigned b)
 {
-    double tail = FALSE_ALARMS / 2 / fmax(pairs, 1), freedom = (double)a + (double)b - 2;
-    if (!a || !b)
-        return gsl_cdf_ugaussian_Qinv(tail) / ESTIMATE_Z95;
-    return gsl_cdf_tdist_Qinv(tail, freedom) / gsl_cdf_tdist_Qinv(0.025, freedom);
+    return estimates_widening(FALSE_ALARMS / 2 / fmax(pairs, 1), a && b ? (double)a + (double)b - 2 : 0);
 }
 
 /* By how much b lies above a beyond what limits explain; above 0: they are apart. */

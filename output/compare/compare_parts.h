@@ -55,6 +55,9 @@ bool compare_is_small(const struct compare_cell *cell, int group);
 /* Whether a value is an outlier, or in such a group. */
 bool compare_is_unlike(const struct compare_cell *cell, const struct compare_value *v);
 
+/* Whether there are several groups, or values unlike the others. */
+bool compare_differs(const struct compare_cell *cell);
+
 /* Of a cell whose values are sorted: below which this share of them is. */
 double compare_quantile(const struct compare_cell *cell, double share);
 

@@ -9,14 +9,6 @@
 
 enum { EACH_MOST = CHART_COLOURS /* measurements that have a colour each */, ROWS_FEW = 12, ROWS_MANY = 40 };
 
-static bool cell_differs(const struct compare_cell *cell)
-{
-    for (size_t v = 0; v < cell->n; v++)
-        if (cell->n_groups > 1 || cell->values[v].outlier)
-            return true;
-    return false;
-}
-
 static bool cell_drawn(const struct compare_cell *cell, const struct table_kind *k)
 {
     return cell->kind == k && cell->sort == COMPARE_LIMITS && cell->n > 1 && cell->median != 0;
@@ -25,7 +17,7 @@ static bool cell_drawn(const struct compare_cell *cell, const struct table_kind 
 static bool table_differs(const struct comparison *c, const struct table_kind *k)
 {
     for (size_t i = 0; i < c->n_cells; i++)
-        if (cell_drawn(&c->cells[i], k) && cell_differs(&c->cells[i]))
+        if (cell_drawn(&c->cells[i], k) && compare_differs(&c->cells[i]))
             return true;
     return false;
 }
@@ -114,7 +106,7 @@ static void plot_kind(const struct comparison *c, const struct table_kind *k, bo
         return;
     for (size_t i = 0; i < c->n_cells; i++) {
         char name[CHART_NAME_MAX];
-        if (!cell_drawn(&c->cells[i], k) || !(all || cell_differs(&c->cells[i])))
+        if (!cell_drawn(&c->cells[i], k) || !(all || compare_differs(&c->cells[i])))
             continue;
         if (p->categories.n == most) {
             p->omitted++;

@@ -279,7 +279,7 @@ static size_t compare_count_verdict(const struct table *t, const char *verdict)
     return n;
 }
 
-void compare_closing(FILE *out, const struct table *t)
+static void compare_closing(FILE *out, const struct table *t)
 {
     json_t *list = compare_detail(t, "measurements");
     size_t n = json_array_size(list), differ = compare_count_verdict(t, "differs"),

@@ -27,8 +27,7 @@ static const struct table_column columns[] = {
 };
 
 enum { TEXT_MAX = 600, SHOWN_MEMBERS = 5 };
-#define TO_FIND 0.2     /* relative: a difference that matters, as in validation */
-#define TO_FIND_GHZ 0.1 /* the next step of the clock */
+#define TO_FIND 0.2 /* relative: a difference that matters, as in validation; of frequencies the next step */
 
 /* The parts of a key: "table|cell|column". */
 static void put_key(struct table *out, const struct compare_cell *cell)
@@ -67,10 +66,15 @@ static size_t count_unlike(const struct compare_cell *cell)
     return n;
 }
 
+bool compare_differs(const struct compare_cell *cell)
+{
+    return cell->n_groups > 1 || count_unlike(cell) > 0;
+}
+
 static const char *compare_verdict_of(const struct compare_cell *cell)
 {
-    double to_find = fnmatch("*_ghz", cell->column->name, 0) == 0 ? TO_FIND_GHZ : TO_FIND * fabs(cell->median);
-    if (cell->n_groups > 1 || count_unlike(cell))
+    double to_find = fnmatch("*_ghz", cell->column->name, 0) == 0 ? CLOCK_STEP_GHZ : TO_FIND * fabs(cell->median);
+    if (compare_differs(cell))
         return "differs";
     if (strcmp(cell->column->name, "share") == 0)
         to_find = fmax(to_find, TO_FIND);
@@ -136,14 +140,20 @@ static void compare_put_row(struct table *out, const struct comparison *c, const
 
 /* ---- measurements ---- */
 
+/* The key as words: "frequency kernel=512fma active_cores=4 freq_ghz". */
+static void key_words(const char *key, char *out, size_t size)
+{
+    snprintf(out, size, "%s", key);
+    for (char *p = out; *p; p++)
+        *p = *p == '|' ? ' ' : *p;
+}
+
 /* "frequency kernel=512fma active_cores=4 freq_ghz: 2.9 GHz, median 3.1 (-6.5 %)" */
 static void tell_value(const struct compare_cell *cell, const struct compare_value *v, double from, const char *what,
                        char *out, size_t size)
 {
     char key[TEXT_MAX / 2];
-    snprintf(key, sizeof key, "%s", cell->key);
-    for (char *p = key; *p; p++)
-        *p = *p == '|' ? ' ' : *p;
+    key_words(cell->key, key, sizeof key);
     if (cell->sort == COMPARE_TEXT) {
         snprintf(out, size, "%s: %.200s", key, json_string_value(json_array_get(cell->texts, (size_t)v->value)));
         return;
@@ -202,8 +212,8 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
         char what[TEXT_MAX] = "", alone[TEXT_MAX] = "";
         if (seen[i].cell)
             snprintf(what, sizeof what, "%s %s", seen[i].cell->kind->name, seen[i].cell->column->name);
-        for (const char *p = seen[i].first; p && *p && (size_t)(p - seen[i].first) + 1 < sizeof alone; p++)
-            alone[p - seen[i].first] = *p == '|' ? ' ' : *p;
+        if (seen[i].first)
+            key_words(seen[i].first, alone, sizeof alone);
         json_lines_put_text(o, "what", what, failed);
         json_lines_put_whole(o, "alone", (json_int_t)seen[i].alone, failed);
         json_lines_put_text(o, "alone_first", alone, failed);
@@ -215,6 +225,12 @@ static json_t *measurements_list(const struct comparison *c, bool *failed)
 }
 
 /* ---- settings that differ ---- */
+
+/* NULL: the measurement does not tell it. */
+static const char *told_setting(const struct measurement *m, const char *key)
+{
+    return json_string_value(json_object_get(m->settings, key));
+}
 
 /* Adds the name of a measurement to those with this value of a setting. */
 static void add_holder(json_t *values, const char *value, const char *name, bool *failed)
@@ -236,7 +252,7 @@ static json_t *settings_list(const struct comparison *c, bool *failed)
             json_lines_put(all, key, json_object(), failed);
     json_object_foreach(all, key, values) for (size_t i = 0; i < c->n; i++)
     {
-        const char *text = json_string_value(json_object_get(c->list[i].settings, key));
+        const char *text = told_setting(&c->list[i], key);
         add_holder(values, text ? text : "not told", c->list[i].name, failed);
     }
     json_object_foreach(all, key, values) if (json_object_size(values) > 1)
@@ -352,7 +368,7 @@ enum compare_modelled compare_modelled(const struct comparison *c)
 {
     size_t modelled = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const char *says = json_string_value(json_object_get(c->list[i].settings, "modelled"));
+        const char *says = told_setting(&c->list[i], "modelled");
         modelled += says && strcmp(says, "yes") == 0;
     }
     return modelled == 0 ? COMPARE_MEASURED : modelled < c->n ? COMPARE_SOME_MODELLED : COMPARE_MODELLED;
@@ -365,7 +381,7 @@ static void put_what_all_say(struct table *out, const struct comparison *c, cons
     size_t n = 0;
     const char *first = "";
     for (size_t i = 0; i < c->n; i++) {
-        const char *says = json_string_value(json_object_get(c->list[i].settings, key));
+        const char *says = told_setting(&c->list[i], key);
         if (i == 0)
             first = says ? says : "";
         n += strcmp(says ? says : "", first) == 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/validate/draft.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,10 +132,8 @@ static void draft_take_levels(const struct table *t, struct claims *c)
  */
 static double draft_widening(size_t n, unsigned runs)
 {
-    double tail = FALSE_ALARMS / 2 / (double)n, freedom = 2 * ((double)runs - 1);
-    double ratio = runs > 1 ? gsl_cdf_tdist_Qinv(tail, freedom) / gsl_cdf_tdist_Qinv(0.025, freedom)
-                            : gsl_cdf_ugaussian_Qinv(tail) / ESTIMATE_Z95;
-    return fmax(1, M_SQRT2 * ratio - 1);
+    double tail = FALSE_ALARMS / 2 / (double)n, freedom = runs > 1 ? 2 * ((double)runs - 1) : 0;
+    return fmax(1, M_SQRT2 * estimates_widening(tail, freedom) - 1);
 }
 
 /* What a figure says: the middle of the limits and half their width, widened; as a range, what its column can hold. */

@@ -11,7 +11,7 @@
 #include "tables/table/estimates.h"
 #include "util/text_list.h"
 
-#define HALF_STEP_GHZ 0.05 /* of the clock's multiplier, in which limits are stated */
+#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* in steps limits are stated */
 enum { RANGES_MAX = 16, KINDS_MAX = 8, LABEL_MAX = 60 };
 
 /* ---- turbo limits ---- */

@@ -77,7 +77,6 @@ static double uncertainty(const struct sku_figure *f)
 /* The deviation that matters, in the column's unit; of shares of 0 as of 1. */
 static double deviation_to_find(const struct sku_figure *f)
 {
-    static const double CLOCK_STEP_GHZ = 0.1;
     double middle = fabs(f->lo + f->hi) / 2;
     if (fnmatch("*_ghz", f->column, 0) == 0)
         return CLOCK_STEP_GHZ;

@@ -15,8 +15,7 @@
 #include "util/json_lines.h"
 #include "util/text_list.h"
 
-#define STEP_GHZ 0.1       /* of the clock's multiplier (Intel SDM vol. 3B, 15.3.2.4) */
-#define HALF_STEP_GHZ 0.05 /* what counters and clock may differ by */
+#define HALF_STEP_GHZ (CLOCK_STEP_GHZ / 2) /* what counters and clock may differ by */
 enum { TEXT_MAX = 400, LIST_MAX = 200, GROUPS_MAX = 64, LEVELS_MAX = 8 };
 
 const char *const finding_kind_names[FINDING_KINDS] = {

@@ -10,8 +10,6 @@
 
 #include "util/text_list.h"
 
-#define STEP_GHZ 0.1 /* of the clock's multiplier (Intel SDM vol. 3B, 15.3.2.4) */
-
 size_t frequency_cpus(const struct table *t, int *cpus, size_t max)
 {
     size_t n = 0;
@@ -304,8 +302,8 @@ static void frequency_widen(struct table *t, size_t row, const char *column, dou
 static double ratio_moves(double ghz, double ratio, double moved)
 {
     const double apart = fabs(1 - ratio) * ghz / ratio;
-    const bool another_step = apart > STEP_GHZ / 2 && moved * ghz >= STEP_GHZ;
-    return fmax(fabs(1 - ratio) * moved, another_step ? STEP_GHZ / ghz : 0);
+    const bool another_step = apart > CLOCK_STEP_GHZ / 2 && moved * ghz >= CLOCK_STEP_GHZ;
+    return fmax(fabs(1 - ratio) * moved, another_step ? CLOCK_STEP_GHZ / ghz : 0);
 }
 
 /*

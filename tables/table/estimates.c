@@ -2,6 +2,7 @@
 #include "tables/table/estimates.h"
 #include "util/plain_text.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,13 @@ double estimates_least_difference(const struct table_column *c, double value)
         return FREQUENCY_SAME * value;
     double absolute = strcmp(c->unit, "us") == 0 ? LEAST_US : strcmp(c->name, "share") == 0 ? LEAST_SHARE : 0;
     return fmax(absolute, LEAST * fabs(value));
+}
+
+double estimates_widening(double tail, double freedom)
+{
+    if (freedom == 0)
+        return gsl_cdf_ugaussian_Qinv(tail) / ESTIMATE_Z95;
+    return gsl_cdf_tdist_Qinv(tail, freedom) / gsl_cdf_tdist_Qinv(0.025, freedom);
 }
 
 bool estimates_frequency_same(double a, double a_half, double b, double b_half)

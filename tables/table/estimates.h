@@ -30,9 +30,14 @@ bool estimates_agree(const struct estimate *a, const struct estimate *b, double 
  * step there is, 100 MHz (the ratios' unit, Intel SDM vol. 3B, 15.3.2.4) of 5.5 GHz, is four times as large.
  */
 #define FREQUENCY_SAME 0.0045
+/* The step of the clock's multiplier (Intel SDM vol. 3B, 15.3.2.4). */
+#define CLOCK_STEP_GHZ 0.1
 /* What nobody would call a difference of values of a column, however narrow their limits happen to be, in its unit: of
  * frequencies that, else 0.2 % of `value`, 0.05 us at least, 0.01 of shares; of what is counted nothing. */
 double estimates_least_difference(const struct table_column *c, double value);
+/* By how much half the width of 95 % limits is to be widened for limits beyond which `tail` is left on either side: the
+ * ratio of the quantiles of Student's t of so many degrees of freedom; 0: not known, of the normal distribution. */
+double estimates_widening(double tail, double freedom);
 /* Whether two frequencies (GHz) are the same. Half widths of their limits may be NaN: not known. */
 bool estimates_frequency_same(double a, double a_half, double b, double b_half);
 bool estimates_frequencies_agree(const struct estimate *a, const struct estimate *b);
