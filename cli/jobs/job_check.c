@@ -6,6 +6,7 @@
 #include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
+#include "drivers/environment/environment_read.h"
 #include "output/environment/findings.h"
 #include "util/screen_text.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_read.h"
 #include "drivers/environment/environment_tree.h"
 
 enum { PACK_PATH_SIZE = 160, PACK_TEXT_SIZE = 4096, OTHER_CPUS_MAX = 1024 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "drivers/environment/environment_read.h"
 #include "drivers/environment/snapshot.h"
 
 #include <errno.h>

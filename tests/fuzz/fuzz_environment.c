@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "drivers/environment/environment_read.h"
 #include "drivers/environment/snapshot.h"
 #include "util/plain_text.h"
 

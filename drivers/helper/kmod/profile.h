@@ -21,7 +21,7 @@ struct profile;
 /* ---- profile_switch.c: who runs on each CPU ---- */
 
 /* Of a CPU; written there with interrupts masked, read by others. */
-struct switches {
+struct profile_switches {
 	seqcount_t seq;
 	struct profile_task now, before;
 	u64 count, at_ns; /* context switches until now, the last one's time */
@@ -31,7 +31,7 @@ long profile_switch_begin(struct profile *p);
 /* No probe runs any more when this returns. */
 void profile_switch_end(struct profile *p);
 /* Interrupts are masked: notes who runs here, which the last switch may not have told. */
-void profile_switch_note(struct switches *s);
+void profile_switch_note(struct profile_switches *s);
 bool profile_switch_idle(struct profile *p, unsigned int cpu);
 /* Interrupts are masked: who runs here, and on the other hyper-threads. */
 void profile_switch_look(struct profile *p, struct profile_sight *out);
@@ -41,7 +41,7 @@ void profile_switch_look(struct profile *p, struct profile_sight *out);
 enum { HOLD_SIBLINGS_MAX = 7, HOLD_ANSWER_US = 50 };
 struct hold_call {
 	call_single_data_t csd;
-	struct hold *hold;
+	struct profile_hold *hold;
 	unsigned int sibling;
 	u32 ticket;      /* of the request that it carries */
 	u32 here;        /* of the request for which the hyper-thread came, */
@@ -50,7 +50,7 @@ struct hold_call {
 	u64 ticks_max;   /* the longest time for which it was held */
 };
 /* Of a CPU that is sampled. Requests are numbered, so that one who comes late finds nothing to wait for. */
-struct hold {
+struct profile_hold {
 	u32 ticket;  /* of the last request */
 	u32 open;    /* the request that is to be waited for; 0: none */
 	u32 resumed; /* the request whose pause is over */
@@ -60,18 +60,18 @@ struct hold {
 	u64 answer_ticks_max;
 	struct hold_call call[HOLD_SIBLINGS_MAX];
 };
-void profile_hold_init(struct hold *h, struct profile *p, unsigned int cpu);
+void profile_hold_init(struct profile_hold *h, struct profile *p, unsigned int cpu);
 /* Interrupts are masked. False: one that runs a task did not come within HOLD_ANSWER_US; nobody waits then. */
-bool profile_hold_begin(struct hold *h);
+bool profile_hold_begin(struct profile_hold *h);
 /* The pause is over: what is left is the window. */
-void profile_hold_resume(struct hold *h);
+void profile_hold_resume(struct profile_hold *h);
 /* Whether all that came are still there. */
-bool profile_hold_lasts(const struct hold *h);
-void profile_hold_release(struct hold *h);
+bool profile_hold_lasts(const struct profile_hold *h);
+void profile_hold_release(struct profile_hold *h);
 /* Waits until no request is in flight. Sleeps. */
-void profile_hold_drain(const struct hold *h);
+void profile_hold_drain(const struct profile_hold *h);
 /* How long a hyper-thread was held at most, TSC ticks. */
-u64 profile_hold_longest(const struct hold *h);
+u64 profile_hold_longest(const struct profile_hold *h);
 
 /* ---- profile_count.c, profile_walk.c ---- */
 
@@ -92,8 +92,8 @@ struct profile_here {
 	bool behind;     /* its next turn is past still, see profile_next_turn() */
 	struct profile_cpu turn;
 	struct counters counters;
-	struct switches switches;
-	struct hold hold;
+	struct profile_switches switches;
+	struct profile_hold hold;
 	u64 turns, masked_ns_max, late_ns_max;
 };
 /* Prepares all CPUs, gives turns to those that are online, and counts these. */

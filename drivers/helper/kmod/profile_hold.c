@@ -21,7 +21,7 @@ enum { HOLD_MARGIN_US = 100 };
 static void hold_sibling(void *arg)
 {
 	struct hold_call *call = arg;
-	struct hold *h = call->hold;
+	struct profile_hold *h = call->hold;
 	u32 ticket = READ_ONCE(call->ticket);
 	u64 begin = rdtsc(), now = begin, limit = begin + h->paused_ticks;
 	bool resumed = false;
@@ -45,7 +45,7 @@ static void hold_sibling(void *arg)
 	smp_store_release(&call->ended, call->ended + 1);
 }
 
-void profile_hold_init(struct hold *h, struct profile *p, unsigned int cpu)
+void profile_hold_init(struct profile_hold *h, struct profile *p, unsigned int cpu)
 {
 	unsigned int i;
 
@@ -77,7 +77,7 @@ static bool hold_send(struct hold_call *call, unsigned int sibling, u32 ticket)
  * An idle one need not be waited for, which may take it 0.1 ms out of a deep sleep: it takes the pending interrupt, and
  * is held, before it can run a task.
  */
-static bool hold_answered(const struct hold *h, u64 limit)
+static bool hold_answered(const struct profile_hold *h, u64 limit)
 {
 	unsigned int i;
 
@@ -92,7 +92,7 @@ static bool hold_answered(const struct hold *h, u64 limit)
 	return true;
 }
 
-bool profile_hold_begin(struct hold *h)
+bool profile_hold_begin(struct profile_hold *h)
 {
 	u64 begin = rdtsc(), ticks;
 	unsigned int sibling;
@@ -121,12 +121,12 @@ bool profile_hold_begin(struct hold *h)
 	return true;
 }
 
-void profile_hold_resume(struct hold *h)
+void profile_hold_resume(struct profile_hold *h)
 {
 	WRITE_ONCE(h->resumed, h->ticket);
 }
 
-bool profile_hold_lasts(const struct hold *h)
+bool profile_hold_lasts(const struct profile_hold *h)
 {
 	unsigned int i;
 
@@ -136,12 +136,12 @@ bool profile_hold_lasts(const struct hold *h)
 	return true;
 }
 
-void profile_hold_release(struct hold *h)
+void profile_hold_release(struct profile_hold *h)
 {
 	WRITE_ONCE(h->open, 0);
 }
 
-void profile_hold_drain(const struct hold *h)
+void profile_hold_drain(const struct profile_hold *h)
 {
 	unsigned int i;
 
@@ -150,7 +150,7 @@ void profile_hold_drain(const struct hold *h)
 			usleep_range(50, 100);
 }
 
-u64 profile_hold_longest(const struct hold *h)
+u64 profile_hold_longest(const struct profile_hold *h)
 {
 	u64 longest = 0;
 	unsigned int i;

@@ -31,7 +31,7 @@ static void switch_identify(struct profile_task *out, const struct task_struct *
 #endif
 }
 
-void profile_switch_note(struct switches *s)
+void profile_switch_note(struct profile_switches *s)
 {
 	raw_write_seqcount_begin(&s->seq);
 	switch_identify(&s->now, current);
@@ -43,7 +43,7 @@ static void switch_probe(void *data, bool preempt, struct task_struct *prev, str
 			 unsigned int prev_state)
 {
 	struct profile *p = data;
-	struct switches *s = &this_cpu_ptr(p->here)->switches;
+	struct profile_switches *s = &this_cpu_ptr(p->here)->switches;
 
 	raw_write_seqcount_begin(&s->seq);
 	s->before = s->now;
@@ -88,7 +88,7 @@ void profile_switch_end(struct profile *p)
 }
 
 /* A copy that was not changed meanwhile; a writer that is at it all the time shows as one more switch. */
-static void switch_copy(const struct switches *from, struct profile_task *now, struct profile_task *before,
+static void switch_copy(const struct profile_switches *from, struct profile_task *now, struct profile_task *before,
 			u64 *count, u64 *at_ns)
 {
 	unsigned int seq, tries = 0;

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_read.h"
 #include "tests/support/fake_environment.h"
 
 static int make_tree(void **state)

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "drivers/environment/environment_parts.h"
+#include "drivers/environment/environment_read.h"
 #include "tests/support/close_to.h"
 #include "tests/support/fake_environment.h"
 

@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/environment/environment_read.h"
 #include "drivers/environment/snapshot.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/random_numbers.h"

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "drivers/environment/environment_pack.h"
-#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_read.h"
 #include "tests/support/fake_environment.h"
 
 /* ---- kinds of computers ---- */

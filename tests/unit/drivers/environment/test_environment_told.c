@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_read.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/folder_changes.h"
 #include "tests/support/golden.h"

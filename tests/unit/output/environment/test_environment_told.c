@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/environment/environment_read.h"
 #include "output/environment/findings.h"
 #include "tests/support/fake_environment.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "drivers/environment/environment.h"
+#include "drivers/environment/environment_read.h"
 
 #include <errno.h>
 #include <math.h>
