@@ -3,7 +3,8 @@
 # What tests/mutants.sh may change: draws `n` places of the C sources given as arguments, with `seed`, and prints for
 # each 'FILE LINE COLUMN LENGTH NEW', the columns from 1. Places are operators between blanks (clang-format leaves none
 # else that have two operands), numbers, true and false. Not in comments, strings, preprocessor lines, assertions of the
-# compiler, sizes of arrays and named limits, where a change is none of behaviour.
+# compiler, sizes of arrays and named limits, nor is more room allocated than is used: such a change is none of
+# behaviour. (Less room is: the tests see what is written behind it.)
 
 # The line without its comments and strings, as long as before; what begins on it and goes on counts from then on.
 function masked(line, out, i, two, c) {
@@ -36,6 +37,13 @@ function masked(line, out, i, two, c) {
 function place(column, len, new) {
     places++
     at[places] = FILENAME " " FNR " " column " " len " " new
+}
+
+# Whether what follows is within the arguments of malloc() or calloc().
+function allocates(head) {
+    if (!match(head, /.*[cm]alloc[(]/)) return 0
+    head = substr(head, RLENGTH + 1)
+    return gsub(/[)]/, "", head) <= gsub(/[(]/, "", head)
 }
 
 function changed_number(text) {
@@ -79,7 +87,8 @@ FNR == 1 { in_comment = 0; quote = ""; skip = 0 }
             # a size in a declaration, before its value
             head = substr(line, 1, column - 1)
             size = declares && before == "[" && head !~ /=/
-            if (!limits && !size) place(column, length(token), changed_number(token))
+            room = token > 1 && allocates(head)
+            if (!limits && !size && !room) place(column, length(token), changed_number(token))
         } else if (token in other && before == " " && after == " ")
             place(column, length(token), other[token])
     }
