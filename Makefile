@@ -114,8 +114,10 @@ $(ASM:%.asm=$(BUILD)/%.asm.o): $(wildcard kernels/*.inc)
 
 # Everything that unit tests call, linked once: each test program holds its own code alone and finds this beside it.
 UNIT_LIB := $(BUILD)/tests/libunit.so
+# tests/support/strict_rows.c
+STRICT_ROWS := -Wl,--wrap=table_number -Wl,--wrap=table_text -Wl,--wrap=table_says
 $(UNIT_LIB): $(LIB_OBJ) $(HELP_OBJ) $(BUILD)/objects
-	$(CC) $(SANITIZE) $(LDFLAGS) -shared -o $@ $(LIB_OBJ) $(HELP_OBJ) -lcmocka $(LDLIBS)
+	$(CC) $(SANITIZE) $(LDFLAGS) $(STRICT_ROWS) -shared -o $@ $(LIB_OBJ) $(HELP_OBJ) -lcmocka $(LDLIBS)
 
 $(UNIT_BIN) $(SCORE_BIN): $(BUILD)/%: $(BUILD)/%.o $(UNIT_LIB)
 	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(UNIT_LIB) -Wl,-rpath,'$$ORIGIN/$(call upwards,$(@D))' -lcmocka $(LDLIBS)

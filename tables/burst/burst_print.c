@@ -39,8 +39,10 @@ static void print_heading(struct pivot *p, const struct counts *c)
 /* The value of a column in `scale` times its unit, with the half width of its limits. */
 static void print_cell(struct pivot *p, const struct table *t, size_t row, const char *column, double scale)
 {
-    struct estimate e = estimates_of_table(t, row, column);
-    if (row == t->n_rows || !isfinite(e.value)) {
+    struct estimate e = {NAN, NAN, NAN};
+    if (row < t->n_rows)
+        e = estimates_of_table(t, row, column);
+    if (!isfinite(e.value)) {
         pivot_word(p, NULL);
         return;
     }

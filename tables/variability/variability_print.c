@@ -45,12 +45,12 @@ static void print_fractions(FILE *out, bool colour, const struct table *t, const
             continue;
         pivot_line(&p, PIVOT_ROW);
         pivot_word(&p, refinement_names[r]);
-        for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++)
-            if (has_workload(t, variability_workloads[w]))
-                pivot_mark(
-                    &p, variability_percent(
-                            table_number(t, variability_row(t, variability_workloads[w], (enum refinement)r), column),
-                            text));
+        for (size_t w = 0; w < VARIABILITY_WORKLOADS; w++) {
+            if (!has_workload(t, variability_workloads[w]))
+                continue;
+            size_t row = variability_row(t, variability_workloads[w], (enum refinement)r);
+            pivot_mark(&p, variability_percent(row < t->n_rows ? table_number(t, row, column) : NAN, text));
+        }
     }
     pivot_print(out, colour, &p);
 }
