@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/checks/cross_check.h"
+#include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/findings.h"
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/repetitions/settling.h"
@@ -124,6 +125,21 @@ static void write_settling(FILE *out, const struct trace *t, const struct phases
     tally_write(out, "settles", &sum);
 }
 
+static void write_cost(FILE *out, const struct trace *t, double period, uint64_t seed)
+{
+    struct tally sum = {0};
+    struct switch_cost c;
+    if (!t->channel[TRACE_FREQ] || !t->channel[TRACE_IPC])
+        return;
+    for (int late = 0; late < 3; late++) {
+        double from = period * (double)(2 + 3 * late), to = from + period * (double)(1 + seed % 9);
+        assert_int_equal(switch_cost_measure(t, period, from + 0.5 * period, from, to, &c), 0);
+        for (size_t k = 0; k < c.n; k++)
+            tally_add(&sum, c.rate[k]);
+    }
+    tally_write(out, "cost", &sum);
+}
+
 /* As phases_find() takes them, but that nobody is beside and no start is slow. */
 static void write_stages(FILE *out, const struct trace *t, const struct runs *r, double switch_us)
 {
@@ -214,7 +230,7 @@ static void write_found(FILE *out, struct trace *t, uint64_t seed)
     }
 }
 
-static void write_of(FILE *out, const struct trace *t)
+static void write_of(FILE *out, const struct trace *t, uint64_t seed)
 {
     struct tally sum = {0};
     struct runs r;
@@ -226,6 +242,7 @@ static void write_of(FILE *out, const struct trace *t)
         write_neighbour(out, t, &r, switch_us);
         write_steady(out, t);
         write_start(out, t, r.period);
+        write_cost(out, t, r.period, seed);
         write_stages(out, t, &r, switch_us);
     }
     runs_free(&r);
@@ -241,7 +258,7 @@ static void stages_of_plain_recordings(void **state)
         struct trace t;
         assert_int_equal(plain_trace(seed, &t), 0);
         fprintf(out, "%ju", (uintmax_t)seed);
-        write_of(out, &t);
+        write_of(out, &t, seed);
         write_found(out, &t, seed);
         fputc('\n', out);
         trace_free(&t);
@@ -260,7 +277,7 @@ static void stages_of_odd_recordings(void **state)
             struct trace t;
             assert_int_equal(odd_trace((enum odd_kind)kind, seed, &t), 0);
             fprintf(out, "%s %ju", odd_kind_name((enum odd_kind)kind), (uintmax_t)seed);
-            write_of(out, &t);
+            write_of(out, &t, seed);
             fputc('\n', out);
             trace_free(&t);
         }
