@@ -165,7 +165,8 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_plans tables/sel
 		test_golden_model_files) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
 	drivers/test_figures_told drivers/cpu/test_cores_told \
-	analysis/phases/test_golden_phases analysis/phases/test_golden_ramps analysis/phases/test_golden_odd \
+	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits) \
+	analysis/stats/test_golden_stats \
 	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests) \
 	output/verdict/test_verdict
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)

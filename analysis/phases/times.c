@@ -225,6 +225,8 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     if (r->disturbed && r->clock.instant)
         m = well_read(x, x + o->n_runs, m);
     struct estimate e = robust_mean(x, m, REJECT, 0, NULL);
+    if (isnan(e.value) && !isnan(x[0]))
+        return -1; /* out of memory */
     e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
     double half = m == 1 ? ESTIMATE_Z95 * one_sigma * e.value : estimate_half(&e);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */

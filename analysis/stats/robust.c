@@ -82,7 +82,7 @@ struct estimate robust_median(double *x, size_t n)
 {
     struct estimate e = {order_median(x, n), NAN, NAN};
     size_t rank = 0; /* the first that the median is below with more than 2.5 % probability; the limit is before it */
-    for (size_t end = n / 2; rank < end;) {
+    for (size_t end = n; rank < end;) {
         size_t middle = (rank + end) / 2;
         if (gsl_cdf_binomial_P((unsigned)middle, 0.5, (unsigned)n) <= 0.025)
             rank = middle + 1;

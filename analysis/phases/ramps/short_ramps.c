@@ -43,6 +43,7 @@ struct staircase {
     size_t *run;   /* of the readings: indexes into those of the segmentation */
     double *begin; /* of each of these: where its ramp begins, us */
     double *rss;
+    double *scratch;
     struct ramp_readings readings;
 };
 
@@ -53,6 +54,7 @@ static void close_readings(struct staircase *s)
     free(s->run);
     free(s->begin);
     free(s->rss);
+    free(s->scratch);
 }
 
 /* Where its first step is in repetition k. Of staircases that waits scatter many repetitions do not place it: they are
@@ -105,11 +107,12 @@ static int open_readings(struct staircase *s)
     s->run = calloc(runs + 1, sizeof *s->run);
     s->begin = calloc(runs + 1, sizeof *s->begin);
     s->rss = calloc(runs + 1, sizeof *s->rss);
+    s->scratch = calloc(runs + 1, sizeof *s->scratch);
     s->readings = (struct ramp_readings){.first = calloc(runs + 1, sizeof *s->readings.first),
                                          .length = s->period,
                                          .x = calloc(room + 1, sizeof *s->readings.x),
                                          .by_time = s->r->clock.instant};
-    if (!s->run || !s->begin || !s->rss || !s->readings.first || !s->readings.x)
+    if (!s->run || !s->begin || !s->rss || !s->scratch || !s->readings.first || !s->readings.x)
         return -1;
     for (size_t k = 0; k < runs; k++) {
         struct ramp_readings *all = &s->readings;
@@ -207,13 +210,9 @@ static size_t short_ramps_leave_out(struct staircase *s)
 {
     struct ramp_readings *all = &s->readings;
     size_t n = 0, at = 0, was = all->n_runs;
-    double *usual = calloc(was + 1, sizeof *usual);
-    if (!usual)
-        return 0; /* they stay in */
     for (size_t k = 0; k < was; k++)
-        usual[k] = s->rss[k] /= (double)(all->first[k + 1] - all->first[k]);
-    double most = APART * order_median(usual, was);
-    free(usual);
+        s->scratch[k] = s->rss[k] /= (double)(all->first[k + 1] - all->first[k]);
+    double most = APART * order_median(s->scratch, was);
     for (size_t k = 0; k < was; k++) {
         size_t from = all->first[k], length = all->first[k + 1] - from;
         if (s->rss[k] > most)

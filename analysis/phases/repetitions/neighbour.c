@@ -147,7 +147,7 @@ static bool two_rates(const float *rate, const size_t *sample, size_t n, double 
         return false;
     *full = neighbour_full_rate(x, n, window);
     *below = *full * (1 - 2 * window);
-    while (*slow < n && x[n - 1 - *slow] < *below) /* the lowest are last */
+    while (x[n - 1 - *slow] < *below) /* the lowest are last, and the full one is not below */
         ++*slow;
     return !isnan(*full) && (double)*slow >= SLOW_LEAST * (double)n;
 }

@@ -50,13 +50,13 @@ static size_t means_of_runs(const struct trace *t, enum trace_channel c, const b
     return runs;
 }
 
-/* Over repetitions: without those far from the others, unless these are many. */
-static void mean_of_runs(double *means, double slack, struct steady_value *out)
+/* Over repetitions: without those far from the others, unless these are many. 0, or -1: out of memory. */
+static int mean_of_runs(const double *means, double slack, struct steady_value *out)
 {
-    if (out->runs)
-        out->mean = robust_mean(means, out->runs, REJECT_SIGMAS, slack, &out->used);
-    if (out->runs - out->used > out->runs / REJECT_ONE_IN)
+    out->mean = robust_mean(means, out->runs, REJECT_SIGMAS, slack, &out->used);
+    if (out->used && out->runs - out->used > out->runs / REJECT_ONE_IN)
         out->mean = robust_mean(means, out->runs, INFINITY, INFINITY, &out->used);
+    return out->runs && !out->used ? -1 : 0; /* half of them are near their median */
 }
 
 int steady_mean(const struct trace *t, enum trace_channel c, double slack, struct steady_value *out)
@@ -75,7 +75,7 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     double *means = room + 2 * t->n;
     out->runs = means_of_runs(t, c, marked, room, room + t->n, means, &out->shared);
     free(marked);
-    mean_of_runs(means, slack, out);
+    int bad = mean_of_runs(means, slack, out);
     double common = clock_reading_of(t).error;
     if (c == TRACE_FREQ && common > 0) { /* what all readings have in common is not in their scatter */
         double value = out->mean.value, half = hypot(value - out->mean.lo, ESTIMATE_Z95 * common * value);
@@ -83,7 +83,7 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     }
     out->mean.hi += doubt * out->mean.value;
     free(room);
-    return 0;
+    return bad;
 }
 
 /* Two stretches of a repetition, us: up to and including, and behind. */

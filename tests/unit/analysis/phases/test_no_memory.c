@@ -12,11 +12,22 @@
 #include <cmocka.h>
 
 #include "analysis/phases/checks/cross_check.h"
+#include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/phases.h"
+#include "analysis/phases/repetitions/neighbour.h"
+#include "analysis/phases/repetitions/settling.h"
+#include "analysis/phases/repetitions/slow_start.h"
+#include "analysis/phases/repetitions/steady.h"
+#include "analysis/phases/segments/segmentation.h"
+#include "analysis/verdict/verdict_cost.h"
+#include "analysis/wake/wake.h"
+#include "tests/support/odd_traces.h"
 #include "tests/support/phases_lines.h"
+#include "tests/support/plain_traces.h"
 #include "tests/support/random_traces.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/tally.h"
 
 static char *lines_of(const struct phases *p)
 {
@@ -53,21 +64,24 @@ static char *found_without(const struct trace *t, unsigned long n, bool *failed)
     return text;
 }
 
-static void expect_no_wrong_answer(const struct trace *t)
+typedef char *answer_without(const struct trace *t, unsigned long n, bool *failed);
+
+/* Returns how often the answer was that there is no memory. */
+static unsigned long expect_no_wrong_answer(answer_without *found, const struct trace *t)
 {
     bool failed;
     unsigned long refused = 0, n = 0;
-    char *all = found_without(t, 0, &failed);
+    char *all = found(t, 0, &failed);
     assert_non_null(all);
     do {
-        char *text = found_without(t, ++n, &failed);
+        char *text = found(t, ++n, &failed);
         if (text && strcmp(text, all) != 0)
             fail_msg("without allocation %lu: %s", n, text);
         refused += text == NULL;
         free(text);
     } while (failed);
     free(all);
-    assert_true(refused > 20);
+    return refused;
 }
 
 static void memory_runs_out(void **state)
@@ -77,17 +91,181 @@ static void memory_runs_out(void **state)
     struct truth truth;
     skip_where_sanitized("sanitizers have their own memory");
     assert_int_equal(random_trace(kind, 1, &t, &truth), 0);
-    expect_no_wrong_answer(&t);
+    assert_true(expect_no_wrong_answer(found_without, &t) > 20);
     trace_free(&t);
+}
+
+/* ---- what is asked beside ---- */
+
+static void tally_steady(struct tally *sum, const struct steady_value *v)
+{
+    tally_estimate(sum, &v->mean);
+    tally_add(sum, (double)(v->runs + 100 * v->used));
+}
+
+static int ask_steady(const struct trace *t, struct tally *sum)
+{
+    struct steady_value v;
+    double drift;
+    bool slow, *marked = calloc(t->n + 1, sizeof *marked);
+    struct slow_start start;
+    int bad = !marked || steady_mean(t, TRACE_FREQ, 0.001, &v);
+    if (!bad) {
+        tally_steady(sum, &v);
+        bad = steady_ratio(t, 4, &v) || steady_drift(t, TRACE_FREQ, &drift);
+    }
+    if (!bad) {
+        tally_steady(sum, &v);
+        tally_add(sum, drift);
+        bad = slow_start_too_short(t, 1, &slow) || neighbour_mark(t, marked, &drift);
+    }
+    if (!bad) {
+        tally_add(sum, slow + drift);
+        bad = slow_start_find(t, 1, &start);
+        for (size_t i = 0; i < t->n && start.ipc && !bad; i++)
+            tally_add(sum, (double)start.ipc[i]);
+        slow_start_free(&start);
+    }
+    free(marked);
+    return bad;
+}
+
+static int ask_settling(const struct trace *t, struct tally *sum)
+{
+    struct kernel_alone alone = {0};
+    struct phase last = {.start_us = 2};
+    struct phases p = {.n_phases = 1, .phases = &last, .detectable_freq = 0.01};
+    struct settling end;
+    struct settling_drift drift;
+    struct switch_cost cost;
+    bool off[32];
+    int late = 0, bad = settling_add_alone(&alone, t);
+    if (!bad)
+        late = settling_mark_late(t, &alone, off, 32);
+    bad = bad || late < 0 || settling_judge(t, &p, &alone, false, &end) ||
+          settling_find_drift(t, &p, &alone, &alone, &drift) ||
+          (t->channel[TRACE_IPC] && t->channel[TRACE_FREQ] && switch_cost_measure(t, 1, 6, 8, 16, &cost));
+    if (bad)
+        return -1;
+    tally_add(sum, late);
+    tally_add(sum, (double)(end.runs + 100 * end.off + 10000 * end.settled));
+    tally_add(sum, drift.freq + drift.rate + drift.off);
+    for (size_t k = 0; t->channel[TRACE_IPC] && t->channel[TRACE_FREQ] && k < cost.n; k++)
+        tally_add(sum, cost.rate[k]);
+    return 0;
+}
+
+static int ask_stages(const struct trace *t, struct tally *sum)
+{
+    struct runs r;
+    struct neighbour beside = {0};
+    struct segmentation o = {0};
+    size_t first = 0;
+    int bad = runs_prepare(t, &r) || neighbour_find(&r, 0, &beside) || (r.n && segmentation_find(&r, &first, 1, 0, &o));
+    if (!bad) {
+        tally_runs(sum, &r);
+        tally_segmentation(sum, &o);
+        tally_add(sum, beside.share + beside.factor);
+    }
+    segmentation_free(&o);
+    neighbour_free(&beside);
+    runs_free(&r);
+    return bad ? -1 : 0;
+}
+
+static int ask_others(const struct trace *t, struct tally *sum)
+{
+    struct wake_point p[24];
+    struct wake_stages s;
+    struct verdict_width w[2];
+    struct verdict_cost v;
+    const struct verdict_load load = {0.5, 10};
+    char why[200];
+    memset(w, 0, sizeof w);
+    for (size_t i = 0; i < 24; i++)
+        p[i] = (struct wake_point){(double)i, i < 12 ? 1 : 2};
+    for (size_t i = 0; i < 2; i++)
+        w[i] = (struct verdict_width){.bits = 128u << i, .rate = {1 + (double)i, 1 + (double)i, 1 + (double)i}};
+    int bad = wake_find(p, 24, &s, why, sizeof why);
+    if (bad) {
+        assert_string_equal(why, "out of memory");
+        return -1;
+    }
+    if (verdict_cost(w, 2, &load, 1, &v))
+        return -1;
+    tally_estimate(sum, &s.stage[1].first_us);
+    tally_estimate(sum, &v.time[1]);
+    tally_add(sum, (double)t->n);
+    return 0;
+}
+
+typedef int ask_all(const struct trace *t, struct tally *sum);
+
+static char *asked_without(ask_all *ask, const struct trace *t, unsigned long n, bool *failed)
+{
+    struct tally sum = {0};
+    strict_memory_fail(n);
+    int status = ask(t, &sum);
+    *failed = strict_memory_failed();
+    strict_memory_fail(0);
+    if (status && !*failed)
+        fail_msg("allocation %lu: refused", n);
+    char *text = NULL;
+    size_t size;
+    FILE *out = status ? NULL : open_memstream(&text, &size);
+    if (out) {
+        tally_write(out, "sum", &sum);
+        assert_int_equal(fclose(out), 0);
+    }
+    return text;
+}
+
+static char *steady_without(const struct trace *t, unsigned long n, bool *failed)
+{
+    return asked_without(ask_steady, t, n, failed);
+}
+
+static char *settling_without(const struct trace *t, unsigned long n, bool *failed)
+{
+    return asked_without(ask_settling, t, n, failed);
+}
+
+static char *stages_without(const struct trace *t, unsigned long n, bool *failed)
+{
+    return asked_without(ask_stages, t, n, failed);
+}
+
+static char *others_without(const struct trace *t, unsigned long n, bool *failed)
+{
+    return asked_without(ask_others, t, n, failed);
+}
+
+static void memory_runs_out_in_small_traces(void **state)
+{
+    (void)state;
+    static answer_without *const all[] = {found_without, steady_without, settling_without, stages_without,
+                                          others_without};
+    skip_where_sanitized("sanitizers have their own memory");
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        struct trace t;
+        assert_int_equal(seed % 4 ? plain_trace(seed, &t) : odd_trace((enum odd_kind)(seed / 4 % ODD_KINDS), seed, &t),
+                         0);
+        if (seed % 3)
+            assert_int_equal(trace_set(&t, "guarded", "yes"), 0);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (i ? seed < 24 || i < 4 : seed % 2 == 0)
+                (void)expect_no_wrong_answer(all[i], &t);
+        trace_free(&t);
+    }
 }
 
 int main(void)
 {
     static enum trace_kind kinds[TRACES_KINDS];
-    struct CMUnitTest tests[TRACES_KINDS];
+    struct CMUnitTest tests[TRACES_KINDS + 1] = {cmocka_unit_test(memory_runs_out_in_small_traces)};
     for (int k = 0; k < TRACES_KINDS; k++) {
         kinds[k] = (enum trace_kind)k;
-        tests[k] = (struct CMUnitTest){trace_kind_name(kinds[k]), memory_runs_out, NULL, NULL, &kinds[k]};
+        tests[k + 1] = (struct CMUnitTest){trace_kind_name(kinds[k]), memory_runs_out, NULL, NULL, &kinds[k]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * No stage of the analysis changes unnoticed: what each leaves behind of many small recordings, of which later stages
+ * use a part, is that of tests/golden/. After an intended change, `make golden` rewrites these.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analysis/phases/checks/cross_check.h"
+#include "analysis/phases/checks/switch_cost.h"
+#include "analysis/phases/findings.h"
+#include "analysis/phases/repetitions/neighbour.h"
+#include "analysis/phases/repetitions/settling.h"
+#include "analysis/phases/repetitions/slow_start.h"
+#include "analysis/phases/repetitions/steady.h"
+#include "tests/support/golden.h"
+#include "tests/support/odd_traces.h"
+#include "tests/support/plain_traces.h"
+#include "tests/support/sanitized.h"
+#include "tests/support/tally.h"
+
+enum { PLAIN = 300, ODD = 40, ODD_FROM = 1000 };
+
+static void write_neighbour(FILE *out, const struct trace *t, const struct runs *r, double switch_us)
+{
+    struct tally sum = {0};
+    struct neighbour n;
+    struct phases told = {0};
+    bool *marked = calloc(t->n + 1, sizeof *marked);
+    double doubt;
+    assert_non_null(marked);
+    assert_int_equal(neighbour_find(r, switch_us, &n), 0);
+    assert_int_equal(neighbour_warn(&n, r, &told), 0);
+    tally_phases(&sum, &told);
+    const double x[] = {n.share, n.factor, (double)n.runs, n.uncertainty, n.common + 2 * n.begins + 4 * n.slowed};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        tally_add(&sum, x[i]);
+    assert_int_equal(neighbour_mark(t, marked, &doubt), 0);
+    tally_add(&sum, doubt);
+    for (size_t i = 0; i < t->n; i++) {
+        if (n.ipc && isnan(n.ipc[i]))
+            tally_add(&sum, (double)i);
+        if (n.freq && isnan(n.freq[i]))
+            tally_add(&sum, -(double)i);
+        if (marked[i])
+            tally_add(&sum, 0.5 + (double)i);
+    }
+    tally_write(out, "beside", &sum);
+    phases_free(&told);
+    neighbour_free(&n);
+    free(marked);
+}
+
+static void write_steady(FILE *out, const struct trace *t)
+{
+    struct tally sum = {0};
+    for (int c = TRACE_FREQ; c <= TRACE_IPC; c++) {
+        struct steady_value v;
+        double drift;
+        assert_int_equal(steady_mean(t, (enum trace_channel)c, 0.001, &v), 0);
+        tally_estimate(&sum, &v.mean);
+        tally_add(&sum, (double)(v.runs + 100 * v.used + 10000 * v.shared));
+        assert_int_equal(steady_drift(t, (enum trace_channel)c, &drift), 0);
+        tally_add(&sum, drift);
+        if (c == TRACE_FREQ) {
+            assert_int_equal(steady_ratio(t, 4, &v), 0);
+            tally_estimate(&sum, &v.mean);
+            tally_add(&sum, (double)(v.runs + 100 * v.used + 10000 * v.shared));
+        }
+    }
+    tally_write(out, "steady", &sum);
+}
+
+static void write_start(FILE *out, const struct trace *t, double period)
+{
+    struct tally sum = {0};
+    struct slow_start s;
+    bool slow;
+    assert_int_equal(slow_start_too_short(t, period, &slow), 0);
+    tally_add(&sum, slow);
+    if (t->channel[TRACE_FREQ] && t->channel[TRACE_IPC]) {
+        assert_int_equal(slow_start_find(t, period, &s), 0);
+        for (size_t i = 0; i < t->n && s.ipc; i++) {
+            tally_add(&sum, (double)s.ipc[i]);
+            tally_add(&sum, (double)s.freq[i]);
+        }
+        slow_start_free(&s);
+    }
+    tally_write(out, "start", &sum);
+}
+
+static void write_settling(FILE *out, const struct trace *t, const struct phases *p)
+{
+    struct tally sum = {0};
+    struct kernel_alone alone[2] = {{0}};
+    bool off[32];
+    struct settling end;
+    struct settling_drift drift;
+    assert_int_equal(settling_add_alone(&alone[0], t), 0);
+    for (size_t i = 0; i < 12; i++) {
+        alone[1].ghz[alone[1].n_ghz++] = 2.5 + 0.001 * (double)(i % 3);
+        alone[1].ipc[alone[1].n_ipc++] = 1 + 0.001 * (double)(i % 3);
+    }
+    for (int k = 0; k < 2; k++) {
+        tally_add(&sum, settling_mark_late(t, &alone[k], off, 32));
+        for (size_t i = 0; i < 32 && alone[k].n_ghz; i++)
+            tally_add(&sum, off[i]);
+        for (int waits = 0; waits < 2; waits++) {
+            assert_int_equal(settling_judge(t, p, &alone[k], waits, &end), 0);
+            tally_add(&sum, (double)(end.runs + 100 * end.off + 10000 * end.settled));
+            tally_text(&sum, end.why);
+        }
+        assert_int_equal(settling_find_drift(t, p, &alone[k], &alone[1 - k], &drift), 0);
+        const double x[] = {drift.freq, drift.rate, drift.off, drift.alone_ghz, drift.ghz};
+        for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+            tally_add(&sum, x[i]);
+    }
+    tally_write(out, "settles", &sum);
+}
+
+static void write_cost(FILE *out, const struct trace *t, double period, uint64_t seed)
+{
+    struct tally sum = {0};
+    struct switch_cost c;
+    if (!t->channel[TRACE_FREQ] || !t->channel[TRACE_IPC])
+        return;
+    for (int late = 0; late < 3; late++) {
+        double from = period * (double)(2 + 3 * late), to = from + period * (double)(1 + seed % 9);
+        assert_int_equal(switch_cost_measure(t, period, from + 0.5 * period, from, to, &c), 0);
+        for (size_t k = 0; k < c.n; k++)
+            tally_add(&sum, c.rate[k]);
+    }
+    tally_write(out, "cost", &sum);
+}
+
+/* As phases_find() takes them, but that nobody is beside and no start is slow. */
+static void write_stages(FILE *out, const struct trace *t, const struct runs *r, double switch_us)
+{
+    struct tally sum = {0};
+    struct segmentation all, o;
+    struct phases p = {.runs = r->n, .runs_used = r->n, .detectable_freq = 0.01};
+    size_t *run = calloc(r->n + 1, sizeof *run);
+    bool again = true, marked;
+    assert_non_null(run);
+    for (size_t k = 0; k < r->n; k++) {
+        run[k] = k;
+        assert_int_equal(segmentation_find(r, &run[k], 1, switch_us, &o), 0);
+        tally_segmentation(&sum, &o);
+        segmentation_free(&o);
+    }
+    tally_write(out, "each", &sum);
+    assert_int_equal(segmentation_find(r, run, r->n, switch_us, &all), 0);
+    tally_segmentation(&sum, &all);
+    segmentation_free(&all);
+    tally_write(out, "all", &sum);
+    free(run);
+    assert_int_equal(consensus_find(r, switch_us, &o, &p), 0);
+    tally_segmentation(&sum, &o);
+    tally_phases(&sum, &p);
+    tally_write(out, "common", &sum);
+    assert_int_equal(rates_find(r, &o), 0);
+    assert_int_equal(kinds_find(&o, &p), 0);
+    tally_segmentation(&sum, &o);
+    tally_phases(&sum, &p);
+    tally_write(out, "kinds", &sum);
+    assert_int_equal(times_find(r, &o, &p), 0);
+    assert_int_equal(slow_runs_mark(r, &o, &p, &marked), 0);
+    for (again = true; again;) {
+        assert_int_equal(times_find(r, &o, &p), 0);
+        tally_phases(&sum, &p);
+        assert_int_equal(levels_find(&o, &p, &again), 0);
+    }
+    levels_hold(&o, &p);
+    tally_segmentation(&sum, &o);
+    tally_phases(&sum, &p);
+    tally_write(out, "times", &sum);
+    assert_int_equal(slow_runs_find(r, &o, &p), 0);
+    assert_int_equal(transitions_find(r, &o, &p), 0);
+    assert_int_equal(short_throttle_warn(r, &o, &p), 0);
+    tally_phases(&sum, &p);
+    tally_write(out, "changes", &sum);
+    assert_int_equal(volts_find(t, &p), 0);
+    tally_phases(&sum, &p);
+    tally_write(out, "volts", &sum);
+    write_settling(out, t, &p);
+    assert_int_equal(ramps_find(r, &o, &p), 0);
+    tally_segmentation(&sum, &o);
+    tally_phases(&sum, &p);
+    tally_write(out, "ramps", &sum);
+    segmentation_free(&o);
+    phases_free(&p);
+}
+
+/* All of them, with what a measurement notes beside a recording and without. */
+static void write_found(FILE *out, struct trace *t, uint64_t seed)
+{
+    static const double ghz[] = {2.5, 2.4921875, 2.5};
+    struct tally sum = {0};
+    struct phases p;
+    char why[300];
+    double held[TRACE_HELD_RATES_MAX];
+    for (size_t k = 0; k < TRACE_HELD_RATES_MAX; k++)
+        held[k] = k < 2 + seed % 7 ? 0.25 + 0.125 * (double)(seed % 5) : seed % 11 ? 1 : 0.9375;
+    for (int noted = 0; noted < 2; noted++) {
+        if (noted && seed % 3)
+            assert_int_equal(trace_set_numbers(t, "held_rates", held, 6 + (size_t)(seed % 80)) |
+                                 trace_set_number(t, "period_us", 1),
+                             0);
+        if (noted && seed % 4)
+            assert_int_equal(trace_set_numbers(t, "alone_from_ghz", ghz, 1 + seed % 3) |
+                                 trace_set_numbers(t, "alone_to_ghz", ghz, 3),
+                             0);
+        if (noted)
+            assert_int_equal(trace_set(t, "guarded", seed % 2 ? "fall" : "yes"), 0);
+        if (phases_find(t, &p, why, sizeof why)) {
+            tally_text(&sum, why);
+        } else {
+            assert_int_equal(cross_check_recorded(t, &p), 0);
+            tally_phases(&sum, &p);
+            phases_free(&p);
+        }
+        tally_write(out, noted ? "noted" : "found", &sum);
+    }
+}
+
+static void write_of(FILE *out, const struct trace *t, uint64_t seed)
+{
+    struct tally sum = {0};
+    struct runs r;
+    double switch_us = trace_get(t, "from") ? 0 : NAN;
+    assert_int_equal(runs_prepare(t, &r), 0);
+    tally_runs(&sum, &r);
+    tally_write(out, "runs", &sum);
+    if (r.n) {
+        write_neighbour(out, t, &r, switch_us);
+        write_steady(out, t);
+        write_start(out, t, r.period);
+        write_cost(out, t, r.period, seed);
+        write_stages(out, t, &r, switch_us);
+    }
+    runs_free(&r);
+}
+
+static void stages_of_plain_recordings(void **state)
+{
+    (void)state;
+    struct golden g;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
+    for (uint64_t seed = 1; seed <= PLAIN; seed++) {
+        struct trace t;
+        assert_int_equal(plain_trace(seed, &t), 0);
+        fprintf(out, "%ju", (uintmax_t)seed);
+        write_of(out, &t, seed);
+        write_found(out, &t, seed);
+        fputc('\n', out);
+        trace_free(&t);
+    }
+    golden_expect(&g, "phases", "stages-plain.txt", true);
+}
+
+static void stages_of_odd_recordings(void **state)
+{
+    (void)state;
+    struct golden g;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
+    for (int kind = 0; kind < ODD_KINDS; kind++)
+        for (uint64_t seed = ODD_FROM; seed < ODD_FROM + ODD; seed++) {
+            struct trace t;
+            assert_int_equal(odd_trace((enum odd_kind)kind, seed, &t), 0);
+            fprintf(out, "%s %ju", odd_kind_name((enum odd_kind)kind), (uintmax_t)seed);
+            write_of(out, &t, seed);
+            fputc('\n', out);
+            trace_free(&t);
+        }
+    golden_expect(&g, "phases", "stages-odd.txt", true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stages_of_plain_recordings),
+                                       cmocka_unit_test(stages_of_odd_recordings)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
