@@ -258,7 +258,7 @@ static int check_insn(const char *file, const struct block_text *t, struct block
     const char *isa = ZydisISASetGetString(d.i.meta.isa_set), *why = kind_refused(&d.i);
     bool here = true;
     char other[100];
-    if (why == NULL && !block_set_known(isa, block_cpuid_here, &s->features, &here)) {
+    if (why == NULL && !block_set_known(isa, cpuid_here, &s->features, &here)) {
         snprintf(other, sizeof other, "blocks may not use the instruction set %.40s", isa);
         why = other;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/block/block_sets.h"
 
-#include <cpuid.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -71,19 +70,17 @@ static const struct block_isa isas[] = {
     {"AVX512_BF16", KERNEL_NEEDS_AVX512F, OF_STRUCTURED_1, EAX, 5},
 };
 
-bool block_cpuid_here(unsigned leaf, unsigned subleaf, unsigned regs[4])
+static bool cpu_has(const struct block_isa *s, cpuid_fn *cpuid)
 {
-    return __get_cpuid_count(leaf, subleaf, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]) != 0;
+    struct cpuid_regs r;
+    if (s->leaf == NO_LEAF)
+        return true;
+    cpu_read_leaf(cpuid, leaves[s->leaf].leaf, leaves[s->leaf].subleaf, &r);
+    const uint32_t regs[] = {[EAX] = r.eax, [EBX] = r.ebx, [ECX] = r.ecx, [EDX] = r.edx};
+    return (regs[s->reg] >> s->bit & 1) != 0;
 }
 
-static bool cpu_has(const struct block_isa *s, block_cpuid *cpuid)
-{
-    unsigned r[4];
-    return s->leaf == NO_LEAF ||
-           (cpuid(leaves[s->leaf].leaf, leaves[s->leaf].subleaf, r) && (r[s->reg] >> s->bit & 1) != 0);
-}
-
-bool block_set_known(const char *isa, block_cpuid *cpuid, unsigned *features, bool *here)
+bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here)
 {
     static const char *const ends[] = {"_128", "_256", "_512", "_128N", "_SCALAR", "_KOP"};
     const char *end = strncmp(isa, "AVX512", 6) == 0 ? strrchr(isa, '_') : NULL;

@@ -5,10 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fills EAX, EBX, ECX, EDX; false: there is no such leaf. */
-typedef bool block_cpuid(unsigned leaf, unsigned subleaf, unsigned regs[4]);
-block_cpuid block_cpuid_here;
+#include "drivers/cpu/cpu.h"
 
 /* By the name that Zydis has for it ("AVX512BW_256"): whether blocks may use it; the features that machines know by
  * name are or-ed to *features, and *here says whether the CPU has it besides these. */
-bool block_set_known(const char *isa, block_cpuid *cpuid, unsigned *features, bool *here);
+bool block_set_known(const char *isa, cpuid_fn *cpuid, unsigned *features, bool *here);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/block/block.h"
 #include "drivers/block/block_read.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
@@ -312,6 +313,34 @@ static void what_comments_declare(void **state)
     golden_expect(&g, "machine/block", "declarations", false);
 }
 
+/* What is declared must be what runs. */
+static void what_is_declared_is_tried(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {{"nop", ""},
+                 {"nop ; instructions: 2", ""},
+                 {"nop ; instructions: 1", "declares 1 instructions, but runs 2"},
+                 {"nop ; instructions: 3", "declares 3 instructions, but runs 2"}};
+    (void)state;
+    fresh_assembler(1);
+    folder_put(folder, "code", "\x90\x90");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[FOLDER_PATH_MAX + 8];
+        struct block_set set = {.n = 0};
+        folder_put(folder, "it.asm", cases[i].text);
+        snprintf(path, sizeof path, "%s/it.asm", folder);
+        int status = block_set_add(&set, path, &err);
+        block_set_free(&set);
+        if (status == MACHINE_CANNOT) {
+            print_message("skipped: %s\n", err.text);
+            skip();
+        }
+        assert_int_equal(status, cases[i].why[0] ? MACHINE_BAD_INPUT : MACHINE_OK);
+        assert_true(status == MACHINE_OK || strstr(err.text, cases[i].why) != NULL);
+    }
+}
+
 static void without_memory_it_says_so(void **state)
 {
     static const char *const files[] = {"it.bin", "it.asm"};
@@ -341,7 +370,7 @@ int main(void)
         cmocka_unit_test(files_of_code_are_taken_whole),      cmocka_unit_test(names),
         cmocka_unit_test(long_names_and_odd_folders),         cmocka_unit_test(an_assembler_is_asked),
         cmocka_unit_test(what_an_assembler_gives_is_checked), cmocka_unit_test(what_comments_declare),
-        cmocka_unit_test(without_memory_it_says_so),
+        cmocka_unit_test(what_is_declared_is_tried),          cmocka_unit_test(without_memory_it_says_so),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
