@@ -28,7 +28,7 @@ void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpui
         cpuid(leaf, subleaf, out);
 }
 
-void cpu_leaves_of(cpuid_fn *cpuid, struct cpu_leaves *out)
+void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out)
 {
     memset(out, 0, sizeof *out);
     cpu_read_leaf(cpuid, 0, 0, &out->basic);
@@ -48,7 +48,7 @@ void cpu_leaves_of(cpuid_fn *cpuid, struct cpu_leaves *out)
 
 void cpu_read_leaves(struct cpu_leaves *out)
 {
-    cpu_leaves_of(cpuid_here, out);
+    cpu_ask_leaves(cpuid_here, out);
 }
 
 char *cpu_info_value(char *line, const char *name)

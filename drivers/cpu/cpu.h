@@ -38,7 +38,7 @@ struct cpu_leaves {
     struct cpuid_regs brand[3];   /* 80000002H..4H */
     struct cpuid_regs power;      /* 80000007H: EDX[8] = invariant TSC */
 };
-void cpu_leaves_of(cpuid_fn *cpuid, struct cpu_leaves *out);
+void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out);
 /* Of the CPU that this runs on. */
 void cpu_read_leaves(struct cpu_leaves *out);
 

@@ -49,7 +49,7 @@ static void expect_leaves(void)
 {
     struct cpu_leaves l;
     memset(&l, 0xff, sizeof l);
-    cpu_leaves_of(made_cpuid, &l);
+    cpu_ask_leaves(made_cpuid, &l);
     expect_leaf(&l.basic, 0, true);
     expect_leaf(&l.version, 1, made.basic >= 1);
     expect_leaf(&l.structured, 7, made.basic >= 7);
