@@ -315,8 +315,8 @@ static void bursts_by_the_clock(void **state)
             make_native(state);
             made_clock.spread = 3;
             payload.ticks = 170;
-            payload.late_at = 20;
-            payload.late = 70000;
+            payload.late_at = k == 2 ? 26 : 16;
+            payload.late = 150000;
             BY_MADE_CLOCK(status = native_bursts(&m, &r, b, &disturbed, &err));
             assert_int_equal(status, MACHINE_OK);
             assert_null(disturbed);
@@ -612,6 +612,47 @@ static void trials_can_be_stopped(void **state)
     assert_int_equal(work.calls, 0);
 }
 
+/* At each limit, and beyond it. */
+static void trials_that_nobody_can_run(void **state)
+{
+    static const struct {
+        unsigned trials;
+        double trial_us;
+        size_t bytes;
+        enum workload_number workload;
+        bool good;
+    } cases[] = {
+        {1, 1, 0, WORKLOAD_REGISTER, true},      {0, 1, 0, WORKLOAD_REGISTER, false},
+        {100000, 1, 0, WORKLOAD_REGISTER, true}, {100001, 1, 0, WORKLOAD_REGISTER, false},
+        {1, 1e7, 0, WORKLOAD_REGISTER, true},    {1, 10000001, 0, WORKLOAD_REGISTER, false},
+        {1, 0, 0, WORKLOAD_REGISTER, false},     {1, 1e-9, 0, WORKLOAD_REGISTER, true},
+        {1, NAN, 0, WORKLOAD_REGISTER, false},   {1, 1, 64, WORKLOAD_LOAD, true},
+        {1, 1, 32, WORKLOAD_LOAD, false},        {1, 1, 0, WORKLOAD_LOAD, false},
+        {1, 1, 32, WORKLOAD_REGISTER, true},     {1, 1, 96, WORKLOAD_REGISTER, false},
+        {1, 1, 96, WORKLOAD_LOAD, false},        {1, 1, 1 << 20, WORKLOAD_LOAD, true},
+    };
+    struct machine_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trials_request r = {.workload = cases[i].workload,
+                                   .bytes = cases[i].bytes,
+                                   .trial_us = cases[i].trial_us,
+                                   .trials = cases[i].trials};
+        if (trials_check(&made, &r, &err) != (cases[i].good ? MACHINE_OK : MACHINE_BAD_INPUT))
+            fail_msg("%zu", i);
+    }
+    struct trials_request r = {.trial_us = 1, .trials = 1, .masked = true};
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text, "a program in user space cannot mask interrupts");
+    r = (struct trials_request){.trial_us = 1, .trials = 1, .before = TRIALS_IBPB};
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_CANNOT);
+    r.before = TRIALS_SPOIL;
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_OK);
+    made.prepared = false;
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "the made machine was not prepared");
+}
+
 static void trials_that_fail(void **state)
 {
     double duration[TRIALS];
@@ -653,6 +694,7 @@ int main(void)
         WITH_NATIVE(trials_by_the_clock),
         WITH_NATIVE(standstills_are_repeated),
         WITH_NATIVE(trials_can_be_stopped),
+        WITH_NATIVE(trials_that_nobody_can_run),
         WITH_NATIVE(trials_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
