@@ -101,7 +101,8 @@ static void bins(FILE *out)
 {
     static const struct profile_setup table = {
         .n_bins = 5,
-        .bin = {{2, {10000, 9900, 8000}}, {4, {9900, 0, 8000}}, {8, {9900, 0, 0}}, {12, {9600, 9000, 8000}}, {16, {9600}}}};
+        .bin = {
+            {2, {10000, 9900, 8000}}, {4, {9900, 0, 8000}}, {8, {9900, 0, 0}}, {12, {9600, 9000, 8000}}, {16, {9600}}}};
     static const unsigned n_bins[] = {0, 1, 3, 5}, cores[] = {0, 1, 2, 3, 4, 9, 16, 17};
     for (size_t n = 0; n < LENGTH(n_bins); n++) {
         struct profile_setup s = table;
@@ -139,8 +140,12 @@ static void bins(FILE *out)
 
 static struct profile_setup valid_setup(void)
 {
-    return (struct profile_setup){.flags = PROFILE_SOURCES, .mean_us = 1000000, .pause_us = 1000, .window_us = 100,
-                                  .ref_khz = 2100000, .n_bins = 2,
+    return (struct profile_setup){.flags = PROFILE_SOURCES,
+                                  .mean_us = 1000000,
+                                  .pause_us = 1000,
+                                  .window_us = 100,
+                                  .ref_khz = 2100000,
+                                  .n_bins = 2,
                                   .bin = {{4, {3000000, 2500000, 2000000}}, {8, {2800000, 0, 0}}}};
 }
 
@@ -154,9 +159,12 @@ static void setups(FILE *out)
     } numbers[] = {
 #define AT(FIELD) #FIELD, offsetof(struct profile_setup, FIELD)
         {AT(flags), {0, 1, 6, 7, 8, 15}},
-        {AT(mean_us), {0, PROFILE_MEAN_US_MIN - 1, PROFILE_MEAN_US_MIN, PROFILE_MEAN_US_MAX, PROFILE_MEAN_US_MAX + 1, 2000}},
-        {AT(pause_us), {0, PROFILE_PAUSE_US_MIN - 1, PROFILE_PAUSE_US_MIN, PROFILE_PAUSE_US_MAX, PROFILE_PAUSE_US_MAX + 1, 4000}},
-        {AT(window_us), {0, PROFILE_WINDOW_US_MIN - 1, PROFILE_WINDOW_US_MIN, PROFILE_WINDOW_US_MAX, PROFILE_WINDOW_US_MAX + 1, 99}},
+        {AT(mean_us),
+         {0, PROFILE_MEAN_US_MIN - 1, PROFILE_MEAN_US_MIN, PROFILE_MEAN_US_MAX, PROFILE_MEAN_US_MAX + 1, 2000}},
+        {AT(pause_us),
+         {0, PROFILE_PAUSE_US_MIN - 1, PROFILE_PAUSE_US_MIN, PROFILE_PAUSE_US_MAX, PROFILE_PAUSE_US_MAX + 1, 4000}},
+        {AT(window_us),
+         {0, PROFILE_WINDOW_US_MIN - 1, PROFILE_WINDOW_US_MIN, PROFILE_WINDOW_US_MAX, PROFILE_WINDOW_US_MAX + 1, 99}},
         {AT(ref_khz), {0, 1, 15999999, 16000000, 16000001, 99}},
         {AT(n_bins), {0, 1, 2, 3, PROFILE_BINS_MAX, PROFILE_BINS_MAX + 1}},
         {AT(bin[0].cores), {0, 1, 4, 7, 8, 9}},
