@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trials and first uses of the modelled CPU, number by number: tests/golden/machine/model.trials. What it refuses, when
+ * Trials, first uses and late ramps of the modelled CPU, number by number: tests/golden/machine/model.trials. What it refuses, when
  * it asks whether to stop, and which cache a buffer lies in.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "drivers/model/model_core.h"
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
 #include "tests/support/golden.h"
@@ -198,6 +200,31 @@ static void first_uses_number_by_number(void **state)
     assert_int_equal(model_first_use(&rig.machine, &r, &seen, &err), MACHINE_FAILED);
 }
 
+/* ---- ramps ---- */
+
+/* So late that a step of the ramp is less than time can tell: it is over, for it would never go on. */
+static void a_ramp_ends_where_time_is_too_coarse(void **state)
+{
+    static const struct {
+        double now, tau_us;
+        bool goes_on;
+    } cases[] = {{0, 50, true},
+                 {1e15, 10, false},
+                 {1e15, 1e6, true},
+                 {4503599627370496, 256, false},
+                 {4503599627370496, 1024, true}};
+    const struct model_state *s = rig.machine.state;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model_core c = {.model = &s->model, .cores = 1, .now = cases[i].now};
+        model_ramp_begin(&c, 9, cases[i].tau_us);
+        assert_true((c.ramps.tau > 0) == cases[i].goes_on);
+        model_ramp_fade_begin(&c, 0.5, cases[i].tau_us, 0);
+        assert_true((c.ramps.fade_tau > 0) == cases[i].goes_on);
+        assert_true((model_ramp_fade(&c) < 1) == cases[i].goes_on);
+    }
+}
+
 #define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
 
 int main(void)
@@ -205,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_RIG(trials_number_by_number),       WITH_RIG(buffers_lie_in_the_smallest_cache_that_holds_them),
         WITH_RIG(it_asks_every_thousand_trials), WITH_RIG(trials_that_are_refused),
-        WITH_RIG(first_uses_number_by_number),
+        WITH_RIG(first_uses_number_by_number),   WITH_RIG(a_ramp_ends_where_time_is_too_coarse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
