@@ -181,8 +181,8 @@ static const char *mnemonic_of(const struct decoded *d)
     return name + (*name == 'v');
 }
 
-/* Whether it is of floating point, packed ('p') or scalar ('s'), by its end, as addps and addsd. Those of packed integers
- * begin with p, whatever they end with, as pminsd and pdpbusd. */
+/* Whether it is of floating point, packed ('p') or scalar ('s'), by its end, as addps and addsd. Those of packed
+ * integers begin with p, whatever they end with, as pminsd and pdpbusd. */
 static bool floats(const char *name, char kind)
 {
     const char *end = name + strlen(name) - 2; /* all have two letters */

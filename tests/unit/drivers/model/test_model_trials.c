@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trials, first uses and late ramps of the modelled CPU, number by number: tests/golden/machine/model.trials. What it refuses, when
- * it asks whether to stop, and which cache a buffer lies in.
+ * Trials and first uses of the modelled CPU, number by number: tests/golden/machine/model.trials. What it refuses, when
+ * it asks whether to stop, which cache a buffer lies in; and ramps so late that time is too coarse for them.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Every call for a file fails once, while settings are shown, changed, put back and put back after a killed run: what is
- * told is held in tests/golden/machine/settings.failing, sorted and counted; and in the end everything is as it
- * was.
+ * Every call for a file fails once, while settings are shown, changed, put back and put back after a killed run: what
+ * is told is held in tests/golden/machine/settings.failing, sorted and counted; in the end everything is as it was.
  */
 #include <setjmp.h>
 #include <stdarg.h>
