@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/host_facts.h"
 
-#include <cpuid.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "drivers/cpu/cpu.h"
 #include "drivers/machine.h"
 
 enum { SERIAL_NUMBER = 3, SUBLEAVES_MAX = 16, LEAVES_MAX = 64, CHOICES_MAX = 8 };
@@ -23,37 +21,37 @@ static bool has_subleaves(uint32_t leaf)
     return false;
 }
 
-static void add_leaf(json_t *out, uint32_t leaf)
+static void add_leaf(json_t *out, cpuid_fn *cpuid, uint32_t leaf)
 {
     for (uint32_t sub = 0; sub < SUBLEAVES_MAX; sub++) {
-        uint32_t a, b, c, d;
-        __cpuid_count(leaf, sub, a, b, c, d);
-        if (sub > 0 && (a | b | c | d) == 0)
+        struct cpuid_regs r;
+        cpuid(leaf, sub, &r);
+        if (sub > 0 && (r.eax | r.ebx | r.ecx | r.edx) == 0)
             continue; /* state components of 0DH have gaps */
-        json_array_append_new(out, json_sprintf("%08x.%u: %08x %08x %08x %08x", leaf, sub, a, b, c, d));
+        json_array_append_new(out, json_sprintf("%08x.%u: %08x %08x %08x %08x", leaf, sub, r.eax, r.ebx, r.ecx, r.edx));
         if (!has_subleaves(leaf))
             return;
     }
 }
 
-static void add_leaves(json_t *out, uint32_t base)
+static void add_leaves(json_t *out, cpuid_fn *cpuid, uint32_t base)
 {
-    uint32_t highest, b, c, d;
-    __cpuid_count(base, 0, highest, b, c, d);
-    for (uint32_t leaf = base; leaf <= highest && leaf - base < LEAVES_MAX; leaf++)
+    struct cpuid_regs r;
+    cpuid(base, 0, &r);
+    for (uint32_t leaf = base; leaf <= r.eax && leaf - base < LEAVES_MAX; leaf++)
         if (leaf != SERIAL_NUMBER)
-            add_leaf(out, leaf);
+            add_leaf(out, cpuid, leaf);
 }
 
-static json_t *cpuid_json(void)
+json_t *host_facts_cpuid(cpuid_fn *cpuid)
 {
-    uint32_t a, b, c, d;
+    struct cpuid_regs version;
     json_t *out = json_array();
-    add_leaves(out, 0);
-    __cpuid_count(1, 0, a, b, c, d);
-    if (c >> 31 & 1)
-        add_leaves(out, 0x40000000);
-    add_leaves(out, 0x80000000);
+    add_leaves(out, cpuid, 0);
+    cpuid(1, 0, &version);
+    if (version.ecx >> 31)
+        add_leaves(out, cpuid, 0x40000000);
+    add_leaves(out, cpuid, 0x80000000);
     return out;
 }
 
@@ -151,6 +149,6 @@ json_t *host_facts_json(const char *sys, const char *proc)
     struct utsname name;
     const char *release = uname(&name) == 0 ? name.release : "";
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "format", "characterize-host/1", "kernel", release, "cpuid",
-                     cpuid_json(), "cpuinfo", cpuinfo_json(proc), "system", system_json(sys), "topology",
-                     topology_json(sys), "machines", machines_json());
+                     host_facts_cpuid(cpuid_here), "cpuinfo", cpuinfo_json(proc), "system", system_json(sys),
+                     "topology", topology_json(sys), "machines", machines_json());
 }

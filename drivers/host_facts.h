@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+#include "drivers/cpu/cpu.h"
+
 /*
  * As JSON: `cpuid` (all leaves but 3, the serial number), `cpuinfo` (chosen fields of the first processor, and how many
  * there are), `system` (chosen files of /sys), `topology` (of each CPU), `kernel` (release), `machines` (as --list
@@ -15,3 +17,5 @@
  * memory. What cannot be read is left out.
  */
 json_t *host_facts_json(const char *sys, const char *proc);
+/* `cpuid` alone, of another CPU. */
+json_t *host_facts_cpuid(cpuid_fn *cpuid);

@@ -106,15 +106,6 @@ static size_t self_test_choose_counters(const struct self_test_readings *r, uint
     return n;
 }
 
-/* The first reading of a word that was counted; of counters that may be a later one. */
-static uint64_t first_of(const struct recording *rec, size_t column)
-{
-    size_t i = 0;
-    while (column >= 2 && i + 1 < rec->n && rec->words[i * rec->stride + column] == COUNTER_MISSING)
-        i++;
-    return rec->words[i * rec->stride + column];
-}
-
 static int self_test_keep(struct self_test_stretch *s, const struct recording *rec, struct machine_error *err)
 {
     struct self_test_recording *kept = self_test_append(s, rec->n, rec->stride);
@@ -122,11 +113,12 @@ static int self_test_keep(struct self_test_stretch *s, const struct recording *r
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     kept->zero = rec->zero_reading < rec->n ? rec->zero_reading : 0;
     for (size_t c = 0; c < rec->stride; c++) {
-        uint64_t first = first_of(rec, c);
+        const uint64_t *first = NULL; /* that was counted; of counters that may be a later one */
         for (size_t i = 0; i < rec->n; i++) {
-            uint64_t word = rec->words[i * rec->stride + c];
-            bool missing = c >= 2 && word == COUNTER_MISSING;
-            kept->words[i * rec->stride + c] = missing ? COUNTER_MISSING : word - first;
+            const uint64_t *word = &rec->words[i * rec->stride + c];
+            bool missing = c >= 2 && *word == COUNTER_MISSING;
+            first = first || missing ? first : word;
+            kept->words[i * rec->stride + c] = missing ? COUNTER_MISSING : *word - *first;
         }
     }
     return MACHINE_OK;

@@ -174,6 +174,21 @@ static bool jump_of(const struct decoded *d)
     return d->i.meta.category == ZYDIS_CATEGORY_COND_BR || d->i.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
 }
 
+/* Without the v of AVX. */
+static const char *mnemonic_of(const struct decoded *d)
+{
+    const char *name = ZydisMnemonicGetString(d->i.mnemonic);
+    return name + (*name == 'v');
+}
+
+/* Whether it is of floating point, packed ('p') or scalar ('s'), by its end, as addps and addsd. Those of packed
+ * integers begin with p, whatever they end with, as pminsd and pdpbusd. */
+static bool floats(const char *name, char kind)
+{
+    const char *end = name + strlen(name) - 2; /* all have two letters */
+    return *name != 'p' && end[0] == kind && strchr("sdh", end[1]) != NULL;
+}
+
 /* Bits of its widest vector register, of scalar floating point 64, as in the kernel 64fma. */
 static unsigned width_of(const struct decoded *d)
 {
@@ -188,10 +203,10 @@ static unsigned width_of(const struct decoded *d)
                                                    : 64;
         width = w > width ? w : width;
     }
-    const char *name = ZydisMnemonicGetString(d->i.mnemonic);
-    size_t n = strlen(name);
-    bool scalar = n > 2 && name[n - 2] == 's' && strchr("sdh", name[n - 1]) != NULL;
-    return width == 128 && scalar ? 64 : width;
+    /* what is converted into a general-purpose register is a scalar, too */
+    bool into_gpr = strncmp(mnemonic_of(d), "cvt", 3) == 0 && d->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    gpr_number(d->operand[0].reg.value) >= 0;
+    return width == 128 && (into_gpr || floats(mnemonic_of(d), 's')) ? 64 : width;
 }
 
 /* Floating-point arithmetic and integer multiplication (kernels.h), by mnemonic: what moves and selects is light. */
@@ -202,19 +217,15 @@ static bool heavy_of(const struct decoded *d)
                                            "rndsc", "rcp",   "rsqrt", "scalef", "getex", "getmant", "range",
                                            "reduc", "fixup", "comi",  "ucomi",  "cvt",   "fpclass", "fcm"};
     static const char *const integer[] = {"pmul", "pmadd", "pdp", "imul", "mul", "pclmul"};
-    const char *name = ZydisMnemonicGetString(d->i.mnemonic);
-    if (strcmp(name, "mul") == 0 || strcmp(name, "mulx") == 0)
-        return true;
-    name += *name == 'v';
-    size_t n = strlen(name);
-    bool real = n > 2 && (name[n - 2] == 'p' || name[n - 2] == 's') && strchr("sdh", name[n - 1]) != NULL;
+    const char *name = mnemonic_of(d);
+    bool real = floats(name, 'p') || floats(name, 's');
     for (size_t k = 0; k < sizeof integer / sizeof *integer; k++)
         if (!real && strncmp(name, integer[k], strlen(integer[k])) == 0)
             return true;
     for (size_t k = 0; k < sizeof floating / sizeof *floating; k++)
         if ((real || strncmp(name, "cvt", 3) == 0) && strncmp(name, floating[k], strlen(floating[k])) == 0)
             return true;
-    return strcmp(name, "dpbf16ps") == 0;
+    return false;
 }
 
 /* Encodings need the registers of their set, also where the instruction belongs to another one. */
@@ -247,7 +258,7 @@ static int check_insn(const char *file, const struct block_text *t, struct block
     const char *isa = ZydisISASetGetString(d.i.meta.isa_set), *why = kind_refused(&d.i);
     bool here = true;
     char other[100];
-    if (why == NULL && !block_set_known(isa, &s->features, &here)) {
+    if (why == NULL && !block_set_known(isa, cpuid_here, &s->features, &here)) {
         snprintf(other, sizeof other, "blocks may not use the instruction set %.40s", isa);
         why = other;
     }

@@ -89,7 +89,7 @@ static void write_code(const struct block_text *t, const struct block_shape *s, 
 unsigned block_code_copies(const struct block_shape *s, unsigned each)
 {
     unsigned around = 2 + (unsigned)__builtin_popcount(s->written);
-    return each > 50 * around ? 1 : (50 * around + each) / each;
+    return (50 * around + each) / each;
 }
 
 int block_code_make(const struct block_text *t, const struct block_shape *s, unsigned copies, struct block_code *out,

@@ -22,10 +22,9 @@ static int read_name(const char *file, const char *from, size_t length, struct b
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     struct payload known;
-    for (size_t i = 0; i < length && i <= NAME_LENGTH_MAX; i++)
+    for (size_t i = 0; i < length && i < NAME_LENGTH_MAX; i++)
         out->name[i] = (char)tolower((unsigned char)from[i]);
-    out->name[length <= NAME_LENGTH_MAX ? length : 0] = '\0';
-    if (length == 0 || length > NAME_LENGTH_MAX || strspn(out->name, allowed) != length)
+    if (length == 0 || strspn(out->name, allowed) != length)
         return machine_fail(err, MACHINE_BAD_INPUT, "rename the file",
                             "%.200s: a kernel's name is 1 to %d letters, digits and underscores, not '%.*s'", file,
                             NAME_LENGTH_MAX, (int)(length < 40 ? length : 40), from);
@@ -69,8 +68,6 @@ static int read_declarations(const char *file, const char *text, struct block_te
 
 static int take_code(const char *file, const char *bytes, size_t n, struct block_text *out, struct machine_error *err)
 {
-    if (n == 0)
-        return machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: holds no instructions", file);
     if (n > BLOCK_BYTES_MAX)
         return machine_fail(err, MACHINE_BAD_INPUT, "take the hot loop alone",
                             "%.200s: %zu bytes of code; a block has at most %d", file, n, BLOCK_BYTES_MAX);
@@ -182,5 +179,7 @@ int block_read(const char *file, struct block_text *out, struct machine_error *e
     else
         status = take_code(file, bytes, n, out, err);
     free(bytes);
+    if (status == MACHINE_OK && out->n == 0) /* a function may do nothing but return */
+        status = machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: holds no instructions", file);
     return status;
 }

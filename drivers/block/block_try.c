@@ -71,9 +71,9 @@ static int check_addresses(const struct stepping *s)
         const struct block_memory *m = &s->last->memory[k];
         uint64_t at = gpr_value(&s->regs, m->base) + gpr_value(&s->regs, m->index) * m->scale +
                       (uint64_t)m->displacement;
-        uint64_t from = at - s->regs.r14;
+        uint64_t from = at - s->regs.r14, end;
         char why[160];
-        if (from < BLOCK_BUFFER_BYTES && m->bytes <= BLOCK_BUFFER_BYTES - from)
+        if (!__builtin_add_overflow(from, m->bytes, &end) && end <= BLOCK_BUFFER_BYTES)
             continue;
         snprintf(why, sizeof why, "it %s %u bytes at %s%#llx, outside of the buffer of %d bytes at r14",
                  m->write ? "writes" : "reads", m->bytes, (int64_t)from < 0 ? "r14 - " : "r14 + ",

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "drivers/cpu/caches.h"
 
-#include <cpuid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "drivers/cpu/cpu.h"
 
 enum { CACHES_MAX = 16, CACHE_DATA = 1, CACHE_INSTRUCTION = 2, CACHE_UNIFIED = 3 };
 
@@ -37,19 +34,16 @@ bool cpu_caches_decode(const struct cpuid_regs *r, unsigned threads, struct cpu_
     return true;
 }
 
-static void ask_cpuid(struct cpu_caches *out)
+void cpu_caches_ask(cpuid_fn *cpuid, struct cpu_caches *out)
 {
-    unsigned leaf = __get_cpuid_max(0x80000000, NULL) >= 0x8000001d ? 0x8000001d : 4;
-    struct cpuid_regs r = {0};
-
-    __cpuid_count(leaf, 0, r.eax, r.ebx, r.ecx, r.edx);
-    if ((r.eax & 31) == 0)
-        leaf = 4;
-    if (__get_cpuid_max(0, NULL) < leaf && leaf == 4)
-        return;
+    const uint32_t of_amd = 0x8000001d;
+    struct cpuid_regs r;
     unsigned threads = 1;
+
+    cpu_read_leaf(cpuid, of_amd, 0, &r);
+    const uint32_t leaf = (r.eax & 31) != 0 ? of_amd : 4;
     for (unsigned i = 0; i < CACHES_MAX; i++) {
-        __cpuid_count(leaf, i, r.eax, r.ebx, r.ecx, r.edx);
+        cpu_read_leaf(cpuid, leaf, i, &r);
         if (i == 0)
             threads = (r.eax >> 14 & 0xfff) + 1;
         if (!cpu_caches_decode(&r, threads, out))
@@ -110,7 +104,7 @@ void cpu_caches_read(const char *sys, const char *proc, int cpu, struct cpu_cach
     for (unsigned i = 0; i < CACHES_MAX; i++)
         read_index(sys, cpu, i, out);
     if (out->l1 == 0 && strcmp(sys, "/sys") == 0)
-        ask_cpuid(out);
+        cpu_caches_ask(cpuid_here, out);
     if (proc != NULL)
         out->memory = cpu_memory_available(proc);
 }

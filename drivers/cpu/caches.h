@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cpuid_regs; /* drivers/cpu/cpu.h */
+#include "drivers/cpu/cpu.h"
 
 /* Bytes; 0: not known, or there is none. */
 struct cpu_caches {
@@ -29,3 +29,5 @@ uint64_t cpu_memory_available(const char *proc);
  * no more caches.
  */
 bool cpu_caches_decode(const struct cpuid_regs *r, unsigned threads, struct cpu_caches *out);
+/* All caches that CPUID tells of. */
+void cpu_caches_ask(cpuid_fn *cpuid, struct cpu_caches *out);

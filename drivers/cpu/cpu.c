@@ -8,37 +8,47 @@
 
 #include "util/sourced_ini.h"
 
-static void read_leaf(uint32_t leaf, uint32_t highest, struct cpuid_regs *out)
+void cpuid_here(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
-    memset(out, 0, sizeof *out);
-    if (leaf <= highest)
-        __cpuid_count(leaf, 0, out->eax, out->ebx, out->ecx, out->edx);
+    __cpuid_count(leaf, subleaf, out->eax, out->ebx, out->ecx, out->edx);
 }
 
 /*
  * A leaf above the highest one must not be requested: Intel CPUs then answer with the data of the highest leaf (Intel
  * SDM vol. 2A, CPUID), which is how a TSC of 0.1 MHz comes about.
  */
+void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+    const uint32_t first = leaf & 0xf0000000;
+
+    cpuid(first, 0, out);
+    if (leaf != first && leaf > out->eax)
+        *out = (struct cpuid_regs){0};
+    else
+        cpuid(leaf, subleaf, out);
+}
+
+void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out)
+{
+    memset(out, 0, sizeof *out);
+    cpu_read_leaf(cpuid, 0, 0, &out->basic);
+    cpu_read_leaf(cpuid, 1, 0, &out->version);
+    cpu_read_leaf(cpuid, 7, 0, &out->structured);
+    cpu_read_leaf(cpuid, 0xa, 0, &out->counters);
+    cpu_read_leaf(cpuid, 0x15, 0, &out->tsc);
+    cpu_read_leaf(cpuid, 0x16, 0, &out->frequency);
+    if (out->version.ecx >> 31) {
+        cpu_read_leaf(cpuid, 0x40000000, 0, &out->hypervisor);
+        cpu_read_leaf(cpuid, 0x40000010, 0, &out->hv_timing);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        cpu_read_leaf(cpuid, 0x80000002 + i, 0, &out->brand[i]);
+    cpu_read_leaf(cpuid, 0x80000007, 0, &out->power);
+}
+
 void cpu_read_leaves(struct cpu_leaves *out)
 {
-    struct cpuid_regs extended;
-
-    memset(out, 0, sizeof *out);
-    read_leaf(0, 0, &out->basic);
-    uint32_t highest = out->basic.eax;
-    read_leaf(1, highest, &out->version);
-    read_leaf(7, highest, &out->structured);
-    read_leaf(0xa, highest, &out->counters);
-    read_leaf(0x15, highest, &out->tsc);
-    read_leaf(0x16, highest, &out->frequency);
-    if (out->version.ecx >> 31 & 1) {
-        read_leaf(0x40000000, 0x40000000, &out->hypervisor);
-        read_leaf(0x40000010, out->hypervisor.eax, &out->hv_timing);
-    }
-    read_leaf(0x80000000, 0x80000000, &extended);
-    for (uint32_t i = 0; i < 3; i++)
-        read_leaf(0x80000002 + i, extended.eax, &out->brand[i]);
-    read_leaf(0x80000007, extended.eax, &out->power);
+    cpu_ask_leaves(cpuid_here, out);
 }
 
 char *cpu_info_value(char *line, const char *name)
@@ -73,7 +83,7 @@ static void identify_names(const struct cpu_leaves *l, struct cpu_identity *out)
     if (out->brand[0] == '\0')
         memcpy(out->brand, out->vendor, sizeof out->vendor);
     out->intel = strcmp(out->vendor, "GenuineIntel") == 0;
-    out->hypervisor = l->version.ecx >> 31 & 1;
+    out->hypervisor = l->version.ecx >> 31;
     if (out->hypervisor)
         copy_text(out->hypervisor_name, sizeof out->hypervisor_name, host, sizeof host);
 }

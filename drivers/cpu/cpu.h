@@ -19,6 +19,13 @@ struct machine_core_kind; /* likewise */
 struct cpuid_regs {
     uint32_t eax, ebx, ecx, edx;
 };
+/* Who is asked for a subleaf of a leaf. */
+typedef void cpuid_fn(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out);
+/* The CPU that this runs on. */
+cpuid_fn cpuid_here;
+/* The same, but zero for a leaf above the highest one of its kind. */
+void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out);
+
 struct cpu_leaves {
     struct cpuid_regs basic;      /* 0: highest leaf, vendor */
     struct cpuid_regs version;    /* 1: signature, hypervisor bit */
@@ -31,6 +38,8 @@ struct cpu_leaves {
     struct cpuid_regs brand[3];   /* 80000002H..4H */
     struct cpuid_regs power;      /* 80000007H: EDX[8] = invariant TSC */
 };
+void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out);
+/* Of the CPU that this runs on. */
 void cpu_read_leaves(struct cpu_leaves *out);
 
 /* The value behind the colon of "name : value", a line of /proc/cpuinfo; NULL: the line is of something else. */

@@ -11,7 +11,7 @@ enum { READINGS_MOST = 4096, ALIKE = 3 }; /* so many blocks behind each other: a
 
 size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch)
 {
-    size_t from = n - n / 4 - 1, full = n;
+    const size_t from = n - n / 4 - 1;
 
     if (n < 4 * ALIKE)
         return n;
@@ -19,7 +19,7 @@ size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch)
         scratch[i - from] = (double)(ticks[i + 1] - ticks[i]);
     double slow = FIRST_USE_SLOW * order_median(scratch, n - 1 - from);
     /* the last place where that many blocks in a row are slow */
-    for (full = n - ALIKE; full > ALIKE; full--) {
+    for (size_t full = n - ALIKE; full >= ALIKE; full--) {
         double least = INFINITY;
         for (size_t k = full - ALIKE; k < full; k++)
             least = fmin(least, (double)(ticks[k + 1] - ticks[k]));

@@ -147,7 +147,7 @@ int native_first_use(struct machine *m, const struct first_use_request *r, struc
 /*
  * When the rate is the full one: of n readings of the TSC with a block of the kernel between each, the number of the
  * reading from which on blocks take no longer than FIRST_USE_SLOW times what the last quarter of them does (median).
- * Single long blocks are interruptions. n: no block is as slow in the end. scratch: n doubles. Pure.
+ * Single long blocks are interruptions. 0: none are slower; n: too few to tell. scratch: n / 4 doubles. Pure.
  */
 #define FIRST_USE_SLOW 1.25
 size_t first_use_full(const uint64_t *ticks, size_t n, double *scratch);

@@ -90,7 +90,7 @@ __u32 profile_find_bin(const struct profile_setup *s, __u32 level, __u32 khz, __
 {
     __u32 nearest = khz, lowest = 0, highest = 0;
     *limited = false;
-    if (s->n_bins == 0 || level >= PROFILE_LEVELS || khz == 0 || khz > KHZ_MAX)
+    if (khz == 0 || khz > KHZ_MAX)
         return PROFILE_NO_BIN;
     for (__u32 i = 0; i < s->n_bins && i < PROFILE_BINS_MAX; i++) {
         __u32 here = profile_table_khz(s, i, level), distance = profile_distance(here, khz);

@@ -4,7 +4,7 @@
  * number, far off as an index or a pointer), and so is what lies behind it and what was given back, so that one who
  * reads there notices; who writes behind what he has is told when he gives it back. What the tested code and
  * the helpers of tests allocated must be given back when the program ends, or it fails. Not where sanitizers run, which
- * see more.
+ * see more. Allocations that succeed leave EUCLEAN in errno, which means nothing after a success.
  */
 #pragma once
 

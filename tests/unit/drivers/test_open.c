@@ -345,9 +345,50 @@ static void test_nothing_comes_between_a_repetition_and_the_reading(void **state
     assert_true(soonest < 2100);
 }
 
+/* Three letters away may be meant, four would be a guess; of models, a part of the name, or two letters away. */
+static void test_a_name_that_is_nearly_one(void **state)
+{
+    static const struct {
+        const char *spec, *perhaps;
+    } cases[] = {
+        {"timing ", "timing"},
+        {"timi", "timing"},
+        {"tim", "timing"},
+        {"ti", "auto"},
+        {"xtimingxx", "timing"},
+        {"xtimingxxx", NULL},
+        {"PERF", "perf"},
+        {"perv", "perf"},
+        {"erf", "perf"},
+        {"helpxxx", "helper"},
+        {"helxxxx", NULL},
+        {"gold-6130", "model:xeon-gold-6130"},
+        {"6130", "model:xeon-gold-6130"},
+        {"XEON-gold-613", "model:xeon-gold-6130"},
+        {"xeon-golf-6131", "model:xeon-gold-6130"},
+        {"xeon-golf-6142", NULL},
+        {"613", "msr"},
+        {"", "msr"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct machine m;
+        struct machine_error err;
+        char told[100] = "?", expected[200];
+        assert_int_equal(machine_open(cases[i].spec, NULL, &m, told, sizeof told, &err), MACHINE_BAD_INPUT);
+        assert_string_equal(told, "");
+        snprintf(expected, sizeof expected, "unknown machine '%s'%s%s%s", cases[i].spec,
+                 cases[i].perhaps ? ", perhaps '" : "", cases[i].perhaps ? cases[i].perhaps : "",
+                 cases[i].perhaps ? "'" : "");
+        assert_string_equal(err.text, expected);
+        assert_string_equal(err.remedy, "machines: auto, timing, perf, msr, helper, model:NAME, model:FILE");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_name_that_is_nearly_one),
         cmocka_unit_test(test_auto_goes_on_to_the_next),
         cmocka_unit_test(test_a_name_is_that_machine_or_none),
         cmocka_unit_test(test_what_works_instead_of_one_that_does_not),

@@ -17,7 +17,6 @@
 
 #include "drivers/block/block.h"
 #include "drivers/block/block_check.h"
-#include "drivers/block/block_sets.h"
 
 static char folder[] = "/tmp/test_block.XXXXXX";
 
@@ -129,27 +128,6 @@ static void test_memory_of_an_instruction(void **state)
     block_shape_free(&s);
 }
 
-static void test_instruction_sets(void **state)
-{
-    (void)state;
-    unsigned features = 0;
-    bool here = false;
-    assert_true(block_set_known("AVX512BW_256", &features, &here));
-    assert_int_equal(features, KERNEL_NEEDS_AVX512F | KERNEL_NEEDS_AVX512VL);
-    features = 0;
-    assert_true(block_set_known("AVX512F_SCALAR", &features, &here));
-    assert_int_equal(features, KERNEL_NEEDS_AVX512F);
-    assert_true(block_set_known("SSE2", &features, &here) && here);
-    /* whatever their encoding, these need no registers but those of all x86-64 */
-    static const char *const common[] = {"I86", "SSE2", "SSE42", "AES", "LZCNT", "BMI1", "BMI2", "ADOX_ADCX", "GFNI"};
-    features = 0;
-    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        assert_true(block_set_known(common[i], &features, &here) && features == 0);
-    static const char *const refused[] = {"X87", "AMX_TILE", "XSAVE", "AVX512", "AVX512F_25", "", "SSEMXCSR", "RTM"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_false(block_set_known(refused[i], &features, &here));
-}
-
 /* All that a block may do to registers, in a kernel: what is there, and what it gives back. */
 static void test_a_kernel_like_others(void **state)
 {
@@ -243,9 +221,11 @@ static void test_as_many_as_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_memory_of_an_instruction),
-        cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_a_kernel_like_others),
-        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_as_many_as_fit),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_memory_of_an_instruction),
+        cmocka_unit_test(test_a_kernel_like_others),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_as_many_as_fit),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

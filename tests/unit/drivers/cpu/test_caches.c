@@ -48,6 +48,31 @@ static void from_sysfs(void **state)
     folder_remove(root);
 }
 
+/* Levels 1 to 3; of no type in particular is not of instructions. */
+static void which_caches_count(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *level, *type, *size;
+        uint64_t l1, l2, l3;
+    } cases[] = {
+        {"1", "Data", "48K", 48 << 10, 0, 0}, {"1", "", "48K", 48 << 10, 0, 0},   {"1", "Instruction", "48K", 0, 0, 0},
+        {"2", "Data", "3M", 0, 3 << 20, 0},   {"3", "Data", "1G", 0, 0, 1 << 30}, {"0", "Data", "1K", 0, 0, 0},
+        {"4", "Unified", "1K", 0, 0, 0},      {"1", "Data", "7", 7, 0, 0},        {"1", "Data", "", 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char root[FOLDER_PATH_MAX];
+        struct cpu_caches c;
+        folder_make(root);
+        put(root, 15, cases[i].level, cases[i].type, cases[i].size, "3"); /* the last that is looked at */
+        put(root, 16, "2", "Unified", "5K", "3");
+        cpu_caches_read(root, NULL, 3, &c);
+        if (c.l1 != cases[i].l1 || c.l2 != cases[i].l2 || c.l3 != cases[i].l3)
+            fail_msg("%zu: %lu %lu %lu", i, (unsigned long)c.l1, (unsigned long)c.l2, (unsigned long)c.l3);
+        folder_remove(root);
+    }
+}
+
 static void garbage(void **state)
 {
     (void)state;
@@ -90,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_sysfs),
+        cmocka_unit_test(which_caches_count),
         cmocka_unit_test(garbage),
         cmocka_unit_test(from_cpuid),
     };

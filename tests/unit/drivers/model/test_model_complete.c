@@ -246,11 +246,58 @@ static void test_what_is_refused(void **state)
     golden_expect(&g, "machine/model", "refused.txt", false);
 }
 
+/* Each word with those that may stand for it elsewhere, and each number with others near it: what one says must go with
+ * what the others say. */
+static void write_other_words(FILE *out, const char *word, size_t n)
+{
+    static const char *const kinds[][6] = {
+        {"64", "128", "256", "512", "8192"},   {"light", "heavy"}, {"narrow", "middle", "most"},
+        {"throttle", "ramp", "grant", "halt"}, {"yes", "no"},      {"cores", "bins"}};
+    char as_it_is[60], *end;
+    bool known = false;
+    snprintf(as_it_is, sizeof as_it_is, "%.*s", (int)n, word);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        bool of_kind = false;
+        for (size_t k = 0; k < 6 && kinds[i][k]; k++)
+            of_kind |= strcmp(kinds[i][k], as_it_is) == 0;
+        for (size_t k = 0; of_kind && k < 6 && kinds[i][k]; k++)
+            fprintf(out, "  %s -> %s: %.85s\n", as_it_is, kinds[i][k], message_with(word, n, kinds[i][k]));
+        known |= of_kind;
+    }
+    double value = strtod(as_it_is, &end);
+    if (known || end == as_it_is || *end != '\0')
+        return;
+    const double others[] = {0, 1, value - 1, value + 1, value / 2, value * 2};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[40];
+        snprintf(text, sizeof text, "%.10g", others[i]);
+        fprintf(out, "  %s -> %s: %.85s\n", as_it_is, text, message_with(word, n, text));
+    }
+}
+
+static void test_what_goes_together(void **state)
+{
+    (void)state;
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    for (const char *line = strstr(complete, "[cpu]"); *line; line += strcspn(line, "\n") + 1) {
+        size_t end = strcspn(line, "#\n");
+        fprintf(out, "%.*s\n", (int)end, line);
+        for (const char *word = line + strcspn(line, " ]"); word < line + end; word += strcspn(word, " ]#\n")) {
+            word += strspn(word, " ]=");
+            if (word < line + end)
+                write_other_words(out, word, strcspn(word, " ]#\n"));
+        }
+    }
+    golden_expect(&g, "machine/model", "together.txt", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_values_go),
         cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_what_goes_together),
     };
     return cmocka_run_group_tests(tests, read_complete, NULL);
 }

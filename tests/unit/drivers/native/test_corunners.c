@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -154,10 +155,38 @@ static void test_a_cpu_that_is_not_there_leaves_nothing_running(void **state)
     expect_threads(before);
 }
 
+/* Its first slice: before that the core is not yet as active as it is to be. */
+static atomic_uint slices_over;
+
+static uint64_t slow_slice(uint64_t blocks, uint64_t deadline, void *kernel_state, uint64_t dirty)
+{
+    (void)kernel_state;
+    (void)dirty;
+    assert_true(deadline != 0);
+    wait_ms(20);
+    atomic_fetch_add(&slices_over, 1);
+    return blocks;
+}
+
+static void test_they_are_busy_when_they_have_started(void **state)
+{
+    const int cpus[] = {some_cpu(), some_cpu()};
+    struct payload p = adds();
+    struct corunners *c;
+    struct machine_error err;
+    (void)state;
+    p.run = slow_slice;
+    assert_int_equal(corunners_start(cpus, 2, &p, slice, &c, &err), MACHINE_OK);
+    assert_true(atomic_load(&slices_over) >= 2);
+    assert_true(corunners_slices(c, 0) >= 1 && corunners_slices(c, 1) >= 1);
+    corunners_stop(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_is_none),
+        cmocka_unit_test(test_they_are_busy_when_they_have_started),
         cmocka_unit_test(test_they_run_on_their_cpu_until_stopped),
         cmocka_unit_test(test_they_run_at_normal_priority),
         cmocka_unit_test(test_a_cpu_that_is_not_there_leaves_nothing_running),

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -387,15 +388,27 @@ static void test_lost_pieces(void **state)
 
 /* ---- from where on blocks run at the rate that they keep ---- */
 
+/* With no more room than it takes. */
+static size_t full_of(const uint64_t *ticks, size_t n)
+{
+    uint64_t *copy = malloc(n * sizeof *copy);
+    double *scratch = malloc((n / 4) * sizeof *scratch);
+    assert_true(copy != NULL && scratch != NULL);
+    memcpy(copy, ticks, n * sizeof *copy);
+    size_t full = first_use_full(copy, n, scratch);
+    free(copy);
+    free(scratch);
+    return full;
+}
+
 static size_t full_from(size_t n, size_t slow_from, size_t slow_n, uint64_t slow)
 {
     uint64_t ticks[64];
-    double scratch[64];
     for (size_t i = 0, now = 0; i < n; i++) {
         ticks[i] = now;
         now += i >= slow_from && i < slow_from + slow_n ? slow : 100;
     }
-    return first_use_full(ticks, n, scratch);
+    return full_of(ticks, n);
 }
 
 static void test_full_rate(void **state)
@@ -409,7 +422,42 @@ static void test_full_rate(void **state)
     assert_int_equal(full_from(40, 5, 2, 9000), 0);     /* an interruption */
     assert_int_equal(full_from(40, 5, 3, 9000), 8);
     assert_int_equal(full_from(40, 1, 3, 9000), 4);
+    assert_int_equal(full_from(40, 0, 3, 9000), 3);
     assert_int_equal(full_from(40, 0, 40, 900), 0); /* all alike */
+}
+
+static int by_size(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Looking at every place from the end on, for blocks of few lengths: the median of the last quarter is one of them, or
+ * between two. */
+static void test_full_rate_of_all_kinds(void **state)
+{
+    (void)state;
+    uint32_t made = 1;
+    for (int round = 0; round < 3000; round++) {
+        enum { MOST = 30 };
+        static const int lengths[] = {100, 124, 125, 126, 300};
+        uint64_t ticks[MOST + 1] = {1000};
+        int length[MOST], quarter[MOST];
+        size_t n = 10 + (size_t)round % 20, n_quarter = 0, expected = 0;
+        for (size_t i = 0; i < n; i++) {
+            made = made * 1664525 + 1013904223;
+            length[i] = lengths[(made >> 20) % (i < n / 2 ? 5 : 3)];
+            ticks[i + 1] = ticks[i] + (uint64_t)length[i];
+        }
+        for (size_t i = n - n / 4 - 1; i + 1 < n; i++)
+            quarter[n_quarter++] = length[i];
+        qsort(quarter, n_quarter, sizeof *quarter, by_size);
+        double median = (quarter[(n_quarter - 1) / 2] + quarter[n_quarter / 2]) / 2.0;
+        for (size_t full = 3; full + 3 <= n; full++)
+            if (length[full - 1] > 1.25 * median && length[full - 2] > 1.25 * median &&
+                length[full - 3] > 1.25 * median)
+                expected = full;
+        assert_int_equal(full_of(ticks, n), n < 12 ? n : expected);
+    }
 }
 
 int main(void)
@@ -425,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_bursts),
         cmocka_unit_test(test_lost_pieces),
         cmocka_unit_test(test_full_rate),
+        cmocka_unit_test(test_full_rate_of_all_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,11 @@ static void test_how_many_there_are(void **state)
     assert_int_equal(id.general_counters, 0);
     perf_room_text(5, 4, text, sizeof text);
     assert_string_equal(text, " (5 events; this logical CPU has 4 general-purpose counters)");
+    perf_room_text(1, 1, text, sizeof text);
+    assert_string_equal(text, " (1 events; this logical CPU has 1 general-purpose counters)");
     perf_room_text(5, 0, text, sizeof text);
+    assert_string_equal(text, "");
+    perf_room_text(0, 4, text, sizeof text);
     assert_string_equal(text, "");
 }
 

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What native machines do by the clock, on a made one (tests/support/made_clock.h): its rate and its step, how fast
+ * payloads run, bursts, first uses, trials. Nothing here depends on how fast this processor is, or how busy.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "drivers/cpu/tsc.h"
+#include "drivers/native/native.h"
+#include "drivers/native/trials.h"
+#include "tests/support/golden.h"
+#include "tests/support/made_clock.h"
+#include "tests/support/sanitized.h"
+
+/* ---- the system, in the place of the C library's ---- */
+
+static double made_hz = 2e9;
+static bool clock_fails;
+static unsigned clock_ticks;     /* that reading it takes, by turns twice and thrice as much */
+static unsigned clocked, sleeps; /* how often */
+static double slept;             /* s */
+static struct rusage usage;      /* the next ones are greater by `growth` */
+static struct rusage growth;
+static int cpu_seen = -1; /* -1: the one that it runs on */
+static bool map_fails;
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+    if (id != CLOCK_MONOTONIC_RAW)
+        return (int)syscall(SYS_clock_gettime, id, out);
+    made_clock.now += clock_ticks * (1 + clocked % 3);
+    double seconds = 5 + (double)made_clock.now / made_hz;
+    made_clock.now += clock_ticks * (1 + clocked++ % 3);
+    out->tv_sec = (time_t)seconds;
+    out->tv_nsec = (long)((seconds - (double)out->tv_sec) * 1e9);
+    return clock_fails ? -1 : 0;
+}
+
+int clock_nanosleep(clockid_t id, int flags, const struct timespec *time, struct timespec *left)
+{
+    double seconds = (double)time->tv_sec + 1e-9 * (double)time->tv_nsec;
+    (void)id;
+    (void)flags;
+    (void)left;
+    slept += seconds;
+    sleeps++;
+    made_clock.now += (uint64_t)(seconds * made_hz);
+    return 0;
+}
+
+int getrusage(__rusage_who_t who, struct rusage *out)
+{
+    (void)who;
+    *out = usage;
+    usage.ru_minflt += growth.ru_minflt;
+    usage.ru_majflt += growth.ru_majflt;
+    usage.ru_nvcsw += growth.ru_nvcsw;
+    usage.ru_nivcsw += growth.ru_nivcsw;
+    return 0;
+}
+
+int sched_getcpu(void)
+{
+    unsigned cpu = 0;
+    return cpu_seen >= 0 ? cpu_seen : syscall(SYS_getcpu, &cpu, NULL, NULL) == 0 ? (int)cpu : -1;
+}
+
+void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return map_fails ? MAP_FAILED : (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset); /* NOLINT */
+}
+
+/* ---- payloads ---- */
+
+/* Blocks of so many ticks; what was asked of it. */
+static struct made_payload {
+    unsigned ticks, slow_ticks; /* of a block; of the first `slow` blocks */
+    uint64_t slow, blocks;
+    unsigned calls, late_at, late; /* the call with this number takes so many ticks more */
+    uint64_t asked[8], until[8], dirty;
+} payload, wide;
+
+static uint64_t run_made(struct made_payload *p, uint64_t blocks, uint64_t until, uint64_t dirty)
+{
+    uint64_t done = 0;
+    if (p->calls < 8) {
+        p->asked[p->calls] = blocks;
+        p->until[p->calls] = until;
+    }
+    p->dirty = dirty;
+    made_clock.now += ++p->calls == p->late_at ? p->late : 0;
+    do {
+        for (uint64_t i = 0; i < blocks; i++)
+            made_clock.now += p->blocks++ < p->slow ? p->slow_ticks : p->ticks;
+        done += blocks;
+    } while (until != 0 && made_clock.now < until);
+    return done;
+}
+
+static uint64_t run_plain(uint64_t blocks, uint64_t until, void *state, uint64_t dirty)
+{
+    (void)state;
+    return run_made(&payload, blocks, until, dirty);
+}
+
+static uint64_t run_wide(uint64_t blocks, uint64_t until, void *state, uint64_t dirty)
+{
+    (void)state;
+    return run_made(&wide, blocks, until, dirty);
+}
+
+/* ---- the fixture ---- */
+
+static struct native made; /* large */
+
+static int make_native(void **state)
+{
+    (void)state;
+    cpu_seen = -1;
+    made = (struct native){.name = "made", .sys = "/nowhere", .prepared = true, .features = kernel_cpu_features()};
+    made.cpu = sched_getcpu();
+    made.tsc.hz = made_hz = 2e9;
+    made_clock = (struct made_clock){.now = 1000000000, .read = 20};
+    payload = (struct made_payload){.ticks = 100};
+    wide = (struct made_payload){.ticks = 150};
+    clock_fails = map_fails = false;
+    clock_ticks = 25;
+    clocked = sleeps = 0;
+    slept = 0;
+    memset(&usage, 0, sizeof usage);
+    memset(&growth, 0, sizeof growth);
+    return 0;
+}
+
+static void skip_without_made_clock(void)
+{
+    skip_where_sanitized("they take the faults for their own");
+    if (!made_clock_begin()) {
+        print_message("skipped: RDTSC cannot be made to fault here\n");
+        skip();
+    }
+    made_clock_end();
+}
+
+/* What is read by the made clock while this runs. */
+#define BY_MADE_CLOCK(...)                                                                                             \
+    do {                                                                                                               \
+        assert_true(made_clock_begin());                                                                               \
+        __VA_ARGS__;                                                                                                   \
+        made_clock_end();                                                                                              \
+    } while (0)
+
+/* ---- the clock itself ---- */
+
+static void the_rate_is_found_as_exactly_as_the_clock_tells(void **state)
+{
+    (void)state;
+    skip_without_made_clock();
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    static const unsigned costs[] = {0, 25, 700, 20000, 300000};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        for (int fast = 0; fast < 2; fast++) {
+            double hz = 0, error = 0;
+            int status;
+            make_native(state);
+            made_hz = fast ? 3.456e9 : 1.2e9;
+            made_clock.spread = 50;
+            clock_ticks = costs[i];
+            BY_MADE_CLOCK(status = tsc_calibrate(&hz, &error));
+            fprintf(out, "%u ticks at %.3f GHz: %d %.7g Hz, error %.7g; %u sleeps of %.7g s, clock read %u times\n",
+                    costs[i], made_hz * 1e-9, status, hz, error, sleeps, slept, clocked);
+            assert_true(fabs(hz / made_hz - 1) <= error);
+        }
+    make_native(state);
+    double hz, error;
+    int status;
+    clock_fails = true;
+    BY_MADE_CLOCK(status = tsc_calibrate(&hz, &error));
+    assert_int_equal(status, -1);
+    golden_expect(&g, "machine/clock", "rate", false);
+}
+
+static void the_step_is_found(void **state)
+{
+    static const struct {
+        unsigned read, spread, quantum;
+        double step;
+    } cases[] = {{20, 30, 26, 26}, {20, 30, 10, 10}, {31, 9, 0, 1}, {26, 0, 26, 0}, {400, 300, 100, 100}};
+    (void)state;
+    skip_without_made_clock();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double step = -1;
+        made_clock.read = cases[i].read;
+        made_clock.spread = cases[i].spread;
+        made_clock.quantum = cases[i].quantum;
+        BY_MADE_CLOCK(step = tsc_measure_step());
+        if (step != cases[i].step)
+            fail_msg("%zu: %g instead of %g", i, step, cases[i].step);
+        assert_int_equal(made_clock.reads, 2048);
+    }
+}
+
+/* ---- how fast a payload runs ---- */
+
+static void rates_of_payloads(void **state)
+{
+    static const unsigned ticks[] = {1, 37, 999, 1000, 1001, 4000, 90000};
+    static const double periods[] = {0.25, 1, 4, 4.01, 500};
+    (void)state;
+    skip_without_made_clock();
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++)
+        for (size_t k = 0; k < sizeof periods / sizeof *periods; k++) {
+            struct payload p = {.run = run_plain, .dirty = k % 2};
+            struct pace_lane lane;
+            make_native(state);
+            /* slowly at first, and interrupted later on */
+            payload = (struct made_payload){
+                .ticks = ticks[i], .slow_ticks = 3 * ticks[i], .slow = 20, .late_at = 9, .late = 100000};
+            BY_MADE_CLOCK(native_lane_measure(&p, 2e9, periods[k], &lane));
+            fprintf(out,
+                    "%u ticks, %g us: coarse %" PRIu64 ", fine %" PRIu64 ", rate %" PRIu64
+                    ", lead %d %d, early %" PRIu64 ", dirty %d",
+                    ticks[i], periods[k], lane.coarse, lane.fine, lane.rate, (int)lane.lead[0], (int)lane.lead[1],
+                    lane.early, (int)lane.dirty);
+            fprintf(out, "; %u calls: %" PRIu64 " until %" PRIu64 ", %" PRIu64 " until %" PRIu64 "\n", payload.calls,
+                    payload.asked[0], payload.until[0] - 1000000000, payload.asked[1], payload.until[1]);
+            assert_ptr_equal(lane.run, run_plain);
+            assert_int_equal(payload.dirty, k % 2);
+        }
+    golden_expect(&g, "machine/clock", "lanes", false);
+}
+
+/* ---- around a repetition ---- */
+
+static void what_came_meanwhile_is_told(void **state)
+{
+    static const struct segment segments[] = {{.duration_us = 300}, {.duration_us = 20.5}};
+    const struct run_request r = {.segments = segments, .n_segments = 2};
+    struct plan_log log = {.n = 12, .zero_tsc = 77, .zero_reading = 5, .cut = true};
+    struct native_watch watch;
+    struct recording rec;
+    uint64_t words[1];
+    (void)state;
+    made.setup.n_counters = 3;
+    made.setup.max_samples = 500;
+    usage = (struct rusage){.ru_minflt = 100, .ru_majflt = 1000, .ru_nvcsw = 10000, .ru_nivcsw = 100000};
+    growth = (struct rusage){.ru_minflt = 2, .ru_majflt = 30, .ru_nvcsw = 500, .ru_nivcsw = 7000};
+    native_begin(&made, &r, &watch);
+    assert_float_equal(watch.us, 320.5, 0);
+    native_end(&made, &watch, &log, words, &rec);
+    assert_int_equal(rec.page_faults, 32);
+    assert_int_equal(rec.involuntary_switches, 7000);
+    assert_false(rec.migrated);
+    assert_true(rec.cut);
+    assert_true(rec.n == 12 && rec.stride == 5 && rec.capacity == 500 && rec.zero_tsc == 77 && rec.zero_reading == 5);
+    assert_ptr_equal(rec.words, words);
+    log.cut = false;
+    cpu_seen = made.cpu + 1;
+    native_begin(&made, &r, &watch);
+    native_end(&made, &watch, &log, words, &rec);
+    assert_true(rec.migrated);
+    assert_false(rec.cut);
+}
+
+/* ---- bursts ---- */
+
+static struct bursts_request bursts_of(uint64_t count, double every_us)
+{
+    struct bursts_request r = {.plain = kernel_named("64add"),
+                               .wide = kernel_named("128or"),
+                               .count = count,
+                               .every_us = every_us,
+                               .before_us = 70,
+                               .skipped = 2,
+                               .bursts = 4};
+    r.plain.run = run_plain;
+    r.wide.run = run_wide;
+    return r;
+}
+
+static void bursts_by_the_clock(void **state)
+{
+    static const uint64_t counts[] = {0, 1, 1999, 2000, 2001, 12345};
+    static const double every[] = {0, 30, 100};
+    struct machine m = {.state = &made};
+    (void)state;
+    skip_without_made_clock();
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (size_t k = 0; k < sizeof every / sizeof *every; k++) {
+            struct bursts_request r = bursts_of(counts[i], every[k]);
+            struct burst b[4];
+            const char *disturbed = "?";
+            struct machine_error err;
+            int status;
+            make_native(state);
+            made_clock.spread = 3;
+            payload.ticks = 170;
+            payload.late_at = k == 2 ? 26 : 16;
+            payload.late = 150000;
+            BY_MADE_CLOCK(status = native_bursts(&m, &r, b, &disturbed, &err));
+            assert_int_equal(status, MACHINE_OK);
+            assert_null(disturbed);
+            fprintf(out, "%" PRIu64 " every %g us: %u calls of %" PRIu64 ", %u of %" PRIu64 " wide blocks\n", counts[i],
+                    every[k], payload.calls, payload.asked[6], wide.calls, wide.asked[0]);
+            for (size_t n = 0; n < 4; n++)
+                fprintf(out, "  wide %" PRIu64 " plain %" PRIu64 " lost %" PRIu64 " instructions %" PRIu64 "\n",
+                        b[n].wide, b[n].plain, b[n].lost, b[n].instructions);
+        }
+    golden_expect(&g, "machine/clock", "bursts", false);
+}
+
+static void what_disturbs_bursts(void **state)
+{
+    static const struct {
+        struct rusage growth;
+        bool moved;
+        const char *told;
+    } cases[] = {
+        {{.ru_minflt = 0}, false, NULL},
+        {{.ru_minflt = 1}, false, "page faults"},
+        {{.ru_nvcsw = 1}, false, NULL},
+        {{.ru_nivcsw = 1}, false, "preempted by the scheduler"},
+        {{.ru_minflt = 1, .ru_nivcsw = 1}, true, "migrated to another CPU"},
+    };
+    struct machine m = {.state = &made};
+    (void)state;
+    skip_without_made_clock();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bursts_request r = bursts_of(10, 20);
+        struct burst b[4];
+        const char *disturbed = "?";
+        struct machine_error err;
+        int status;
+        make_native(state);
+        usage = (struct rusage){.ru_minflt = 100, .ru_nvcsw = 50, .ru_nivcsw = 20};
+        growth = cases[i].growth;
+        cpu_seen = cases[i].moved ? made.cpu + 1 : -1;
+        BY_MADE_CLOCK(status = native_bursts(&m, &r, b, &disturbed, &err));
+        assert_int_equal(status, MACHINE_OK);
+        assert_true((disturbed == NULL) == (cases[i].told == NULL));
+        if (disturbed != NULL)
+            assert_string_equal(disturbed, cases[i].told);
+    }
+    struct bursts_request r = bursts_of(10, 20);
+    struct burst b[4];
+    const char *disturbed;
+    struct machine_error err;
+    made.prepared = false;
+    assert_int_equal(native_bursts(&m, &r, b, &disturbed, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "the made machine was not prepared");
+    made.prepared = true;
+    made.cpu = 8191;
+    assert_int_equal(native_bursts(&m, &r, b, &disturbed, &err), MACHINE_CANNOT);
+    assert_memory_equal(err.text, "CPU 8191 cannot be used: ", 25);
+}
+
+/* ---- first uses ---- */
+
+static void first_uses_by_the_clock(void **state)
+{
+    struct machine m = {.state = &made};
+    (void)state;
+    skip_without_made_clock();
+    if ((kernel_named("256fma").kernel->features & ~kernel_cpu_features()) != 0) {
+        print_message("skipped: no FMA here\n");
+        skip();
+    }
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    for (unsigned slow = 0; slow < 60; slow += 9)
+        for (int spread = 0; spread < 2; spread++) {
+            struct first_use_request r = {
+                .warm = kernel_named("256fma"), .warm_us = 5, .idle_us = 7, .observe_us = 60 + slow};
+            struct first_use_seen seen;
+            struct machine_error err;
+            int status;
+            make_native(state);
+            r.warm.run = run_wide;
+            wide = (struct made_payload){.ticks = 500, .slow_ticks = 1500, .slow = 20 + slow};
+            made_clock.spread = spread ? 40 : 0;
+            BY_MADE_CLOCK(status = native_first_use(&m, &r, &seen, &err));
+            assert_int_equal(status, MACHINE_OK);
+            fprintf(out,
+                    "%u: idle %.7g first %.7g full %.7g read %.7g; %u calls, %" PRIu64 " blocks, at first %" PRIu64
+                    " until %" PRIu64 "\n",
+                    wide.slow > 20 ? (unsigned)wide.slow - 20 : 0, seen.idle_us, seen.first_us, seen.full_rate_us,
+                    seen.read_us, wide.calls, wide.blocks, wide.asked[0], wide.until[0]);
+            cpu_seen = made.cpu + 1;
+            BY_MADE_CLOCK(status = native_first_use(&m, &r, &seen, &err));
+            assert_int_equal(status, MACHINE_OK);
+            assert_true(isnan(seen.first_us) && isnan(seen.full_rate_us) && !isnan(seen.idle_us));
+        }
+    golden_expect(&g, "machine/clock", "first-use", false);
+}
+
+static void first_uses_that_are_refused(void **state)
+{
+    static const struct {
+        double warm_us, idle_us, observe_us;
+        bool good;
+    } cases[] = {{1e6, 1, 1, true},      {1e6 + 1, 1, 1, false}, {0, 1, 1, false},     {1, 1e6, 1, true},
+                 {1, 1e6 + 1, 1, false}, {1, 0, 1, true},        {1, -1e-9, 1, false}, {1, 1, 1e4, true},
+                 {1, 1, 1e4 + 1, false}, {1, 1, 0, false},       {1, NAN, 1, false},   {NAN, 1, 1, false},
+                 {1, 1, NAN, false},     {1e-3, 1, 1e-3, true}};
+    struct machine m = {.state = &made};
+    struct first_use_seen seen;
+    struct machine_error err;
+    (void)state;
+    struct first_use_request r = {.warm = kernel_named("256fma"), .warm_us = 1, .idle_us = 1, .observe_us = 1};
+    made.features = 0; /* what is not refused before lacks FMA */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        r.warm_us = cases[i].warm_us;
+        r.idle_us = cases[i].idle_us;
+        r.observe_us = cases[i].observe_us;
+        int status = native_first_use(&m, &r, &seen, &err);
+        if (status != (cases[i].good ? MACHINE_CANNOT : MACHINE_BAD_INPUT))
+            fail_msg("%zu: %d %s", i, status, err.text);
+        assert_true((strstr(err.text, "kernel 256fma needs") != NULL) == cases[i].good);
+    }
+    r.warm = kernel_named("128or");
+    assert_int_equal(native_first_use(&m, &r, &seen, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text, "first uses can only be measured for 256-bit and 512-bit units and for tiles");
+    r.warm = kernel_named("512or");
+    r.warm_us = r.observe_us = 1;
+    r.idle_us = 1;
+    assert_int_equal(native_first_use(&m, &r, &seen, &err), MACHINE_CANNOT);
+    assert_memory_equal(err.text, "kernel 512or needs", 18);
+    made.prepared = false;
+    assert_int_equal(native_first_use(&m, &r, &seen, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "the made machine was not prepared");
+}
+
+/* ---- trials ---- */
+
+static struct made_work {
+    unsigned calls, spoils, late_at, late_for, stop_at, asked;
+    unsigned round_ticks, longer; /* each call takes so many more than the one before */
+    uint64_t late;                /* ticks: from call late_at on, late_for times */
+    uint64_t first[12], rounds;
+} work;
+
+static uint64_t made_rounds(uint64_t rounds, const void *buffer, uint64_t mask, uint64_t first)
+{
+    (void)buffer;
+    (void)mask;
+    if (work.calls < 12)
+        work.first[work.calls] = first;
+    work.rounds = rounds;
+    work.calls++;
+    made_clock.now += rounds * work.round_ticks + work.calls * work.longer;
+    if (work.late_at > 0 && work.calls >= work.late_at && work.calls < work.late_at + work.late_for)
+        made_clock.now += work.late;
+    return 1;
+}
+
+static uint64_t made_spoiling(uint64_t rounds, const void *buffer, uint64_t mask, uint64_t first)
+{
+    assert_int_equal(first, work.spoils * rounds);
+    (void)buffer;
+    (void)mask;
+    work.spoils++;
+    made_clock.now += 7000;
+    return 1;
+}
+
+const struct workload *workload_get(enum workload_number n)
+{
+    static const struct workload w[] = {{"made", made_rounds}, {"spoil", made_spoiling}};
+    return &w[n == WORKLOAD_SPOIL];
+}
+
+static int stop_asked(void *data)
+{
+    assert_ptr_equal(data, &work);
+    return ++work.asked == work.stop_at;
+}
+
+enum { TRIALS = 6 };
+
+static int tried(struct trials_request *r, double *duration, struct trials_seen *seen, struct machine_error *err)
+{
+    int status;
+    r->data = &work;
+    BY_MADE_CLOCK(status = trials_run(&made, r, NULL, duration, seen, err));
+    return status;
+}
+
+static void trials_by_the_clock(void **state)
+{
+    static const enum trials_before before[] = {TRIALS_NOTHING, TRIALS_SPOIL};
+    static const size_t bytes[] = {0, 64, 65536, 1 << 20};
+    static const double us[] = {0.001, 1, 50};
+    (void)state;
+    skip_without_made_clock();
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    for (size_t b = 0; b < 2; b++)
+        for (size_t i = 0; i < 4; i++)
+            for (size_t k = 0; k < 3; k++) {
+                struct trials_request r = {.workload = WORKLOAD_LOAD,
+                                           .before = before[b],
+                                           .bytes = bytes[i],
+                                           .trial_us = us[k],
+                                           .trials = TRIALS};
+                double duration[TRIALS] = {0};
+                struct trials_seen seen;
+                struct machine_error err;
+                make_native(state);
+                made.tsc_step = i == 3 ? 26 : 0;
+                r.workload = bytes[i] == 0 ? WORKLOAD_REGISTER : WORKLOAD_LOAD;
+                work = (struct made_work){.round_ticks = 9, .longer = 1};
+                assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_OK);
+                fprintf(out, "%zu bytes, %g us%s: %" PRIu64 " rounds, resolution %.7g, %u calls, spoiled %u;", r.bytes,
+                        us[k], b ? ", spoiled" : "", seen.rounds, seen.resolution, work.calls, work.spoils);
+                for (size_t n = 0; n < TRIALS; n++)
+                    fprintf(out, " %.7g", duration[n]);
+                fprintf(out, "; first rounds %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", work.first[0], work.first[1],
+                        work.first[2]);
+                assert_false(seen.cycles);
+                assert_int_equal(seen.discarded, 0);
+                assert_true(isnan(seen.between.interrupts) && isnan(seen.between.steal_ms));
+            }
+    golden_expect(&g, "machine/clock", "trials", false);
+}
+
+/* How many calls of the work there are before the first trial. */
+static unsigned calls_before(const struct trials_request *r)
+{
+    struct trials_request one = *r;
+    double duration[TRIALS];
+    struct trials_seen seen;
+    struct machine_error err;
+    one.trials = 1;
+    work = (struct made_work){.round_ticks = 10};
+    assert_int_equal(tried(&one, duration, &seen, &err), MACHINE_OK);
+    return work.calls - 1;
+}
+
+/* A second and ten trials is no trial; twice that is forgiven. */
+static void standstills_are_repeated(void **state)
+{
+    (void)state;
+    skip_without_made_clock();
+    struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 1000, .trials = TRIALS};
+    const unsigned ahead = calls_before(&r);
+    const uint64_t limit = 2020000000; /* ticks: a trial of that takes them and what reading the clock does */
+    for (unsigned times = 0; times < 4; times++)
+        for (int longer = 0; longer < 2; longer++) {
+            double duration[TRIALS];
+            struct trials_seen seen;
+            struct machine_error err;
+            make_native(state);
+            work = (struct made_work){.round_ticks = 10, .late_at = ahead + 2, .late_for = times};
+            work.late = limit - 2000000 + (longer ? 50000 : -50000);
+            int status = tried(&r, duration, &seen, &err);
+            assert_int_equal(status, longer && times > 2 ? MACHINE_FAILED : MACHINE_OK);
+            assert_int_equal(seen.discarded, longer ? times : 0);
+            if (status == MACHINE_OK)
+                assert_int_equal(work.calls, ahead + TRIALS + (longer ? times : 0));
+            else
+                assert_string_equal(err.text, "the machine was stopped for more than a second in 3 trials");
+        }
+}
+
+static void trials_can_be_stopped(void **state)
+{
+    double duration[TRIALS];
+    struct trials_seen seen;
+    struct machine_error err;
+    (void)state;
+    skip_without_made_clock();
+    struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 9990, .trials = TRIALS, .stop = stop_asked};
+    const unsigned ahead = calls_before(&r);
+    for (unsigned at = 0; at < 3; at++) {
+        make_native(state);
+        work = (struct made_work){.round_ticks = 10, .stop_at = at};
+        int status = tried(&r, duration, &seen, &err);
+        /* every third trial of 10 ms is more than 20 ms after it was asked */
+        assert_int_equal(status, at > 0 ? MACHINE_FAILED : MACHINE_OK);
+        assert_int_equal(work.asked, at > 0 ? at : 2);
+        assert_int_equal(work.calls, ahead + (at > 0 ? 3 * at : TRIALS));
+        if (at > 0)
+            assert_string_equal(err.text, "stopped");
+    }
+    /* while its buffer is filled, too */
+    make_native(state);
+    work = (struct made_work){.round_ticks = 10, .stop_at = 1};
+    r.workload = WORKLOAD_LOAD;
+    r.bytes = 64;
+    assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "stopped");
+    assert_int_equal(work.calls, 0);
+}
+
+/* At each limit, and beyond it. */
+static void trials_that_nobody_can_run(void **state)
+{
+    static const struct {
+        unsigned trials;
+        double trial_us;
+        size_t bytes;
+        enum workload_number workload;
+        bool good;
+    } cases[] = {
+        {1, 1, 0, WORKLOAD_REGISTER, true},      {0, 1, 0, WORKLOAD_REGISTER, false},
+        {100000, 1, 0, WORKLOAD_REGISTER, true}, {100001, 1, 0, WORKLOAD_REGISTER, false},
+        {1, 1e7, 0, WORKLOAD_REGISTER, true},    {1, 10000001, 0, WORKLOAD_REGISTER, false},
+        {1, 0, 0, WORKLOAD_REGISTER, false},     {1, 1e-9, 0, WORKLOAD_REGISTER, true},
+        {1, NAN, 0, WORKLOAD_REGISTER, false},   {1, 1, 64, WORKLOAD_LOAD, true},
+        {1, 1, 32, WORKLOAD_LOAD, false},        {1, 1, 0, WORKLOAD_LOAD, false},
+        {1, 1, 32, WORKLOAD_REGISTER, true},     {1, 1, 96, WORKLOAD_REGISTER, false},
+        {1, 1, 96, WORKLOAD_LOAD, false},        {1, 1, 1 << 20, WORKLOAD_LOAD, true},
+    };
+    struct machine_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trials_request r = {.workload = cases[i].workload,
+                                   .bytes = cases[i].bytes,
+                                   .trial_us = cases[i].trial_us,
+                                   .trials = cases[i].trials};
+        if (trials_check(&made, &r, &err) != (cases[i].good ? MACHINE_OK : MACHINE_BAD_INPUT))
+            fail_msg("%zu", i);
+    }
+    struct trials_request r = {.trial_us = 1, .trials = 1, .masked = true};
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_CANNOT);
+    assert_string_equal(err.text, "a program in user space cannot mask interrupts");
+    r = (struct trials_request){.trial_us = 1, .trials = 1, .before = TRIALS_IBPB};
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_CANNOT);
+    r.before = TRIALS_SPOIL;
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_OK);
+    made.prepared = false;
+    assert_int_equal(trials_check(&made, &r, &err), MACHINE_FAILED);
+    assert_string_equal(err.text, "the made machine was not prepared");
+}
+
+static void trials_that_fail(void **state)
+{
+    double duration[TRIALS];
+    struct trials_seen seen;
+    struct machine_error err;
+    struct trials_request r = {.workload = WORKLOAD_REGISTER, .trial_us = 1, .trials = TRIALS};
+    (void)state;
+    skip_without_made_clock();
+    cpu_seen = made.cpu + 1;
+    work = (struct made_work){.round_ticks = 10};
+    assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_FAILED);
+    assert_non_null(strstr(err.text, "the trials were moved from CPU"));
+    cpu_seen = -1;
+    growth = (struct rusage){.ru_minflt = 2, .ru_majflt = 30, .ru_nvcsw = 500, .ru_nivcsw = 7000};
+    assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_OK);
+    assert_true(seen.between.faults == 32 && seen.between.switches == 7500);
+    r.workload = WORKLOAD_LOAD;
+    r.bytes = 1 << 20;
+    map_fails = true;
+    work.calls = 0;
+    assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_CANNOT);
+    assert_memory_equal(err.text, "no memory for a buffer of 1.05 MB: ", 35);
+    assert_int_equal(work.calls, 0);
+}
+
+#define WITH_NATIVE(test) cmocka_unit_test_setup(test, make_native)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_NATIVE(the_rate_is_found_as_exactly_as_the_clock_tells),
+        WITH_NATIVE(the_step_is_found),
+        WITH_NATIVE(rates_of_payloads),
+        WITH_NATIVE(what_came_meanwhile_is_told),
+        WITH_NATIVE(bursts_by_the_clock),
+        WITH_NATIVE(what_disturbs_bursts),
+        WITH_NATIVE(first_uses_by_the_clock),
+        WITH_NATIVE(first_uses_that_are_refused),
+        WITH_NATIVE(trials_by_the_clock),
+        WITH_NATIVE(standstills_are_repeated),
+        WITH_NATIVE(trials_can_be_stopped),
+        WITH_NATIVE(trials_that_nobody_can_run),
+        WITH_NATIVE(trials_that_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
