@@ -9,6 +9,8 @@
 # can see it until one fails: those that call the changed function (those that call any of its file, where it is in
 # none), the fastest first; those of its room may take 4 times as long as those of other rooms and those that name the
 # file 16 times, as may test_golden*, which see most.
+# A change that survives them is compiled again with the address and undefined behavior sanitizers, as the suite is run
+# with them, too, and the tests are run with that object.
 # How long each test takes and what it calls is measured once, and again when its source changes, and kept in
 # BUILD/mutants. What fails without the change as well does not count.
 # Changes in tests/mutants.same are known to make no difference to anyone and are not tried.
@@ -42,16 +44,26 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 # a change may make a program ask for all memory there is
-# shellcheck disable=SC3045 # dash, bash and busybox have it
-ulimit -v 4000000
+memory_kb=4000000
+# the first libraries of a program that is linked without them
+runtime=$(${CC:-gcc} -print-file-name=libasan.so):$(${CC:-gcc} -print-file-name=libubsan.so)
 root=$(pwd) built=$(cd "$BUILD" && pwd) tab=$(printf '\t')
 mkdir -p "$built/mutants"
 unset BUILD # the copies have theirs in build
 
 # passes TEST [SECONDS]: its status, after a minute of processor time (or as said) or five times that of waiting too
 passes() {
-    # shellcheck disable=SC3045
-    (ulimit -t "${2:-60}" && exec timeout -k 5 $((5 * ${2:-60})) "$1") </dev/null >"$own/log" 2>&1
+    (
+        # shellcheck disable=SC3045 # dash, bash and busybox have it
+        ulimit -t "${2:-60}"
+        if [ -n "${sanitized:-}" ]; then
+            export LD_PRELOAD="$runtime" ASAN_OPTIONS="detect_leaks=0:hard_rss_limit_mb=$((memory_kb / 1000))"
+        else
+            # shellcheck disable=SC3045 # the sanitizers reserve more than there is
+            ulimit -v $memory_kb
+        fi
+        exec timeout -k 5 $((5 * ${2:-60})) "$1"
+    ) </dev/null >"$own/log" 2>&1
 }
 
 # clock: sets $used, the processor time of all that this shell has waited for, in ms
@@ -154,6 +166,14 @@ killed_by() {
     return 1
 }
 
+# killed_sanitized_by FILE LINE: the same, with its object compiled with the sanitizers; a subshell's $sanitized
+killed_sanitized_by() {
+    sanitized=yes
+    rm -f "$object"
+    $MAKE -s WARN=-w SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' \
+        "$object" build/tests/libunit.so >"$own/make" 2>&1 && killed_by "$1" "$2"
+}
+
 code_of() {
     objcopy --strip-debug "$1" "$2"
 }
@@ -191,6 +211,8 @@ try() {
         verdict='does not compile'
     elif killer=$(killed_by "$file" "$2"); then
         verdict="killed by $killer"
+    elif killer=$(killed_sanitized_by "$file" "$2"); then
+        verdict="killed by $killer with the sanitizers"
     else
         verdict='SURVIVES'
     fi
