@@ -121,7 +121,8 @@ static bool is_due(const struct table_kind *k, unsigned processor)
     static const struct {
         const struct table_kind *kind;
         unsigned every;
-    } rare[] = {{&table_relaxation, 2}, {&table_cores, 3}, {&table_throttle, 3}, {&table_burst, 5}, {&table_voltage, 5}};
+    } rare[] = {
+        {&table_relaxation, 2}, {&table_cores, 3}, {&table_throttle, 3}, {&table_burst, 5}, {&table_voltage, 5}};
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
         if (rare[i].kind == k)
             return processor % rare[i].every == 1;
@@ -146,7 +147,7 @@ static void measure_once(FILE *out, const struct table_kind *k, struct rng *r)
 
 static bool rows_are_golden(const struct table_kind *k)
 {
-    void (*const draw[])(struct model *out, uint64_t seed) = {random_model, wild_model, world_model};
+    void (*const draw[])(struct model * out, uint64_t seed) = {random_model, wild_model, world_model};
     struct text_sum name = {0};
     char *text = NULL;
     size_t size;

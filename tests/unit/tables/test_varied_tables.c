@@ -34,7 +34,7 @@ static struct pool pools[TABLE_COLUMNS_MAX];
 struct varied {
     const struct table_kind *kind;
     struct rng rng;
-    int variations; /* of each case: more where there are few */
+    int variations;    /* of each case: more where there are few */
     FILE *out, *texts; /* texts: NULL where nobody wants them */
 };
 
