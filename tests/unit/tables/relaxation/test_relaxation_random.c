@@ -21,12 +21,6 @@
 
 enum { RUNS_MOST = 6, RECORDINGS = 200, LISTS = 200, RISES_MOST = 30 };
 
-static void put(FILE *out, const char *name, double x)
-{
-    if (!isnan(x))
-        fprintf(out, " %s %.7g", name, x);
-}
-
 /* ---- recordings ---- */
 
 /* What all repetitions of a recording have in common. */
@@ -35,11 +29,6 @@ struct drawn {
     double odd;            /* how many samples in one are cut short, lost in part, or not measured */
     bool instant, by_rate; /* by_rate: frequencies are those of a clock that scatters, rates are not */
 };
-
-static double one_of(struct rng *r, const double *values, int n)
-{
-    return values[rng_int(r, 0, n - 1)];
-}
 
 static void append(struct trace *t, unsigned run, double time_us, double ghz, double ipc)
 {
@@ -74,15 +63,15 @@ static void draw_run(struct rng *r, const struct drawn *d, unsigned run, struct 
 static void draw_recording(struct rng *r, struct drawn *d, unsigned runs, struct trace *t)
 {
     d->slow = 2.4;
-    d->fast = d->slow * one_of(r, (const double[]){1.1, 1.2, 1.02, 1.005, 1.2, 1.2, 1.1}, 7);
-    d->tau = one_of(r, (const double[]){0, 10, 30, 20, 1}, 5);
-    d->noise = one_of(r, (const double[]){0, 0.0005, 0.005, 0.02}, 4);
-    d->rate_noise = one_of(r, (const double[]){0, 0.001, 0.01}, 3);
-    d->halt = d->tau > 1 && rng_chance(r, 0.8) ? 0 : one_of(r, (const double[]){0, 0, 0.3, 0.5, 10}, 5);
-    d->rise = one_of(r, (const double[]){10, 60, 150, 200, 290}, 5);
-    d->scatter = one_of(r, (const double[]){0, 3, 3, 40}, 4);
-    d->to = one_of(r, (const double[]){120, 300, 300, 400}, 4);
-    d->odd = one_of(r, (const double[]){0, 0.02, 0.1, 0}, 4);
+    d->fast = d->slow * rng_one_of(r, (const double[]){1.1, 1.2, 1.02, 1.005, 1.2, 1.2, 1.1}, 7);
+    d->tau = rng_one_of(r, (const double[]){0, 10, 30, 20, 1}, 5);
+    d->noise = rng_one_of(r, (const double[]){0, 0.0005, 0.005, 0.02}, 4);
+    d->rate_noise = rng_one_of(r, (const double[]){0, 0.001, 0.01}, 3);
+    d->halt = d->tau > 1 && rng_chance(r, 0.8) ? 0 : rng_one_of(r, (const double[]){0, 0, 0.3, 0.5, 10}, 5);
+    d->rise = rng_one_of(r, (const double[]){10, 60, 150, 200, 290}, 5);
+    d->scatter = rng_one_of(r, (const double[]){0, 3, 3, 40}, 4);
+    d->to = rng_one_of(r, (const double[]){120, 300, 300, 400}, 4);
+    d->odd = rng_one_of(r, (const double[]){0, 0.02, 0.1, 0}, 4);
     d->instant = rng_chance(r, 0.3);
     d->by_rate = rng_chance(r, 0.4);
     trace_init(t);
@@ -96,24 +85,24 @@ static void draw_recording(struct rng *r, struct drawn *d, unsigned runs, struct
 static void write_ramp(FILE *out, const struct relaxation_ramp *ramp)
 {
     fprintf(out, "; %s%s", ramp->by_rate ? "by rate" : "by frequency", ramp->instant ? ", instant" : "");
-    put(out, "tau", ramp->tau_us.value);
-    put(out, "lo", ramp->tau_us.lo);
-    put(out, "hi", ramp->tau_us.hi);
-    put(out, "half", ramp->begin_half_us);
-    put(out, "gain", ramp->gain);
-    put(out, "noise", ramp->noise);
-    put(out, "left", ramp->left);
+    golden_put(out, "tau", ramp->tau_us.value);
+    golden_put(out, "lo", ramp->tau_us.lo);
+    golden_put(out, "hi", ramp->tau_us.hi);
+    golden_put(out, "half", ramp->begin_half_us);
+    golden_put(out, "gain", ramp->gain);
+    golden_put(out, "noise", ramp->noise);
+    golden_put(out, "left", ramp->left);
 }
 
 static void write_rise(FILE *out, const struct relaxation_rise *rise)
 {
     fprintf(out, "\n   ");
-    put(out, "at", rise->at_us);
+    golden_put(out, "at", rise->at_us);
     fprintf(out, " %zu", rise->interruptions);
-    put(out, "first", rise->first_us);
-    put(out, "last", rise->last_us);
-    put(out, "noise", rise->noise);
-    put(out, "left", rise->left);
+    golden_put(out, "first", rise->first_us);
+    golden_put(out, "last", rise->last_us);
+    golden_put(out, "noise", rise->noise);
+    golden_put(out, "left", rise->left);
 }
 
 static void write_recording(FILE *out, struct rng *r, unsigned number)
@@ -130,15 +119,15 @@ static void write_recording(FILE *out, struct rng *r, unsigned number)
     const double from = rng_chance(r, 0.3) ? 6 : 0, until = rng_chance(r, 0.3) ? d.to - 20 : d.to;
     const char *why = relaxation_levels(&t, span, runs, from, until, &levels);
     fprintf(out, "%u:", number);
-    put(out, "slow", levels.slow);
-    put(out, "fast", levels.fast);
+    golden_put(out, "slow", levels.slow);
+    golden_put(out, "fast", levels.fast);
     fprintf(out, " %zu rose%s%s%s", levels.rose, levels.slight ? ", slightly" : "", why ? "; " : "", why ? why : "");
     for (unsigned run = 0; run < runs && !why; run++)
         assert_int_equal(relaxation_find(&t, span[run], from, until, &levels, &rise[run]), 0);
     if (!why) {
         assert_int_equal(relaxation_ramp(&t, span, runs, until, &levels, rise), 0);
         write_ramp(out, &levels.ramp);
-        put(out, "; leads to", levels.fast);
+        golden_put(out, "; leads to", levels.fast);
     }
     for (unsigned run = 0; run < runs && !why; run++) {
         write_rise(out, &rise[run]);
@@ -153,25 +142,18 @@ static void write_recording(FILE *out, struct rng *r, unsigned number)
 
 /* ---- lists of rises ---- */
 
-static void put_estimate(FILE *out, const char *name, const struct estimate *e)
-{
-    put(out, name, e->value);
-    put(out, "from", e->lo);
-    put(out, "to", e->hi);
-}
-
 /* Times near one wait and two, at the limits of being near, and far off. */
 static struct relaxation_rise draw_rise(struct rng *r, double scatter, double interrupted)
 {
     const double times[] = {600, 600, 600, 600, 1200, 1200, 690, 1110, 510, 900, 19.999, 20, 60, NAN};
-    struct relaxation_rise rise = {one_of(r, times, 14) + scatter * rng_int(r, -2, 2), 0, NAN, NAN, NAN, NAN};
+    struct relaxation_rise rise = {rng_one_of(r, times, 14) + scatter * rng_int(r, -2, 2), 0, NAN, NAN, NAN, NAN};
     if (rng_chance(r, interrupted)) {
         const double last[] = {180, 180.5, 300, 420, 419.5, 719, 720, 721, 900};
         rise.interruptions = (size_t)rng_int(r, 1, 2);
-        rise.last_us = one_of(r, last, 9);
-        rise.first_us = rise.interruptions > 1 ? one_of(r, last, 9) : rise.last_us;
+        rise.last_us = rng_one_of(r, last, 9);
+        rise.first_us = rise.interruptions > 1 ? rng_one_of(r, last, 9) : rise.last_us;
         if (rng_chance(r, 0.5))
-            rise.at_us = rise.last_us + one_of(r, (const double[]){600, 602, 1200, 690}, 4);
+            rise.at_us = rise.last_us + rng_one_of(r, (const double[]){600, 602, 1200, 690}, 4);
     }
     return rise;
 }
@@ -181,21 +163,21 @@ static void write_list(FILE *out, struct rng *r, unsigned number)
     struct relaxation_rise rise[RISES_MOST];
     struct relaxation_waits w;
     const size_t n = (size_t)rng_int(r, 0, rng_chance(r, 0.3) ? 6 : RISES_MOST);
-    const double scatter = one_of(r, (const double[]){0, 1, 2, 10, 40}, 5);
-    const double interrupted = one_of(r, (const double[]){0, 0.2, 0.8, 0.9}, 4);
+    const double scatter = rng_one_of(r, (const double[]){0, 1, 2, 10, 40}, 5);
+    const double interrupted = rng_one_of(r, (const double[]){0, 0.2, 0.8, 0.9}, 4);
     for (size_t i = 0; i < n; i++)
         rise[i] = draw_rise(r, scatter, interrupted);
     assert_int_equal(relaxation_waits(rise, n, &w), 0);
     fprintf(out, "waits %u of %zu:", number, n);
     for (int k = 0; k < 2; k++) {
         fprintf(out, " %zu", w.mode[k].n);
-        put_estimate(out, "after", &w.mode[k].wait_us);
-        put_estimate(out, "share", &w.mode[k].share);
-        put(out, "sd", w.mode[k].sd_us);
+        golden_put_estimate(out, "after", &w.mode[k].wait_us);
+        golden_put_estimate(out, "share", &w.mode[k].share);
+        golden_put(out, "sd", w.mode[k].sd_us);
     }
     fprintf(out, "; %zu others, %zu close, %zu at once, %zu interrupted%s, %zu never, %zu anew, %zu not", w.others,
             w.close, w.at_once, w.interrupted, w.kept ? " and kept" : "", w.never, w.rearmed, w.not_rearmed);
-    put_estimate(out, "; after one", &w.after_interrupt_us);
+    golden_put_estimate(out, "; after one", &w.after_interrupt_us);
     fprintf(out, "\n");
 }
 

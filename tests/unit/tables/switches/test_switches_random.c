@@ -23,24 +23,6 @@
 
 enum { PHASES_MOST = 7, RUNS = 4, SWITCHES = 400, REACHES = 60, READINGS = 40 };
 
-static void put(FILE *out, const char *name, double x)
-{
-    if (!isnan(x))
-        fprintf(out, " %s %.7g", name, fabs(x) < 1e-9 ? 0 : x); /* what is left of rounding */
-}
-
-static void put_estimate(FILE *out, const char *name, const struct estimate *e)
-{
-    put(out, name, e->value);
-    put(out, "from", e->lo);
-    put(out, "to", e->hi);
-}
-
-static double one_of(struct rng *r, const double *values, int n)
-{
-    return values[rng_int(r, 0, n - 1)];
-}
-
 /* ---- switches ---- */
 
 static struct estimate draw_estimate(struct rng *r, double value, double half)
@@ -55,19 +37,20 @@ static struct phase draw_phase(struct rng *r, double start)
     struct phase p = {.kind = kinds[rng_int(r, 0, 6)], .start_us = start, .freq_half_ghz = 0.004};
     const double ghz[] = {2.8, 2.8, 2.85, 1.9, 2.4}, us[] = {0, 0.04, 0.05, 0.06, 5, 20, 30, 60};
     const int level = rng_int(r, 0, 4);
-    p.duration_us = draw_estimate(r, one_of(r, us, 8), one_of(r, (const double[]){0.5, 1, 3}, 3));
-    p.freq_ghz = draw_estimate(r, ghz[level], one_of(r, (const double[]){0.01, 0.02, 0.03}, 3));
+    p.duration_us = draw_estimate(r, rng_one_of(r, us, 8), rng_one_of(r, (const double[]){0.5, 1, 3}, 3));
+    p.freq_ghz = draw_estimate(r, ghz[level], rng_one_of(r, (const double[]){0.01, 0.02, 0.03}, 3));
     p.level = rng_chance(r, 0.1) ? -1 : level;
-    p.ipc = one_of(r, (const double[]){1, 2, 2, 0.5}, 4);
-    p.ipc_ratio = p.kind == PHASE_THROTTLE && rng_chance(r, 0.8) ? one_of(r, (const double[]){0.25, 0.3, 0.5}, 3) : NAN;
-    p.share[rng_int(r, 0, 2)] = one_of(r, (const double[]){1, 0.5, 0.6}, 3);
+    p.ipc = rng_one_of(r, (const double[]){1, 2, 2, 0.5}, 4);
+    p.ipc_ratio = p.kind == PHASE_THROTTLE && rng_chance(r, 0.8) ? rng_one_of(r, (const double[]){0.25, 0.3, 0.5}, 3)
+                                                                 : NAN;
+    p.share[rng_int(r, 0, 2)] = rng_one_of(r, (const double[]){1, 0.5, 0.6}, 3);
     p.agreeing_runs = (size_t)rng_int(r, 2, 20);
     for (size_t m = 0; rng_chance(r, 0.2) && m < PHASE_MODES_MAX; m++)
         p.modes[p.n_modes++] = (struct phase_mode){10 * (double)(m + 1),
-                                                   one_of(r, (const double[]){0.05, 0.1, 0.5}, 3)};
+                                                   rng_one_of(r, (const double[]){0.05, 0.1, 0.5}, 3)};
     if (p.kind == PHASE_RAMP) {
         p.to_ghz = (struct estimate){1.9, NAN, NAN};
-        p.tau_us = (struct estimate){one_of(r, (const double[]){0, 25}, 2), NAN, NAN};
+        p.tau_us = (struct estimate){rng_one_of(r, (const double[]){0, 25}, 2), NAN, NAN};
         p.clock_unsure = rng_chance(r, 0.3);
         if (rng_chance(r, 0.4))
             p.rate_ramp = (struct ramp_side){
@@ -88,7 +71,7 @@ static void draw_transitions(struct rng *r, struct phases *p)
     for (int n = rng_int(r, 0, 3), k = rng_int(r, 0, 2); n > 0 && k < 6; n--, k += rng_int(r, 1, 2)) {
         struct transition *t = &p->transitions[p->n_transitions++];
         *t = (struct transition){.at_us = at[k], .agreeing_runs = (size_t)rng_int(r, 1, 20)};
-        t->latency_us = draw_estimate(r, one_of(r, us, 5), 1);
+        t->latency_us = draw_estimate(r, rng_one_of(r, us, 5), 1);
         if (rng_chance(r, 0.5))
             t->agreeing_runs = p->runs_used;
     }
@@ -101,17 +84,17 @@ static void draw_phases(struct rng *r, struct phases *p)
     p->runs = (size_t)rng_int(r, 4, 20);
     p->runs_used = rng_chance(r, 0.5) ? p->runs : (size_t)rng_int(r, 2, (int)p->runs);
     p->disturbed = rng_chance(r, 0.1);
-    p->detectable_freq = one_of(r, (const double[]){NAN, 0.01, 0.03, 0.05 / 2.8}, 4);
+    p->detectable_freq = rng_one_of(r, (const double[]){NAN, 0.01, 0.03, 0.05 / 2.8}, 4);
     p->detectable_freq_us = 5;
-    p->detectable_throttle = one_of(r, (const double[]){NAN, 0.94}, 2);
+    p->detectable_throttle = rng_one_of(r, (const double[]){NAN, 0.94}, 2);
     p->detectable_throttle_us = 3;
-    p->detectable_halt_us = one_of(r, (const double[]){NAN, 0.8}, 2);
+    p->detectable_halt_us = rng_one_of(r, (const double[]){NAN, 0.8}, 2);
     p->n_volt_steps = rng_chance(r, 0.2);
     for (int n = rng_int(r, 1, PHASES_MOST); n > 0; n--) {
         struct phase *ph = &p->phases[p->n_phases++];
         *ph = draw_phase(r, start);
         if (start < 0)
-            ph->duration_us.value = one_of(r, (const double[]){50, 50, 48, 40}, 4);
+            ph->duration_us.value = rng_one_of(r, (const double[]){50, 50, 48, 40}, 4);
         if (n == 1 || start < 0)
             ph->kind = rng_chance(r, 0.9) ? PHASE_STEADY : ph->kind;
         start += ph->duration_us.value;
@@ -137,7 +120,7 @@ static void draw_samples(struct rng *r, const struct phases *p, struct trace *t)
         assert_int_equal(trace_set(t, "frequency", "instantaneous"), 0);
     for (unsigned run = 0; run < RUNS; run++) {
         size_t in = 0;
-        for (double time = -50; time < 200; time += one_of(r, (const double[]){1, 1, 2, 0}, 4)) {
+        for (double time = -50; time < 200; time += rng_one_of(r, (const double[]){1, 1, 2, 0}, 4)) {
             while (in + 1 < p->n_phases && time > p->phases[in + 1].start_us)
                 in++;
             assert_int_equal(trace_append(t, run, time), 0);
@@ -161,16 +144,16 @@ static void write_switch(FILE *out, struct rng *r, unsigned number)
     draw_samples(r, &p, &t);
     transition_summarize(&t, &p, &s);
     fprintf(out, "%u: %s, %zu, %u halts", number, transition_switch_kind_name(s.kind), s.n, s.halts);
-    put_estimate(out, "latency", &s.latency_us);
-    put_estimate(out, "wait", &s.wait_us);
-    put_estimate(out, "overhead", &s.overhead_us);
-    put_estimate(out, "from", &s.from_ghz);
-    put_estimate(out, "to", &s.to_ghz);
+    golden_put_estimate(out, "latency", &s.latency_us);
+    golden_put_estimate(out, "wait", &s.wait_us);
+    golden_put_estimate(out, "overhead", &s.overhead_us);
+    golden_put_estimate(out, "from", &s.from_ghz);
+    golden_put_estimate(out, "to", &s.to_ghz);
     fprintf(out, " %s; %s\n", s.phases, s.detectable);
     for (size_t i = 0; i < p.n_phases; i++)
         if (phase[i].kind == PHASE_THROTTLE) {
             const struct estimate e = transition_throttle_ratio(&t, &p, i);
-            put_estimate(out, "  ratio", &e);
+            golden_put_estimate(out, "  ratio", &e);
             fprintf(out, "\n");
         }
     trace_free(&t);
@@ -184,21 +167,21 @@ static void write_reach(FILE *out, struct rng *r, unsigned number)
     struct throttle_point p[10];
     struct throttle_reach reach;
     const size_t n = (size_t)rng_int(r, 2, 10);
-    const double distance = one_of(r, (const double[]){9, 10, 10.4, 40, 75, 400}, 6);
-    const double noise = one_of(r, (const double[]){0, 0.01, 0.1}, 3);
+    const double distance = rng_one_of(r, (const double[]){9, 10, 10.4, 40, 75, 400}, 6);
+    const double noise = rng_one_of(r, (const double[]){0, 0.01, 0.1}, 3);
     for (size_t i = 0; i < n; i++) {
         p[i].spacing = spacings[rng_chance(r, 0.1) ? rng_int(r, 6, 7) : rng_int(r, 0, 5)];
         p[i].ratio = (1 + noise * rng_int(r, -2, 2)) / (1 + fmin(1, distance / p[i].spacing) * 3);
         if (rng_chance(r, 0.05))
-            p[i].ratio = one_of(r, (const double[]){0, 1, NAN}, 3);
+            p[i].ratio = rng_one_of(r, (const double[]){0, 1, NAN}, 3);
     }
     const int status = throttle_reach_find(p, n, &reach);
     fprintf(out, "reach %u: %d", number, status);
     if (status == 0) {
-        put_estimate(out, "instructions", &reach.distance);
-        put(out, "ratio", reach.ratio);
-        put(out, "residual", reach.residual);
-        put(out, "change", reach.change);
+        golden_put_estimate(out, "instructions", &reach.distance);
+        golden_put(out, "ratio", reach.ratio);
+        golden_put(out, "residual", reach.residual);
+        golden_put(out, "change", reach.change);
         fprintf(out, " %zu", reach.n);
     }
     fprintf(out, "\n");
@@ -227,14 +210,14 @@ static void write_volts(FILE *out, struct rng *r, unsigned number)
         assert_int_equal(trace_append(&t, run, time), 0);
         t.channel[TRACE_VOLTS][t.n - 1] = (float)(0.9 + 0.01 * rng_int(r, 0, 3) + (time > 0 ? 0.1 : 0));
     }
-    assert_int_equal(volt_points_find(&t, &p, one_of(r, (const double[]){0, 0, 5, 10}, 4), &point, &n,
+    assert_int_equal(volt_points_find(&t, &p, rng_one_of(r, (const double[]){0, 0, 5, 10}, 4), &point, &n,
                                       rng_chance(r, 0.9) ? &readings : NULL),
                      0);
     fprintf(out, "voltages %u: %zu\n", number, n);
     for (size_t i = 0; i < n; i++) {
-        put(out, "  at", point[i].time_us);
-        put_estimate(out, "volts", &point[i].volts);
-        put(out, "ghz", point[i].level_ghz);
+        golden_put(out, "  at", point[i].time_us);
+        golden_put_estimate(out, "volts", &point[i].volts);
+        golden_put(out, "ghz", point[i].level_ghz);
         fprintf(out, " %zu\n", point[i].n);
     }
     free(point);
