@@ -23,6 +23,9 @@
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/table_rig.h"
+
+enum { PROCESSORS = 9, FAILURES = 8 };
 
 static struct model model; /* too large for the stack */
 
@@ -121,12 +124,42 @@ static bool is_due(const struct table_kind *k, unsigned processor)
     static const struct {
         const struct table_kind *kind;
         unsigned every;
-    } rare[] = {
-        {&table_relaxation, 2}, {&table_cores, 3}, {&table_throttle, 3}, {&table_burst, 5}, {&table_voltage, 5}};
+    } rare[] = {{&table_energy, 2},   {&table_trigger, 2}, {&table_relaxation, 3}, {&table_cores, 4},
+                {&table_throttle, 3}, {&table_burst, 8},   {&table_voltage, 5}};
     for (size_t i = 0; i < sizeof rare / sizeof *rare; i++)
         if (rare[i].kind == k)
             return processor % rare[i].every == 1;
     return true;
+}
+
+/* How much was said to be done, and how often. */
+struct progress {
+    size_t n;
+    double sum, last;
+};
+
+static int on_progress(void *data, const struct table_kind *k, size_t done, size_t n, double part)
+{
+    struct progress *p = data;
+    (void)k;
+    assert_true(part >= p->last && part <= 1 && done <= n);
+    p->last = part;
+    p->sum += (double)(1 + p->n++ % 7) * part;
+    return 0;
+}
+
+static void measure(FILE *out, const struct table_kind *k, struct machine *m, const struct tables_options *o)
+{
+    struct machine_error err;
+    struct table t;
+    struct progress p = {0};
+    const struct tables_watch watch = {.progress = on_progress, .data = &p};
+    if (tables_measure(k, m, o, NULL, &watch, &t, &err) == MACHINE_OK)
+        write_sums(out, &t);
+    else
+        fprintf(out, "%s; %s\n", err.text, err.remedy);
+    fprintf(out, "  progress %zu %.7g to %.7g\n", p.n, p.sum, p.last);
+    table_free(&t);
 }
 
 static void measure_once(FILE *out, const struct table_kind *k, struct rng *r)
@@ -134,14 +167,96 @@ static void measure_once(FILE *out, const struct table_kind *k, struct rng *r)
     struct machine machine;
     struct machine_error err;
     struct tables_options o;
-    struct table t;
     draw_options(r, k, &o);
     assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
-    if (tables_measure(k, &machine, &o, NULL, NULL, &t, &err) == MACHINE_OK)
-        write_sums(out, &t);
-    else
-        fprintf(out, "%s\n", err.text);
-    table_free(&t);
+    measure(out, k, &machine, &o);
+    machine.ops->close(&machine);
+}
+
+/* ---- machines that fail ---- */
+
+/* The requests to a machine, of which one fails, or some come back with a note that something else ran. */
+static struct {
+    const struct machine_ops *inner;
+    unsigned n, failing, preempted; /* the number of the one, counted from 1; every so many */
+    int status;
+} requests;
+
+static bool fails(struct machine_error *err, int *status)
+{
+    if (++requests.n != requests.failing)
+        return false;
+    *status = machine_fail(err, requests.status, "mend it", "request %u failed", requests.n);
+    return true;
+}
+
+static int failing_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    int status;
+    return fails(err, &status) ? status : requests.inner->prepare(m, s, err);
+}
+
+static int failing_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    int status;
+    if (fails(err, &status))
+        return status;
+    status = requests.inner->run(m, r, out, err);
+    out->involuntary_switches += requests.preempted && requests.n % requests.preempted == 0;
+    return status;
+}
+
+static int failing_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                          struct machine_error *err)
+{
+    int status;
+    return fails(err, &status) ? status : requests.inner->trials(m, r, duration, seen, err);
+}
+
+static int failing_first_use(struct machine *m, const struct first_use_request *r, struct first_use_seen *out,
+                             struct machine_error *err)
+{
+    int status;
+    return fails(err, &status) ? status : requests.inner->first_use(m, r, out, err);
+}
+
+static int failing_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
+                          struct machine_error *err)
+{
+    int status;
+    return fails(err, &status) ? status : requests.inner->bursts(m, r, out, disturbed, err);
+}
+
+static int failing_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err)
+{
+    int status;
+    return fails(err, &status) ? status : requests.inner->read_energy(m, out, source, err);
+}
+
+static void measure_failing(FILE *out, const struct table_kind *k, struct rng *r, bool preempted)
+{
+    struct machine machine;
+    struct machine_error err;
+    struct machine_ops ops;
+    struct tables_options o;
+    draw_options(r, k, &o);
+    o.n_kernels = o.n_kernels ? 2 : 0;
+    o.runs = 3;
+    assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
+    ops = *machine.ops;
+    requests.inner = machine.ops;
+    requests.n = 0;
+    requests.preempted = preempted ? (unsigned)rng_int(r, 2, 4) : 0;
+    requests.failing = preempted ? 0 : (unsigned)rng_log(r, 1, 200);
+    requests.status = rng_chance(r, 0.7) ? MACHINE_FAILED : MACHINE_CANNOT;
+    ops.prepare = failing_prepare;
+    ops.run = failing_run;
+    ops.trials = ops.trials ? failing_trials : NULL;
+    ops.first_use = ops.first_use ? failing_first_use : NULL;
+    ops.bursts = ops.bursts ? failing_bursts : NULL;
+    ops.read_energy = ops.read_energy ? failing_energy : NULL;
+    machine.ops = &ops;
+    measure(out, k, &machine, &o);
     machine.ops->close(&machine);
 }
 
@@ -154,7 +269,7 @@ static bool rows_are_golden(const struct table_kind *k)
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     add_text(&name, k->name);
-    for (unsigned processor = 1; processor <= 9; processor++) {
+    for (unsigned processor = 1; processor <= PROCESSORS; processor++) {
         struct rng rng;
         if (!is_due(k, processor))
             continue;
@@ -162,6 +277,13 @@ static bool rows_are_golden(const struct table_kind *k)
         draw[processor % 3](&model, processor);
         fprintf(out, "processor %u: ", processor);
         measure_once(out, k, &rng);
+    }
+    rig_load_plain("xeon-gold-6130", &model);
+    for (unsigned i = 1; i <= FAILURES; i++) {
+        struct rng rng;
+        rng_init(&rng, i, name.letters + 1);
+        fprintf(out, "failing %u: ", i);
+        measure_failing(out, k, &rng, i % 8 == 0);
     }
     assert_int_equal(fclose(out), 0);
     bool same = golden_is("random", k->name, text, false);
