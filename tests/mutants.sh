@@ -11,7 +11,8 @@
 # file 16 times, as may test_golden*, which see most.
 # How long each test takes and what it calls is measured once, and again when its source changes, and kept in
 # BUILD/mutants. What fails without the change as well does not count.
-# Changes in tests/mutants.same are known to make no difference to anyone and are not tried.
+# Changes in tests/mutants.same are known to make no difference to anyone and are not tried (those of any file, which
+# have * for its name, only if no test sees them).
 # BUILD must hold the unit tests (make unit) and CALLS_BUILD the same with -finstrument-functions, as make mutants does.
 # As root the copies run where /sys and /proc/sys cannot be written.
 # MUTANT_JOBS: changes tried at a time, each in a copy of its own (as many as there are CPUs).
@@ -172,6 +173,15 @@ known() {
     [ -n "$why" ]
 }
 
+# known_anywhere SAME: the same of a change that no test sees and that makes no difference wherever it is made: the text
+# at its column begins as an entry does whose file is *
+known_anywhere() {
+    why=$(echo "$1" | awk -F "$tab" '
+        NR == FNR { rest = substr($2, $3); new = $4; next }
+        $1 == "*" && $4 == new && index(rest, $2) == 1 { print $5; exit }' - tests/mutants.same)
+    [ -n "$why" ]
+}
+
 # try FILE LINE COLUMN LENGTH NEW: prints what becomes of it
 try() {
     file=$1 object=build/${1%.c}.o same=$(same_of "$1" "$2" "$3" "$5")
@@ -191,6 +201,8 @@ try() {
         verdict='does not compile'
     elif killer=$(killed_by "$file" "$2"); then
         verdict="killed by $killer"
+    elif known_anywhere "$same"; then
+        verdict="changes nothing: $why"
     else
         verdict='SURVIVES'
     fi
