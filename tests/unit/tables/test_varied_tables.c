@@ -175,6 +175,8 @@ static void vary_case(void *data, struct made_case *c)
         FILE *out = open_memstream(&text, &size);
         assert_non_null(out);
         made_write_text(out, v->kind, &is);
+        if (i % 8 == 0 && !c->told)
+            table_print(out, true, &is.table, NULL, v->kind->print);
         assert_int_equal(fclose(out), 0);
         sum = sum_of(sum, text);
         if (v->texts)
