@@ -2,7 +2,7 @@
 /*
  * What is measured of processors drawn at random, with options drawn at random, stays what it is: of each table the sum
  * of each column, each row with a weight of its own, and how many rows have a value; of texts, reasons and details
- * their own sums. Held in tests/golden/random.TABLE; after an intended change `make golden` rewrites it. Whether the rows
+ * their own sums; and what was asked of the machine for it, which now and then fails. Held in tests/golden/random.TABLE; after an intended change `make golden` rewrites it. Whether the rows
  * are right, test_random_tables tells.
  */
 #include <ctype.h>
@@ -162,25 +162,22 @@ static void measure(FILE *out, const struct table_kind *k, struct machine *m, co
     table_free(&t);
 }
 
-static void measure_once(FILE *out, const struct table_kind *k, struct rng *r)
-{
-    struct machine machine;
-    struct machine_error err;
-    struct tables_options o;
-    draw_options(r, k, &o);
-    assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
-    measure(out, k, &machine, &o);
-    machine.ops->close(&machine);
-}
-
-/* ---- machines that fail ---- */
+/* ---- what is asked of machines, and some that fail ---- */
 
 /* The requests to a machine, of which one fails, or some come back with a note that something else ran. */
 static struct {
     const struct machine_ops *inner;
-    unsigned n, failing, preempted; /* the number of the one, counted from 1; every so many */
+    unsigned n, failing, preempted; /* the number of the one, counted from 1, 0: none; every so many, 0: none */
     int status;
+    double sum; /* of all that was asked, each with a weight of its own */
+    struct text_sum names;
 } requests;
+
+static void asked(const double *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        requests.sum += (double)((requests.n * 3 + i) % 11 + 1) * asinh(numbers[i]); /* small ones are seen, too */
+}
 
 static bool fails(struct machine_error *err, int *status)
 {
@@ -193,12 +190,30 @@ static bool fails(struct machine_error *err, int *status)
 static int failing_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     int status;
+    const double numbers[] = {s->cpu,
+                              s->active_cores,
+                              (double)s->n_cpus,
+                              s->siblings,
+                              s->fixed_ghz,
+                              s->period_us,
+                              (double)s->n_counters,
+                              (double)s->max_samples,
+                              (double)(s->seed % 1000)};
+    asked(numbers, sizeof numbers / sizeof *numbers);
+    add_text(&requests.names, s->corunner.kernel ? s->corunner.name : "");
+    for (size_t i = 0; i < s->n_counters; i++)
+        asked((const double[]){(double)s->counters[i].id, (double)(s->counters[i].event % 65536)}, 2);
     return fails(err, &status) ? status : requests.inner->prepare(m, s, err);
 }
 
 static int failing_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     int status;
+    asked((const double[]){(double)r->zero_segment, r->phase, (double)(r->repetition % 1000), r->fine_us}, 4);
+    for (size_t i = 0; i < r->n_segments; i++) {
+        asked((const double[]){r->segments[i].duration_us, r->segments[i].sampled}, 2);
+        add_text(&requests.names, r->segments[i].payload.name);
+    }
     if (fails(err, &status))
         return status;
     status = requests.inner->run(m, r, out, err);
@@ -210,6 +225,7 @@ static int failing_trials(struct machine *m, const struct trials_request *r, dou
                           struct machine_error *err)
 {
     int status;
+    asked((const double[]){r->workload, r->before, (double)r->bytes, r->trial_us, r->trials, r->masked}, 6);
     return fails(err, &status) ? status : requests.inner->trials(m, r, duration, seen, err);
 }
 
@@ -217,6 +233,8 @@ static int failing_first_use(struct machine *m, const struct first_use_request *
                              struct machine_error *err)
 {
     int status;
+    asked((const double[]){r->warm_us, r->idle_us, r->observe_us, (double)(r->repetition % 1000)}, 4);
+    add_text(&requests.names, r->warm.name);
     return fails(err, &status) ? status : requests.inner->first_use(m, r, out, err);
 }
 
@@ -224,6 +242,9 @@ static int failing_bursts(struct machine *m, const struct bursts_request *r, str
                           struct machine_error *err)
 {
     int status;
+    asked((const double[]){(double)r->count, r->every_us, r->before_us, r->skipped, r->bursts}, 5);
+    asked((const double[]){(double)(r->repetition % 1000)}, 1);
+    add_text(&requests.names, r->wide.name);
     return fails(err, &status) ? status : requests.inner->bursts(m, r, out, disturbed, err);
 }
 
@@ -233,22 +254,15 @@ static int failing_energy(struct machine *m, struct energy_reading *out, const c
     return fails(err, &status) ? status : requests.inner->read_energy(m, out, source, err);
 }
 
-static void measure_failing(FILE *out, const struct table_kind *k, struct rng *r, bool preempted)
+/* On the model; `preempted`, `failing` and `status` of the requests are set. */
+static void measure_on_model(FILE *out, const struct table_kind *k, const struct tables_options *o)
 {
     struct machine machine;
     struct machine_error err;
     struct machine_ops ops;
-    struct tables_options o;
-    draw_options(r, k, &o);
-    o.n_kernels = o.n_kernels ? 2 : 0;
-    o.runs = 3;
     assert_int_equal(machine_open_parsed_model(&model, "model:test", &machine, &err), MACHINE_OK);
     ops = *machine.ops;
     requests.inner = machine.ops;
-    requests.n = 0;
-    requests.preempted = preempted ? (unsigned)rng_int(r, 2, 4) : 0;
-    requests.failing = preempted ? 0 : (unsigned)rng_log(r, 1, 200);
-    requests.status = rng_chance(r, 0.7) ? MACHINE_FAILED : MACHINE_CANNOT;
     ops.prepare = failing_prepare;
     ops.run = failing_run;
     ops.trials = ops.trials ? failing_trials : NULL;
@@ -256,8 +270,32 @@ static void measure_failing(FILE *out, const struct table_kind *k, struct rng *r
     ops.bursts = ops.bursts ? failing_bursts : NULL;
     ops.read_energy = ops.read_energy ? failing_energy : NULL;
     machine.ops = &ops;
-    measure(out, k, &machine, &o);
+    measure(out, k, &machine, o);
+    fprintf(out, "  %u requests %.7g", requests.n, requests.sum);
+    write_text_sum(out, "of", &requests.names);
+    fprintf(out, "\n");
     machine.ops->close(&machine);
+}
+
+static void measure_once(FILE *out, const struct table_kind *k, struct rng *r)
+{
+    struct tables_options o;
+    draw_options(r, k, &o);
+    memset(&requests, 0, sizeof requests);
+    measure_on_model(out, k, &o);
+}
+
+static void measure_failing(FILE *out, const struct table_kind *k, struct rng *r, bool preempted)
+{
+    struct tables_options o;
+    draw_options(r, k, &o);
+    o.n_kernels = o.n_kernels ? 2 : 0;
+    o.runs = 3;
+    memset(&requests, 0, sizeof requests);
+    requests.preempted = preempted ? (unsigned)rng_int(r, 2, 4) : 0;
+    requests.failing = preempted ? 0 : (unsigned)rng_log(r, 1, 200);
+    requests.status = rng_chance(r, 0.7) ? MACHINE_FAILED : MACHINE_CANNOT;
+    measure_on_model(out, k, &o);
 }
 
 static bool rows_are_golden(const struct table_kind *k)
