@@ -116,7 +116,7 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
         return MACHINE_OK;
     }
     struct relaxation_rise *rise = relaxation_rig_rises_by_ramp(r, RELAXATION_PILOT_US);
-    double *scratch = malloc((r->n + 1) * sizeof *scratch);
+    double *scratch = malloc(r->n * sizeof *scratch); /* rises have been seen: there are some */
     bool bad = !rise || !scratch || relaxation_waits(rise, r->n, &waits);
     if (!bad) {
         p->again = relaxation_cells_judge(r, rise, &waits, p->why, sizeof p->why) ||
@@ -291,7 +291,7 @@ static int relaxation_cells_measure_cell(struct relaxation_rig *r, const struct 
         status = with_cores(r, 1, by, &one, err);
     if (status != MACHINE_OK)
         return status;
-    if (!one.found && one.why[0] && !one.flat)
+    if (!one.found && *one.why && !one.flat)
         no_wait(r, of, &one, "");
     r->cores = cores;
     r->levels = levels;

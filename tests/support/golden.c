@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "analysis/stats/estimate.h"
+
 #define FOLDER "tests/golden"
 #define ALIKE 1e-6
 
@@ -98,4 +100,17 @@ void golden_expect(struct golden *g, const char *model, const char *what, bool r
     free(g->text);
     if (!same)
         fail_msg("if the change is intended, run make golden");
+}
+
+void golden_put(FILE *out, const char *name, double x)
+{
+    if (!isnan(x))
+        fprintf(out, " %s %.7g", name, fabs(x) < 1e-9 ? 0 : x);
+}
+
+void golden_put_estimate(FILE *out, const char *name, const struct estimate *e)
+{
+    golden_put(out, name, e->value);
+    golden_put(out, "from", e->lo);
+    golden_put(out, "to", e->hi);
 }

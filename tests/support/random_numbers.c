@@ -45,6 +45,11 @@ bool rng_chance(struct rng *r, double p)
     return rng_unit(r) < p;
 }
 
+double rng_one_of(struct rng *r, const double *values, int n)
+{
+    return values[rng_int(r, 0, n - 1)];
+}
+
 double rng_normal(struct rng *r)
 {
     if (r->has_spare) {

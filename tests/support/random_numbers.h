@@ -21,6 +21,7 @@ double rng_range(struct rng *r, double lo, double hi); /* uniform */
 double rng_log(struct rng *r, double lo, double hi);   /* log-uniform, 0 < lo <= hi */
 int rng_int(struct rng *r, int lo, int hi);            /* lo..hi, both included */
 bool rng_chance(struct rng *r, double p);
+double rng_one_of(struct rng *r, const double *values, int n);
 double rng_normal(struct rng *r);   /* mean 0, variance 1 */
 double rng_student3(struct rng *r); /* Student's t with 3 degrees of freedom, not scaled */
 
