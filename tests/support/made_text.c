@@ -33,7 +33,8 @@ static void write_concluded(FILE *out, const struct table *t, const struct table
         fprintf(out, "row %zu:", row + 1);
         for (size_t i = 0; i < t->n_columns; i++) {
             field_text(t, row, i, is, sizeof is);
-            field_text(before, row, i, was, sizeof was);
+            if (row < before->n_rows)
+                field_text(before, row, i, was, sizeof was);
             if (row >= before->n_rows || strcmp(is, was) != 0)
                 fprintf(out, " %s=%s", t->columns[i].name, is);
         }
