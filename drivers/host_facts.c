@@ -149,6 +149,6 @@ json_t *host_facts_json(const char *sys, const char *proc)
     struct utsname name;
     const char *release = uname(&name) == 0 ? name.release : "";
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "format", "characterize-host/1", "kernel", release, "cpuid",
-                     host_facts_cpuid(cpuid_here), "cpuinfo", cpuinfo_json(proc), "system", system_json(sys),
+                     host_facts_cpuid(cpu_cpuid_here), "cpuinfo", cpuinfo_json(proc), "system", system_json(sys),
                      "topology", topology_json(sys), "machines", machines_json());
 }

@@ -183,7 +183,7 @@ static const char *mnemonic_of(const struct decoded *d)
 
 /* Whether it is of floating point, packed ('p') or scalar ('s'), by its end, as addps and addsd. Those of packed
  * integers begin with p, whatever they end with, as pminsd and pdpbusd. */
-static bool floats(const char *name, char kind)
+static bool is_float(const char *name, char kind)
 {
     const char *end = name + strlen(name) - 2; /* all have two letters */
     return *name != 'p' && end[0] == kind && strchr("sdh", end[1]) != NULL;
@@ -206,7 +206,7 @@ static unsigned width_of(const struct decoded *d)
     /* what is converted into a general-purpose register is a scalar, too */
     bool into_gpr = strncmp(mnemonic_of(d), "cvt", 3) == 0 && d->operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                     gpr_number(d->operand[0].reg.value) >= 0;
-    return width == 128 && (into_gpr || floats(mnemonic_of(d), 's')) ? 64 : width;
+    return width == 128 && (into_gpr || is_float(mnemonic_of(d), 's')) ? 64 : width;
 }
 
 /* Floating-point arithmetic and integer multiplication (kernels.h), by mnemonic: what moves and selects is light. */
@@ -218,7 +218,7 @@ static bool heavy_of(const struct decoded *d)
                                            "reduc", "fixup", "comi",  "ucomi",  "cvt",   "fpclass", "fcm"};
     static const char *const integer[] = {"pmul", "pmadd", "pdp", "imul", "mul", "pclmul"};
     const char *name = mnemonic_of(d);
-    bool real = floats(name, 'p') || floats(name, 's');
+    bool real = is_float(name, 'p') || is_float(name, 's');
     for (size_t k = 0; k < sizeof integer / sizeof *integer; k++)
         if (!real && strncmp(name, integer[k], strlen(integer[k])) == 0)
             return true;
@@ -258,7 +258,7 @@ static int check_insn(const char *file, const struct block_text *t, struct block
     const char *isa = ZydisISASetGetString(d.i.meta.isa_set), *why = kind_refused(&d.i);
     bool here = true;
     char other[100];
-    if (why == NULL && !block_set_known(isa, cpuid_here, &s->features, &here)) {
+    if (why == NULL && !block_set_known(isa, cpu_cpuid_here, &s->features, &here)) {
         snprintf(other, sizeof other, "blocks may not use the instruction set %.40s", isa);
         why = other;
     }

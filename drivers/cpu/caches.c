@@ -104,7 +104,7 @@ void cpu_caches_read(const char *sys, const char *proc, int cpu, struct cpu_cach
     for (unsigned i = 0; i < CACHES_MAX; i++)
         read_index(sys, cpu, i, out);
     if (out->l1 == 0 && strcmp(sys, "/sys") == 0)
-        cpu_caches_ask(cpuid_here, out);
+        cpu_caches_ask(cpu_cpuid_here, out);
     if (proc != NULL)
         out->memory = cpu_memory_available(proc);
 }

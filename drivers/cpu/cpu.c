@@ -8,7 +8,7 @@
 
 #include "util/sourced_ini.h"
 
-void cpuid_here(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+void cpu_cpuid_here(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
     __cpuid_count(leaf, subleaf, out->eax, out->ebx, out->ecx, out->edx);
 }
@@ -48,7 +48,7 @@ void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out)
 
 void cpu_read_leaves(struct cpu_leaves *out)
 {
-    cpu_ask_leaves(cpuid_here, out);
+    cpu_ask_leaves(cpu_cpuid_here, out);
 }
 
 char *cpu_info_value(char *line, const char *name)

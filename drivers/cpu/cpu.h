@@ -22,7 +22,7 @@ struct cpuid_regs {
 /* Who is asked for a subleaf of a leaf. */
 typedef void cpuid_fn(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out);
 /* The CPU that this runs on. */
-cpuid_fn cpuid_here;
+cpuid_fn cpu_cpuid_here;
 /* The same, but zero for a leaf above the highest one of its kind. */
 void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out);
 

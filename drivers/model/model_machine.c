@@ -360,8 +360,6 @@ static double cost_off(const struct model_state *s, uint64_t repetition)
 {
     enum { COST_STREAM = 78 };
     struct model_random random;
-    if (s->model.chain_cost_sigma == 0)
-        return 0;
     model_random_init(&random, s->setup.seed, repetition, COST_STREAM);
     return s->model.chain_cost_sigma * model_random_normal(&random);
 }

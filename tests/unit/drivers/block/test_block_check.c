@@ -17,7 +17,7 @@
 /* Takes the place of this CPU's: the golden file is the same on all. */
 static bool has_all;
 
-void cpuid_here(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+void cpu_cpuid_here(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
     (void)leaf;
     (void)subleaf;

@@ -90,7 +90,7 @@ static void this_cpu_is_asked(void **state)
     struct cpuid_regs r = {0};
     struct cpu_leaves l;
     (void)state;
-    cpuid_here(1, 0, &r);
+    cpu_cpuid_here(1, 0, &r);
     assert_true((r.edx >> 26 & 1) != 0); /* SSE2: all have it */
     cpu_read_leaves(&l);
     assert_int_equal(l.version.edx, r.edx);
