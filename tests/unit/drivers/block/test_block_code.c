@@ -3,6 +3,13 @@
  * The code that is made of a block, byte for byte; the buffers beside which nothing is; what becomes of it where the
  * system gives no memory, and of blocks that this CPU, made one without vector units, cannot run.
  */
+#ifdef __SANITIZE_ADDRESS__ /* its runtime would be given them, too */
+#define sysconf made_sysconf
+#define mmap made_mmap
+#define munmap made_munmap
+#define mprotect made_mprotect
+#endif
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +26,7 @@
 #include "drivers/block/block_code.h"
 #include "drivers/block/block_try.h"
 #include "tests/support/folder.h"
+#include "tests/support/sanitized.h"
 
 /* ---- the system, in the place of the C library's; calls count from 1 ---- */
 
@@ -67,6 +75,7 @@ static void text_of_hex(const char *code, struct block_text *text)
 /* As few copies as make what stands around them less than a fiftieth: by trying all. */
 static void copies_are_the_fewest(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     (void)state;
     for (unsigned written = 0; written <= 0x3fff; written = 2 * written + 1)
         for (unsigned each = 1; each < 1000; each++) {
@@ -82,6 +91,7 @@ static void copies_are_the_fewest(void **state)
 
 static void code_is_as_it_should_be(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         unsigned written;
         const char *moves; /* mov REGISTER, r14 */
@@ -142,6 +152,7 @@ static void code_is_as_it_should_be(void **state)
 /* With room for what stands around: in whole pages. */
 static void pages_are_as_many_as_it_takes(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         size_t bytes;
         unsigned copies;
@@ -176,6 +187,7 @@ static bool readable(const uint8_t *at)
 /* Each CPU's: numbers that slow nothing down, between pages that nobody may touch. */
 static void buffers_stand_alone(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         long cpus;
         unsigned slots;
@@ -206,6 +218,7 @@ static void buffers_stand_alone(void **state)
 
 static void numbers_slow_nothing_down(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static struct block_text text;
     const struct block_shape s = {.written = 0};
     struct block_code c;
@@ -236,6 +249,7 @@ static void numbers_slow_nothing_down(void **state)
 /* Whichever call fails: it is told, and nothing stays behind. */
 static void where_the_system_refuses(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static struct block_text text;
     const struct block_shape s = {.written = 0};
     (void)state;
@@ -269,6 +283,7 @@ static void where_the_system_refuses(void **state)
 
 static void blocks_of_other_cpus(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         const char *name, *code, *like, *description;
         unsigned instructions, counted;
@@ -346,6 +361,7 @@ static int steps_of(const char *code, unsigned copies, struct block_steps *steps
 /* mov ecx, 9999; dec ecx; jnz: one and two for each round; then NOPs. */
 static void steps_are_counted_up_to_a_limit(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     struct block_steps steps;
     struct machine_error err;
     (void)state;
@@ -366,6 +382,7 @@ static void steps_are_counted_up_to_a_limit(void **state)
 
 static void addresses_end_with_the_buffer(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         const char *code, *why;
     } cases[] = {

@@ -96,7 +96,7 @@ static const char *read_as_text(const struct made_elf *e, size_t n, const char *
     if (block_elf_read("it", page_end - n, n, symbol, &out, &err) != MACHINE_OK)
         return strcpy(text, err.text);
     int length = snprintf(text, sizeof text, "ok");
-    for (size_t i = 0; i < out.n; i++)
+    for (size_t i = 0; i < out.n && length < (int)sizeof text - 4; i++)
         length += snprintf(text + length, sizeof text - (size_t)length, " %02x", out.code[i]);
     return text;
 }

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a pinned thread asks of the system, of a made one: with every answer, and what it is told then. */
+#ifdef __SANITIZE_ADDRESS__ /* its runtime would be given them, too */
+#define mmap made_mmap
+#define munmap made_munmap
+#define sched_getscheduler made_sched_getscheduler
+#define sched_getparam made_sched_getparam
+#define sched_get_priority_min made_sched_get_priority_min
+#define sched_setscheduler made_sched_setscheduler
+#define mlock made_mlock
+#define getrlimit made_getrlimit
+#define clock_nanosleep made_clock_nanosleep
+#endif
+
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -19,6 +31,7 @@
 #include <cmocka.h>
 
 #include "drivers/native/pinning.h"
+#include "tests/support/sanitized.h"
 
 /* ---- the system, in the place of the C library's ---- */
 
@@ -143,6 +156,7 @@ static void is_asked(const char *expected)
 
 static void memory_is_taken_in_pages(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         size_t bytes;
         const char *lock;
@@ -161,6 +175,7 @@ static void memory_is_taken_in_pages(void **state)
 
 static void what_is_refused_is_told(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     (void)state;
     no_lock = true;
     assert_int_equal(pinning_enter(&p, some_cpu(), 5000, &err), MACHINE_OK);
@@ -197,6 +212,7 @@ static void what_is_refused_is_told(void **state)
 /* Back to what it was, when it begins, between repetitions and at the end. */
 static void the_policy_is_put_back(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         int policy, priority;
         bool no_priority;
@@ -230,6 +246,7 @@ static void the_policy_is_put_back(void **state)
 /* Nine tenths of what the kernel lets real-time threads have. */
 static void long_repetitions_have_no_priority(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         long runtime_us;
         double us;
@@ -252,6 +269,7 @@ static void long_repetitions_have_no_priority(void **state)
 
 static void rests_are_as_long_as_they_should_be(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     static const struct {
         double us;
         long seconds, nanoseconds;
@@ -273,6 +291,7 @@ static void rests_are_as_long_as_they_should_be(void **state)
 
 static void leaving_what_was_not_entered(void **state)
 {
+    skip_where_sanitized("the runtime of the sanitizers needs the real system");
     (void)state;
     p = (struct pinning){.realtime = true};
     pinning_leave(&p);
