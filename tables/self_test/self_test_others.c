@@ -86,11 +86,10 @@ static bool self_test_others_differs(uint32_t reg, uint64_t ours, uint64_t their
 
 static void judge_registers(const struct second_opinion *o, struct self_test_line *l)
 {
-    size_t n = 0, different = 0;
+    size_t different = 0;
     for (size_t i = 0; i < OPINION_REGISTERS; i++) {
         if (!o->registers[i].both)
             continue;
-        n++;
         different += self_test_others_differs(o->registers[i].reg, o->registers[i].ours, o->registers[i].theirs);
         text_list_add(l->text, sizeof l->text, "; ", "%XH: %llx here, %llx there", o->registers[i].reg,
                       (unsigned long long)o->registers[i].ours, (unsigned long long)o->registers[i].theirs);

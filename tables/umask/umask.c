@@ -184,7 +184,7 @@ static int umask_plan(const struct tables_context *x, struct cells *out, struct 
         return MACHINE_OK;
     }
     size_t n = tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t);
-    struct cell one = {.cpu = -1, .active_cores = x->options->n_active ? x->options->active[0] : 1};
+    struct cell one = {.active_cores = x->options->n_active ? x->options->active[0] : 1};
     one.a = base;
     struct umask_setup s = umask_experiment(x, &one, &base);
     umask_note_settings(x, &s, t);

@@ -2,8 +2,9 @@
 /*
  * What is measured of processors drawn at random, with options drawn at random, stays what it is: of each table the sum
  * of each column, each row with a weight of its own, and how many rows have a value; of texts, reasons and details
- * their own sums; and what was asked of the machine for it, which now and then fails. Held in tests/golden/random.TABLE; after an intended change `make golden` rewrites it. Whether the rows
- * are right, test_random_tables tells.
+ * their own sums; and what was asked of the machine for it, which now and then fails. Held in
+ * tests/golden/random.TABLE; after an intended change `make golden` rewrites these. Whether the rows are right,
+ * test_random_tables tells.
  */
 #include <ctype.h>
 #include <math.h>

@@ -19,6 +19,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/json_changes.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/random_numbers.h"
 
 static void take_readings(const char *name, struct broken *b, struct self_test_readings *r)
 {
@@ -41,13 +42,11 @@ static const char *figure(double x, char out[40])
     return out;
 }
 
-static void write_lines(FILE *out, const char *what, const struct self_test_readings *r, bool passed)
+static void write_judged(FILE *out, const char *what, const struct self_test_lines *l, bool passed)
 {
-    struct self_test_lines l;
-    self_test_judge(r, &l);
     fprintf(out, "== %s\n", what);
-    for (size_t i = 0; i < l.n; i++) {
-        const struct self_test_line *line = &l.line[i];
+    for (size_t i = 0; i < l->n; i++) {
+        const struct self_test_line *line = &l->line[i];
         bool usual = line->verdict == SELF_TEST_PASS || strcmp(line->name, "chain") == 0; /* which models have not */
         if (usual && !passed)
             continue;
@@ -57,6 +56,13 @@ static void write_lines(FILE *out, const char *what, const struct self_test_read
         fprintf(out, "%s%s%s%s\n", line->reason[0] ? "; " : "", line->reason, line->remedy[0] ? "; " : "",
                 line->remedy);
     }
+}
+
+static void write_lines(FILE *out, const char *what, const struct self_test_readings *r, bool passed)
+{
+    struct self_test_lines l;
+    self_test_judge(r, &l);
+    write_judged(out, what, &l, passed);
 }
 
 static bool text_is_golden(const char *what, FILE *out, char **text, bool rounded)
@@ -133,6 +139,69 @@ static void faults(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
+/* ---- other programs ---- */
+
+/* What they may say: the same, and at and beside what is still taken for the same. */
+static void draw_opinions(struct rng *r, struct second_opinion o[OPINIONS])
+{
+    static const uint32_t registers[] = {0x198, 0x1ad, 0xce, 0x606};
+    const double ghz[] = {3.69, 4.05, 4.07, 3.33, 3.31, NAN}, tsc[] = {2.1, 2.1104, 2.1106, 2.089};
+    const double ipc[] = {1, 1.0299, 1.0301, 0.9701, 0.9699};
+    memset(o, 0, OPINIONS * sizeof *o);
+    for (int i = 0; i < OPINIONS; i++) {
+        o[i].program = "other";
+        if (rng_chance(r, 0.1)) {
+            snprintf(o[i].why, sizeof o[i].why, "it is not there");
+            continue;
+        }
+        o[i].counts.cycles = 1e9;
+        o[i].counts.instructions = 1e9 * 106 / 104 * rng_one_of(r, ipc, 5);
+        o[i].counts.ghz = rng_one_of(r, ghz, 6);
+        o[i].counts.tsc_ghz = rng_one_of(r, tsc, 4);
+        for (size_t k = 0; k < OPINION_REGISTERS; k++) {
+            o[i].registers[k].reg = registers[k % 4];
+            o[i].registers[k].both = rng_chance(r, 0.7);
+            o[i].registers[k].ours = k % 4 ? 7 : UINT64_C(8192) << 32; /* 1 V */
+            o[i].registers[k].theirs = o[i].registers[k].ours;
+            if (k % 4 == 0)
+                o[i].registers[k].theirs = (uint64_t)(8192 * rng_one_of(r, (const double[]){1, 1.29, 1.31, 0.6}, 4))
+                                           << 32;
+            else if (rng_chance(r, 0.2))
+                o[i].registers[k].theirs++;
+        }
+    }
+}
+
+static void what_others_say_of_the_same(void **state)
+{
+    static const struct broken readings[] = {{.fault = FAULT_NONE},
+                                             {.fault = FAULT_MISSING, .counter = COUNTER_CYCLES},
+                                             {.as_timing = true, .counter = COUNTER_IDS}};
+    struct self_test_readings *r = malloc(sizeof *r);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct rng rng;
+    (void)state;
+    assert_true(r && out);
+    rng_init(&rng, 13, 0);
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
+        struct broken b = readings[i];
+        take_readings("xeon-gold-6130", &b, r);
+        for (int k = 0; k < 20; k++) {
+            struct second_opinion o[OPINIONS];
+            struct self_test_lines l;
+            draw_opinions(&rng, o);
+            self_test_judge_others(r, o, (size_t)rng_int(&rng, 3, OPINIONS), &l);
+            write_judged(out, b.as_timing ? "chain" : b.fault ? "no cycles" : "counters", &l, true);
+        }
+        self_test_free(r);
+    }
+    free(r);
+    if (!text_is_golden("others", out, &text, true))
+        fail_msg("if the change is intended, run make golden");
+}
+
 /* ---- files of readings ---- */
 
 static void read_readings(void *data, const json_t *root, char *why, size_t size)
@@ -169,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shipped_models),
         cmocka_unit_test(faults),
+        cmocka_unit_test(what_others_say_of_the_same),
         cmocka_unit_test(files_of_readings),
     };
     setenv("CHARACTERIZE_DATA", "data", 1);
