@@ -221,7 +221,7 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
 /* A recording whose samples get longer, or not, with something that happens in its long part. */
 static void draw_long(struct rng *r, enum shape clock, enum shape rate, struct trace *t)
 {
-    unsigned runs = (unsigned)ONE_OF(r, 2, 3, 4, 4, 6, 9);
+    unsigned runs = (unsigned)ONE_OF(r, 1, 2, 3, 4, 4, 6, 9);
     bool uniform = rng_chance(r, 0.4);
     double fine = ONE_OF(r, 16, 32), noise = ONE_OF(r, 0, 0.0009765625, 0.00390625), lost = ONE_OF(r, 0, 0.02);
     trace_init(t);
@@ -329,7 +329,7 @@ static void long_parts(void **state)
         char why[300];
         enum shape shape = (enum shape)(line % SHAPES), beside = (enum shape)rng_int(&r, 0, SHAPES - 1);
         add_series(&r, shape, &series);
-        draw_long(&r, rng_chance(&r, 0.5) ? FLAT : beside, shape, &t);
+        draw_long(&r, rng_chance(&r, 0.4) ? FLAT : beside, rng_chance(&r, 0.2) ? FLAT : shape, &t);
         if (phases_find(&t, &p, why, sizeof why)) {
             tally_text(&found, why);
         } else {
