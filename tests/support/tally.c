@@ -24,10 +24,11 @@ void tally_estimate(struct tally *t, const struct estimate *e)
 
 void tally_text(struct tally *t, const char *text)
 {
-    size_t sum = 0, i = 0;
-    for (; text[i]; i++)
-        sum += (unsigned char)text[i] * (i % 31 + 1);
-    tally_add(t, (double)sum);
+    enum { KINDS = 1009 }; /* few, so that any two differ by much */
+    unsigned sum = 0;
+    for (; *text; text++)
+        sum = (31 * sum + (unsigned char)*text) % KINDS;
+    tally_add(t, sum);
 }
 
 void tally_runs(struct tally *t, const struct runs *r)

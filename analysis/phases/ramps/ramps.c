@@ -141,14 +141,12 @@ static void level_out(struct stretch *s)
     s->mean_half = s->n_runs > 1 ? robust_half_width95(sqrt(squares / (double)(s->n_runs - 1)), s->n_runs) : 0;
 }
 
+/* A stretch of BINS_LEAST periods or more. */
 static int ramps_gather(const struct runs *r, const struct segmentation *o, double begin, double end, struct stretch *s)
 {
     double bins = fmin(BINS, floor((end - begin) / r->period));
-    *s = (struct stretch){.begin = begin,
-                          .end = end,
-                          .width = (end - begin) / fmax(bins, 1),
-                          .n_runs = o->n_runs,
-                          .n_bins = bins > 0 ? (size_t)bins : 1};
+    *s = (struct stretch){
+        .begin = begin, .end = end, .width = (end - begin) / bins, .n_runs = o->n_runs, .n_bins = (size_t)bins};
     s->count = calloc(s->n_runs * s->n_bins, sizeof *s->count);
     s->value = calloc(s->n_runs * s->n_bins, sizeof *s->value);
     s->time = calloc(s->n_runs * s->n_bins, sizeof *s->time);

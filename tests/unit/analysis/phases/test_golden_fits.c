@@ -221,7 +221,7 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
 /* A recording whose samples get longer, or not, with something that happens in its long part. */
 static void draw_long(struct rng *r, enum shape clock, enum shape rate, struct trace *t)
 {
-    unsigned runs = (unsigned)ONE_OF(r, 2, 4, 6, 9);
+    unsigned runs = (unsigned)ONE_OF(r, 1, 2, 3, 4, 4, 6, 9);
     bool uniform = rng_chance(r, 0.4);
     double fine = ONE_OF(r, 16, 32), noise = ONE_OF(r, 0, 0.0009765625, 0.00390625), lost = ONE_OF(r, 0, 0.02);
     trace_init(t);
@@ -246,6 +246,74 @@ static void draw_long(struct rng *r, enum shape clock, enum shape rate, struct t
     assert_int_equal(bad, 0);
 }
 
+/* The clock of some repetitions steps at a time of its own, once or to and fro, or that of all alike. */
+static void add_floating(struct rng *r, struct trace *t)
+{
+    double share = ONE_OF(r, 0, 0.25, 0.5, 0.75, 1), by = ONE_OF(r, 0.00390625, 0.0078125, 0.03125);
+    bool back = rng_chance(r, 0.4), alike = rng_chance(r, 0.4);
+    for (size_t begin = 0, end; begin < t->n; begin = end) {
+        end = trace_run_end(t, begin);
+        double at = alike ? 90 : rng_int(r, 10, 170), until = back ? at + 40 : INFINITY;
+        bool floats = rng_chance(r, share);
+        double own = by * (alike || rng_chance(r, 0.5) ? 1 : -1);
+        for (size_t i = begin; i < end && floats; i++)
+            if (t->time_us[i] > at && t->time_us[i] <= until)
+                t->channel[TRACE_FREQ][i] *= (float)(1 + own);
+    }
+}
+
+/* Bins of a recording, from some time on, and repetitions that have been left out. */
+static void add_gathered(struct rng *r, const struct trace *t, struct tally *sum)
+{
+    struct discarded_run gone = {.run = 1};
+    struct phases fine = {.discarded = &gone, .n_discarded = rng_chance(r, 0.2)};
+    double begin = ONE_OF(r, 0, 16, 32, 33), end = tail_usual_end(t, &fine);
+    struct tail x = {.begin = begin,
+                     .after = fmax(0, begin - ONE_OF(r, 0, 0, 16)),
+                     .end = end,
+                     .instant = trace_get(t, "frequency") != NULL,
+                     .uniform = isnan(tail_begins(t))};
+    struct tail_series s;
+    tally_add(sum, end);
+    assert_int_equal(tail_gather(t, &fine, &x, &s), 0);
+    tally_add(sum, (double)(x.samples + 10000 * x.lost + 1000000 * x.n_runs));
+    for (size_t b = 0; b < s.n_bins; b++) {
+        tally_add(sum, s.time[b]);
+        tally_add(sum, s.density[b]);
+    }
+    for (int c = 0; c < TAIL_COURSES; c++) {
+        tally_add(sum, s.half[c]);
+        for (size_t b = 0; b < s.n_bins; b++)
+            tally_add(sum, s.curve[c][b]);
+        for (size_t i = 0; i < s.n_runs * s.n_bins; i++)
+            tally_add(sum, s.value[c][i]);
+    }
+    tail_free_series(&s);
+}
+
+static void repetitions_in_bins(void **state)
+{
+    (void)state;
+    struct golden g;
+    struct rng r;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
+    rng_init(&r, 1, 552);
+    for (int line = 1; line <= 80; line++) {
+        struct tally sum = {0};
+        struct trace t;
+        draw_long(&r, rng_chance(&r, 0.7) ? FLAT : RAMPS, (enum shape)rng_int(&r, 0, SHAPES - 1), &t);
+        add_floating(&r, &t);
+        for (int i = 0; i < 2; i++)
+            add_gathered(&r, &t, &sum);
+        trace_free(&t);
+        fprintf(out, "%d", line);
+        tally_write(out, "bins", &sum);
+        fputc('\n', out);
+    }
+    golden_expect(&g, "phases", "bins.txt", true);
+}
+
 static void long_parts(void **state)
 {
     (void)state;
@@ -261,7 +329,7 @@ static void long_parts(void **state)
         char why[300];
         enum shape shape = (enum shape)(line % SHAPES), beside = (enum shape)rng_int(&r, 0, SHAPES - 1);
         add_series(&r, shape, &series);
-        draw_long(&r, rng_chance(&r, 0.5) ? FLAT : beside, shape, &t);
+        draw_long(&r, rng_chance(&r, 0.4) ? FLAT : beside, rng_chance(&r, 0.2) ? FLAT : shape, &t);
         if (phases_find(&t, &p, why, sizeof why)) {
             tally_text(&found, why);
         } else {
@@ -279,6 +347,7 @@ static void long_parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_and_readings), cmocka_unit_test(long_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_and_readings), cmocka_unit_test(repetitions_in_bins),
+                                       cmocka_unit_test(long_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,6 +252,8 @@ static void memory_runs_out_in_small_traces(void **state)
                          0);
         if (seed % 3)
             assert_int_equal(trace_set(&t, "guarded", "yes"), 0);
+        if (seed % 8 == 2)
+            assert_int_equal(trace_set_number(&t, "fine_us", 4), 0);
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (i ? seed < 24 || i < 4 : seed % 2 == 0)
                 (void)expect_no_wrong_answer(all[i], &t);
