@@ -229,6 +229,7 @@ static void test_survey_of_turbo_limits(void **state)
 /* ---- a machine to wrap ---- */
 
 struct inner {
+    struct registers *registers;
     int prepare_status;
     unsigned prepared, finished, closed, ran;
     double late_us;   /* passes after each repetition */
@@ -237,8 +238,8 @@ struct inner {
 
 static void inner_info(const struct machine *m, struct machine_info *out)
 {
-    (void)m;
     *out = (struct machine_info){.name = "timing",
+                                 .intel = ((struct inner *)m->state)->registers != NULL,
                                  .source = "measured by a test",
                                  .cpu = "a CPU",
                                  .tsc_hz = 1e9,
@@ -297,7 +298,21 @@ static void inner_close(struct machine *m)
     ((struct inner *)m->state)->closed++;
 }
 
+/* Three system-management interrupts come in between. */
+static int inner_trials(struct machine *m, const struct trials_request *r, double *duration, struct trials_seen *seen,
+                        struct machine_error *err)
+{
+    struct registers *registers = ((struct inner *)m->state)->registers;
+    (void)err;
+    *duration = r->trial_us;
+    seen->between = (struct trials_between){.faults = 2, .smis = NAN};
+    if (registers->n)
+        registers->set[0].value += 3;
+    return MACHINE_OK;
+}
+
 static const struct machine_ops inner_ops = {.info = inner_info,
+                                             .trials = inner_trials,
                                              .lacks = inner_lacks,
                                              .prepare = inner_prepare,
                                              .run = inner_run,
@@ -356,6 +371,29 @@ static void test_wrapping_keeps_what_is_inside(void **state)
     assert_int_equal(inner.closed, 1);
     m.ops->close(&m);
     assert_int_equal(inner.closed, 1);
+}
+
+static void test_interruptions_by_the_firmware_are_counted(void **state)
+{
+    (void)state;
+    for (int counted = 0; counted < 2; counted++) {
+        struct registers r = {0};
+        struct inner inner = {.registers = &r};
+        struct machine m = wrap(&inner, &r);
+        const struct machine_setup setup = {.cpu = -1, .period_us = 1};
+        const struct trials_request request = {.trial_us = 7, .trials = 1};
+        struct machine_error err;
+        struct trials_seen seen = {0};
+        double duration = 0;
+        if (counted)
+            put(&r, 0x34, UINT64_C(0x500000010)); /* the upper half is reserved */
+        assert_int_equal(m.ops->prepare(&m, &setup, &err), MACHINE_OK);
+        assert_int_equal(m.ops->trials(&m, &request, &duration, &seen, &err), MACHINE_OK);
+        assert_true(duration == 7 && seen.between.faults == 2);
+        assert_true(counted ? seen.between.smis == 3 : isnan(seen.between.smis));
+        m.ops->finish(&m);
+        m.ops->close(&m);
+    }
 }
 
 static void test_registers_that_cannot_be_opened(void **state)
@@ -562,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_survey),
         cmocka_unit_test(test_survey_of_turbo_limits),
         cmocka_unit_test(test_wrapping_keeps_what_is_inside),
+        cmocka_unit_test(test_interruptions_by_the_firmware_are_counted),
         cmocka_unit_test(test_registers_that_cannot_be_opened),
         cmocka_unit_test(test_voltage_is_read_at_scattered_times),
         cmocka_unit_test(test_a_voltage_that_cannot_be_read_is_missing_with_its_reason),

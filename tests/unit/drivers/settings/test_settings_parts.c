@@ -490,6 +490,11 @@ static void files_that_are_opened(void **state)
     assert_string_equal(text, "12345");
     assert_int_equal(settings_read_text(&fake, "/sys/plain", text, 6), -1);
     assert_int_equal(errno, EMSGSIZE);
+    assert_string_equal(text, "");
+    strcpy(text, "as before");
+    assert_int_equal(settings_read_text(&fake, "/sys/missing", text, 6), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_string_equal(text, "");
     snprintf(other, sizeof other, "%s/second", root);
     assert_int_equal(link(path, other), 0);
     assert_int_equal(settings_open(&fake, "/sys/plain", O_RDONLY), -1);
