@@ -396,5 +396,6 @@ int main(void)
         cmocka_unit_test(test_counters_and_voltage),
         cmocka_unit_test(test_nothing_comes_between_a_repetition_and_the_reading),
     };
+    setenv("CHARACTERIZE_DATA", "data", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
