@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/messages.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,22 @@
 
 enum { LINE_SIZE = 1200 };
 
+static volatile sig_atomic_t told; /* lines */
+
+int messages_told(void)
+{
+    return told;
+}
+
 static void messages_line(const char *format, va_list arguments)
 {
     char text[LINE_SIZE], plain[LINE_SIZE];
     vsnprintf(text, sizeof(text), format, arguments);
     plain_text(text, plain, sizeof(plain));
+    flockfile(stderr); /* cli/stop.c: whoever has it knows whether the line is written */
     fprintf(stderr, "characterize: %s\n", plain);
+    told = told + 1;
+    funlockfile(stderr);
 }
 
 void messages_print(FILE *out, const char *format, ...)

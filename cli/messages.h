@@ -19,6 +19,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, where that is the end of it; returns `status`. */
 int refuse(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int complain_out_of_memory(void); /* FAILED */
+/* How many lines these have written; a signal handler may ask. */
+int messages_told(void);
 
 /* The same with a remedy behind it, if there is one. */
 void complain_with_remedy(const char *text, const char *remedy);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@ static const struct timespec stop_time = {.tv_nsec = 700000000};
 
 /* the only state that a signal handler may touch */
 static volatile sig_atomic_t asked, only_asks, first_ends, ended;
-static const char *volatile line; /* NULL: the usual one */
+static volatile sig_atomic_t told_before; /* lines, when it was asked to stop */
+static const char *volatile line;         /* NULL: the usual one */
 static sem_t rung;
 
 /* what must be put back */
@@ -36,6 +38,8 @@ static _Noreturn void end(void)
     char text[900];
     size_t used = 0;
     struct pollfd one = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (line == NULL && messages_told() != told_before) /* it has said why, and was still putting its things away */
+        _exit(FAILED);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         for (const char *c = parts[i]; *c != '\0' && used < sizeof(text); c++)
             text[used++] = *c;
@@ -54,6 +58,8 @@ static void on_signal(int number, siginfo_t *info, void *unused)
         ended = info->si_code == SI_KERNEL ? -number : number;
         return;
     }
+    if (!asked)
+        told_before = messages_told();
     asked = 1;
     if (!only_asks)
         end();
@@ -70,6 +76,9 @@ static void *watch(void *unused)
     pthread_mutex_lock(&changing);
     if (put_back_now != NULL)
         put_back_now(put_back_data);
+    const struct timespec moment = {.tv_nsec = 10000000};
+    for (int i = 0; i < 10 && ftrylockfile(stderr) != 0; i++) /* a line is being written */
+        (void)nanosleep(&moment, NULL);
     end();
     return unused;
 }

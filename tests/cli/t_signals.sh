@@ -7,6 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 
 t=--transition
+nl='
+'
 # far longer than anybody waits
 endless="128fma:128or --machine model:xeon-gold-6130 --runs 100000"
 
@@ -47,6 +49,28 @@ if [ "$status" -eq 3 ]; then
 else
     verdict "SIGINT while measuring on this processor" one_line 1 'interrupted after [0-9]+ of 10000 repetitions'
 fi
+
+# It has a while to end: where it has said why, and is putting its things away, time ends without another word.
+lines=
+mkfifo "$tmp/said"
+for _ in 1 2 3; do
+    clean
+    # shellcheck disable=SC2086
+    env --default-signal=TERM "$CHARACTERIZE" $t $endless --quiet >"$out" 2>"$tmp/said" </dev/null &
+    program=$!
+    exec 3<"$tmp/said"
+    sleep 0.8
+    kill -s TERM "$program"
+    read -r line <&3
+    kill -s STOP "$program"
+    sleep 0.9
+    kill -s CONT "$program"
+    lines=$lines$(echo "$line"; cat <&3)$nl
+    exec 3<&-
+    wait "$program" 2>/dev/null
+done
+verdict "one line also where the time to end is over" \
+    test "$(echo "$lines" | grep -c 'interrupted after [0-9]* of')" -eq 3 -a "$(echo "$lines" | grep -c .)" -eq 3
 
 # an old file stays as it was
 clean
