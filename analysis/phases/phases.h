@@ -127,7 +127,11 @@ bool phases_counts_throttled(const struct phase *p);
 /* A steady phase, slow or not: what transitions lead from and to. */
 bool phases_is_steady(const struct phase *p);
 
-/* Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or -1 with one line in `why`. */
+/*
+ * Finds the phases of a trace. Pure: nothing is read but the trace. Returns 0, or with one line in `why` -1 where the
+ * trace cannot be analyzed and PHASES_NO_MEMORY.
+ */
+enum { PHASES_NO_MEMORY = -2 };
 int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size);
 
 /* volts.c: a trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */

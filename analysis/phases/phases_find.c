@@ -90,16 +90,16 @@ static int no_runs(const struct trace *t, struct phases *out, char *why, size_t 
     struct trace volts;
     if (!t->channel[TRACE_VOLTS])
         return error_line(why, size, "the trace has no measured values");
-    int bad = volts_gather(t, &volts);
+    int bad = volts_gather(t, &volts) ? PHASES_NO_MEMORY : 0;
     if (!bad && volts.n < 3) {
         snprintf(why, size, "the trace has only %zu voltage readings and no other values: too few to analyze", volts.n);
-        bad = 1;
+        bad = -1;
     } else if (!bad) {
         bad = find_uniform(&volts, out, why, size);
         out->runs = out->runs_used = trace_count_runs(t);
     }
     trace_free(&volts);
-    return bad ? -1 : 0;
+    return bad;
 }
 
 static void phases_describe(const struct trace *t, struct phases *out)
@@ -172,12 +172,12 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     int bad = runs_prepare(t, &r);
     if (!bad && !r.n) {
         runs_free(&r);
-        if (no_runs(t, out, why, why_size)) {
+        bad = no_runs(t, out, why, why_size);
+        if (bad)
             phases_free(out);
-            return -1;
-        }
-        phases_describe(t, out);
-        return 0;
+        else
+            phases_describe(t, out);
+        return bad;
     }
     if (!bad && t->n < SAMPLES_LEAST) {
         runs_free(&r);
@@ -213,7 +213,7 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
         phases_free(out);
     else
         *why = '\0';
-    return bad ? -1 : 0;
+    return bad ? PHASES_NO_MEMORY : 0;
 }
 
 int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
@@ -227,12 +227,12 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
             return found;
         snprintf(why, why_size, "out of memory");
         phases_free(out);
-        return -1;
+        return PHASES_NO_MEMORY;
     }
     snprintf(why, why_size, "out of memory");
     if (tail_fine_part(t, fine_us, &fine)) {
         memset(out, 0, sizeof *out);
-        return -1;
+        return PHASES_NO_MEMORY;
     }
     int status = find_uniform(&fine, out, why, why_size);
     tail_free_part(&fine);
@@ -245,7 +245,7 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
     if (bad || tail_join(&tail, out)) {
         snprintf(why, why_size, "out of memory");
         phases_free(out);
-        return -1;
+        return PHASES_NO_MEMORY;
     }
     return 0;
 }

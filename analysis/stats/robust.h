@@ -36,6 +36,7 @@ double robust_step_noise(const double *x, size_t n, double *scratch);
 /*
  * The mean with its 95 % limits by Student's t, after dropping values farther from the median than `reject` scaled
  * MADs (or `slack`, whichever is more). *used receives how many values were kept. One value has no limits (NaN).
+ * NaN, and 0 of them, of no values and where memory is out.
  */
 struct estimate robust_mean(const double *x, size_t n, double reject, double slack, size_t *used);
 

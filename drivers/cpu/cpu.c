@@ -17,33 +17,41 @@ void cpu_cpuid_here(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
  * A leaf above the highest one must not be requested: Intel CPUs then answer with the data of the highest leaf (Intel
  * SDM vol. 2A, CPUID), which is how a TSC of 0.1 MHz comes about.
  */
+static void read_up_to(cpuid_fn *cpuid, uint32_t highest, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
+{
+    *out = (struct cpuid_regs){0};
+    if (leaf <= highest)
+        cpuid(leaf, subleaf, out);
+}
+
 void cpu_read_leaf(cpuid_fn *cpuid, uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
 {
-    const uint32_t first = leaf & 0xf0000000;
+    struct cpuid_regs first;
 
-    cpuid(first, 0, out);
-    if (leaf != first && leaf > out->eax)
-        *out = (struct cpuid_regs){0};
-    else
-        cpuid(leaf, subleaf, out);
+    cpuid(leaf & 0xf0000000, 0, &first);
+    read_up_to(cpuid, first.eax, leaf, subleaf, out);
 }
 
 void cpu_ask_leaves(cpuid_fn *cpuid, struct cpu_leaves *out)
 {
+    struct cpuid_regs extended;
+
     memset(out, 0, sizeof *out);
-    cpu_read_leaf(cpuid, 0, 0, &out->basic);
-    cpu_read_leaf(cpuid, 1, 0, &out->version);
-    cpu_read_leaf(cpuid, 7, 0, &out->structured);
-    cpu_read_leaf(cpuid, 0xa, 0, &out->counters);
-    cpu_read_leaf(cpuid, 0x15, 0, &out->tsc);
-    cpu_read_leaf(cpuid, 0x16, 0, &out->frequency);
+    cpuid(0, 0, &out->basic);
+    uint32_t highest = out->basic.eax;
+    read_up_to(cpuid, highest, 1, 0, &out->version);
+    read_up_to(cpuid, highest, 7, 0, &out->structured);
+    read_up_to(cpuid, highest, 0xa, 0, &out->counters);
+    read_up_to(cpuid, highest, 0x15, 0, &out->tsc);
+    read_up_to(cpuid, highest, 0x16, 0, &out->frequency);
     if (out->version.ecx >> 31) {
-        cpu_read_leaf(cpuid, 0x40000000, 0, &out->hypervisor);
-        cpu_read_leaf(cpuid, 0x40000010, 0, &out->hv_timing);
+        cpuid(0x40000000, 0, &out->hypervisor);
+        read_up_to(cpuid, out->hypervisor.eax, 0x40000010, 0, &out->hv_timing);
     }
+    cpuid(0x80000000, 0, &extended);
     for (uint32_t i = 0; i < 3; i++)
-        cpu_read_leaf(cpuid, 0x80000002 + i, 0, &out->brand[i]);
-    cpu_read_leaf(cpuid, 0x80000007, 0, &out->power);
+        read_up_to(cpuid, extended.eax, 0x80000002 + i, 0, &out->brand[i]);
+    read_up_to(cpuid, extended.eax, 0x80000007, 0, &out->power);
 }
 
 void cpu_read_leaves(struct cpu_leaves *out)

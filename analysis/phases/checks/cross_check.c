@@ -79,8 +79,7 @@ static int find_halves(const struct trace *t, const struct phases *p, struct pha
         struct trace part;
         char why[300];
         int bad = copy_runs(t, p, all, h ? runs / 2 : 0, h ? runs : runs / 2, &part);
-        if (!bad && phases_find(&part, &half[h], why, sizeof why))
-            bad = strcmp(why, "out of memory") == 0;
+        bad = bad || phases_find(&part, &half[h], why, sizeof why) == PHASES_NO_MEMORY;
         trace_free(&part);
         if (bad)
             return -1;

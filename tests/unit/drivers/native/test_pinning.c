@@ -13,16 +13,7 @@
 #include <cmocka.h>
 
 #include "drivers/native/pinning.h"
-
-static int some_cpu(void)
-{
-    cpu_set_t allowed;
-    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed))
-            return cpu;
-    return -1;
-}
+#include "tests/support/some_cpu.h"
 
 /* A tenth of the time is given back where it was taken from others: with the priority, and not beyond the limit. */
 static void a_rest_follows_real_time_alone(void **state)

@@ -31,6 +31,7 @@
 #include <cmocka.h>
 
 #include "drivers/native/pinning.h"
+#include "tests/support/some_cpu.h"
 #include "tests/support/sanitized.h"
 
 /* ---- the system, in the place of the C library's ---- */
@@ -134,16 +135,6 @@ static int begin(void **state)
     asked[0] = '\0';
     mapped = 0;
     return 0;
-}
-
-static int some_cpu(void)
-{
-    cpu_set_t allowed;
-    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed))
-            return cpu;
-    return -1;
 }
 
 static void is_asked(const char *expected)
