@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* Scales a median absolute deviation to the standard deviation of a normal distribution (1 / Phi^-1(3/4)). */
+#define MAD_TO_SIGMA 1.482602218505602
+
 /* The median of what is not NaN; NaN of nothing. Reorders `x`. O(n). */
 double order_median(double *x, size_t n);
 

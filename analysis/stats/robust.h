@@ -6,9 +6,6 @@
 
 #include "analysis/stats/estimate.h"
 
-/* Scales a median absolute deviation to the standard deviation of a normal distribution (1 / Phi^-1(3/4)). */
-#define MAD_TO_SIGMA 1.482602218505602
-
 /* The standard error of a median of normal values in terms of that of their mean: sqrt(pi / 2). */
 #define ROBUST_MEDIAN_ERROR 1.2533
 

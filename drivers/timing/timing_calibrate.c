@@ -9,8 +9,10 @@
 #include "drivers/timing/timing_calibrate.h"
 #include "util/order.h"
 
-enum { WINDOW = TIMING_WINDOW, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
+enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
 #define COARSE_STEP_NS 2.0
+#define WILD_SIGMAS 4.0 /* those of analysis/phases/repetitions/clock.c */
+#define WILD_STEPS 2.5
 /* At 3 GHz chains take 2 % of these periods, or less, and 8 %. */
 #define LONG_CHAINS_US 5.0
 #define STEADY_CHAINS_US 15.0
@@ -54,14 +56,14 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     return true;
 }
 
-double timing_undisturbed_mean(double *v, size_t n, double step)
+double timing_undisturbed_mean(double *v, size_t n, double step, double *scratch)
 {
-    double off[WINDOW], middle = order_median(v, n), sum = 0;
+    double middle = order_median(v, n), sum = 0;
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        off[i] = fabs(v[i] - middle);
-    double bound = 4 * step + 6 * 1.4826 * order_median(off, n) + 0.25 * middle;
+        scratch[i] = fabs(v[i] - middle);
+    double bound = fmax(WILD_SIGMAS * MAD_TO_SIGMA * order_median(scratch, n), WILD_STEPS * step);
     for (size_t i = 0; i < n; i++) {
         if (fabs(v[i] - middle) <= bound) {
             sum += v[i];
@@ -71,20 +73,20 @@ double timing_undisturbed_mean(double *v, size_t n, double step)
     return sum / (double)kept;
 }
 
-bool timing_window_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
-                         double mean[2])
+bool timing_chain_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
+                        double mean[2], double *scratch)
 {
-    double ticks[2][WINDOW];
-    size_t count[2] = {0, 0};
+    const size_t least[2] = {n / 16, n / chains->turns / 2};
 
-    for (size_t i = 0; i < n; i++) {
-        unsigned kind = r[i].blocks & 1;
-        ticks[kind][count[kind]++] = (double)(r[i].end - r[i].begin);
+    for (unsigned kind = 0; kind < 2; kind++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            if ((r[i].blocks & 1) == kind)
+                scratch[count++] = (double)(r[i].end - r[i].begin);
+        if (count == 0 || count < least[kind])
+            return false;
+        mean[kind] = timing_undisturbed_mean(scratch, count, step, scratch + n);
     }
-    if (count[0] < n / 16 || count[1] < n / chains->turns / 2)
-        return false;
-    mean[0] = timing_undisturbed_mean(ticks[0], count[0], step);
-    mean[1] = timing_undisturbed_mean(ticks[1], count[1], step);
     return mean[1] > mean[0];
 }
 
@@ -124,7 +126,7 @@ static size_t drop_odd_windows(double (*mean)[2], size_t n, const struct timing_
     double middle = order_median(copy, n);
     for (size_t w = 0; w < n; w++)
         copy[w] = fabs(off[w] - middle);
-    double bound = 5 * 1.4826 * order_median(copy, n) + JUMP;
+    double bound = 5 * MAD_TO_SIGMA * order_median(copy, n) + JUMP;
     for (size_t w = 0; w < n; w++)
         if (fabs(off[w] - middle) <= bound)
             memmove(mean[kept++], mean[w], sizeof mean[w]);
@@ -135,7 +137,7 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_
                       struct timing_cost *out)
 {
     size_t window = n >= (size_t)WINDOWS_LEAST * WINDOW ? WINDOW : WINDOW_LEAST, windows = n / window, used = 0;
-    double(*mean)[2] = calloc(windows + 1, sizeof *mean), *scratch = calloc(2 * windows + 1, sizeof *scratch);
+    double(*mean)[2] = calloc(windows + 1, sizeof *mean), *scratch = calloc(2 * (windows + WINDOW), sizeof *scratch);
     bool enough = false;
 
     if (mean == NULL || scratch == NULL) {
@@ -144,7 +146,7 @@ int timing_chain_cost(const struct timing_raw *r, size_t n, const struct timing_
         return -1;
     }
     for (size_t w = 0; w < windows; w++)
-        used += timing_window_means(r + w * window, window, chains, step, mean[used]);
+        used += timing_chain_means(r + w * window, window, chains, step, mean[used], scratch);
     if (used >= WINDOWS_LEAST) {
         double pooled[2], squares = 0;
         used = drop_odd_windows(mean, used, chains, scratch);

@@ -6,7 +6,7 @@
 
 #include "util/order.h"
 
-enum { WINDOW = 32, WINDOWS_LEAST = 3, WITNESSES_LEAST = 4, REMEMBERED_LEAST = 4 };
+enum { PACES_LEAST = 32, READINGS_LEAST = 96, WITNESSES_LEAST = 4, REMEMBERED_LEAST = 4 };
 #define FASTER_MOST 1.1  /* multiplications, than adds */
 #define FULL_SHARE 0.1   /* of the repetitions: so many may have a higher pace than the full one by chance */
 #define ONE_PACE 0.005   /* relative: paces nearer than this are one, on a coarse clock */
@@ -21,13 +21,13 @@ struct witness_means witness_means(const struct timing_raw *w, size_t n, double 
     struct witness_means m = {.error = 0};
 
     for (unsigned kind = 0; kind < WITNESS_KINDS; kind++) {
-        double ticks[WITNESS_ROOM];
+        double ticks[WITNESS_ROOM], scratch[WITNESS_ROOM];
         size_t count = 0;
 
         for (size_t i = 0; i < n && count < WITNESS_ROOM; i++)
             if (timing_blocks(&w[i]) == kind)
                 ticks[count++] = (double)(w[i].end - w[i].begin);
-        m.ticks[kind] = count < WITNESSES_LEAST ? NAN : timing_undisturbed_mean(ticks, count, step);
+        m.ticks[kind] = count < WITNESSES_LEAST ? NAN : timing_undisturbed_mean(ticks, count, step, scratch);
         m.error = fmax(m.error, CLOCK_STEPS * fmax(step, 1) / sqrt(fmax((double)count, 1)));
     }
     return m;
@@ -87,7 +87,7 @@ double witness_pace(const struct timing_raw *r, size_t n)
         }
     }
     free(pace);
-    return count >= WINDOW && ticks > 0 ? blocks / ticks : NAN;
+    return count >= PACES_LEAST && ticks > 0 ? blocks / ticks : NAN;
 }
 
 void witness_remember(struct witness_memory *m, double pace, double rate)
@@ -131,26 +131,17 @@ double witness_believed(const struct witness_memory *m, double pace, double rate
 int witness_cost(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step, double rate,
                  double error, struct timing_cost *out)
 {
-    double sum = 0, ticks[2] = {0, 0}, share = 1.0 / chains->turns;
-    size_t windows = 0;
+    double *scratch = calloc(2 * n + 1, sizeof *scratch), mean[2], share = 1.0 / chains->turns;
+    bool told = scratch != NULL && n >= READINGS_LEAST && rate > 0 &&
+                timing_chain_means(r, n, chains, step, mean, scratch);
 
-    for (size_t w = 0; (w + 1) * WINDOW <= n; w++) {
-        double mean[2];
-        if (!timing_window_means(r + w * WINDOW, WINDOW, chains, step, mean))
-            continue;
-        for (unsigned kind = 0; kind < 2; kind++) {
-            ticks[kind] += mean[kind];
-            sum += (kind ? share : 1 - share) * (rate * mean[kind] - chains->adds[kind]);
-        }
-        windows++;
-    }
-    if (windows < WINDOWS_LEAST || !(rate > 0))
+    free(scratch);
+    if (!told)
         return -1;
-    double short_cycles = rate * ticks[0] / (double)windows;
-    *out = (struct timing_cost){
-        .cycles = sum / (double)windows,
-        .error = hypot(rate * CLOCK_STEPS * step / sqrt((double)(windows * WINDOW)), error * short_cycles),
-        .ticks = {ticks[0] / (double)windows, ticks[1] / (double)windows},
-        .wander = WANDER * short_cycles};
+    *out = (struct timing_cost){.cycles = (1 - share) * (rate * mean[0] - chains->adds[0]) +
+                                          share * (rate * mean[1] - chains->adds[1]),
+                                .error = hypot(rate * CLOCK_STEPS * step / sqrt((double)n), error * rate * mean[0]),
+                                .ticks = {mean[0], mean[1]},
+                                .wander = WANDER * rate * mean[0]};
     return 0;
 }

@@ -10,7 +10,6 @@
 
 #define FALSE_ALARMS 0.05 /* probability of one on the whole page */
 #define IMPRECISE 10      /* times the median width of limits */
-#define MAD_SIGMAS 1.4826 /* standard deviations in a median absolute deviation */
 enum { OUTLIERS_FROM = 20 };
 
 bool compare_is_small(const struct compare_cell *cell, int group)
@@ -92,7 +91,7 @@ static void find_outliers(struct compare_cell *cell, int group, double sigmas, d
     double middle = order_median(scratch, n);
     for (size_t i = 0; i < n; i++)
         scratch[i] = fabs(scratch[i] - middle);
-    double spread = MAD_SIGMAS * order_median(scratch, n);
+    double spread = MAD_TO_SIGMA * order_median(scratch, n);
     double least = estimates_least_difference(cell->column, middle);
     for (size_t i = 0; i < cell->n; i++) {
         struct compare_value *v = &cell->values[i];

@@ -4,6 +4,7 @@
  * chain each has, what it is taken to cost, and what the machine tells of itself.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,7 @@ int clock_nanosleep(clockid_t id, int flags, const struct timespec *time, struct
 static unsigned cost;                       /* cycles of a reading */
 static double cycles_a_tick;                /* of what ran last */
 static unsigned ticks_lost, lost_at, calls; /* the call with this number takes so many ticks more */
+static uint64_t beside_until;               /* before, another thread makes one reading in five cost more */
 
 static void run_at(double ghz)
 {
@@ -73,7 +75,10 @@ static uint64_t run_light(uint64_t blocks, uint64_t until, void *state, uint64_t
 {
     (void)state;
     (void)dirty;
+    unsigned alone = cost;
+    cost += made_clock.now < beside_until && calls % 5 == 0 ? 45 : 0;
     run_at(3.1);
+    cost = alone;
     return run_blocks(blocks, until, 130);
 }
 
@@ -104,6 +109,7 @@ struct made_case {
     size_t zero;
     unsigned read, spread;
     unsigned lost_at, shared_cost; /* of a reading in the third repetition, where another thread runs beside it */
+    double beside_us;              /* another thread slows some readings until then, before time 0 */
 };
 
 static void tell_recording(FILE *out, const struct recording *rec)
@@ -116,6 +122,14 @@ static void tell_recording(FILE *out, const struct recording *rec)
             fprintf(out, " %" PRId64, (int64_t)(i > 0 ? now[k] - before[k] : now[k]));
         fputc(i % 4 == 3 || i + 1 == rec->n ? '\n' : ';', out);
     }
+}
+
+/* By all chains of a recording. */
+static double told_ghz(const struct recording *rec)
+{
+    const uint64_t *first = recording_at(rec, 0), *last = recording_at(rec, rec->n - 1);
+    double cycles = (double)(last[RECORDING_COUNTERS] - first[RECORDING_COUNTERS]) / CHAIN_CYCLE_UNIT;
+    return cycles / (double)(last[RECORDING_COUNTERS + 2] - first[RECORDING_COUNTERS + 2]) * MADE_HZ * 1e-9;
 }
 
 static void tell_machine(FILE *out, struct machine *m)
@@ -149,7 +163,7 @@ static void record_case(FILE *out, const struct made_case *c)
     cost = 60;
     run_at(3.1);
     calls = lost_at = 0;
-    slow_until = 0;
+    slow_until = beside_until = 0;
     for (size_t i = 0; i < r.n_segments; i++)
         segments[i] = (struct segment){.payload = made_payload(i % 2 ? run_heavy : run_light),
                                        .duration_us = c->sampled[i] == 's' ? 12 * c->period_us : c->before_us,
@@ -169,6 +183,8 @@ static void record_case(FILE *out, const struct made_case *c)
         r.phase = i / 4.0;
         cost = i == 2 && c->shared_cost > 0 ? c->shared_cost : 60;
         slow_until = made_clock.now + (uint64_t)(MADE_HZ * 1e-6 * (c->before_us + 3 * c->period_us));
+        if (c->beside_us > 0)
+            beside_until = made_clock.now + (uint64_t)(MADE_HZ * 1e-6 * (c->before_us - c->beside_us));
         if (i == 2 && c->lost_at > 0) {
             lost_at = calls + c->lost_at;
             ticks_lost = (unsigned)(MADE_HZ * 1e-6 * 2.5 * c->period_us);
@@ -176,6 +192,10 @@ static void record_case(FILE *out, const struct made_case *c)
         if (m.ops->run(&m, &r, &rec, &err) != MACHINE_OK)
             fail_msg("%s", err.text);
         tell_recording(out, &rec);
+        double ghz = told_ghz(&rec);
+        /* by a dozen readings of whole ticks */
+        if (c->beside_us > 0 && fabs(ghz / 2.3 - 1) > 0.02)
+            fail_msg("%s: %.4f instead of 2.3 GHz", c->what, ghz);
     }
     tell_machine(out, &m);
     m.ops->finish(&m);
@@ -186,19 +206,20 @@ static void record_case(FILE *out, const struct made_case *c)
 static void recordings_by_the_clock(void **state)
 {
     static const struct made_case cases[] = {
-        {"1 us", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 0},
-        {"1 us, both sampled, nothing before", 0, 1, 0, 0, "ss", 1, 20, 6, 0, 0},
-        {"2 us, three of which the second is time 0, something lost", 0, 2, 900, 0, "-sss-", 2, 20, 9, 530, 0},
-        {"0.5 us", 0, 0.5, 30, 0, "-s", 1, 17, 0, 0, 0},
-        {"6 us: long chains", 0, 6, 700, 0, "-s", 1, 20, 6, 0, 0},
-        {"20 us: steady chains", 0, 20, 2600, 0, "-s", 1, 20, 6, 0, 0},
-        {"2 us, growing", 0, 2, 300, 6, "-ssss", 1, 20, 6, 0, 0},
-        {"clock of 10 ns", 10, 4, 700, 0, "-s", 1, 20, 6, 0, 0},
-        {"clock of 25 ns, long periods", 25, 30, 2600, 0, "-s", 1, 20, 6, 0, 0},
-        {"1 us, shared with another thread", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 80},
-        {"1 us, hardly shared", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 65},
-        {"4 us, clock of 10 ns, shared", 10, 4, 700, 0, "-s", 1, 20, 6, 0, 90},
-        {"nothing sampled", 0, 1, 50, 0, "--", 1, 20, 6, 0, 0},
+        {"1 us", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 0, 0},
+        {"1 us, both sampled, nothing before", 0, 1, 0, 0, "ss", 1, 20, 6, 0, 0, 0},
+        {"2 us, three of which the second is time 0, something lost", 0, 2, 900, 0, "-sss-", 2, 20, 9, 530, 0, 0},
+        {"0.5 us", 0, 0.5, 30, 0, "-s", 1, 17, 0, 0, 0, 0},
+        {"6 us: long chains", 0, 6, 700, 0, "-s", 1, 20, 6, 0, 0, 0},
+        {"20 us: steady chains", 0, 20, 2600, 0, "-s", 1, 20, 6, 0, 0, 0},
+        {"2 us, growing", 0, 2, 300, 6, "-ssss", 1, 20, 6, 0, 0, 0},
+        {"clock of 10 ns", 10, 4, 700, 0, "-s", 1, 20, 6, 0, 0, 0},
+        {"clock of 25 ns, long periods", 25, 30, 2600, 0, "-s", 1, 20, 6, 0, 0, 0},
+        {"1 us, shared with another thread", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 80, 0},
+        {"1 us, hardly shared", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 65, 0},
+        {"4 us, clock of 10 ns, shared", 10, 4, 700, 0, "-s", 1, 20, 6, 0, 90, 0},
+        {"nothing sampled", 0, 1, 50, 0, "--", 1, 20, 6, 0, 0, 0},
+        {"1 us, some readings slowed until then", 0, 1, 600, 0, "-s", 1, 20, 6, 0, 0, 30},
     };
     struct golden g;
     (void)state;
