@@ -151,7 +151,7 @@ N ?= 100
 SEED ?= 1
 mutants: unit
 	+$(MAKE) BUILD=build-calls OUT=build-calls CFLAGS='-O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized -finstrument-functions' unit
-	BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
+	@exec env BUILD='$(BUILD)' CALLS_BUILD=build-calls MAKE='$(MAKE)' tests/mutants.sh '$(N)' '$(SEED)'
 
 ## caught         what validation catches: a table of models changed in one parameter, against an entry; minutes
 caught: all

@@ -78,7 +78,9 @@ static int list_machines(void)
     model_list_free(names, n);
     char why[200];
     int found = likwid_found(NULL, why, sizeof(why));
-    printf("\nliblikwid, for --fixed-frequency without root: %s\n", found == 0 ? "found" : why);
+    putchar('\n');
+    int column = printf("liblikwid, for --fixed-frequency without root: ");
+    screen_text_field(stdout, (unsigned)column, found == 0 ? "found" : why);
     return DONE;
 }
 

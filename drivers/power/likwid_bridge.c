@@ -38,8 +38,9 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
 #else
 int likwid_load(struct likwid_functions *out, char *why, size_t size)
 {
-    /* the one whose functions are declared in likwid_bridge.h */
-    void *lib = dlopen("liblikwid.so.5.2", RTLD_NOW | RTLD_LOCAL);
+    /* those whose functions are as likwid_bridge.h declares them */
+    static const char *const libraries[] = {"liblikwid.so.5.4", "liblikwid.so.5.3", "liblikwid.so.5.2"};
+    void *lib = NULL;
     const struct {
         const char *name;
         void *slot;
@@ -57,8 +58,10 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
         {"power_start", &out->power_start},
     };
 
+    for (size_t i = 0; lib == NULL && i < sizeof libraries / sizeof *libraries; i++)
+        lib = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     if (lib == NULL)
-        return error_line(why, size, "liblikwid 5.2 is not installed (Debian: likwid)");
+        return error_line(why, size, "liblikwid 5.2 to 5.4 is not installed (Debian: likwid)");
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         void *symbol = dlsym(lib, wanted[i].name);
         if (symbol == NULL)

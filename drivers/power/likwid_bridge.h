@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* likwid.h of 5.2.2, PowerData. */
+/* likwid.h of 5.2.2 and 5.4.1, PowerData. */
 struct likwid_power {
     int domain;
     uint32_t before, after;
 };
-/* The functions used, by their names in likwid.h of 5.2.2. Frequencies are in kHz. */
+/* The functions used, by their names in likwid.h of 5.2.2 and 5.4.1. Frequencies are in kHz. */
 struct likwid_functions {
     int (*topology_init)(void);
     int (*freq_init)(void);

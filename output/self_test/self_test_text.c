@@ -29,7 +29,8 @@ static void print_line(FILE *out, const struct self_test_line *l)
         fprintf(field, "%s%s", l->remedy[0] != '\0' ? "; remedy: " : "", l->remedy);
     }
     int column = fprintf(out, "%-7s %-17s ", self_test_word(l->verdict), l->name);
-    screen_text_field(out, (unsigned)column, field && fclose(field) == 0 ? text : "out of memory");
+    bool told = field && fclose(field) == 0;
+    screen_text_field(out, (unsigned)column, told ? text : "out of memory");
     free(text);
 }
 

@@ -60,7 +60,8 @@ static void cold_code_is_no_throttle(void **state)
         struct model m;
         struct switches_seen seen;
         struct transition_summary sum;
-        double us = lengths[i % LENGTHS], factor = factors[i / LENGTHS % FACTORS], step = steps[i / LENGTHS / FACTORS];
+        double us = lengths[i % LENGTHS], factor = factors[i / LENGTHS % FACTORS],
+               step = steps[i / LENGTHS / FACTORS % CLOCKS];
         make(&m, CLOCK_NOTHING, step, us, factor);
         measure(&m, i + 1, &seen);
         if (clock_anything(&seen.phases)) {
@@ -111,7 +112,7 @@ static void no_ratio_of_both(void **state)
     for (unsigned i = 0; i < 4 * 3 * CLOCKS; i += every()) {
         struct model m;
         struct switches_seen seen;
-        make(&m, CLOCK_THROTTLE, steps[i / 12], cold[i % 4], factor[i / 4 % 3]);
+        make(&m, CLOCK_THROTTLE, steps[i / 12 % CLOCKS], cold[i % 4], factor[i / 4 % 3]);
         measure(&m, i + 1, &seen);
         for (size_t k = 0; k < seen.phases.n_phases; k++) {
             const struct phase *ph = &seen.phases.phases[k];

@@ -216,7 +216,9 @@ static void test_the_one_of_this_system(void **state)
 static void test_what_is_loaded(void **state)
 {
     (void)state;
-    void *lib = dlopen("liblikwid.so.5.2", RTLD_NOW | RTLD_LOCAL);
+    void *lib = dlopen("liblikwid.so.5.4", RTLD_NOW | RTLD_LOCAL);
+    lib = lib ? lib : dlopen("liblikwid.so.5.3", RTLD_NOW | RTLD_LOCAL);
+    lib = lib ? lib : dlopen("liblikwid.so.5.2", RTLD_NOW | RTLD_LOCAL);
     struct likwid_functions f = {NULL};
     char why[200];
     int status = likwid_load(&f, why, sizeof why);
