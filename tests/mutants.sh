@@ -35,7 +35,8 @@ if [ $# -lt 1 ] || [ ! -e "$BUILD/tests/libunit.so" ] || [ ! -e "$CALLS_BUILD/te
 fi
 if [ -z "${MUTANTS_INSIDE:-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m --propagation private true 2>/dev/null; then
     # not without the make that asked for it
-    MUTANTS_INSIDE=1 exec setpriv --pdeathsig TERM unshare -m -p -f --kill-child --mount-proc --propagation private sh "$0" "$@"
+    MUTANTS_INSIDE=1 exec setpriv --pdeathsig TERM \
+        unshare -m -p -f --kill-child --mount-proc --propagation private sh "$0" "$@"
 fi
 if [ -n "${MUTANTS_INSIDE:-}" ]; then
     mount -o bind,ro /sys /sys && mount -o bind,ro /proc/sys /proc/sys || exit 1
