@@ -202,6 +202,9 @@ static const struct series all_series[] = {
     {"i7-6700hq", "core-i7-6700hq", NULL, "64add:99 =256fma:90* 64add:40*", 3, 1, 10, 0, 0, -1},
     {"i5-1035g4", "core-i5-1035g4", NULL, "64add:99 =512fma:90* 64add:40*", 3, 1, 10, 0, 0, -1},
     {"i9-11900k", "core-i9-11900k", NULL, "64add:99 =512fma:60* 64add:40*", 5, 1, 10, 0, 0, -1},
+    {"grows", "xeon-gold-6130", NULL, "64add:99 64add:11* fine:15.3 =512fma:120*", 2, 2, 2, 0.25, 0, -1},
+    {"grows to its end", "xeon-gold-6130", NULL, "64add:99 fine:600 =64mul:16000*", 2, 1, 200, 0.5, 0, -1},
+    {"grows no more", "xeon-gold-6130", NULL, "64add:99 fine:500 =64mul:4000*", 2, 1, 300, 0, 0, -1},
     {"no-licence", "generic-no-licence", NULL, "64add:99 =512fma:60*", 1, 1, 10, 0, 0, -1},
 };
 
@@ -216,6 +219,10 @@ static void parse_code(const char *code, struct segment segments[SEGMENTS_MOST],
     strcpy(text, code);
     *r = (struct run_request){.segments = segments};
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (strncmp(word, "fine:", 5) == 0) { /* the period grows from then on */
+            r->fine_us = strtod(word + 5, NULL);
+            continue;
+        }
         size_t i = r->n_segments++;
         assert_true(i < SEGMENTS_MOST);
         char *colon = strchr(word, ':'), *end;
