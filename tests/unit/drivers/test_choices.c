@@ -518,5 +518,6 @@ int main(void)
         cmocka_unit_test(test_machines_that_do_not_work_here_are_refused_with_their_reason),
         cmocka_unit_test(test_auto_takes_what_works_and_says_so),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -474,5 +474,6 @@ int main(void)
         IN_ROOT(likwid_comes_second),
         IN_ROOT(all_reasons_are_told),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
