@@ -110,7 +110,7 @@ static void prepare_case(const struct told_case *c)
     struct machine_setup s = {.cpu = -1,
                               .active_cores = 1,
                               .period_us = c->period_us,
-                              .counters = c->counters,
+                              .counters = c->n_counters > 0 ? c->counters : NULL,
                               .n_counters = c->n_counters,
                               .max_samples = c->room,
                               .siblings = c->siblings};
