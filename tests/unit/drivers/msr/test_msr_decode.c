@@ -127,7 +127,7 @@ static void test_turbo_by_model(void **state)
 {
     (void)state;
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
-    const uint64_t values[3] = {UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x1516};
+    const uint64_t values[3] = {UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x13141516};
     struct msr_part part = intel(0x3f);
     assert_int_equal(msr_turbo_registers(&part), 3);
     assert_int_equal(msr_turbo_limits(&part, values, row), 18);

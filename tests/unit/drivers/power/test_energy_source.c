@@ -194,6 +194,11 @@ static void package_that_is_not_told(void **state)
     struct energy e = in_root();
     struct machine_error err = refused(&e, 7); /* no topology */
     assert_contains(err.text, "several packages");
+    e = in_root();
+    e.access.guest = true;
+    err = refused(&e, 7);
+    assert_contains(err.text, "several packages");
+    assert_null(strstr(err.text, "virtual machines")); /* which has some is not like most */
     put("devices/system/cpu/cpu7/topology/physical_package_id", "4");
     e = in_root();
     assert_contains(refused(&e, 7).text, "no energy counter for the package of CPU 7");
@@ -238,9 +243,12 @@ static void nothing_there(void **state)
     struct machine_error err = refused(&e, 0);
     assert_contains(err.text, "no energy counter can be read");
     assert_contains(err.remedy, "modprobe");
+    assert_null(strstr(err.text, "virtual machines"));
     e = in_root();
     e.access.guest = true;
-    assert_contains(refused(&e, 0).remedy, "host");
+    err = refused(&e, 0);
+    assert_contains(err.remedy, "host");
+    assert_contains(err.text, "the package of CPU 0, as in most virtual machines");
 }
 
 /* ---- registers ---- */
