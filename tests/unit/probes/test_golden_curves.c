@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the experiments on overhead and on energy make of recordings, number by number: of random ones, with all
- * combinations of counters, with cores that were stopped, clocks in steps, and readings of any number. Held in
- * tests/golden/probes.curves and probes.stretches, which `make golden` rewrites.
+ * What the experiments on overhead, energy and bursts make of what a machine tells, number by number: of random
+ * recordings, with all combinations of counters, with cores that were stopped, clocks in steps, and readings of any
+ * number; of bursts of random durations. Held in tests/golden/probes.curves, .stretches and .bursts, which `make golden`
+ * rewrites.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "probes/bursts.h"
 #include "probes/energy.h"
 #include "probes/overhead.h"
 #include "tests/support/golden.h"
@@ -168,8 +170,8 @@ static int drawn_prepare(struct machine *m, const struct machine_setup *s, struc
 {
     (void)m;
     (void)err;
-    fprintf(drawn.out, "prepared for %s, period %g, %zu counters, room for %zu\n", s->corunner.name, s->period_us,
-            s->n_counters, s->max_samples);
+    fprintf(drawn.out, "prepared for %s, period %g, %zu counters, room for %zu\n",
+            s->corunner.kernel ? s->corunner.name : "nothing", s->period_us, s->n_counters, s->max_samples);
     return MACHINE_OK;
 }
 
@@ -259,12 +261,88 @@ static void stretches_of_random_recordings(void **state)
     golden_expect(&g, "probes", "stretches", false);
 }
 
+/* ---- bursts ---- */
+
+static int drawn_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
+                        struct machine_error *err)
+{
+    (void)m;
+    (void)err;
+    fprintf(drawn.out, "%" PRIu64 ": %" PRIu64 " of %s in %s every %g us, %g us before, %u skipped, %u\n",
+            (uint64_t)r->repetition, r->count, r->wide.name, r->plain.name, r->every_us, r->before_us, r->skipped,
+            r->bursts);
+    *disturbed = rng_chance(&drawn.random, 0.2) ? "by something" : NULL;
+    for (unsigned i = 0; i < r->bursts; i++) {
+        bool late = rng_chance(&drawn.random, 0.1);
+        double plain = rng_range(&drawn.random, 90, 110);
+        out[i] = (struct burst){.wide = (uint64_t)((double)r->count * rng_range(&drawn.random, 1, 1.3)) +
+                                        (late ? 9000000 : 40),
+                                .plain = (uint64_t)(plain * 2000),
+                                .lost = rng_chance(&drawn.random, 0.1) ? 60000 : 0,
+                                .instructions = (uint64_t)(plain * (r->count > 0 ? 5000 : 6000))};
+    }
+    return MACHINE_OK;
+}
+
+static int stop_after_five(void *data, unsigned done, unsigned wanted)
+{
+    (void)data;
+    fprintf(drawn.out, "%u of %u\n", done, wanted);
+    return done >= 5;
+}
+
+static void write_bursts_of(FILE *out, struct machine *machine, unsigned variants, unsigned rounds, bool stops)
+{
+    static const char *const names[] = {"64add", "256fma", "512fma", "64mul"};
+    struct bursts_setup s = {.plain = kernel_named("64or"), .variants = variants, .rounds = rounds};
+    struct bursts_result r;
+    struct machine_error err;
+    s.every_us = 100;
+    s.before_us = 30;
+    s.skipped = 2;
+    s.bursts = 7;
+    s.progress = stops ? stop_after_five : NULL;
+    for (unsigned v = 0; v < variants; v++) {
+        s.wide[v] = kernel_named(names[v]);
+        s.count[v] = 3000 * v;
+    }
+    fprintf(out, "\n# %u variants, %u rounds\n", variants, rounds);
+    if (bursts_run(machine, &s, &r, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    fprintf(out, "%u rounds, %u discarded, %lu interrupted\n", r.n, r.discarded, r.interrupted);
+    for (unsigned v = 0; v < BURSTS_VARIANTS_MAX; v++)
+        assert_int_equal(r.loss[v] != NULL, v < variants);
+    for (unsigned v = 1; v < variants; v++)
+        for (unsigned i = 0; i < r.n; i++)
+            fprintf(out, "%u.%u: loss %.9g, cold %.9g us, cost %.9g us, warm %.9g us\n", v, i, r.loss[v][i],
+                    r.cold_us[v][i], r.cost_us[v][i], isnan(r.warm_us[v][i]) ? -1 : r.warm_us[v][i]);
+    bursts_result_free(&r);
+}
+
+static void bursts_of_random_durations(void **state)
+{
+    static const struct machine_ops ops = {
+        .info = drawn_info, .prepare = drawn_prepare, .finish = drawn_finish, .bursts = drawn_bursts};
+    struct machine machine = {.ops = &ops};
+    struct golden g;
+    (void)state;
+    FILE *out = golden_begin(&g);
+    drawn.out = out;
+    drawn.set = 0;
+    rng_init(&drawn.random, 12, 3);
+    write_bursts_of(out, &machine, 2, 3, false);
+    write_bursts_of(out, &machine, 3, 11, true);
+    write_bursts_of(out, &machine, 4, 10, false);
+    golden_expect(&g, "probes", "bursts", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_of_random_recordings),
         cmocka_unit_test(a_core_that_is_stopped_in_a_chain),
         cmocka_unit_test(stretches_of_random_recordings),
+        cmocka_unit_test(bursts_of_random_durations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
