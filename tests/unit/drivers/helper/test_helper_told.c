@@ -28,9 +28,14 @@ static struct helper *helper(void)
     return helper_rig.machine.state;
 }
 
-/* A clock that is the same on every computer. */
+/* A clock that is the same on every computer; opened anew, which measures this one's, only where it must be. */
 static void open_at_2_ghz(enum helper_clock clock)
 {
+    if (helper_rig.machine.ops != NULL && helper()->clock == clock) {
+        fake_helper.prepared = fake_helper.runs = 0;
+        fake_helper.nmis_in_first = fake_helper.cut = 0;
+        return;
+    }
     if (helper_rig.machine.ops != NULL)
         helper_rig.machine.ops->close(&helper_rig.machine);
     fake_helper_reset();
