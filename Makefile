@@ -168,10 +168,11 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables ta
 	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings \
 		test_golden_model_files) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
-	drivers/test_figures_told drivers/cpu/test_cores_told \
+	drivers/helper/test_helper_told drivers/test_figures_told drivers/cpu/test_cores_told \
 	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits) \
 	analysis/stats/test_golden_stats \
-	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests) \
+	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests test_golden_curves \
+		test_transition_setup) \
 	output/verdict/test_verdict
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
 	for test in $^; do GOLDEN=write $$test || exit 1; done

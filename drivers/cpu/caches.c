@@ -7,9 +7,9 @@
 
 enum { CACHES_MAX = 16, CACHE_DATA = 1, CACHE_INSTRUCTION = 2, CACHE_UNIFIED = 3 };
 
-static void take_cache(struct cpu_caches *out, unsigned level, uint64_t bytes, unsigned sharers, unsigned threads)
+static void take_cache(struct cpu_caches *out, long level, uint64_t bytes, unsigned sharers, unsigned threads)
 {
-    unsigned cores = threads > 0 && sharers > threads ? sharers / threads : 1;
+    unsigned cores = threads > 0 ? sharers / threads : 1;
 
     if (level == 1)
         out->l1 = bytes;
@@ -17,7 +17,7 @@ static void take_cache(struct cpu_caches *out, unsigned level, uint64_t bytes, u
         out->l2 = bytes;
     else if (level == 3) {
         out->l3 = bytes;
-        out->share = bytes / cores;
+        out->share = bytes / (cores > 0 ? cores : 1);
     }
 }
 
@@ -76,11 +76,11 @@ static void read_index(const char *sys, int cpu, unsigned index, struct cpu_cach
     char type[32], size[32];
     long level = cpu_read_number(sys, 0, path, cpu, index, "level");
 
-    if (level < 1 || level > 3 || cpu_read_text(sys, type, sizeof type, path, cpu, index, "type") < 0 ||
-        strcmp(type, "Instruction") == 0 || cpu_read_text(sys, size, sizeof size, path, cpu, index, "size") < 0)
+    if (cpu_read_text(sys, type, sizeof type, path, cpu, index, "type") < 0 || strcmp(type, "Instruction") == 0 ||
+        cpu_read_text(sys, size, sizeof size, path, cpu, index, "size") < 0)
         return;
     /* the threads of a core share its first cache, whose index is 0 */
-    take_cache(out, (unsigned)level, parse_size(size), count_sharers(sys, cpu, index), count_sharers(sys, cpu, 0));
+    take_cache(out, level, parse_size(size), count_sharers(sys, cpu, index), count_sharers(sys, cpu, 0));
 }
 
 uint64_t cpu_memory_available(const char *proc)

@@ -74,7 +74,7 @@ static void settings_retell(struct settings *s)
 
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err)
 {
-    struct undoing undoing = {.written = 0};
+    struct undoing undoing;
 
     if (s == NULL)
         return MACHINE_OK;

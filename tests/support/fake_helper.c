@@ -10,7 +10,7 @@
 #include "kernels/registry_hash.h"
 #include "tests/support/fake_pmu.h"
 
-enum { FD = 77, BLOCKS = 10, TICKS = 1000 };
+enum { FD = 0 /* as good as any */, BLOCKS = 10, TICKS = 1000 };
 
 struct fake_helper fake_helper;
 static uint64_t *buffer;

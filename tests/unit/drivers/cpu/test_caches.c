@@ -73,6 +73,82 @@ static void which_caches_count(void **state)
     }
 }
 
+/* What is shared by fewer than a core has threads is a core's own, and so it is where threads are unknown. */
+static void which_share_is_a_cores(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *of_core, *of_l3;
+        unsigned cores;
+    } cases[] = {{"3", "0-15", 16}, {"3,11", "0-15", 8}, {"3,11", "3,11", 1}, {"0-3", "0-2", 1}, {"0-3", "0-15", 4},
+                 {"0-3", "0-6", 1}, {"", "0-4", 5},      {"x", "0-4", 5},     {"3,11", "x", 1},  {"3", "", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char root[FOLDER_PATH_MAX];
+        struct cpu_caches c;
+        folder_make(root);
+        put(root, 0, "1", "Data", "48K", cases[i].of_core);
+        put(root, 1, "1", "Instruction", "32K", "0-5");
+        put(root, 3, "3", "Unified", "24M", cases[i].of_l3);
+        cpu_caches_read(root, NULL, 3, &c);
+        if (c.l3 != 24 << 20 || c.share != (24 << 20) / cases[i].cores)
+            fail_msg("%zu: %lu of %lu", i, (unsigned long)c.share, (unsigned long)c.l3);
+        folder_remove(root);
+    }
+}
+
+static void memory_is(const char *root, const char *text, uint64_t bytes)
+{
+    folder_put(root, "meminfo", text);
+    if (cpu_memory_available(root) != bytes)
+        fail_msg("%s: %lu", text, (unsigned long)cpu_memory_available(root));
+}
+
+/* As many KiB as half of all bytes are, not one more. */
+static void which_memory_there_is(void **state)
+{
+    (void)state;
+    char root[FOLDER_PATH_MAX];
+    folder_make(root);
+    assert_int_equal(cpu_memory_available(root), 0);
+    memory_is(root, "", 0);
+    memory_is(root, "MemTotal: 5 kB\n", 0);
+    memory_is(root, "MemTotal: 5 kB\nMemAvailable: x kB\n", 0);
+    memory_is(root, "MemAvailable: 1 kB\nMemAvailable: 2 kB\n", 1024);
+    memory_is(root, "MemAvailable: 9007199254740991 kB\n", UINT64_C(9007199254740991) << 10);
+    memory_is(root, "MemAvailable: 9007199254740992 kB\n", 0);
+    folder_remove(root);
+}
+
+/* A line of more than one partition; a core of no threads that CPUID knows has all. */
+static void of_one_leaf(void **state)
+{
+    (void)state;
+    struct cpuid_regs r = {.eax = 5u << 14 | 3 << 5 | 3, .ebx = 6u << 22 | 2u << 12 | 63, .ecx = 99};
+    static const unsigned threads[] = {0, 1, 2, 3, 6, 7}, cores[] = {1, 6, 3, 2, 1, 1};
+    enum { BYTES = 7 * 3 * 64 * 100 };
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        struct cpu_caches c = {0};
+        assert_true(cpu_caches_decode(&r, threads[i], &c));
+        assert_int_equal(c.l3, BYTES);
+        assert_int_equal(c.share, BYTES / cores[i]);
+        assert_int_equal(c.l1 + c.l2, 0);
+    }
+    for (uint32_t type = 0; type < 32; type++) {
+        struct cpu_caches c = {0};
+        r.eax = 1u << 5 | type;
+        assert_int_equal(cpu_caches_decode(&r, 2, &c), type != 0);
+        assert_int_equal(c.l1, type == 1 || type == 3 ? BYTES : 0);
+    }
+    for (uint32_t level = 0; level < 8; level++) {
+        struct cpu_caches c = {0};
+        r.eax = level << 5 | 1;
+        assert_true(cpu_caches_decode(&r, 1, &c));
+        assert_int_equal(c.l1, level == 1 ? BYTES : 0);
+        assert_int_equal(c.l2, level == 2 ? BYTES : 0);
+        assert_int_equal(c.l3, level == 3 ? BYTES : 0);
+    }
+}
+
 static void garbage(void **state)
 {
     (void)state;
@@ -116,6 +192,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_sysfs),
         cmocka_unit_test(which_caches_count),
+        cmocka_unit_test(which_share_is_a_cores),
+        cmocka_unit_test(which_memory_there_is),
+        cmocka_unit_test(of_one_leaf),
         cmocka_unit_test(garbage),
         cmocka_unit_test(from_cpuid),
     };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -645,5 +646,6 @@ int main(void)
         cmocka_unit_test(test_without_sysfs_the_affinity_decides),
         cmocka_unit_test(test_affinity_is_set_and_restored),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, make_server, remove_server);
 }

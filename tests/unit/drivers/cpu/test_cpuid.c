@@ -130,8 +130,9 @@ static void leaves_for_bundles(void **state)
 /* ---- caches ---- */
 
 static struct {
-    uint32_t caches; /* so many, of levels 1, 2, 3 and so on; the first is of instructions */
-    bool amd, empty; /* empty: the leaf is there and says nothing */
+    uint32_t caches;  /* so many, of levels 1, 2, 3 and so on; the first is of instructions */
+    bool amd, empty;  /* empty: the leaf is there and says nothing */
+    uint32_t threads; /* of the first; 0: 2, as the others */
 } told;
 
 static void cpuid_of_caches(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
@@ -147,6 +148,8 @@ static void cpuid_of_caches(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *
     /* two threads a core; of the third level 16 of them share one; 4 ways of a line of 64 bytes, more sets of AMD */
     uint32_t level = subleaf == 0 ? 1 : subleaf < 4 ? subleaf : 3;
     out->eax = (subleaf == 0 ? 2u : level < 2 ? 1u : 3u) | level << 5 | (level < 3 ? 1u : 15u) << 14;
+    if (subleaf == 0 && told.threads > 0)
+        out->eax = 2u | level << 5 | (told.threads - 1) << 14;
     out->ebx = 3u << 22 | 63u;
     out->ecx = (leaf == 4 ? 1u : 2u) * 1000 * (subleaf + 1) - 1;
 }
@@ -186,6 +189,10 @@ static void caches_are_asked_for(void **state)
     made.basic = 4;
     told.empty = true;
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET / 2);
+    told.threads = 4; /* of a core, as the first says */
+    expect_caches(2 * SET, 3 * SET, 4 * SET, SET);
+    told.threads = 1;
+    expect_caches(2 * SET, 3 * SET, 4 * SET, SET / 4);
 }
 
 int main(void)

@@ -418,5 +418,6 @@ int main(void)
         ON_TREE(files_come_and_go),          ON_TREE(folders_that_are_no_threads),
         ON_TREE(columns_of_times),           ON_TREE(throttling_of_core_and_package),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, make_counted, remove_counted);
 }

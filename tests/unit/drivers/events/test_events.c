@@ -152,6 +152,31 @@ static void test_a_table(void **state)
     assert_int_equal(events_by_select(&table, 0x29, found, 3), 0);
 }
 
+/* Of which event each level is, whatever their order, and with or without levels of kernels. */
+static void test_license_events_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"ABCD", "BACD", "CBAD", "DCBA", "BCDA"};
+    for (size_t i = 0; i < 4 * (sizeof orders / sizeof *orders); i++) {
+        const char *order = orders[i / 4];
+        bool levels = i % 2 == 1, throttle = i % 4 >= 2;
+        struct machine_error err;
+        char text[600];
+        snprintf(text, sizeof text,
+                 HEAD "[licence]\nlvl0 = A # s\nlvl1 = B # s\nlvl2 = C # s\n%s%s[events]\n"
+                      "%c = 1:1 0 # s\n%c = 1:2 0 # s\n%c = 1:4 0 # s\n%c = 1:8 0 # s\n",
+                 throttle ? "throttle = D # s\n" : "", levels ? "levels = 0 1 2 # s\n" : "", order[0], order[1],
+                 order[2], order[3]);
+        if (parse(text, &err) != MACHINE_OK)
+            fail_msg("%s: %s", text, err.text);
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(table.license[k], strchr(order, 'A' + k) - order);
+            assert_int_equal(table.level_of[k], levels ? k : -1);
+        }
+        assert_int_equal(table.license[EVENTS_THROTTLE], throttle ? strchr(order, 'D') - order : -1);
+    }
+}
+
 static void test_bad_lines_are_refused_with_file_and_line(void **state)
 {
     (void)state;
@@ -431,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_codes_that_are_refused),
         cmocka_unit_test(test_codes_are_what_they_are_made_of),
         cmocka_unit_test(test_a_table),
+        cmocka_unit_test(test_license_events_in_any_order),
         cmocka_unit_test(test_bad_lines_are_refused_with_file_and_line),
         cmocka_unit_test(test_06_55H_is_three_products),
         cmocka_unit_test(test_hybrid_parts_by_their_core),

@@ -80,7 +80,7 @@ static void test_every_reason_has_words(void **state)
     (void)state;
     char text[140];
     for (unsigned i = 0; i <= CHARACTERIZE_REASON_COUNT; i++) {
-        helper_reason(&fake_helper_io, 77, i, text, sizeof text);
+        helper_reason(&fake_helper_io, 0, i, text, sizeof text);
         assert_true(strlen(text) > 5);
         assert_true(strlen(text) < sizeof((struct characterize_reason_text *)NULL)->text);
     }

@@ -397,6 +397,30 @@ static void plans_keep_their_bounds(void **state)
     folder_remove(root);
 }
 
+/* Four times the largest of caches 0 to 7, whatever its unit. */
+static void memory_follows_the_largest_cache(void **state)
+{
+    (void)state;
+    static const struct {
+        int index;
+        const char *size, *plan;
+    } cases[] = {
+        {7, "40M", "memory: 160 MiB on CPU 0|0|1 x 160"},    {7, "41943040", "memory: 160 MiB on CPU 0|0|1 x 160"},
+        {7, "40960K", "memory: 160 MiB on CPU 0|0|1 x 160"}, {7, "30M", "memory: 132 MiB on CPU 0|0|1 x 132"},
+        {0, "34M", "memory: 136 MiB on CPU 0|0|1 x 136"},    {8, "40M", "memory: 132 MiB on CPU 0|0|1 x 132"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char root[FOLDER_PATH_MAX], path[100];
+        struct cpu_view v;
+        make_tree(root, &v);
+        for (int cpu = 0; cpu < 4; cpu++) {
+            snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, cases[i].index);
+            folder_put_line(root, path, cases[i].size);
+        }
+        expect_plan(root, &v, INTERFERENCE_MEMORY, 3, cases[i].plan);
+        folder_remove(root);
+    }
+}
+
 static void plans_that_cannot_be(void **state)
 {
     (void)state;
@@ -430,7 +454,9 @@ int main(void)
         cmocka_unit_test(nothing_outlives_a_killed_run),
         cmocka_unit_test(nothing_outlives_run_and_leader),
         cmocka_unit_test(plans_keep_their_bounds),
+        cmocka_unit_test(memory_follows_the_largest_cache),
         cmocka_unit_test(plans_that_cannot_be),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -514,6 +514,33 @@ static void a_hundred_repetitions_take_well_below_half_a_second(void **state)
     rig_close(&r);
 }
 
+/* Each core by its number, with the label of those that are unlike the others; as many as there are, or fit. */
+static void which_cores_are_unlike_others(void **state)
+{
+    (void)state;
+    static struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct machine_core_kind kinds[20];
+    m = loaded("xeon-gold-6130");
+    m.unlike[m.n_unlike++] = (struct model_unlike){.cpus = {3, 4}, .factor = 0.9, .label = "slow"};
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    assert_int_equal(machine.ops->core_kinds(&machine, false, kinds, 20), 0);
+    static const size_t most[] = {0, 1, 4, 15, 16, 17, 20};
+    for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
+        memset(kinds, 0xff, sizeof kinds);
+        size_t n = machine.ops->core_kinds(&machine, true, kinds, most[k]);
+        assert_int_equal(n, most[k] < 16 ? most[k] : 16);
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(kinds[i].cpu, i);
+            assert_string_equal(kinds[i].label, i == 3 || i == 4 ? "slow" : "");
+        }
+        for (size_t i = n; i < 20; i++)
+            assert_int_equal(kinds[i].cpu, -1); /* nothing was written there */
+    }
+    machine.ops->close(&machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +557,7 @@ int main(void)
         cmocka_unit_test(voltage_readings_scatter_by_the_noise),
         cmocka_unit_test(impossible_setups_are_refused),
         cmocka_unit_test(lists_of_cpus),
+        cmocka_unit_test(which_cores_are_unlike_others),
         cmocka_unit_test(a_fixed_frequency_bounds_every_level),
         cmocka_unit_test(impossible_runs_are_refused),
         cmocka_unit_test(a_hundred_repetitions_take_well_below_half_a_second),

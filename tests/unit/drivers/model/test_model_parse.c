@@ -167,6 +167,14 @@ static void impossible_numbers(void **state)
         {"throttle 1/4 20", "throttle -1/4 20", "[transition narrow light256]", "step.1", "out of range", 0},
         {"throttle 1/4 20", "throttle 1/4 -20", "[transition narrow light256]", "step.1", "out of range", 0},
         {"throttle 1/4 20", "throttle 1/4", "[transition narrow light256]", "step.1", "not a step", 0},
+        {"throttle 1/4 20", "fade 1/4", "[transition narrow light256]", "step.1", "not a step", 0},
+        {"throttle 1/4 20", "fade 0.06 20", "[transition narrow light256]", "step.1",
+         "0.06 is out of range; 0.0625 to 1", 0},
+        {"throttle 1/4 20", "fade 1/4 0.9", "[transition narrow light256]", "step.1", "0.9 is out of range; 1 to 1e+06",
+         0},
+        {"throttle 1/4 20", "ramp light256 0.9", "[transition narrow light256]", "step.1",
+         "0.9 is out of range; 1 to 1e+06", 0},
+        {"throttle 1/4 20", "ramp 1/4 20", "[transition narrow light256]", "step.1", "no class '1/4'", 0},
         {"throttle 1/4 20", "halt 10", "[transition narrow light256]", "step.1", "not a step", 0},
         {"wait_double = 0.1 ", "wait_double = 1.1 ", NULL, "wait_double", "0 to 1", 0},
         {"wait_double = 0.1 ", "wait_double = -0.1 ", NULL, "wait_double", "0 to 1", 0},
@@ -241,6 +249,7 @@ static void frequencies_and_cores(void **state)
          0},
         {"[class narrow]", "[core 1 3]\nfactor = 0.5 # x\n[core 2]\nfactor = 0.6 # x\n[class narrow]", NULL, "core",
          "overlaps with the CPUs 1 to 3 of line 34", 2},
+        {"[class narrow]", "[core 1 3 4]\nfactor = 0.5 # x\n[class narrow]", NULL, "core", "[core FIRST LAST]", 0},
         {"[class narrow]", "[core 15 16]\nfactor = 0.5 # x\n[class narrow]", NULL, "core", "no CPU 16", 0},
         {"step.1.cores.2 =", "step.2.cores.2 =", "[transition narrow light256]", "step.2.cores", "give step.2 itself",
          0},
@@ -271,6 +280,11 @@ static void classes_demands_and_transitions(void **state)
         {"step.2 = grant light256 ", "step.3 = grant light256 ", NULL, "step.3", "step.2 would be next", 0},
         {"step.2 = grant light256 ", "step.9 = grant light256 ", NULL, "step.9", "step.1 to step.8", 0},
         {"step.2 = grant light256 ", "steps = grant light256 ", NULL, "steps", "step.1 to step.8", 0},
+        {"step.2 = grant light256 ", "step.0 = grant light256 ", NULL, "step.0", "step.1 to step.8", 0},
+        {"step.2 = grant light256 ", "step. = grant light256 ", NULL, "step.", "step.1 to step.8", 0},
+        {"step.2 = grant light256 ", "step.2x = grant light256 ", NULL, "step.2x", "step.1 to step.8", 0},
+        {"step.2 = grant light256 ", "step.2.core.1 = grant light256 ", NULL, "step.2.core.1", "step.1 to step.8", 0},
+        {"step.2 = grant light256 ", "pets.2 = grant light256 ", NULL, "pets.2", "step.1 to step.8", 0},
         {"[transition narrow light256]", "[transition light256 narrow]", NULL, "transition light256 narrow",
          "needs no more", 0},
         {"[transition narrow light256]", "[transition narrow wide]", NULL, "transition narrow wide", "no class 'wide'",
@@ -377,6 +391,38 @@ static void required_sections(void **state)
             fail_msg("without %s: %s", cases[i][0], err.text);
     }
     free(base);
+}
+
+/* A transition of eight steps, of which the last grants, and a CPU that is unlike others at either end. */
+static void as_much_as_there_may_be_is_accepted(void **state)
+{
+    (void)state;
+    static const char grant[] = "step.2 = grant light256 ", class_[] = "[class narrow]";
+    char *base = malloc(TEXT_SIZE), *text = malloc(2 * TEXT_SIZE);
+    static struct model m;
+    struct machine_error err;
+    assert_true(base && text);
+    base_text(base);
+    char *at = strstr(base, grant), *before = strstr(base, class_);
+    assert_true(before && at && before < at);
+    int n = sprintf(text, "%.*s[core 0]\nfactor = 0.5 # x\n[core 15]\nfactor = 0.1 # x\n%.*s", (int)(before - base),
+                    base, (int)(at - before), before);
+    for (unsigned i = 2; i < MODEL_STEPS_MAX; i++)
+        n += sprintf(text + n, "step.%u = throttle 1/4 %u # x\n", i, 10 * i);
+    n += sprintf(text + n, "step.%d = grant light256 %s", MODEL_STEPS_MAX, at + strlen(grant));
+    if (model_parse(text, (size_t)n, "a.model", &m, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(m.transitions[0][1].n_steps, MODEL_STEPS_MAX);
+    for (unsigned i = 1; i + 1 < MODEL_STEPS_MAX; i++) {
+        assert_int_equal(m.transitions[0][1].steps[i].kind, MODEL_STEP_THROTTLE);
+        assert_true(m.transitions[0][1].steps[i].us == 10 * (i + 1));
+    }
+    assert_int_equal(m.transitions[0][1].steps[MODEL_STEPS_MAX - 1].kind, MODEL_STEP_GRANT);
+    assert_int_equal(m.n_unlike, 2);
+    assert_true(m.unlike[0].cpus.lo == 0 && m.unlike[0].cpus.hi == 0 && m.unlike[0].factor == 0.5);
+    assert_true(m.unlike[1].cpus.lo == 15 && m.unlike[1].cpus.hi == 15 && m.unlike[1].factor == 0.1);
+    free(base);
+    free(text);
 }
 
 static void other_ways_of_writing_are_accepted(void **state)
@@ -620,6 +666,7 @@ int main(void)
         cmocka_unit_test(classes_demands_and_transitions),
         cmocka_unit_test(required_keys),
         cmocka_unit_test(required_sections),
+        cmocka_unit_test(as_much_as_there_may_be_is_accepted),
         cmocka_unit_test(other_ways_of_writing_are_accepted),
         cmocka_unit_test(classes_of_a_level_may_share_a_bit),
         cmocka_unit_test(a_clock_that_drowns_chains_is_refused),

@@ -111,6 +111,19 @@ static void ramping(struct model *m)
                     m->transitions[from][to].steps[k].tau_us = 25;
 }
 
+/* Throttling that fades while the grants proceed, to each level at a rate of its own. */
+static void fading(struct model *m)
+{
+    for (unsigned from = 0; from < m->n_classes; from++)
+        for (unsigned to = from + 1; to < m->n_classes; to++) {
+            struct model_transition *t = &m->transitions[from][to];
+            assert_true(t->n_steps < MODEL_STEPS_MAX);
+            memmove(&t->steps[1], &t->steps[0], t->n_steps++ * sizeof *t->steps);
+            t->steps[0] = (struct model_step){
+                .kind = MODEL_STEP_FADE, .ratio = 0.4 + 0.1 * to, .tau_us = 20 + 9 * from};
+        }
+}
+
 /* The voltage takes its time, is boosted while a transition is under way, and is read with a stamp. */
 static void voltages(struct model *m)
 {
@@ -191,6 +204,8 @@ static const struct series all_series[] = {
     {"waits-for-long", GOLD, waits_for_long, "512or:300 =64add:1500*", 7, 3, 150, 0, 0, -1},
     {"ramping", GOLD, ramping, "64add:99 =512fma:150* 64add:560 64add:150*", 16, 1, 15, 0, 0, -1},
     {"ramping-256", GOLD, ramping, "64add:99 =256fma:120* 512fma:70* 128fma:20*", 10, 1, 8, 0, 0, -1},
+    {"fading", GOLD, fading, "64add:99 =512fma:150* 64add:700 256or:20* 256fma:150*", 3, 2, 10, 0, 0, -1},
+    {"fading-256", GOLD, fading, "64add:99 =256or:60* 512or:90* 64add:40*", 3, 1, 10, 0, 0, -1},
     {"voltages", GOLD, voltages, "64add:99 =512fma:70*", 3, 1, 10, 0, 0, -1},
     {"voltages-all", GOLD, voltages, "64add:99 =256fma:200*", 6, 1, 20, 0, 0, -1},
     {"voltages-rise", GOLD, voltages, "512fma:200 =64add:690* 64add:60*", 4, 1, 50, 0, 0, -1},
@@ -202,6 +217,9 @@ static const struct series all_series[] = {
     {"i7-6700hq", "core-i7-6700hq", NULL, "64add:99 =256fma:90* 64add:40*", 3, 1, 10, 0, 0, -1},
     {"i5-1035g4", "core-i5-1035g4", NULL, "64add:99 =512fma:90* 64add:40*", 3, 1, 10, 0, 0, -1},
     {"i9-11900k", "core-i9-11900k", NULL, "64add:99 =512fma:60* 64add:40*", 5, 1, 10, 0, 0, -1},
+    {"grows", "xeon-gold-6130", NULL, "64add:99 64add:11* fine:15.3 =512fma:120*", 2, 2, 2, 0.25, 0, -1},
+    {"grows to its end", "xeon-gold-6130", NULL, "64add:99 fine:600 =64mul:16000*", 2, 1, 200, 0.5, 0, -1},
+    {"grows no more", "xeon-gold-6130", NULL, "64add:99 fine:500 =64mul:4000*", 2, 1, 300, 0, 0, -1},
     {"no-licence", "generic-no-licence", NULL, "64add:99 =512fma:60*", 1, 1, 10, 0, 0, -1},
 };
 
@@ -216,6 +234,10 @@ static void parse_code(const char *code, struct segment segments[SEGMENTS_MOST],
     strcpy(text, code);
     *r = (struct run_request){.segments = segments};
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (strncmp(word, "fine:", 5) == 0) { /* the period grows from then on */
+            r->fine_us = strtod(word + 5, NULL);
+            continue;
+        }
         size_t i = r->n_segments++;
         assert_true(i < SEGMENTS_MOST);
         char *colon = strchr(word, ':'), *end;

@@ -357,6 +357,14 @@ static void test_source_gives_records(void **state)
                 free(place);
             }
         }
+    static const char *const containers[] = {NULL, "/modelled/pod-a", "/modelled/pod-b"};
+    for (uint64_t k = 0; k < 30; k++) {
+        char *container = source.ops->container(&source, k);
+        if (k % 26 < 3 && k > 0 && k % 26 > 0)
+            assert_string_equal(container, containers[k % 26]);
+        assert_int_equal(container == NULL, k == 0); /* those of nobody */
+        free(container);
+    }
     source.ops->totals(&source, &totals);
     assert_int_equal(totals.turns, turns);
     /* 20 s at 50 Hz, less what began at the end */

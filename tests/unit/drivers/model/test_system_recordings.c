@@ -5,6 +5,7 @@
  * golden` rewrites.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/profile_truth.h"
+#include "tests/support/tally.h"
 
 enum { RECORDS = 15, SWITCHES = 16 };
 static struct model model; /* too large for the stack */
@@ -122,6 +124,111 @@ static void write_systems(FILE *out)
         write_records(out, s, systems[i].seed);
         system_free(s);
     }
+}
+
+/* Of many systems on several models sums alone: all that was drawn, who ran when, and some records of each. */
+static void tally_system(FILE *out, const char *name, uint64_t seed, unsigned flags)
+{
+    enum { SWITCHES_TALLIED = 200 };
+    struct tally t = {0};
+    struct system *s = draw_again(seed, flags);
+    for (unsigned i = 0; i < s->n_tasks; i++) {
+        const struct system_task *k = &s->task[i];
+        const double numbers[] = {(double)k->kind, k->pid,    (double)k->cgroup, k->narrow_work,
+                                  k->wide_work,    k->run_us, k->sleep_us,       k->migrates,
+                                  k->left,         k->phase,  k->n_codes};
+        for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+            tally_add(&t, numbers[n]);
+    }
+    fprintf(out, "%s %u.%u: %u of %u cores, %u threads, %u elsewhere, %.6f GHz, %u tasks", name, (unsigned)seed, flags,
+            s->n_cores, s->model.cores, s->n_threads, s->elsewhere, s->reference_ghz, s->n_tasks);
+    tally_write(out, "drawn", &t);
+    for (unsigned i = 0; i < SWITCHES_TALLIED; i++) {
+        struct system_switch w = system_schedule_next(&s->schedule, s->task);
+        tally_add(&t, w.at);
+        tally_add(&t, w.cpu + 100.0 * w.task);
+    }
+    tally_write(out, "ran", &t);
+    system_free(s);
+    s = draw_again(seed, flags);
+    system_finish(s, 20e3);
+    for (unsigned i = 0; i < s->n_tasks; i++) {
+        tally_add(&t, s->task[i].work);
+        tally_add(&t, s->task[i].cpu_us);
+    }
+    tally_write(out, "done", &t);
+    fputc('\n', out);
+    system_free(s);
+}
+
+static void tally_systems(FILE *out)
+{
+    static const char *const names[] = {"xeon-gold-6130", "core-i9-7940x", "core-i5-1035g4", "xeon-w-2104"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        rig_load(names[k], &model);
+        for (uint64_t seed = 10; seed < 22; seed++)
+            tally_system(out, names[k], seed, seed % 4);
+    }
+}
+
+static void systems_sum_up(void **state)
+{
+    (void)state;
+    compare("systems.sums", tally_systems);
+}
+
+/* ---- who runs where, by tasks made by hand ---- */
+
+static void write_made_schedule(FILE *out, const char *name, unsigned n_cpus, const struct system_task *tasks,
+                                unsigned n_tasks, const double *wakes)
+{
+    static struct system_schedule d;
+    fprintf(out, "\n%s\n", name);
+    system_schedule_begin(&d, tasks, n_tasks, n_cpus, 3);
+    for (unsigned i = 0; wakes && i < n_tasks; i++)
+        d.wakes[i] = wakes[i];
+    for (unsigned i = 0; i < 10; i++) {
+        struct system_switch w = system_schedule_next(&d, tasks);
+        if (isinf(w.at)) {
+            fprintf(out, "no more\n");
+            return;
+        }
+        fprintf(out, "%.3f us: CPU %u runs %d;", w.at, w.cpu, w.task);
+        for (unsigned c = 0; c < n_cpus; c++) {
+            fprintf(out, " %u: %d until %.3f,", c, d.queue[c].current, d.queue[c].until);
+            for (unsigned k = 0; k < d.queue[c].n; k++)
+                fprintf(out, " %d", d.queue[c].waiting[k]);
+        }
+        for (unsigned t = 0; t < n_tasks; t++)
+            fprintf(out, "; %u wakes %.3f left %.3f", t, d.wakes[t], d.run_left[t] < 1e-3 ? 0 : d.run_left[t]);
+        fputc('\n', out);
+    }
+}
+
+/* Those that never sleep take turns of 3000 us; whose turn is over at the moment at which another wakes up goes first. */
+static void write_made_schedules(FILE *out)
+{
+    static const struct system_task steady[4] = {
+        {.run_us = INFINITY}, {.run_us = INFINITY}, {.run_us = INFINITY}, {.run_us = INFINITY}};
+    static const struct system_task mixed[4] = {{.run_us = 2000, .sleep_us = 800, .migrates = 1},
+                                                {.run_us = 9000, .sleep_us = 100, .migrates = 0.5},
+                                                {.run_us = INFINITY},
+                                                {.run_us = 500, .sleep_us = 5000}};
+    static const double tie[] = {1, 2, 3002, 6002}, late[] = {1, 4000, 4001, 9000}, idle[] = {INFINITY, 5, 9, INFINITY};
+    write_made_schedule(out, "one alone", 1, steady, 1, NULL);
+    write_made_schedule(out, "two on one CPU", 1, steady, 2, NULL);
+    write_made_schedule(out, "wakes at the end of a turn", 1, steady, 4, tie);
+    write_made_schedule(out, "wakes long after", 1, steady, 4, late);
+    write_made_schedule(out, "four on two CPUs", 2, steady, 4, tie);
+    write_made_schedule(out, "idle CPUs", 3, steady, 4, idle);
+    write_made_schedule(out, "that sleep", 2, mixed, 4, NULL);
+    write_made_schedule(out, "that sleep, alone", 3, mixed, 2, NULL);
+}
+
+static void schedules_are_golden(void **state)
+{
+    (void)state;
+    compare("schedules.txt", write_made_schedules);
 }
 
 static void systems_are_golden(void **state)
@@ -245,6 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(systems_are_golden),
+        cmocka_unit_test(systems_sum_up),
+        cmocka_unit_test(schedules_are_golden),
         cmocka_unit_test(bursts_and_trials_are_golden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

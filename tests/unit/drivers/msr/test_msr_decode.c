@@ -127,7 +127,7 @@ static void test_turbo_by_model(void **state)
 {
     (void)state;
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
-    const uint64_t values[3] = {UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x1516};
+    const uint64_t values[3] = {UINT64_C(0x1f20212223242526), UINT64_C(0x1718191a1b1c1d1e), 0x13141516};
     struct msr_part part = intel(0x3f);
     assert_int_equal(msr_turbo_registers(&part), 3);
     assert_int_equal(msr_turbo_limits(&part, values, row), 18);
@@ -260,7 +260,20 @@ static void test_amd_pstates(void **state)
     assert_false(msr_amd_pstate_ghz(&part, 8 << 8 | 0x98, &ghz));
     assert_true(isnan(ghz));
     assert_false(msr_amd_pstate_ghz(&part, enabled | 0x98, &ghz)); /* divisor 0 */
+    assert_false(msr_amd_pstate_ghz(&part, enabled | 1 << 8, &ghz));
+    assert_true(msr_amd_pstate_ghz(&part, enabled | 0x3f << 8 | 0xff, &ghz)); /* six bits and eight */
+    near(ghz, 0.2 * 255 / 63);
+    part = amd(0x17);
+    assert_true(msr_amd_pstate_ghz(&part, enabled | 8 << 8 | 0x98, &ghz));
+    near(ghz, 3.8);
+    part = amd(0x18);
+    assert_false(msr_amd_pstate_ghz(&part, enabled | 8 << 8 | 0x98, &ghz));
     part = amd(0x1a);
+    assert_false(msr_amd_pstate_ghz(&part, enabled, &ghz)); /* no frequency at all */
+    assert_true(msr_amd_pstate_ghz(&part, enabled | 1, &ghz));
+    near(ghz, 0.005);
+    assert_true(msr_amd_pstate_ghz(&part, enabled | 0xfff, &ghz)); /* twelve bits */
+    near(ghz, 20.475);
     assert_true(msr_amd_pstate_ghz(&part, enabled | 0x320, &ghz)); /* 5 MHz * 800 */
     near(ghz, 4.0);
     part = amd(0x15);

@@ -226,6 +226,15 @@ static void test_what_is_asked_for(void **state)
                                     : member == 1 ? PERF_COUNT_SW_CPU_CLOCK
                                                   : counters[member - 2].config);
         assert_int_equal(a->sample_period, member == 0 ? 1 : member == 1 ? 20000000 : 0);
+        assert_int_equal(a->size, sizeof *a);
+        assert_int_equal(a->read_format,
+                         PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+        assert_int_equal(a->sample_type, PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_READ | PERF_SAMPLE_CGROUP);
+        assert_int_equal(a->exclude_hv, 1);
+        assert_int_equal(a->exclude_user, 0);
+        assert_int_equal(a->comm, member == 0);
+        assert_int_equal(a->watermark, member < 2); /* who waits is woken when a quarter of the ring is full */
+        assert_int_equal(a->wakeup_watermark, member < 2 ? RING / 4 : 0);
     }
     assert_int_equal(fake.redirected, CPUS);
     assert_int_equal(fake.enabled, CPUS);

@@ -16,6 +16,7 @@
 #include "drivers/power/energy_source.h"
 #include "drivers/native/native.h"
 #include "tests/support/folder.h"
+#include "util/clock.h"
 
 /* ---- a folder laid out like /sys ---- */
 
@@ -193,6 +194,11 @@ static void package_that_is_not_told(void **state)
     struct energy e = in_root();
     struct machine_error err = refused(&e, 7); /* no topology */
     assert_contains(err.text, "several packages");
+    e = in_root();
+    e.access.guest = true;
+    err = refused(&e, 7);
+    assert_contains(err.text, "several packages");
+    assert_null(strstr(err.text, "virtual machines")); /* which has some is not like most */
     put("devices/system/cpu/cpu7/topology/physical_package_id", "4");
     e = in_root();
     assert_contains(refused(&e, 7).text, "no energy counter for the package of CPU 7");
@@ -237,9 +243,12 @@ static void nothing_there(void **state)
     struct machine_error err = refused(&e, 0);
     assert_contains(err.text, "no energy counter can be read");
     assert_contains(err.remedy, "modprobe");
+    assert_null(strstr(err.text, "virtual machines"));
     e = in_root();
     e.access.guest = true;
-    assert_contains(refused(&e, 0).remedy, "host");
+    err = refused(&e, 0);
+    assert_contains(err.remedy, "host");
+    assert_contains(err.text, "the package of CPU 0, as in most virtual machines");
 }
 
 /* ---- registers ---- */
@@ -341,7 +350,21 @@ static void counter_is_waited_for(void **state)
     assert_true(fabs(e.total - 1 / 16384.0) < 1e-12);
     r.moves_every = 0;
     e.access.edge_us = 2000;
-    assert_contains(refused(&e, 2).text, "does not advance");
+    assert_contains(refused(&e, 2).text, "the counter does not advance (0.0062");
+    assert_contains(refused(&e, 2).text, " J for 2 ms)");
+}
+
+/* In the middle of the question; where a change is waited for, after it. */
+static void seconds_are_those_of_the_counter(void **state)
+{
+    (void)state;
+    struct registers r = {.unit = 0xa0e03, .energy = 100, .moves_every = 5};
+    struct energy e = with_registers(&r);
+    for (int waits = 0; waits < 2; waits++) {
+        e.access.edge_us = waits ? 1e6 : 0;
+        double began = clock_seconds(CLOCK_MONOTONIC_RAW), seconds = read_now(&e, 2).seconds;
+        assert_true(seconds >= began && seconds <= clock_seconds(CLOCK_MONOTONIC_RAW));
+    }
 }
 
 /* What a machine tells of it: the active cores in the package, or on the die, that the counter is of. */
@@ -454,9 +477,11 @@ int main(void)
         IN_ROOT(register_that_is_not_there),
         IN_ROOT(registers_that_are_not_asked),
         IN_ROOT(counter_is_waited_for),
+        IN_ROOT(seconds_are_those_of_the_counter),
         IN_ROOT(machine_tells_whose_energy_it_is),
         IN_ROOT(likwid_comes_second),
         IN_ROOT(all_reasons_are_told),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

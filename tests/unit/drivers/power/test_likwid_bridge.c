@@ -26,13 +26,18 @@ static int good_init(void)
     fflush(NULL);
     return 0;
 }
+/* Of CPUs 6 and on, in kHz: more than 0 and up to 100 GHz are frequencies. */
+static const uint64_t limits[][2] = {{1, 100000000}, {0, 1}, {1, 0}, {1, 100000001}, {100000001, 1}};
 static uint64_t get_low(int cpu)
 {
-    return cpu == 3 ? low : cpu == 2 ? UINT64_MAX : 0; /* 5.2.2 says -1 for some errors */
+    return cpu == 3   ? low
+           : cpu == 2 ? UINT64_MAX
+           : cpu < 6  ? 0
+                      : limits[cpu - 6][0]; /* 5.2.2 says -1 for some errors */
 }
 static uint64_t get_high(int cpu)
 {
-    return cpu == 3 ? high : 0;
+    return cpu == 3 ? high : cpu < 6 ? 0 : limits[cpu - 6][1];
 }
 static uint64_t set_low(int cpu, uint64_t khz)
 {
@@ -170,6 +175,11 @@ static void test_what_does_not(void **state)
     refused(likwid_found(load_crashing, why, sizeof why), why, "aborted (it was ended by a signal)");
     refused(likwid_get_frequency(load_good, 4, &min, &max, why, sizeof why), why, "cannot read the frequency limits");
     refused(likwid_get_frequency(load_good, 2, &min, &max, why, sizeof why), why, "cannot read the frequency limits");
+    assert_int_equal(likwid_get_frequency(load_good, 6, &min, &max, why, sizeof why), 0);
+    assert_true(min == 1 && max == 100000000);
+    for (int cpu = 7; cpu < 11; cpu++)
+        refused(likwid_get_frequency(load_good, cpu, &min, &max, why, sizeof why), why,
+                "cannot read the frequency limits");
     refused(likwid_get_frequency(load_limited, 3, &min, &max, why, sizeof why), why, "cannot access the frequency");
     refused(likwid_read_energy(load_limited, 3, 0, &steps, &joules, why, sizeof why), why, "knows no energy counters");
     refused(likwid_read_energy(load_good, 4, 0, &steps, &joules, why, sizeof why), why, "cannot reach the registers");

@@ -313,5 +313,6 @@ int main(void)
         cmocka_unit_test(test_tpmi_says_how_many), cmocka_unit_test(test_mailbox), cmocka_unit_test(test_tpmi),
         cmocka_unit_test(test_failures),           cmocka_unit_test(test_open),    cmocka_unit_test(test_ranges),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -585,5 +585,6 @@ int main(void)
         cmocka_unit_test(what_was_left_in_words),
         cmocka_unit_test(what_was_changed_in_words),
     };
+    close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

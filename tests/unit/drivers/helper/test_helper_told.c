@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * All that the machine helper asks of the module, and all that it makes of the answers: each field of each request and
+ * each word of each recording, held in tests/golden/machine/helper.txt, which `make golden` rewrites. The limits of
+ * what it asks for, just at them and just beside them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "drivers/helper/helper_state.h"
+#include "tests/support/fake_helper.h"
+#include "tests/support/golden.h"
+#include "tests/support/helper_rig.h"
+
+enum { TSC_HZ = 2000000000 };
+
+static struct helper *helper(void)
+{
+    return helper_rig.machine.state;
+}
+
+/* A clock that is the same on every computer; opened anew, which measures this one's, only where it must be. */
+static void open_at_2_ghz(enum helper_clock clock)
+{
+    if (helper_rig.machine.ops != NULL && helper()->clock == clock) {
+        fake_helper.prepared = fake_helper.runs = 0;
+        fake_helper.nmis_in_first = fake_helper.cut = 0;
+        return;
+    }
+    if (helper_rig.machine.ops != NULL)
+        helper_rig.machine.ops->close(&helper_rig.machine);
+    fake_helper_reset();
+    fake_helper.try_errno = clock == HELPER_COUNTERS ? 0 : EOPNOTSUPP;
+    fake_helper.try_reason = CHARACTERIZE_REASON_NO_PMU;
+    fake_helper.hello.can = clock == HELPER_CHAIN ? 0 : fake_helper.hello.can;
+    helper_rig.clock_step = 1;
+    if (helper_rig_open() != MACHINE_OK)
+        fail_msg("%s", helper_rig.error.text);
+    helper()->native.tsc.hz = TSC_HZ;
+    assert_int_equal(helper()->clock, clock);
+}
+
+static const char *name_of(struct characterize_payload p)
+{
+    size_t count;
+    return kernel_registry(&count)[p.kernel].name;
+}
+
+static void write_setup(FILE *out, const struct characterize_setup *s)
+{
+    fprintf(out, "setup: version %u, flags %#x, period %" PRIu64 ", %u readings, dither %u, %u co-runners;", s->version,
+            s->flags, (uint64_t)s->period, s->readings, s->dither, s->n_corunners);
+    for (unsigned i = 0; i < s->n_counters; i++)
+        fprintf(out, " %u/%#" PRIx64, s->counter[i].source, (uint64_t)s->counter[i].config);
+    fputc('\n', out);
+}
+
+static void write_request(FILE *out, const struct characterize_run *r)
+{
+    fprintf(out, "run: version %u, zero %u, offset %" PRIu64 ", turn %u, register %#x;", r->version, r->zero,
+            (uint64_t)r->offset, r->turn, r->last_register);
+    for (unsigned i = 0; i < r->n_segments; i++)
+        fprintf(out, " %s@%u%s for %" PRIu64 "%s", name_of(r->segment[i].payload), r->segment[i].payload.density,
+                r->segment[i].payload.dirty ? " dirty" : "", (uint64_t)r->segment[i].ticks,
+                r->segment[i].sampled ? " sampled" : "");
+    fputc('\n', out);
+}
+
+static void write_recording(FILE *out, const struct recording *rec)
+{
+    fprintf(out, "%zu of %zu, zero %" PRIu64 " at %zu\n", rec->n, rec->capacity, rec->zero_tsc,
+            (size_t)rec->zero_reading);
+    for (size_t i = 0; i < rec->n; i++) {
+        for (size_t k = 0; k < rec->stride; k++)
+            if (rec->words[i * rec->stride + k] == COUNTER_MISSING)
+                fprintf(out, " -");
+            else
+                fprintf(out, " %" PRIu64, rec->words[i * rec->stride + k]);
+        fputc('\n', out);
+    }
+}
+
+static void write_info(FILE *out)
+{
+    struct machine_info info;
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
+    const char *ours = strstr(info.notes, "interrupts masked"); /* behind what is said of this computer */
+    fprintf(out, "%s; longest %g us, chain %u cycles +- %.5f; %s\n", info.source, info.longest_us, info.chain_cycles,
+            info.chain_error, ours ? ours : "");
+}
+
+struct told_case {
+    const char *name;
+    enum helper_clock clock;
+    double period_us, phase;
+    size_t room;
+    uint64_t repetition;
+    unsigned nmis_in_first;
+    bool siblings, no_sibling;
+    size_t n_counters;
+    struct counter_spec counters[6];
+};
+
+static void prepare_case(const struct told_case *c)
+{
+    struct machine_setup s = {.cpu = -1,
+                              .active_cores = 1,
+                              .period_us = c->period_us,
+                              .counters = c->n_counters > 0 ? c->counters : NULL,
+                              .n_counters = c->n_counters,
+                              .max_samples = c->room,
+                              .siblings = c->siblings};
+    if (helper_rig.machine.ops->prepare(&helper_rig.machine, &s, &helper_rig.error) != MACHINE_OK)
+        fail_msg("%s: %s", c->name, helper_rig.error.text);
+    helper()->native.tsc.hz = TSC_HZ;
+}
+
+static void write_case(FILE *out, const struct told_case *c)
+{
+    struct recording rec;
+    fprintf(out, "\n# %s\n", c->name);
+    open_at_2_ghz(c->clock);
+    fake_helper.no_sibling = c->no_sibling;
+    prepare_case(c);
+    write_setup(out, &fake_helper.first_setup);
+    write_request(out, &fake_helper.first_run);
+    write_setup(out, &fake_helper.setup);
+    fprintf(out, "prepared %d times, run %d times\n", fake_helper.prepared, fake_helper.runs);
+    fake_helper.nmis_in_first = (unsigned)fake_helper.runs + c->nmis_in_first;
+    const struct segment segments[] = {{helper_rig_payload("64add"), 7.5, false},
+                                       {helper_rig_payload("64mul@1/4"), 5 * c->period_us, true},
+                                       {helper_rig_payload("64add"), 6 * c->period_us, true},
+                                       {helper_rig_payload("64or"), 3, false}};
+    const struct run_request r = {
+        .segments = segments, .n_segments = 4, .zero_segment = 2, .phase = c->phase, .repetition = c->repetition};
+    int before = fake_helper.runs;
+    if (helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error) != MACHINE_OK)
+        fail_msg("%s: %s", c->name, helper_rig.error.text);
+    write_request(out, &fake_helper.run);
+    fprintf(out, "run %d times\n", fake_helper.runs - before);
+    write_recording(out, &rec);
+    write_info(out);
+}
+
+static void what_is_asked_and_made_of_it(void **state)
+{
+    (void)state;
+    static const struct told_case cases[] = {
+        {"counters",
+         HELPER_COUNTERS,
+         2,
+         0.25,
+         100,
+         0,
+         0,
+         false,
+         false,
+         4,
+         {{COUNTER_EVENT, 0x0728}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_LVL1, 0}, {COUNTER_CYCLES, 0}}},
+        {"both threads", HELPER_COUNTERS, 0.25, 0, 500, 3, 0, true, false, 1, {{COUNTER_REF_CYCLES, 0}}},
+        {"nothing to be parked", HELPER_COUNTERS, 5, 0.999, 60, 4, 1, false, true, 1, {{COUNTER_CYCLES, 0}}},
+        {"none", HELPER_COUNTERS, 3, 0.5, 70, 5, 2, false, false, 0, {{COUNTER_CYCLES, 0}}},
+        {"APERF",
+         HELPER_APERF,
+         2,
+         0.75,
+         100,
+         6,
+         3,
+         false,
+         false,
+         3,
+         {{COUNTER_REF_CYCLES, 0}, {COUNTER_CYCLES, 0}, {COUNTER_INSTRUCTIONS, 0}}},
+        {"chain",
+         HELPER_CHAIN,
+         2,
+         0.125,
+         100,
+         7,
+         0,
+         false,
+         false,
+         4,
+         {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}, {COUNTER_CYCLES, 0}}},
+        {"chain, another turn", HELPER_CHAIN, 12, 0, 100, 8, 1, true, false, 1, {{COUNTER_CHAIN_CYCLES, 0}}},
+    };
+    struct golden g;
+    FILE *out = golden_begin(&g);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        write_case(out, &cases[i]);
+    golden_expect(&g, "machine/helper", "txt", false);
+}
+
+/* ---- limits ---- */
+
+static const struct told_case for_cycles = {
+    .name = "cycles", .period_us = 2, .room = 200, .n_counters = 1, .counters = {{COUNTER_CYCLES, 0}}};
+
+static int run_one(double us, bool sampled)
+{
+    struct recording rec;
+    const struct segment one = {helper_rig_payload("64or"), us, sampled};
+    const struct run_request r = {.segments = &one, .n_segments = 1};
+    return helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error);
+}
+
+/* Of 200 readings 1 opens the recording, and PACE_EXTRA may come besides those of the grid. */
+static void as_many_readings_as_there_is_room_for(void **state)
+{
+    (void)state;
+    open_at_2_ghz(HELPER_COUNTERS);
+    prepare_case(&for_cycles);
+    assert_int_equal(run_one(2 * (199 - PACE_EXTRA), true), MACHINE_OK);
+    assert_int_equal(run_one(2 * (199 - PACE_EXTRA) + 1, true), MACHINE_OK);
+    assert_int_equal(run_one(2 * (200 - PACE_EXTRA), true), MACHINE_BAD_INPUT);
+    char text[120];
+    snprintf(text, sizeof text, "a repetition needs room for 201 readings, but only 200 were prepared (limit: %d)",
+             CHARACTERIZE_READINGS_MAX);
+    assert_string_equal(helper_rig.error.text, text);
+    assert_int_equal(run_one(2 * (200 - PACE_EXTRA), false), MACHINE_OK); /* takes none */
+}
+
+static void as_long_as_may_be_masked(void **state)
+{
+    (void)state;
+    open_at_2_ghz(HELPER_COUNTERS);
+    prepare_case(&for_cycles);
+    assert_int_equal(run_one(CHARACTERIZE_MASKED_US_MAX, false), MACHINE_OK);
+    assert_int_equal(run_one(CHARACTERIZE_MASKED_US_MAX + 0.5, false), MACHINE_BAD_INPUT);
+    assert_string_equal(helper_rig.error.text,
+                        "a repetition of 10 ms exceeds the 10 ms for which the kernel helper masks interrupts");
+}
+
+/* How often it is tried with the interrupts masked for so many ticks in the first attempt. */
+static int attempts_at(uint64_t ticks)
+{
+    int before = fake_helper.runs;
+    fake_helper.masked_ticks = ticks;
+    assert_int_equal(run_one(50, true), MACHINE_OK);
+    return fake_helper.runs - before;
+}
+
+/* 10 ms and a twentieth. */
+static void how_long_the_module_itself_may_mask(void **state)
+{
+    (void)state;
+    struct machine_info info;
+    open_at_2_ghz(HELPER_COUNTERS);
+    prepare_case(&for_cycles);
+    assert_int_equal(attempts_at(TSC_HZ / 1000 * 10), 1);
+    assert_int_equal(attempts_at(20999999), 1);
+    assert_int_equal(attempts_at(21000000), 1);
+    assert_int_equal(attempts_at(21000100), 2);
+    assert_int_equal(attempts_at(44000000), 2);
+    assert_int_equal(attempts_at(30000000), 2); /* the longest is told */
+    helper_rig.machine.ops->info(&helper_rig.machine, &info);
+    if (strstr(info.notes, "held the CPU in 3 of 9 repetitions, delaying interrupts by up to 22.0 ms") == NULL ||
+        strstr(info.notes, "NMIs") != NULL)
+        fail_msg("%s", info.notes);
+}
+
+/* A disturbed one is tried 3 times and then taken; one that was cut 20 times, and then there is none. */
+static void how_often_it_is_tried(void **state)
+{
+    (void)state;
+    struct machine_info info;
+    for (unsigned nmis = 0; nmis < 6; nmis++) {
+        open_at_2_ghz(HELPER_COUNTERS);
+        prepare_case(&for_cycles);
+        int before = fake_helper.runs;
+        fake_helper.nmis_in_first = (unsigned)before + nmis;
+        assert_int_equal(run_one(50, true), MACHINE_OK);
+        assert_int_equal(fake_helper.runs - before, nmis < 3 ? nmis + 1 : 3);
+        helper_rig.machine.ops->info(&helper_rig.machine, &info);
+        char text[80];
+        snprintf(text, sizeof text, "%u NMIs and 0 SMIs hit %u repetitions, which were repeated", nmis < 3 ? nmis : 3,
+                 nmis < 3 ? nmis + 1 : 3);
+        assert_int_equal(strstr(info.notes, text) != NULL, nmis > 0);
+    }
+    static const unsigned cuts[] = {CHARACTERIZE_CUT_TIME, CHARACTERIZE_CUT_ROOM};
+    static const char *const texts[] = {
+        "20 attempts at a repetition reached the 10 ms for which the kernel helper masks interrupts",
+        "20 attempts at a repetition filled the kernel helper's buffer too early"};
+    for (size_t i = 0; i < 2; i++) {
+        open_at_2_ghz(HELPER_COUNTERS);
+        prepare_case(&for_cycles);
+        int before = fake_helper.runs;
+        fake_helper.cut = cuts[i];
+        assert_int_equal(run_one(50, true), MACHINE_FAILED);
+        assert_int_equal(fake_helper.runs - before, 20);
+        assert_string_equal(helper_rig.error.text, texts[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HELPER_TEST(what_is_asked_and_made_of_it), HELPER_TEST(as_many_readings_as_there_is_room_for),
+        HELPER_TEST(as_long_as_may_be_masked),     HELPER_TEST(how_long_the_module_itself_may_mask),
+        HELPER_TEST(how_often_it_is_tried),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

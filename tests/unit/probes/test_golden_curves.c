@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the experiments on overhead, energy and bursts make of what a machine tells, number by number: of random
+ * recordings, with all combinations of counters, with cores that were stopped, clocks in steps, and readings of any
+ * number; of bursts of random durations. Held in tests/golden/probes.curves, .stretches and .bursts, which `make golden`
+ * rewrites.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probes/bursts.h"
+#include "probes/energy.h"
+#include "probes/overhead.h"
+#include "tests/support/golden.h"
+#include "tests/support/random_numbers.h"
+
+enum { READINGS_MOST = 9, STRIDE_MOST = 2 + 5, TSC_HZ = 2000000000 };
+
+/* ---- random recordings ---- */
+
+/* A reading every 500 ticks or so, a chain of 30 to 40; now and then something else runs for long. */
+static uint64_t random_growth(struct rng *r, enum counter_id id, double ticks, double chain)
+{
+    switch (id) {
+    case COUNTER_CYCLES:
+        return (uint64_t)(ticks * rng_range(r, 0.9, 1.1));
+    case COUNTER_REF_CYCLES:
+        return (uint64_t)(ticks * 0.95);
+    case COUNTER_CHAIN_TICKS:
+        return (uint64_t)(chain * (rng_chance(r, 0.15) ? rng_range(r, 2, 5) : 1));
+    case COUNTER_CHAIN_CYCLES:
+        return (uint64_t)(chain * 1.25 * CHAIN_CYCLE_UNIT);
+    default:
+        return (uint64_t)(chain + (rng_chance(r, 0.2) ? 1500 : 20));
+    }
+}
+
+static void random_recording(struct rng *r, const struct counter_spec *counters, size_t n_counters, size_t n,
+                             uint64_t words[READINGS_MOST * STRIDE_MOST], struct recording *out)
+{
+    *out = (struct recording){.n = n, .stride = 2 + n_counters, .capacity = READINGS_MOST, .words = words};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *now = words + i * out->stride, *before = now - out->stride;
+        double ticks = rng_range(r, 450, 550) + (rng_chance(r, 0.1) ? 600000 : 0), chain = rng_range(r, 30, 40);
+        now[0] = (i ? before[0] : 1000000) + (uint64_t)ticks;
+        now[1] = (i ? before[1] : 0) + (uint64_t)(ticks * (rng_chance(r, 0.2) ? 1.2 : 2));
+        for (size_t k = 0; k < n_counters; k++)
+            now[2 + k] = (i ? before[2 + k] : 5) + random_growth(r, counters[k].id, ticks, chain);
+    }
+    out->zero_reading = (size_t)rng_int(r, 0, (int)n);
+    out->zero_tsc = words[0] + 300;
+}
+
+static const struct counter_spec counter_sets[][5] = {
+    {{COUNTER_CYCLES, 0}},
+    {{COUNTER_REF_CYCLES, 0}, {COUNTER_CYCLES, 0}},
+    {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}},
+    {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}},
+    {{COUNTER_READ_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_CHAIN_TICKS, 0}, {COUNTER_CYCLES, 0}},
+    {{COUNTER_CHAIN_TICKS, 0}},
+    {{COUNTER_REF_CYCLES, 0}},
+};
+static const size_t set_sizes[] = {1, 2, 2, 3, 4, 1, 1};
+enum { SETS = sizeof set_sizes / sizeof *set_sizes };
+
+/* ---- curves of work ---- */
+
+static void write_curve(FILE *out, const struct recording *rec, size_t set, double reading_us, double step)
+{
+    double numbers[6 * READINGS_MOST];
+    struct work_curve c = {.time_us = numbers,
+                           .work = numbers + READINGS_MOST,
+                           .ghz = numbers + 2 * READINGS_MOST,
+                           .scratch = numbers + 3 * READINGS_MOST,
+                           .step = step};
+    fprintf(out, "\nset %zu, %zu readings, time 0 at %zu, %g us a reading, steps of %g: ", set, rec->n,
+            (size_t)rec->zero_reading, reading_us, step);
+    if (!overhead_curve(rec, counter_sets[set], set_sizes[set], TSC_HZ, reading_us, &c)) {
+        fputs("none\n", out);
+        return;
+    }
+    fprintf(out, "%zu from %zu, instant %d, quantum %.9g\n", c.n, c.zero, c.instant, c.quantum);
+    for (size_t i = 0; i < c.n; i++)
+        fprintf(out, "%.9g us %.9g at %.9g GHz\n", c.time_us[i], c.work[i], isnan(c.ghz[i]) ? -1 : c.ghz[i]);
+}
+
+static void curves_of_random_recordings(void **state)
+{
+    static const double steps[] = {0, 1, 20, 45, 90}, reading_us[] = {0, 0.02, 5};
+    uint64_t words[READINGS_MOST * STRIDE_MOST];
+    struct golden g;
+    struct rng r;
+    (void)state;
+    rng_init(&r, 5, 1);
+    FILE *out = golden_begin(&g);
+    for (unsigned i = 0; i < 10 * SETS; i++) {
+        struct recording rec;
+        size_t n = (size_t)rng_int(&r, i < SETS ? 1 : 2, READINGS_MOST);
+        random_recording(&r, counter_sets[i % SETS], set_sizes[i % SETS], n, words, &rec);
+        write_curve(out, &rec, i % SETS, reading_us[i % 3], steps[i % 5]);
+    }
+    golden_expect(&g, "probes", "curves", false);
+}
+
+/* A chain that takes three times the usual is as the others; one tick more, and the core was stopped in it. */
+static void a_core_that_is_stopped_in_a_chain(void **state)
+{
+    (void)state;
+    static const uint64_t cycles = 50 * CHAIN_CYCLE_UNIT;
+    for (uint64_t ticks = 119; ticks < 123; ticks++) {
+        uint64_t words[5 * 4] = {0};
+        double numbers[6 * 5];
+        struct work_curve c = {
+            .time_us = numbers, .work = numbers + 5, .ghz = numbers + 10, .scratch = numbers + 15, .step = 4};
+        const struct recording rec = {.n = 5, .stride = 4, .words = words};
+        for (size_t i = 1; i < 5; i++) {
+            words[4 * i] = words[4 * (i - 1)] + 1000;
+            words[4 * i + 1] = 700 * i;
+            words[4 * i + 2] = words[4 * (i - 1) + 2] + (i == 2 ? ticks : 40);
+            words[4 * i + 3] = cycles * i;
+        }
+        assert_true(overhead_curve(&rec, counter_sets[2], 2, TSC_HZ, 0, &c));
+        double own = ticks <= 120 ? (double)(1000 - ticks) : 960;
+        assert_true(fabs((c.time_us[2] - c.time_us[1]) * 2000 - own) < 1e-6);
+        assert_true(fabs(c.ghz[2] - (ticks <= 120 ? 100.0 / (double)ticks : 2.5)) < 1e-9);
+        assert_true(fabs(c.ghz[1] - 2.5) < 1e-9 && isnan(c.ghz[0]));
+        assert_true(fabs(c.quantum - 0.1) < 1e-12); /* a step of 4 of 40 ticks */
+        assert_true(c.instant && c.n == 5 && c.zero == 0);
+    }
+}
+
+/* ---- stretches of energy ---- */
+
+static struct {
+    struct rng random;
+    size_t set;
+    unsigned refused; /* so many runs, for their length */
+    struct energy_reading energy;
+    uint64_t words[READINGS_MOST * STRIDE_MOST];
+    FILE *out;
+} drawn;
+
+static const char *drawn_lacks(const struct machine *m, enum counter_id id, const char **remedy)
+{
+    (void)m;
+    (void)remedy;
+    for (size_t i = 0; i < set_sizes[drawn.set]; i++)
+        if (counter_sets[drawn.set][i].id == id)
+            return NULL;
+    return "not counted";
+}
+
+static void drawn_info(const struct machine *m, struct machine_info *out)
+{
+    (void)m;
+    *out = (struct machine_info){.name = "drawn", .tsc_hz = TSC_HZ, .active_cores = 4};
+    out->energy_cores = drawn.set % 2 ? 3 : 0;
+}
+
+static int drawn_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    (void)m;
+    (void)err;
+    fprintf(drawn.out, "prepared for %s, period %g, %zu counters, room for %zu\n",
+            s->corunner.kernel ? s->corunner.name : "nothing", s->period_us, s->n_counters, s->max_samples);
+    return MACHINE_OK;
+}
+
+static void drawn_finish(struct machine *m)
+{
+    (void)m;
+}
+
+static int drawn_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct counter_spec asked[4];
+    size_t n = 0;
+    static const enum counter_id order[] = {COUNTER_CYCLES, COUNTER_REF_CYCLES, COUNTER_CHAIN_TICKS,
+                                            COUNTER_CHAIN_CYCLES};
+    for (size_t i = 0; i < 4; i++)
+        if (!drawn_lacks(m, order[i], NULL))
+            asked[n++] = (struct counter_spec){order[i], 0};
+    fprintf(drawn.out, "run %zu of %s for %.6g us%s, repetition %" PRIu64 "\n", r->n_segments,
+            r->segments[0].payload.name, r->segments[0].duration_us, r->segments[0].sampled ? ", sampled" : "",
+            (uint64_t)r->repetition);
+    if (drawn.refused > 0 && r->segments[0].duration_us > 5000) {
+        drawn.refused--;
+        return machine_fail(err, MACHINE_BAD_INPUT, "", "too long");
+    }
+    random_recording(&drawn.random, asked, n, (size_t)rng_int(&drawn.random, 1, READINGS_MOST), drawn.words, out);
+    return MACHINE_OK;
+}
+
+static int drawn_energy(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err)
+{
+    (void)m;
+    (void)err;
+    drawn.energy.joules += rng_range(&drawn.random, 0.5, 2);
+    drawn.energy.seconds += rng_range(&drawn.random, 0.00005, 0.0005);
+    *out = drawn.energy;
+    if (source)
+        *source = "a counter of random steps";
+    return MACHINE_OK;
+}
+
+static void write_stretch(FILE *out, const char *name, const struct energy_stretch *s)
+{
+    fprintf(out,
+            "%s: %.9g J in %.9g s, ran %.9g, recorded %.9g; %.9g operations, %.9g cycles in %.9g s; lost %.9g, other "
+            "%.9g, at the start %.9g\n",
+            name, s->joules, s->seconds, s->run_seconds, s->recorded_seconds, s->operations, s->cycles,
+            s->cycle_seconds, s->lost_seconds, s->other_seconds, s->start_seconds);
+}
+
+static void stretches_of_random_recordings(void **state)
+{
+    static const struct machine_ops ops = {.info = drawn_info,
+                                           .lacks = drawn_lacks,
+                                           .prepare = drawn_prepare,
+                                           .run = drawn_run,
+                                           .finish = drawn_finish,
+                                           .read_energy = drawn_energy};
+    struct machine machine = {.ops = &ops};
+    struct golden g;
+    (void)state;
+    FILE *out = golden_begin(&g);
+    drawn.out = out;
+    rng_init(&drawn.random, 9, 2);
+    for (drawn.set = 0; drawn.set < SETS; drawn.set++) {
+        struct payload kernel = kernel_named("64mul");
+        struct energy_setup s;
+        struct energy_result result;
+        struct machine_error err;
+        energy_defaults(&s, &kernel);
+        s.runs = 3;
+        s.settle_us = drawn.set % 3 ? 1000 : 5500;
+        s.duration_us = drawn.set % 2 ? 12500 : 1000;
+        s.period_us = 0.25;
+        s.reading_us = drawn.set < 2 ? 0.1 : 0;
+        drawn.refused = (unsigned)drawn.set / 2;
+        fprintf(out, "\n# set %zu\n", drawn.set);
+        if (energy_run(&machine, &s, &result, &err) != MACHINE_OK)
+            fail_msg("%s", err.text);
+        fprintf(out, "%zu pairs from %s; %u of %u cores\n", result.n, result.source, result.counted_cores,
+                result.active_cores);
+        for (size_t i = 0; i < result.n; i++) {
+            write_stretch(out, "idle", &result.pairs[i].idle);
+            write_stretch(out, "kernel", &result.pairs[i].kernel);
+        }
+        energy_result_free(&result);
+    }
+    golden_expect(&g, "probes", "stretches", false);
+}
+
+/* ---- bursts ---- */
+
+static int drawn_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
+                        struct machine_error *err)
+{
+    (void)m;
+    (void)err;
+    fprintf(drawn.out, "%" PRIu64 ": %" PRIu64 " of %s in %s every %g us, %g us before, %u skipped, %u\n",
+            (uint64_t)r->repetition, r->count, r->wide.name, r->plain.name, r->every_us, r->before_us, r->skipped,
+            r->bursts);
+    *disturbed = rng_chance(&drawn.random, 0.2) ? "by something" : NULL;
+    for (unsigned i = 0; i < r->bursts; i++) {
+        bool late = rng_chance(&drawn.random, 0.1);
+        double plain = rng_range(&drawn.random, 90, 110);
+        out[i] = (struct burst){.wide = (uint64_t)((double)r->count * rng_range(&drawn.random, 1, 1.3)) +
+                                        (late ? 9000000 : 40),
+                                .plain = (uint64_t)(plain * 2000),
+                                .lost = rng_chance(&drawn.random, 0.1) ? 60000 : 0,
+                                .instructions = (uint64_t)(plain * (r->count > 0 ? 5000 : 6000))};
+    }
+    return MACHINE_OK;
+}
+
+static int stop_after_five(void *data, unsigned done, unsigned wanted)
+{
+    (void)data;
+    fprintf(drawn.out, "%u of %u\n", done, wanted);
+    return done >= 5;
+}
+
+static void write_bursts_of(FILE *out, struct machine *machine, unsigned variants, unsigned rounds, bool stops)
+{
+    static const char *const names[] = {"64add", "256fma", "512fma", "64mul"};
+    struct bursts_setup s = {.plain = kernel_named("64or"), .variants = variants, .rounds = rounds};
+    struct bursts_result r;
+    struct machine_error err;
+    s.every_us = 100;
+    s.before_us = 30;
+    s.skipped = 2;
+    s.bursts = 7;
+    s.progress = stops ? stop_after_five : NULL;
+    for (unsigned v = 0; v < variants; v++) {
+        s.wide[v] = kernel_named(names[v]);
+        s.count[v] = 3000 * v;
+    }
+    fprintf(out, "\n# %u variants, %u rounds\n", variants, rounds);
+    if (bursts_run(machine, &s, &r, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    fprintf(out, "%u rounds, %u discarded, %lu interrupted\n", r.n, r.discarded, r.interrupted);
+    for (unsigned v = 0; v < BURSTS_VARIANTS_MAX; v++)
+        assert_int_equal(r.loss[v] != NULL, v < variants);
+    for (unsigned v = 1; v < variants; v++)
+        for (unsigned i = 0; i < r.n; i++)
+            fprintf(out, "%u.%u: loss %.9g, cold %.9g us, cost %.9g us, warm %.9g us\n", v, i, r.loss[v][i],
+                    r.cold_us[v][i], r.cost_us[v][i], isnan(r.warm_us[v][i]) ? -1 : r.warm_us[v][i]);
+    bursts_result_free(&r);
+}
+
+static void bursts_of_random_durations(void **state)
+{
+    static const struct machine_ops ops = {
+        .info = drawn_info, .prepare = drawn_prepare, .finish = drawn_finish, .bursts = drawn_bursts};
+    struct machine machine = {.ops = &ops};
+    struct golden g;
+    (void)state;
+    FILE *out = golden_begin(&g);
+    drawn.out = out;
+    drawn.set = 0;
+    rng_init(&drawn.random, 12, 3);
+    write_bursts_of(out, &machine, 2, 3, false);
+    write_bursts_of(out, &machine, 3, 11, true);
+    write_bursts_of(out, &machine, 4, 10, false);
+    golden_expect(&g, "probes", "bursts", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_of_random_recordings),
+        cmocka_unit_test(a_core_that_is_stopped_in_a_chain),
+        cmocka_unit_test(stretches_of_random_recordings),
+        cmocka_unit_test(bursts_of_random_durations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
