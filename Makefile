@@ -169,7 +169,8 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables ta
 		test_golden_model_files) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
 	drivers/test_figures_told drivers/cpu/test_cores_told \
-	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits) \
+	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits volts \
+		repetitions) \
 	analysis/stats/test_golden_stats \
 	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests) \
 	output/verdict/test_verdict
