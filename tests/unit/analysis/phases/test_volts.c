@@ -170,6 +170,33 @@ static void a_mixed_step_is_where_the_frequency_changes(void **state)
     }
 }
 
+/* Three quarters of the readings that there would be elsewhere tell the voltage of a halt; fewer do not. */
+static void a_halt_needs_three_quarters_of_the_readings(void **state)
+{
+    (void)state;
+    enum { ALL = 32, BEFORE = 13 }; /* in 64 us: 2 us each, of which 1 to 17 us have room for 8 */
+    static const struct change change = {0, 18};
+    for (unsigned within = 5; within <= 6; within++) {
+        struct phases p = changing(&change, 1);
+        struct trace t;
+        trace_init(&t);
+        assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_VOLTS), 0);
+        for (unsigned i = 0; i < ALL; i++) {
+            double us = i < BEFORE            ? -23 + (double)i
+                        : i < BEFORE + within ? 3 + 2 * (double)(i - BEFORE)
+                                              : 41 - (double)(ALL - 1 - i);
+            assert_int_equal(trace_append(&t, i, us), 0);
+            t.channel[TRACE_VOLTS][i] = 1;
+        }
+        assert_int_equal(volts_find(&t, &p), 0);
+        assert_int_equal(p.phases[1].kind, PHASE_HALT);
+        assert_true(within < 6 ? isnan(p.phases[1].volts) : p.phases[1].volts == 1);
+        assert_true(p.phases[0].volts == 1 && p.phases[2].volts == 1);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
 /* Times that are hardly before 0 are told as 0. */
 static void what_is_told_of_mixed_readings_has_no_minus_zero(void **state)
 {
@@ -262,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_pause_parts_readings_that_it_is_long_for),
         cmocka_unit_test(a_mixed_step_is_where_the_frequency_changes),
         cmocka_unit_test(what_is_told_of_mixed_readings_has_no_minus_zero),
+        cmocka_unit_test(a_halt_needs_three_quarters_of_the_readings),
         cmocka_unit_test(out_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
