@@ -299,7 +299,7 @@ static void repetitions_in_bins(void **state)
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
     rng_init(&r, 1, 552);
-    for (int line = 1; line <= 80; line++) {
+    for (int line = 1; line <= 160; line++) {
         struct tally sum = {0};
         struct trace t;
         draw_long(&r, rng_chance(&r, 0.7) ? FLAT : RAMPS, (enum shape)rng_int(&r, 0, SHAPES - 1), &t);
@@ -328,7 +328,8 @@ static void long_parts(void **state)
         struct phases p;
         char why[300];
         enum shape shape = (enum shape)(line % SHAPES), beside = (enum shape)rng_int(&r, 0, SHAPES - 1);
-        add_series(&r, shape, &series);
+        for (int i = 0; i < 4; i++)
+            add_series(&r, shape, &series);
         draw_long(&r, rng_chance(&r, 0.4) ? FLAT : beside, rng_chance(&r, 0.2) ? FLAT : shape, &t);
         if (phases_find(&t, &p, why, sizeof why)) {
             tally_text(&found, why);

@@ -2,7 +2,7 @@
 /*
  * What is found in the samples of repetitions that are made sample by sample, of lengths, clocks and rates that lie at
  * limits more often than any recording's do, is tests/golden/phases.repetitions.txt: lost time, another thread, slow
- * starts, steady values, how a recording ends. After an intended change, `make golden` rewrites it.
+ * starts, steady values, how a recording ends, and phases. After an intended change, `make golden` rewrites it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/phases/checks/cross_check.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/repetition_tallies.h"
@@ -212,7 +213,7 @@ static void add_settling(struct rng *r, const struct world *w, const struct trac
 }
 
 struct sums {
-    struct tally runs, beside, steady, start, settles, cost;
+    struct tally runs, beside, steady, start, settles, cost, found;
 };
 
 static void add_all(struct rng *r, const struct world *w, const struct trace *t, struct sums *sums)
@@ -233,6 +234,22 @@ static void add_all(struct rng *r, const struct world *w, const struct trace *t,
     runs_free(&runs);
 }
 
+/* What all stages make of it. */
+static void add_found(struct rng *r, struct trace *t, struct tally *sum)
+{
+    struct phases p;
+    char why[300];
+    if (rng_chance(r, 0.8))
+        assert_int_equal(trace_set(t, "from", "a") | trace_set(t, "to", "b"), 0);
+    if (phases_find(t, &p, why, sizeof why)) {
+        tally_text(sum, why);
+        return;
+    }
+    assert_int_equal(cross_check_recorded(t, &p), 0);
+    tally_phases(sum, &p);
+    phases_free(&p);
+}
+
 static void repetitions_at_random(void **state)
 {
     (void)state;
@@ -249,6 +266,8 @@ static void repetitions_at_random(void **state)
             draw_world(&r, (enum kind)(i % KINDS), &w);
             make_trace(&r, &w, &t);
             add_all(&r, &w, &t, &sums);
+            if (i < KINDS)
+                add_found(&r, &t, &sums.found);
             trace_free(&t);
         }
         fprintf(out, "%d", line);
@@ -258,6 +277,7 @@ static void repetitions_at_random(void **state)
         tally_write(out, "start", &sums.start);
         tally_write(out, "settles", &sums.settles);
         tally_write(out, "cost", &sums.cost);
+        tally_write(out, "found", &sums.found);
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "repetitions.txt", true);
