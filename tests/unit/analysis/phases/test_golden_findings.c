@@ -25,7 +25,7 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
 
-enum { LINES = 100, OF_EACH = 24, PHASES_MAX = 24, CHANGES_MAX = 4, LEVELS = 3 };
+enum { LINES = 100, OF_EACH = 72, PHASES_MAX = 24, CHANGES_MAX = 4, LEVELS = 3 };
 
 static const double level_ghz[LEVELS] = {3, 2.75, 2.5};
 
