@@ -153,8 +153,8 @@ static void record(struct rng *r, const struct world *w, unsigned run, struct tr
         if (lost > 0 && !w->instant && (halted || w->counters)) {
             bool moved = rng_chance(r, 0.15) && t->n && t->run[t->n - 1] == run;
             if (moved) /* written one sample early */
-                t->channel[TRACE_FREQ][t->n - 1] = (float)(ghz * share);
-            ghz *= moved ? 1 : share;
+                t->channel[TRACE_FREQ][t->n - 1] = (float)(ghz * ONE_OF(r, share, share, 0.75, 0.8125, 0.84375));
+            ghz *= moved ? ONE_OF(r, 1, 1, 0.90625, 0.890625) : share;
         } else {
             ipc *= share;
         }
@@ -255,8 +255,10 @@ static void add_found(struct rng *r, struct trace *t, struct tally *sum)
 {
     struct phases p;
     char why[300];
-    if (rng_chance(r, 0.8))
-        assert_int_equal(trace_set(t, "from", "a") | trace_set(t, "to", "b"), 0);
+    if (rng_chance(r, 0.9))
+        assert_int_equal(trace_set(t, "from", "a"), 0);
+    if (rng_chance(r, 0.9))
+        assert_int_equal(trace_set(t, "to", "b"), 0);
     if (phases_find(t, &p, why, sizeof why)) {
         tally_text(sum, why);
         return;
