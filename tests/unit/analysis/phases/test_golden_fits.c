@@ -44,7 +44,8 @@ static void add_curve(struct rng *r, struct tally *sum)
 {
     double t[POINTS], y[POINTS], tau = ONE_OF(r, 1, 4, 10, 200), begin = ONE_OF(r, 0, 0, 8),
                                  noise = ONE_OF(r, 0.0009765625, 0.015625);
-    double from = ONE_OF(r, 2, 2.5), to = ONE_OF(r, 3, 2.5, 2.4375), width = ONE_OF(r, 0, 0, 1);
+    double unit = ONE_OF(r, 1, 1, 0.25), from = unit * ONE_OF(r, 2, 2.5), to = unit * ONE_OF(r, 3, 2.5, 2.4375);
+    double width = ONE_OF(r, 0, 0, 1);
     size_t n = (size_t)rng_int(r, 11, POINTS);
     struct ramp_fit f = {.rss = NAN};
     for (size_t i = 0; i < POINTS; i++) { /* those behind the last nobody may look at */
@@ -80,7 +81,8 @@ static void add_readings_of(struct rng *r, struct tally *sum)
     static struct ramp_reading x[RUNS * POINTS];
     size_t first[RUNS + 1] = {0}, runs = (size_t)rng_int(r, 1, RUNS), levels = (size_t)rng_int(r, 1, 4);
     double begin[RUNS], rss[RUNS], edge[RUNS * 4], ghz[LEVELS_MOST];
-    double tau = ONE_OF(r, 0.5, 2, 8), from = ONE_OF(r, 3, 2), to = 2.5, noise = ONE_OF(r, 0.0009765625, 0.0078125);
+    double tau = ONE_OF(r, 0.5, 2, 8), unit = ONE_OF(r, 1, 1, 0.25), from = unit * ONE_OF(r, 3, 2), to = unit * 2.5;
+    double noise = ONE_OF(r, 0.0009765625, 0.0078125);
     bool fixed = rng_chance(r, 0.4);
     struct ramp_readings s = {.n_runs = runs, .first = first, .x = x, .length = 1, .by_time = rng_chance(r, 0.4)};
     for (size_t k = 0; k < runs; k++) {

@@ -182,7 +182,7 @@ static void slopes_are_told_as_they_were(void **state)
 /* Few values, so that ramps, steps and drifts are as long as an analysis just tells apart, or just not. */
 static struct slope random_slope(struct rng *r)
 {
-    struct slope s = {.from = ONE_OF(r, 2.5, 2.75),
+    struct slope s = {.from = ONE_OF(r, 2.5, 2.75, 0.75),
                       .tau = ONE_OF(r, 0.5, 1, 2, 3, 4, 8, 9, 16, 30, 60),
                       .period = ONE_OF(r, 1, 1, 2),
                       .noise = ONE_OF(r, 0, 0.0005, 0.001, 0.002, 0.004),

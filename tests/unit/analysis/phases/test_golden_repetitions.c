@@ -44,7 +44,7 @@ struct world {
 
 static void draw_world(struct rng *r, enum kind kind, struct world *w)
 {
-    double ghz = ONE_OF(r, 2.5, 3), ipc = ONE_OF(r, 1, 2);
+    double ghz = ONE_OF(r, 2.5, 2.5, 3, 0.8125), ipc = ONE_OF(r, 1, 2, 0.25);
     bool calm = rng_chance(r, 0.4);
     *w = (struct world){.runs = (unsigned)ONE_OF(r, 1, 2, 3, 4, 5, 8, 9, 10, 12, 16),
                         .before = (int)ONE_OF(r, 2, 3, 8, 12, 24),
@@ -153,8 +153,8 @@ static void record(struct rng *r, const struct world *w, unsigned run, struct tr
         if (lost > 0 && !w->instant && (halted || w->counters)) {
             bool moved = rng_chance(r, 0.15) && t->n && t->run[t->n - 1] == run;
             if (moved) /* written one sample early */
-                t->channel[TRACE_FREQ][t->n - 1] = (float)(ghz * ONE_OF(r, share, share, 0.75, 0.8125, 0.84375));
-            ghz *= moved ? ONE_OF(r, 1, 1, 0.90625, 0.890625) : share;
+                t->channel[TRACE_FREQ][t->n - 1] = (float)(ghz * ONE_OF(r, share, share, 0.8, 0.75, 0.8125, 0.84375));
+            ghz *= moved ? ONE_OF(r, 1, 1, 0.9, 0.90625, 0.890625) : share;
         } else {
             ipc *= share;
         }
