@@ -183,6 +183,7 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
     double time[BINS], density[BINS], value[TAIL_COURSES][BIN_RUNS * BINS], curve[TAIL_COURSES][BINS];
     size_t bins = (size_t)rng_int(r, 22, BINS), runs = (size_t)ONE_OF(r, 1, 3, 4, 8, 9);
     double noise = ONE_OF(r, 0, 0.00048828125, 0.001953125), missing = ONE_OF(r, 0, 0, 0.05);
+    double longer = ONE_OF(r, 0, 0, 0.25, 2), end = 0; /* each bin than the one before, us */
     struct tail_series s = {.n_runs = runs,
                             .n_bins = bins,
                             .time = time,
@@ -192,23 +193,24 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
                             .half = {0.0009765625, 0.0009765625}};
     struct tail x = {.begin = 20,
                      .after = ONE_OF(r, 0, 10, 20),
-                     .end = 8 * (double)bins,
                      .n_runs = runs,
                      .instant = rng_chance(r, 0.4),
                      .uniform = rng_chance(r, 0.3)};
     for (size_t b = 0; b < bins; b++) {
-        time[b] = b > 1 && rng_chance(r, 0.02) ? NAN : x.after + 8 * (double)b + 4;
+        double us = 8 + longer * (double)b, at = end + 0.5 * us;
+        end += us;
+        time[b] = b > 1 && rng_chance(r, 0.02) ? NAN : x.after + at;
         density[b] = 1 / (1 + (double)b);
         for (int c = 0; c < TAIL_COURSES; c++)
-            curve[c][b] = value_of(shape, 8 * (double)b + 4, 4) * (c == TAIL_FREQ ? 2.5 : 1);
+            curve[c][b] = value_of(shape, at, 4) * (c == TAIL_FREQ ? 2.5 : 1);
         for (size_t k = 0; k < runs; k++)
             for (int c = 0; c < TAIL_COURSES; c++)
                 value[c][k * bins + b] = rng_chance(r, missing)
                                              ? NAN
-                                             : value_of(shape, 8 * (double)b + 4, (double)(k * 3 % 8)) *
-                                                       (c == TAIL_FREQ ? 2.5 : 1) +
+                                             : value_of(shape, at, (double)(k * 3 % 8)) * (c == TAIL_FREQ ? 2.5 : 1) +
                                                    uneven(r, noise);
     }
+    x.end = end;
     for (size_t b = 0; b < bins; b++)
         curve[TAIL_RATE][b] *= 1 - 0.0625 * density[b];
     assert_int_equal(tail_put_reading_right(&s, x.after), 0);
