@@ -147,7 +147,7 @@ static void curves_and_readings(void **state)
 
 /* ---- the long part ---- */
 
-enum shape { FLAT, RAMPS, LATE_RAMP, STEPS_AT_ONCE, STEPS_APART, DRIFTS, SHAPES };
+enum shape { FLAT, RAMPS, LATE_RAMP, LATE_SHORT_RAMP, STEPS_AT_ONCE, STEPS_APART, DRIFTS, SHAPES };
 
 static double value_of(enum shape shape, double t, double own)
 {
@@ -156,6 +156,8 @@ static double value_of(enum shape shape, double t, double own)
         return 1 - 0.25 * exp(-t / 64);
     case LATE_RAMP:
         return 1 - 0.125 * ramp_decay(t - 96, 64);
+    case LATE_SHORT_RAMP:
+        return 1 - 0.125 * ramp_decay(t - 96, 24);
     case STEPS_AT_ONCE:
         return t < 160 ? 0.75 : 1;
     case STEPS_APART:
@@ -228,21 +230,22 @@ static void draw_long(struct rng *r, enum shape clock, enum shape rate, struct t
     unsigned runs = (unsigned)ONE_OF(r, 1, 2, 3, 4, 4, 6, 9);
     bool uniform = rng_chance(r, 0.4);
     double fine = ONE_OF(r, 16, 32), noise = ONE_OF(r, 0, 0.0009765625, 0.00390625), lost = ONE_OF(r, 0, 0.02);
+    double ghz = ONE_OF(r, 2.5, 2.5, 0.5), period = ONE_OF(r, 1, 1, 0.5, 2);
     trace_init(t);
     int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC) |
-              trace_set(t, "from", "a") | trace_set(t, "to", "b") | trace_set_number(t, "period_us", 1);
+              trace_set(t, "from", "a") | trace_set(t, "to", "b") | trace_set_number(t, "period_us", period);
     if (!uniform)
         bad |= trace_set_number(t, "fine_us", fine);
     if (rng_chance(r, 0.3))
         bad |= trace_set(t, "frequency", "instantaneous") | trace_set_number(t, "clock_step_ns", 1) |
                trace_set_number(t, "chain_cycles", 500) | trace_set_number(t, "reading_us", 0.125);
     for (unsigned k = 0; k < runs && !bad; k++)
-        for (double at = -12, us = 1; at < (uniform ? 180 : 1500) && !bad;) {
+        for (double at = -12, us = period; at < (uniform ? 180 : 1500) && !bad;) {
             at += us;
-            us = uniform || at < fine ? 1 : 1 + floor((at - fine) / 16) * 0.125;
+            us = uniform || at < fine ? period : period + floor((at - fine) / 16) * 0.125;
             bad = trace_append(t, k, at);
             double own = (double)(k * 3 % 8), slow = rng_chance(r, lost) ? 0.5 : 1;
-            t->channel[TRACE_FREQ][t->n - 1] = (float)((at <= 0 ? 2.5 : 2.5 * value_of(clock, at, own)) *
+            t->channel[TRACE_FREQ][t->n - 1] = (float)(ghz * (at <= 0 ? 1 : value_of(clock, at, own)) *
                                                        (1 + uneven(r, noise)));
             t->channel[TRACE_IPC][t->n - 1] = (float)((at <= 0 ? 2 : value_of(rate, at, own)) * slow *
                                                       (1 + uneven(r, noise)));
