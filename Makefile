@@ -171,7 +171,7 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables ta
 	drivers/test_figures_told drivers/cpu/test_cores_told \
 	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits volts \
 		repetitions) \
-	analysis/stats/test_golden_stats \
+	analysis/stats/test_golden_stats analysis/verdict/test_verdict_cost \
 	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests) \
 	output/verdict/test_verdict
 golden: $(GOLDEN_TESTS:%=$(BUILD)/tests/unit/%)
