@@ -169,8 +169,9 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables ta
 		test_golden_model_files) \
 	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
 	drivers/helper/test_helper_told drivers/test_figures_told drivers/cpu/test_cores_told \
-	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits) \
-	analysis/stats/test_golden_stats \
+	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits volts \
+		repetitions) \
+	analysis/stats/test_golden_stats analysis/verdict/test_verdict_cost \
 	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests test_golden_curves \
 		test_transition_setup) \
 	output/verdict/test_verdict

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,11 +179,11 @@ static void wake_describe(struct wake_series *s, struct wake_stages *out)
     out->n = s->n_stages;
     for (size_t i = 0; i <= last; i++) {
         struct wake_stage *stage = &out->stage[i];
-        size_t kept = 0, next_from = s->begin[i + 1], next_to = next_from;
+        size_t kept = 0, next_from = SIZE_MAX, next_to = SIZE_MAX; /* behind the last stage nothing mixes */
         stage->idle_from_us = i > 0 ? out->stage[i - 1].idle_to_us : (struct estimate){s->idle[0], NAN, NAN};
         stage->idle_to_us = i < last ? wake_boundary(s, i, &next_from, &next_to) : (struct estimate){NAN, NAN, NAN};
         for (size_t p = s->begin[i]; p < s->begin[i + 1]; p++) {
-            bool after = i < last && p >= next_from, before = i > 0 && p >= mixed_from && p < mixed_to;
+            bool after = p >= next_from, before = i > 0 && p >= mixed_from && p < mixed_to;
             if ((after && wake_is_on(s, p, i + 1, i)) || (before && wake_is_on(s, p, i - 1, i)))
                 out->mixed++;
             else if (wake_is_on(s, p, i, i))

@@ -228,6 +228,7 @@ static void steps_that_both_halves_show(void **state)
     const struct step steps[] = {
         {.size = 1},
         {.unknown = true},
+        {.unknown = true, .alone = SEEN},
         /* within a factor of two, the same way */
         {.size = 1.98},
         {.size = 2.02, .why = ONE_HALF},

@@ -20,7 +20,7 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
 
-enum { LINES = 150, OF_EACH = 80, SHORT = 90, LONG = 1500, LONGEST = 20000, LONG_LINES = 6, BEHIND = 5 };
+enum { LINES = 150, OF_EACH = 160, SHORT = 90, LONG = 1500, LONGEST = 20000, LONG_LINES = 6, BEHIND = 5 };
 
 /* Levels that last a few samples to many, with what may be noise, ticks, outliers, or a drift. */
 static size_t draw_series(struct rng *r, size_t most, float *x, uint8_t *skip)
@@ -99,7 +99,7 @@ static void mixed_voltages_at_random(void **state)
     rng_init(&r, 1, 531);
     for (int line = 1; line <= LINES; line++) {
         struct tally sum = {0};
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 20; i++) {
             struct trace v;
             struct mixed_stretches mixed;
             size_t n = (size_t)rng_int(&r, 70, 330), from = (size_t)rng_int(&r, 0, (int)n),

@@ -25,13 +25,13 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
 
-enum { LINES = 100, OF_EACH = 24, PHASES_MAX = 24, CHANGES_MAX = 4, LEVELS = 3 };
+enum { LINES = 100, OF_EACH = 72, PHASES_MAX = 24, CHANGES_MAX = 4, LEVELS = 3 };
 
 static const double level_ghz[LEVELS] = {3, 2.75, 2.5};
 
 static struct estimate draw_limits(struct rng *r, double value)
 {
-    double below = ONE_OF(r, 0, 0.0009765625, 0.125, NAN), above = rng_chance(r, 0.2) ? 0.25 : below;
+    double below = ONE_OF(r, 0, 0.0009765625, 0.0078125, 0.125, NAN), above = rng_chance(r, 0.2) ? 0.25 : below;
     return (struct estimate){value, value - below, value + above};
 }
 

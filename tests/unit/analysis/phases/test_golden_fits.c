@@ -44,7 +44,8 @@ static void add_curve(struct rng *r, struct tally *sum)
 {
     double t[POINTS], y[POINTS], tau = ONE_OF(r, 1, 4, 10, 200), begin = ONE_OF(r, 0, 0, 8),
                                  noise = ONE_OF(r, 0.0009765625, 0.015625);
-    double from = ONE_OF(r, 2, 2.5), to = ONE_OF(r, 3, 2.5, 2.4375), width = ONE_OF(r, 0, 0, 1);
+    double unit = ONE_OF(r, 1, 1, 0.25), from = unit * ONE_OF(r, 2, 2.5), to = unit * ONE_OF(r, 3, 2.5, 2.4375);
+    double width = ONE_OF(r, 0, 0, 1);
     size_t n = (size_t)rng_int(r, 11, POINTS);
     struct ramp_fit f = {.rss = NAN};
     for (size_t i = 0; i < POINTS; i++) { /* those behind the last nobody may look at */
@@ -80,7 +81,8 @@ static void add_readings_of(struct rng *r, struct tally *sum)
     static struct ramp_reading x[RUNS * POINTS];
     size_t first[RUNS + 1] = {0}, runs = (size_t)rng_int(r, 1, RUNS), levels = (size_t)rng_int(r, 1, 4);
     double begin[RUNS], rss[RUNS], edge[RUNS * 4], ghz[LEVELS_MOST];
-    double tau = ONE_OF(r, 0.5, 2, 8), from = ONE_OF(r, 3, 2), to = 2.5, noise = ONE_OF(r, 0.0009765625, 0.0078125);
+    double tau = ONE_OF(r, 0.5, 2, 8), unit = ONE_OF(r, 1, 1, 0.25), from = unit * ONE_OF(r, 3, 2), to = unit * 2.5;
+    double noise = ONE_OF(r, 0.0009765625, 0.0078125);
     bool fixed = rng_chance(r, 0.4);
     struct ramp_readings s = {.n_runs = runs, .first = first, .x = x, .length = 1, .by_time = rng_chance(r, 0.4)};
     for (size_t k = 0; k < runs; k++) {
@@ -145,7 +147,7 @@ static void curves_and_readings(void **state)
 
 /* ---- the long part ---- */
 
-enum shape { FLAT, RAMPS, LATE_RAMP, STEPS_AT_ONCE, STEPS_APART, DRIFTS, SHAPES };
+enum shape { FLAT, RAMPS, LATE_RAMP, LATE_SHORT_RAMP, STEPS_AT_ONCE, STEPS_APART, DRIFTS, SHAPES };
 
 static double value_of(enum shape shape, double t, double own)
 {
@@ -154,6 +156,8 @@ static double value_of(enum shape shape, double t, double own)
         return 1 - 0.25 * exp(-t / 64);
     case LATE_RAMP:
         return 1 - 0.125 * ramp_decay(t - 96, 64);
+    case LATE_SHORT_RAMP:
+        return 1 - 0.125 * ramp_decay(t - 96, 24);
     case STEPS_AT_ONCE:
         return t < 160 ? 0.75 : 1;
     case STEPS_APART:
@@ -181,6 +185,7 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
     double time[BINS], density[BINS], value[TAIL_COURSES][BIN_RUNS * BINS], curve[TAIL_COURSES][BINS];
     size_t bins = (size_t)rng_int(r, 22, BINS), runs = (size_t)ONE_OF(r, 1, 3, 4, 8, 9);
     double noise = ONE_OF(r, 0, 0.00048828125, 0.001953125), missing = ONE_OF(r, 0, 0, 0.05);
+    double longer = ONE_OF(r, 0, 0, 0.25, 2), end = 0; /* each bin than the one before, us */
     struct tail_series s = {.n_runs = runs,
                             .n_bins = bins,
                             .time = time,
@@ -190,23 +195,24 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
                             .half = {0.0009765625, 0.0009765625}};
     struct tail x = {.begin = 20,
                      .after = ONE_OF(r, 0, 10, 20),
-                     .end = 8 * (double)bins,
                      .n_runs = runs,
                      .instant = rng_chance(r, 0.4),
                      .uniform = rng_chance(r, 0.3)};
     for (size_t b = 0; b < bins; b++) {
-        time[b] = b > 1 && rng_chance(r, 0.02) ? NAN : x.after + 8 * (double)b + 4;
+        double us = 8 + longer * (double)b, at = end + 0.5 * us;
+        end += us;
+        time[b] = b > 1 && rng_chance(r, 0.02) ? NAN : x.after + at;
         density[b] = 1 / (1 + (double)b);
         for (int c = 0; c < TAIL_COURSES; c++)
-            curve[c][b] = value_of(shape, 8 * (double)b + 4, 4) * (c == TAIL_FREQ ? 2.5 : 1);
+            curve[c][b] = value_of(shape, at, 4) * (c == TAIL_FREQ ? 2.5 : 1);
         for (size_t k = 0; k < runs; k++)
             for (int c = 0; c < TAIL_COURSES; c++)
                 value[c][k * bins + b] = rng_chance(r, missing)
                                              ? NAN
-                                             : value_of(shape, 8 * (double)b + 4, (double)(k * 3 % 8)) *
-                                                       (c == TAIL_FREQ ? 2.5 : 1) +
+                                             : value_of(shape, at, (double)(k * 3 % 8)) * (c == TAIL_FREQ ? 2.5 : 1) +
                                                    uneven(r, noise);
     }
+    x.end = end;
     for (size_t b = 0; b < bins; b++)
         curve[TAIL_RATE][b] *= 1 - 0.0625 * density[b];
     assert_int_equal(tail_put_reading_right(&s, x.after), 0);
@@ -224,21 +230,22 @@ static void draw_long(struct rng *r, enum shape clock, enum shape rate, struct t
     unsigned runs = (unsigned)ONE_OF(r, 1, 2, 3, 4, 4, 6, 9);
     bool uniform = rng_chance(r, 0.4);
     double fine = ONE_OF(r, 16, 32), noise = ONE_OF(r, 0, 0.0009765625, 0.00390625), lost = ONE_OF(r, 0, 0.02);
+    double ghz = ONE_OF(r, 2.5, 2.5, 0.5), period = ONE_OF(r, 1, 1, 0.5, 2);
     trace_init(t);
     int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC) |
-              trace_set(t, "from", "a") | trace_set(t, "to", "b") | trace_set_number(t, "period_us", 1);
+              trace_set(t, "from", "a") | trace_set(t, "to", "b") | trace_set_number(t, "period_us", period);
     if (!uniform)
         bad |= trace_set_number(t, "fine_us", fine);
     if (rng_chance(r, 0.3))
         bad |= trace_set(t, "frequency", "instantaneous") | trace_set_number(t, "clock_step_ns", 1) |
                trace_set_number(t, "chain_cycles", 500) | trace_set_number(t, "reading_us", 0.125);
     for (unsigned k = 0; k < runs && !bad; k++)
-        for (double at = -12, us = 1; at < (uniform ? 180 : 1500) && !bad;) {
+        for (double at = -12, us = period; at < (uniform ? 180 : 1500) && !bad;) {
             at += us;
-            us = uniform || at < fine ? 1 : 1 + floor((at - fine) / 16) * 0.125;
+            us = uniform || at < fine ? period : period + floor((at - fine) / 16) * 0.125;
             bad = trace_append(t, k, at);
             double own = (double)(k * 3 % 8), slow = rng_chance(r, lost) ? 0.5 : 1;
-            t->channel[TRACE_FREQ][t->n - 1] = (float)((at <= 0 ? 2.5 : 2.5 * value_of(clock, at, own)) *
+            t->channel[TRACE_FREQ][t->n - 1] = (float)(ghz * (at <= 0 ? 1 : value_of(clock, at, own)) *
                                                        (1 + uneven(r, noise)));
             t->channel[TRACE_IPC][t->n - 1] = (float)((at <= 0 ? 2 : value_of(rate, at, own)) * slow *
                                                       (1 + uneven(r, noise)));
@@ -299,7 +306,7 @@ static void repetitions_in_bins(void **state)
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
     rng_init(&r, 1, 552);
-    for (int line = 1; line <= 80; line++) {
+    for (int line = 1; line <= 160; line++) {
         struct tally sum = {0};
         struct trace t;
         draw_long(&r, rng_chance(&r, 0.7) ? FLAT : RAMPS, (enum shape)rng_int(&r, 0, SHAPES - 1), &t);
@@ -328,7 +335,8 @@ static void long_parts(void **state)
         struct phases p;
         char why[300];
         enum shape shape = (enum shape)(line % SHAPES), beside = (enum shape)rng_int(&r, 0, SHAPES - 1);
-        add_series(&r, shape, &series);
+        for (int i = 0; i < 4; i++)
+            add_series(&r, shape, &series);
         draw_long(&r, rng_chance(&r, 0.4) ? FLAT : beside, rng_chance(&r, 0.2) ? FLAT : shape, &t);
         if (phases_find(&t, &p, why, sizeof why)) {
             tally_text(&found, why);

@@ -23,7 +23,7 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
 
-enum { TRACES = 150, OF_EACH = 16, PIECES_MAX = 8 };
+enum { TRACES = 150, OF_EACH = 40, PIECES_MAX = 8 };
 
 /* Of all segmentations of a trace. */
 struct sums {

@@ -15,9 +15,11 @@
 
 #include "analysis/phases/phases.h"
 #include "tests/support/golden.h"
+#include "tests/support/one_of.h"
 #include "tests/support/phases_lines.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/tally.h"
 
 enum { RUNS = 12, BEFORE_US = 80, BEHIND_US = 200 };
 
@@ -177,8 +179,59 @@ static void slopes_are_told_as_they_were(void **state)
     golden_expect(&g, "phases", "ramps.txt", true);
 }
 
+/* Few values, so that ramps, steps and drifts are as long as an analysis just tells apart, or just not. */
+static struct slope random_slope(struct rng *r)
+{
+    struct slope s = {.from = ONE_OF(r, 2.5, 2.75, 0.75),
+                      .tau = ONE_OF(r, 0.5, 1, 2, 3, 4, 8, 9, 16, 30, 60),
+                      .period = ONE_OF(r, 1, 1, 2),
+                      .noise = ONE_OF(r, 0, 0.0005, 0.001, 0.002, 0.004),
+                      .late = ONE_OF(r, 0, 0, 3, 12),
+                      .steps = (unsigned)ONE_OF(r, 0, 0, 0, 1, 2, 3),
+                      .throttled = rng_chance(r, 0.3),
+                      .instant = rng_chance(r, 0.3),
+                      .stays = ONE_OF(r, 0, 0, 0.3, 0.6),
+                      .other = ONE_OF(r, 0, 0, 0.03125),
+                      .halt = ONE_OF(r, 0, 0, 8),
+                      .lost = ONE_OF(r, 0, 0, 0, 6),
+                      .runs = (uint32_t)ONE_OF(r, 1, 2, 3, 4, 5, 6)};
+    s.to = s.from * ONE_OF(r, 0.75, 0.9375, 0.96875, 0.984375, 0.9921875, 1, 1.0078125, 1.125);
+    return s;
+}
+
+static void random_slopes_are_told_as_they_were(void **state)
+{
+    (void)state;
+    enum { LINES = 60, OF_EACH = 3 };
+    struct golden g;
+    struct rng r;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
+    rng_init(&r, 1, 78);
+    for (uint64_t line = 1; line <= LINES; line++) {
+        struct tally sum = {0};
+        for (uint64_t i = 0; i < OF_EACH; i++) {
+            struct slope s = random_slope(&r);
+            struct trace t;
+            struct phases p;
+            char why[300];
+            make_slope(&s, 1000 + OF_EACH * line + i, &t);
+            if (phases_find(&t, &p, why, sizeof why))
+                fail_msg("%s", why);
+            tally_phases(&sum, &p);
+            phases_free(&p);
+            trace_free(&t);
+        }
+        fprintf(out, "%u", (unsigned)line);
+        tally_write(out, "found", &sum);
+        fputc('\n', out);
+    }
+    golden_expect(&g, "phases", "ramps-random.txt", true);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_are_told_as_they_were)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_are_told_as_they_were),
+                                       cmocka_unit_test(random_slopes_are_told_as_they_were)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,131 +14,15 @@
 #include <cmocka.h>
 
 #include "analysis/phases/checks/cross_check.h"
-#include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/findings.h"
-#include "analysis/phases/repetitions/neighbour.h"
-#include "analysis/phases/repetitions/settling.h"
-#include "analysis/phases/repetitions/slow_start.h"
-#include "analysis/phases/repetitions/steady.h"
 #include "tests/support/golden.h"
 #include "tests/support/odd_traces.h"
 #include "tests/support/plain_traces.h"
+#include "tests/support/repetition_tallies.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
 
 enum { PLAIN = 300, ODD = 40, ODD_FROM = 1000 };
-
-static void write_neighbour(FILE *out, const struct trace *t, const struct runs *r, double switch_us)
-{
-    struct tally sum = {0};
-    struct neighbour n;
-    struct phases told = {0};
-    bool *marked = calloc(t->n + 1, sizeof *marked);
-    double doubt;
-    assert_non_null(marked);
-    assert_int_equal(neighbour_find(r, switch_us, &n), 0);
-    assert_int_equal(neighbour_warn(&n, r, &told), 0);
-    tally_phases(&sum, &told);
-    const double x[] = {n.share, n.factor, (double)n.runs, n.uncertainty, n.common + 2 * n.begins + 4 * n.slowed};
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        tally_add(&sum, x[i]);
-    assert_int_equal(neighbour_mark(t, marked, &doubt), 0);
-    tally_add(&sum, doubt);
-    for (size_t i = 0; i < t->n; i++) {
-        if (n.ipc && isnan(n.ipc[i]))
-            tally_add(&sum, (double)i);
-        if (n.freq && isnan(n.freq[i]))
-            tally_add(&sum, -(double)i);
-        if (marked[i])
-            tally_add(&sum, 0.5 + (double)i);
-    }
-    tally_write(out, "beside", &sum);
-    phases_free(&told);
-    neighbour_free(&n);
-    free(marked);
-}
-
-static void write_steady(FILE *out, const struct trace *t)
-{
-    struct tally sum = {0};
-    for (int c = TRACE_FREQ; c <= TRACE_IPC; c++) {
-        struct steady_value v;
-        double drift;
-        assert_int_equal(steady_mean(t, (enum trace_channel)c, 0.001, &v), 0);
-        tally_estimate(&sum, &v.mean);
-        tally_add(&sum, (double)(v.runs + 100 * v.used + 10000 * v.shared));
-        assert_int_equal(steady_drift(t, (enum trace_channel)c, &drift), 0);
-        tally_add(&sum, drift);
-        if (c == TRACE_FREQ) {
-            assert_int_equal(steady_ratio(t, 4, &v), 0);
-            tally_estimate(&sum, &v.mean);
-            tally_add(&sum, (double)(v.runs + 100 * v.used + 10000 * v.shared));
-        }
-    }
-    tally_write(out, "steady", &sum);
-}
-
-static void write_start(FILE *out, const struct trace *t, double period)
-{
-    struct tally sum = {0};
-    struct slow_start s;
-    bool slow;
-    assert_int_equal(slow_start_too_short(t, period, &slow), 0);
-    tally_add(&sum, slow);
-    if (t->channel[TRACE_FREQ] && t->channel[TRACE_IPC]) {
-        assert_int_equal(slow_start_find(t, period, &s), 0);
-        for (size_t i = 0; i < t->n && s.ipc; i++) {
-            tally_add(&sum, (double)s.ipc[i]);
-            tally_add(&sum, (double)s.freq[i]);
-        }
-        slow_start_free(&s);
-    }
-    tally_write(out, "start", &sum);
-}
-
-static void write_settling(FILE *out, const struct trace *t, const struct phases *p)
-{
-    struct tally sum = {0};
-    struct kernel_alone alone[2] = {{0}};
-    bool off[32];
-    struct settling end;
-    struct settling_drift drift;
-    assert_int_equal(settling_add_alone(&alone[0], t), 0);
-    for (size_t i = 0; i < 12; i++) {
-        alone[1].ghz[alone[1].n_ghz++] = 2.5 + 0.001 * (double)(i % 3);
-        alone[1].ipc[alone[1].n_ipc++] = 1 + 0.001 * (double)(i % 3);
-    }
-    for (int k = 0; k < 2; k++) {
-        tally_add(&sum, settling_mark_late(t, &alone[k], off, 32));
-        for (size_t i = 0; i < 32 && alone[k].n_ghz; i++)
-            tally_add(&sum, off[i]);
-        for (int waits = 0; waits < 2; waits++) {
-            assert_int_equal(settling_judge(t, p, &alone[k], waits, &end), 0);
-            tally_add(&sum, (double)(end.runs + 100 * end.off + 10000 * end.settled));
-            tally_text(&sum, end.why);
-        }
-        assert_int_equal(settling_find_drift(t, p, &alone[k], &alone[1 - k], &drift), 0);
-        const double x[] = {drift.freq, drift.rate, drift.off, drift.alone_ghz, drift.ghz};
-        for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-            tally_add(&sum, x[i]);
-    }
-    tally_write(out, "settles", &sum);
-}
-
-static void write_cost(FILE *out, const struct trace *t, double period, uint64_t seed)
-{
-    struct tally sum = {0};
-    struct switch_cost c;
-    if (!t->channel[TRACE_FREQ] || !t->channel[TRACE_IPC])
-        return;
-    for (int late = 0; late < 3; late++) {
-        double from = period * (double)(2 + 3 * late), to = from + period * (double)(1 + seed % 9);
-        assert_int_equal(switch_cost_measure(t, period, from + 0.5 * period, from, to, &c), 0);
-        for (size_t k = 0; k < c.n; k++)
-            tally_add(&sum, c.rate[k]);
-    }
-    tally_write(out, "cost", &sum);
-}
 
 /* As phases_find() takes them, but that nobody is beside and no start is slow. */
 static void write_stages(FILE *out, const struct trace *t, const struct runs *r, double switch_us)
@@ -189,7 +73,8 @@ static void write_stages(FILE *out, const struct trace *t, const struct runs *r,
     assert_int_equal(volts_find(t, &p), 0);
     tally_phases(&sum, &p);
     tally_write(out, "volts", &sum);
-    write_settling(out, t, &p);
+    tally_settling_of(&sum, t, &p);
+    tally_write(out, "settles", &sum);
     assert_int_equal(ramps_find(r, &o, &p), 0);
     tally_segmentation(&sum, &o);
     tally_phases(&sum, &p);
@@ -239,10 +124,16 @@ static void write_of(FILE *out, const struct trace *t, uint64_t seed)
     tally_runs(&sum, &r);
     tally_write(out, "runs", &sum);
     if (r.n) {
-        write_neighbour(out, t, &r, switch_us);
-        write_steady(out, t);
-        write_start(out, t, r.period);
-        write_cost(out, t, r.period, seed);
+        tally_neighbour(&sum, t, &r, switch_us);
+        tally_write(out, "beside", &sum);
+        tally_steady(&sum, t);
+        tally_write(out, "steady", &sum);
+        tally_start(&sum, t, r.period);
+        tally_write(out, "start", &sum);
+        if (t->channel[TRACE_FREQ] && t->channel[TRACE_IPC]) {
+            tally_cost(&sum, t, r.period, seed);
+            tally_write(out, "cost", &sum);
+        }
         write_stages(out, t, &r, switch_us);
     }
     runs_free(&r);

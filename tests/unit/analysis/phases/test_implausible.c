@@ -74,6 +74,7 @@ static void what_recurs_without_a_switch_goes(void **state)
     expect_withdrawn(once, other, (struct made){50, 0.75, 3}, 0, 0);
     expect_withdrawn(once, other, once, 5, 1);
     expect_withdrawn(once, (struct made){21.9, 0.52, 3}, other, 3, 1);
+    expect_withdrawn(once, (struct made){22, 0.52, 3}, other, 0, 0);
     expect_withdrawn(once, (struct made){22.1, 0.52, 3}, other, 0, 0);
     expect_withdrawn(once, (struct made){21.9, 0.53, 3}, other, 0, 0);
     expect_withdrawn(once, once, (struct made){90, 0.51, 3}, 7, 1);

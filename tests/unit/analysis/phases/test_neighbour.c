@@ -12,6 +12,7 @@
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "tests/support/close_to.h"
+#include "tests/support/strict_memory.h"
 
 enum { RUNS = 20, SAMPLES = 200, SWITCH = 100, BOUT = 40, LONG_FROM = 181 };
 
@@ -249,6 +250,37 @@ static void throttling_that_a_neighbour_explains(void **state)
     }
 }
 
+/* Wherever memory ends, it is told, or the answer is as it is with more of it. */
+static void out_of_memory_is_told(void **state)
+{
+    (void)state;
+    for (int chains = 0; chains < 2; chains++) {
+        struct trace t;
+        struct runs r;
+        bool failed = true;
+        make(&t, &r, 4, chains, 0);
+        for (unsigned k = 1; failed; k++) {
+            struct neighbour n;
+            strict_memory_fail(k);
+            int bad = neighbour_find(&r, 0, &n);
+            failed = strict_memory_failed();
+            strict_memory_fail(0);
+            if (bad) {
+                assert_true(failed);
+                assert_null(n.ipc);
+                assert_null(n.freq);
+                continue;
+            }
+            assert_int_equal(n.runs, 11);
+            assert_non_null(n.ipc);
+            assert_int_equal(n.freq != NULL, chains);
+            neighbour_free(&n);
+        }
+        runs_free(&r);
+        trace_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +291,7 @@ int main(void)
         cmocka_unit_test(periods_are_those_of_the_trace),
         cmocka_unit_test(what_a_neighbour_did_in_words),
         cmocka_unit_test(throttling_that_a_neighbour_explains),
+        cmocka_unit_test(out_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

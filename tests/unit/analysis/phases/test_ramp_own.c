@@ -128,6 +128,31 @@ static void the_sum_of_squares_that_a_ramp_leaves(void **state)
     }
 }
 
+/* As many readings as are needed for the variance, or fewer: it is what they leave, not without limit. */
+static void few_readings_have_limits(void **state)
+{
+    (void)state;
+    for (size_t n = 4; n <= 6; n++)
+        for (int fixed = 0; fixed < 2; fixed++) {
+            struct made m;
+            make_ramps(&m, 0.01, false);
+            m.readings.n_runs = 1;
+            m.begin[0] = 0;
+            m.first[1] = n;
+            for (size_t i = 0; i < n; i++) {
+                double held = ramp_decay_integral((double)i + 1, 2) - ramp_decay_integral((double)i, 2);
+                m.x[i].ghz = 2.8 - 0.4 * held + (i % 2 ? 0.001 : -0.001);
+            }
+            m.fit.fit.tau.value = 2;
+            int status = ramp_own_fit(&m.readings, fixed, &m.fit, m.begin, m.rss);
+            /* with a freedom of one, or of none, the variance is the sum of squares; with two, half of it */
+            double half = estimate_half(&m.fit.fit.to), variance = m.fit.fit.rss / fmax(1, (double)n - 4);
+            assert_int_equal(status, 0);
+            assert_true(m.fit.fit.rss > 1e-8 && isfinite(half));
+            assert_true(half > ESTIMATE_Z95 * sqrt(variance / (double)n) && half < 10 * sqrt(variance));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +160,7 @@ int main(void)
         cmocka_unit_test(beginnings_are_found_with_the_ramp),
         cmocka_unit_test(limits_tell_the_noise),
         cmocka_unit_test(the_sum_of_squares_that_a_ramp_leaves),
+        cmocka_unit_test(few_readings_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

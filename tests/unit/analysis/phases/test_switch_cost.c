@@ -21,6 +21,7 @@
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
 #include "tests/support/clock_models.h"
+#include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
@@ -326,6 +327,33 @@ static void edges_rise(void **state)
     assert_true(switch_cost_bin_us(1, SWITCH_COST_BINS_MAX) > 4000); /* the longest recording, nearly */
 }
 
+/* As many bins as begin before the end that is asked for, and no more than there is room for. */
+static void bins_are_as_many_as_are_asked_for(void **state)
+{
+    (void)state;
+    struct trace t;
+    struct switch_cost c;
+    trace_init(&t);
+    assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC), 0);
+    assert_int_equal(switch_cost_measure(&t, 1, INFINITY, 10, 20, &c), 0);
+    assert_int_equal(c.n, 0);
+    for (int i = -4; i <= 40; i++) {
+        assert_int_equal(trace_append(&t, 0, i), 0);
+        t.channel[TRACE_FREQ][t.n - 1] = 3;
+        t.channel[TRACE_IPC][t.n - 1] = i <= 4 ? 0.5f : 1;
+    }
+    assert_int_equal(switch_cost_measure(&t, 1, INFINITY, 10, 20, &c), 0);
+    assert_int_equal(c.n, SWITCH_COST_BINS_MAX);
+    assert_true(isnan(c.rate[SWITCH_COST_BINS_MAX - 1]));
+    for (size_t n = 0; n < 12; n++) {
+        assert_int_equal(switch_cost_measure(&t, 1, switch_cost_bin_us(1, n), 10, 20, &c), 0);
+        assert_int_equal(c.n, n);
+        for (size_t k = 0; k < n; k++)
+            assert_close(c.rate[k], k < 4 ? 0.5 : 1, 1e-6);
+    }
+    trace_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +368,7 @@ int main(void)
         cmocka_unit_test(how_much_a_switch_explains),
         cmocka_unit_test(a_recording_says_the_same),
         cmocka_unit_test(edges_rise),
+        cmocka_unit_test(bins_are_as_many_as_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

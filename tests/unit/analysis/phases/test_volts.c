@@ -11,6 +11,7 @@
 
 #include "analysis/phases/findings.h"
 #include "tests/support/close_to.h"
+#include "tests/support/strict_memory.h"
 
 enum { READINGS = 200 };
 #define SPACING_US (199.0 / READINGS) /* of 200 readings, one each microsecond */
@@ -83,14 +84,14 @@ static void a_steady_phase_is_cut_at_a_step(void **state)
 }
 
 /* Readings of repetitions that step from 0.95 to 0.9 V at times of their own, any from 0 to 40 us: four each
- * microsecond. */
-static void make_mixed(struct trace *t)
+ * microsecond. All of it `earlier` us. */
+static void make_mixed(struct trace *t, double earlier)
 {
     trace_init(t);
     assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_VOLTS), 0);
     for (unsigned i = 0; i < 4 * READINGS; i++) {
         double us = 0.25 * (double)i - 100, own = 40 * fmod(0.6180339887 * (double)i, 1);
-        assert_int_equal(trace_append(t, i, us), 0);
+        assert_int_equal(trace_append(t, i, us - earlier), 0);
         t->channel[TRACE_VOLTS][i] = (float)((us < own ? 0.95 : 0.9) + 1e-4 * (i % 4 < 2 ? 1 : -1));
     }
 }
@@ -146,7 +147,7 @@ static void a_mixed_step_is_where_the_frequency_changes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trace t;
         struct phases p = changing(cases[i].change, cases[i].n);
-        make_mixed(&t);
+        make_mixed(&t, 0);
         assert_int_equal(volts_find(&t, &p), 0);
         assert_int_equal(p.n_volt_steps, 1);
         assert_close(p.volt_steps[0].begin_us, cases[i].begin, 1e-9);
@@ -164,6 +165,54 @@ static void a_mixed_step_is_where_the_frequency_changes(void **state)
         assert_int_equal(p.n_warnings, cases[i].warning ? 1 : 0);
         if (cases[i].warning)
             assert_string_equal(p.warnings[0], cases[i].warning);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
+/* Three quarters of the readings that there would be elsewhere tell the voltage of a halt; fewer do not. */
+static void a_halt_needs_three_quarters_of_the_readings(void **state)
+{
+    (void)state;
+    enum { ALL = 32, BEFORE = 13 }; /* in 64 us: 2 us each, of which 1 to 17 us have room for 8 */
+    static const struct change change = {0, 18};
+    for (unsigned within = 5; within <= 6; within++) {
+        struct phases p = changing(&change, 1);
+        struct trace t;
+        trace_init(&t);
+        assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_VOLTS), 0);
+        for (unsigned i = 0; i < ALL; i++) {
+            double us = i < BEFORE            ? -23 + (double)i
+                        : i < BEFORE + within ? 3 + 2 * (double)(i - BEFORE)
+                                              : 41 - (double)(ALL - 1 - i);
+            assert_int_equal(trace_append(&t, i, us), 0);
+            t.channel[TRACE_VOLTS][i] = 1;
+        }
+        assert_int_equal(volts_find(&t, &p), 0);
+        assert_int_equal(p.phases[1].kind, PHASE_HALT);
+        assert_true(within < 6 ? isnan(p.phases[1].volts) : p.phases[1].volts == 1);
+        assert_true(p.phases[0].volts == 1 && p.phases[2].volts == 1);
+        phases_free(&p);
+        trace_free(&t);
+    }
+}
+
+/* Times that are hardly before 0 are told as 0. */
+static void what_is_told_of_mixed_readings_has_no_minus_zero(void **state)
+{
+    (void)state;
+    static const double earlier[] = {15.25, 25.25}; /* than {15, 25} */
+    static const char *const told[] = {
+        "no voltage is given from 0 to 10 us: its readings come from repetitions in different states",
+        "no voltage is given from -10 to 0 us: its readings come from repetitions in different states"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct change change[] = {{15 - earlier[i], 0}, {25 - earlier[i], 0}};
+        struct phases p = changing(change, 2);
+        struct trace t;
+        make_mixed(&t, earlier[i]);
+        assert_int_equal(volts_find(&t, &p), 0);
+        assert_int_equal(p.n_warnings, 1);
+        assert_string_equal(p.warnings[0], told[i]);
         phases_free(&p);
         trace_free(&t);
     }
@@ -200,12 +249,48 @@ static void a_pause_parts_readings_that_it_is_long_for(void **state)
     }
 }
 
+/* A ramp up to a halt and one behind it, which are two steps; wherever memory ends, it is told. */
+static void out_of_memory_is_told(void **state)
+{
+    (void)state;
+    static const struct change change = {0, 10};
+    struct trace t;
+    trace_init(&t);
+    assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_VOLTS), 0);
+    for (unsigned i = 0; i < 2 * READINGS; i++) {
+        double us = 0.5 * (double)i - 100, before = fmin(fmax(us / 20 + 1, 0), 1),
+               behind = fmin(fmax(us - 10, 0) / 20, 1);
+        if (us > 0 && us < 10)
+            continue;
+        assert_int_equal(trace_append(&t, i, us), 0);
+        t.channel[TRACE_VOLTS][t.n - 1] = (float)(0.95 + 0.03 * (before + behind) + 1e-3 * (i % 4 < 2 ? 1 : -1));
+    }
+    for (unsigned k = 1;; k++) {
+        struct phases p = changing(&change, 1);
+        strict_memory_fail(k);
+        int bad = volts_find(&t, &p);
+        bool failed = strict_memory_failed();
+        strict_memory_fail(0);
+        if (bad)
+            assert_true(failed);
+        else /* there is none left to fail, or the C library could do without it */
+            assert_int_equal(p.n_volt_steps, 2);
+        phases_free(&p);
+        if (!failed)
+            break;
+    }
+    trace_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_phase_is_cut_at_a_step),
         cmocka_unit_test(a_pause_parts_readings_that_it_is_long_for),
         cmocka_unit_test(a_mixed_step_is_where_the_frequency_changes),
+        cmocka_unit_test(what_is_told_of_mixed_readings_has_no_minus_zero),
+        cmocka_unit_test(a_halt_needs_three_quarters_of_the_readings),
+        cmocka_unit_test(out_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,10 @@
 #include "analysis/wake/wake.h"
 #include "tests/support/close_to.h"
 #include "tests/support/golden.h"
+#include "tests/support/one_of.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/tally.h"
 
 enum { MODELS = 240, POINTS_MOST = 1500, STAGES = 6 };
 
@@ -330,6 +332,75 @@ static void stages_stay_as_they_are(void **state)
     golden_expect(&g, "wake", "txt", true);
 }
 
+/* Levels of few values that come and go, many points at one idle time or at 0, strays on the level beside; in disorder. */
+static size_t tied_points(struct rng *r, struct wake_point *p)
+{
+    size_t n = (size_t)rng_int(r, WAKE_POINTS_LEAST, 120), left = 0;
+    double noise = ONE_OF(r, 0, 0, 0.0078125, 0.0625, 0.25), stray = ONE_OF(r, 0, 0.05, 0.15, 0.2, 0.4), level = 1;
+    double drift = ONE_OF(r, 0, 0, 0, 0.0009765625, 0.00390625), beside = ONE_OF(r, 1.0625, 1.125, 2, 64);
+    int at_once = rng_int(r, 1, 6), zeros = (int)ONE_OF(r, 0, 0, 1, 9, 12);
+    for (size_t i = 0; i < n; i++) {
+        if (left-- == 0) {
+            left = (size_t)ONE_OF(r, 3, 6, 7, 8, 11, 15, 24, 40);
+            level = ONE_OF(r, 1, 1, 1.0625, 1.125, 1.25, 2, 4, 0.015625);
+        }
+        int idle = ((int)i - zeros) / at_once;
+        double own = level * (rng_chance(r, stray) ? beside : 1);
+        p[i * 127 % n] = (struct wake_point){idle > 0 ? idle : 0,
+                                             own * (1 + noise * rng_int(r, -2, 2) / 4 + drift * (double)i)};
+    }
+    return n;
+}
+
+static void add_stages(struct tally *sum, const struct wake_stages *s)
+{
+    const double x[] = {(double)s->points, (double)s->discarded, (double)s->mixed, s->detectable_ratio, s->step_us};
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        tally_add(sum, x[i]);
+    for (size_t i = 0; i < s->n; i++) {
+        tally_estimate(sum, &s->stage[i].first_us);
+        tally_estimate(sum, &s->stage[i].idle_from_us);
+        tally_estimate(sum, &s->stage[i].idle_to_us);
+        tally_add(sum, (double)s->stage[i].n);
+    }
+    for (size_t i = 0; i < s->n_warnings; i++)
+        tally_text(sum, s->warning[i]);
+    tally_add(sum, wake_scatters(s));
+}
+
+/* Of ties and of what lies at limits, which steps of the clock make one. */
+static void stages_of_tied_points_stay_as_they_are(void **state)
+{
+    (void)state;
+    enum { LINES = 100, OF_EACH = 12 };
+    struct wake_point p[200];
+    struct rng r;
+    struct golden g;
+    skip_where_sanitized("numbers are compared in the ordinary build");
+    FILE *out = golden_begin(&g);
+    rng_init(&r, 1, 570);
+    for (int line = 1; line <= LINES; line++) {
+        struct tally found = {0}, blurred = {0};
+        for (int i = 0; i < OF_EACH; i++) {
+            struct wake_stages s;
+            char why[200];
+            size_t n = tied_points(&r, p);
+            if (wake_find(p, n, &s, why, sizeof why)) {
+                tally_text(&found, why);
+                continue;
+            }
+            add_stages(&found, &s);
+            wake_blur(&s, ONE_OF(&r, 0, 0.03125, 0.0625, 0.25));
+            add_stages(&blurred, &s);
+        }
+        fprintf(out, "%d", line);
+        tally_write(out, "found", &found);
+        tally_write(out, "blurred", &blurred);
+        fputc('\n', out);
+    }
+    golden_expect(&g, "wake", "tied.txt", true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +414,7 @@ int main(void)
         cmocka_unit_test(scatter_is_told),
         cmocka_unit_test(steps_of_the_clock_are_no_stages),
         cmocka_unit_test(stages_stay_as_they_are),
+        cmocka_unit_test(stages_of_tied_points_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
