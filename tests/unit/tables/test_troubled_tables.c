@@ -16,51 +16,92 @@
 
 #include <cmocka.h>
 
+#include "drivers/recording.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/tally.h"
+#include "util/text_list.h"
 
 enum { ROWS_MOST = 12 };
+
+enum trouble_kind {
+    TROUBLE_DISTURBED,
+    TROUBLE_FAILS,
+    TROUBLE_SLOW,  /* the clock runs at 0.95 of what it should */
+    TROUBLE_LEVELS /* what counts two levels is exchanged */
+};
 
 /* What of the machine's answers, counted from 0, is in trouble. */
 struct trouble {
     const char *name;
     unsigned from, every;
-    bool fails; /* else it is disturbed */
+    enum trouble_kind kind;
 };
 
 static struct {
     const struct machine_ops *ops; /* of the machine itself */
     struct trouble trouble;
     unsigned answers;
+    struct counter_spec counters[MACHINE_COUNTERS_MAX];
+    size_t n_counters;
     /* what the table tells, and after how many times it is stopped; 0: never */
     unsigned told, stop;
     struct tally parts;
 } world;
 
-static bool in_trouble(bool fails)
+static bool in_trouble(enum trouble_kind kind)
 {
     const struct trouble *t = &world.trouble;
-    return t->every && t->fails == fails && world.answers >= t->from && (world.answers - t->from) % t->every == 0;
+    return t->every && t->kind == kind && world.answers >= t->from && (world.answers - t->from) % t->every == 0;
 }
 
 static int answer(int status, struct machine_error *err)
 {
-    if (status == MACHINE_OK && in_trouble(true))
+    if (status == MACHINE_OK && in_trouble(TROUBLE_FAILS))
         status = machine_fail(err, MACHINE_FAILED, "mend it", "it broke");
     world.answers++;
     return status;
+}
+
+static int troubled_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
+{
+    memcpy(world.counters, s->counters, s->n_counters * sizeof *s->counters);
+    world.n_counters = s->n_counters;
+    return world.ops->prepare(m, s, err);
+}
+
+static void slow_down(struct recording *r)
+{
+    int cycles = recording_word(world.counters, world.n_counters, COUNTER_CYCLES);
+    for (size_t i = 0; i < r->n && cycles > 0; i++)
+        for (size_t w = RECORDING_INSTRUCTIONS; w < r->stride; w++)
+            r->words[i * r->stride + w] = (uint64_t)(0.95 * (double)r->words[i * r->stride + w]);
+}
+
+static void exchange_levels(struct recording *r)
+{
+    int one = recording_word(world.counters, world.n_counters, COUNTER_LVL0);
+    int other = recording_word(world.counters, world.n_counters, COUNTER_LVL2);
+    for (size_t i = 0; i < r->n && one > 0 && other > 0; i++) {
+        uint64_t *words = r->words + i * r->stride, was = words[one];
+        words[one] = words[other];
+        words[other] = was;
+    }
 }
 
 static int troubled_run(struct machine *m, const struct run_request *r, struct recording *out,
                         struct machine_error *err)
 {
     int status = world.ops->run(m, r, out, err);
-    if (status == MACHINE_OK && in_trouble(false)) {
+    if (status == MACHINE_OK && in_trouble(TROUBLE_DISTURBED)) {
         out->migrated = world.answers % 2 == 0;
         out->page_faults = 1;
     }
+    if (status == MACHINE_OK && in_trouble(TROUBLE_SLOW))
+        slow_down(out);
+    if (status == MACHINE_OK && in_trouble(TROUBLE_LEVELS))
+        exchange_levels(out);
     return answer(status, err);
 }
 
@@ -68,7 +109,7 @@ static int troubled_bursts(struct machine *m, const struct bursts_request *r, st
                            struct machine_error *err)
 {
     int status = world.ops->bursts(m, r, out, disturbed, err);
-    if (status == MACHINE_OK && in_trouble(false))
+    if (status == MACHINE_OK && in_trouble(TROUBLE_DISTURBED))
         *disturbed = "page faults";
     return answer(status, err);
 }
@@ -77,7 +118,7 @@ static int troubled_first_use(struct machine *m, const struct first_use_request 
                               struct machine_error *err)
 {
     int status = world.ops->first_use(m, r, out, err);
-    if (status == MACHINE_OK && in_trouble(false))
+    if (status == MACHINE_OK && in_trouble(TROUBLE_DISTURBED))
         out->first_us = NAN;
     return answer(status, err);
 }
@@ -125,10 +166,13 @@ static int measure_in_trouble(const struct table_kind *k, const struct model *mo
         o.burst_count = 1000;
         o.burst_every_us = 100;
     }
-    o.kernels[o.n_kernels++] = kernel_named("64add");
+    /* one is enough where each is measured by itself, and takes long */
+    if (!text_list_has("relaxation,umask,energy,cores", k->name))
+        o.kernels[o.n_kernels++] = kernel_named("64add");
     o.kernels[o.n_kernels++] = kernel_named("512fma");
     assert_int_equal(machine_open_parsed_model(model, "model:test", &m, err), MACHINE_OK);
     ops = *m.ops;
+    ops.prepare = troubled_prepare;
     ops.run = troubled_run;
     ops.bursts = troubled_bursts;
     ops.first_use = troubled_first_use;
@@ -208,19 +252,13 @@ static void write_troubled(FILE *out, const struct table_kind *k, const struct m
     table_free(&table);
 }
 
-/* The next of those that are tried: each of the first, then fewer and fewer. */
-static unsigned further(unsigned n)
-{
-    return n < 2 ? n + 1 : n * 3;
-}
-
 /* A machine's fault ends the measurement with the machine's own words, unless it goes on without that part. */
 static void write_failures(FILE *out, const struct table_kind *k, const struct model *model, unsigned answers)
 {
-    for (unsigned i = 0; i < answers; i = further(i)) {
+    for (unsigned i = 0; i < answers; i = 4 * i + 1) {
         struct table table;
         struct machine_error err;
-        const struct trouble t = {.from = i, .every = answers + 1, .fails = true};
+        const struct trouble t = {.from = i, .every = answers + 1, .kind = TROUBLE_FAILS};
         int status = measure_in_trouble(k, model, &t, 0, &table, &err);
         if (status == MACHINE_OK) {
             fprintf(out, "answer %u fails: %zu rows\n", i, table.n_rows);
@@ -233,7 +271,7 @@ static void write_failures(FILE *out, const struct table_kind *k, const struct m
 
 static void write_stops(FILE *out, const struct table_kind *k, const struct model *model, unsigned told)
 {
-    for (unsigned i = 1; i <= told; i = further(i)) {
+    for (unsigned i = 1; i <= told; i = 7 * i) {
         struct table table;
         struct machine_error err;
         int status = measure_in_trouble(k, model, &(struct trouble){.every = 0}, i, &table, &err);
@@ -251,6 +289,9 @@ static bool troubled_is_golden(const struct table_kind *k, const struct model *m
         {.name = "all disturbed", .every = 1},
         {.name = "one in three disturbed", .from = 1, .every = 3},
         {.name = "disturbed from the 20th on", .from = 20, .every = 1},
+        {.name = "one in three slow", .every = 3, .kind = TROUBLE_SLOW},
+        {.name = "slow from the 30th on", .from = 30, .every = 1, .kind = TROUBLE_SLOW},
+        {.name = "levels exchanged in one of two", .every = 2, .kind = TROUBLE_LEVELS},
     };
     struct golden g;
     FILE *out = golden_begin(&g);
