@@ -39,7 +39,7 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
@@ -50,7 +50,7 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 missing: kernel 64add density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma density 1 active_cores 2 what density: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
@@ -98,7 +98,7 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
@@ -109,7 +109,7 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 missing: kernel 64add density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma density 1 active_cores 2 what density: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
@@ -134,9 +134,9 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: 12 
  freq_ghz 77.8003/16
  freq_ghz_lo 77.7975/16
  freq_ghz_hi 77.8030/16
- plain_ghz 78.6234/16
+ plain_ghz 78.6233/16
  plain_ghz_lo 78.6199/16
- plain_ghz_hi 78.6269/16
+ plain_ghz_hi 78.6268/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
  freq_kernel_ghz 13.1483/16+121
@@ -157,7 +157,7 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
@@ -177,16 +177,16 @@ runs: 6
  rate_per_cycle 55.4202/16+34
  rate_per_cycle_lo 49.6198/16+48
  rate_per_cycle_hi 55.4202/16+34
- freq_ghz 76.5693/16
- freq_ghz_lo 76.5675/16
- freq_ghz_hi 76.5711/16
+ freq_ghz 76.5691/16
+ freq_ghz_lo 76.5673/16
+ freq_ghz_hi 76.5710/16
  plain_ghz 77.4436/16
  plain_ghz_lo 77.4416/16
- plain_ghz_hi 77.4457/16
+ plain_ghz_hi 77.4456/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
  freq_kernel_ghz 13.0843/16+121
- freq_with_ghz 13.0148/16+121
+ freq_with_ghz 13.0149/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
@@ -203,8 +203,54 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 512fma triggers level 2 within its first 228 instructions on 2 active cores.
+512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
+64add after 512fma-dirty runs at level 1 on 2 active cores.
+238 answers, progress told 88 times: parts 76.5560/176
+== one in two slow until time 0
+ kernel 0.7530/16
+ density 15.4248/16
+ active_cores 62.4437/16
+ what 92.0892/16
+ asks 8.0191/16
+ with 49.7439/16
+ count 18.3637/16+134
+ count_lo 11.5131/16+134
+ count_hi 18.3637/16+134
+ spread 0.0000/16+136
+ level 38.1334/16
+ rate_per_cycle 55.4202/16+34
+ rate_per_cycle_lo 49.6198/16+48
+ rate_per_cycle_hi 55.4202/16+34
+ freq_ghz 76.7679/16
+ freq_ghz_lo 76.7660/16
+ freq_ghz_hi 76.7697/16
+ plain_ghz 78.7452/16
+ plain_ghz_lo 78.7431/16
+ plain_ghz_hi 78.7473/16
+ level_kernel 0.0000/16+121
+ level_with 12.3794/16+121
+ freq_kernel_ghz 13.1484/16+121
+ freq_with_ghz 13.0790/16+121
+ ipc_ratio 12.6644/16+120
+ ipc_ratio_lo 12.6644/16+120
+ ipc_ratio_hi 12.6644/16+120
+ longest_us 6.5946/16
+ window_from_us -37.2026/16
+ window_to_us 77.2877/16
+ warmup_us 51.4112/16
+ period_us 68.2623/16
+ n 88.8494/16
+ discarded 0.0000/16
+ detectable 17.7803/16+135
+seed: 5
+companion: 64add
+siblings: idle
+warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+runs: 5
+512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
 238 answers, progress told 88 times: parts 76.5560/176
@@ -218,7 +264,7 @@ companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
-runs: 6
+runs: 5
 missing: kernel 64add density 1 active_cores 2 what count discarded 60: the repetitions of 64add disagree on the frequency: fewer than four in five match; discarded before that: the frequency changed from time to time; stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma density 1 active_cores 2 what count discarded 60: the repetitions of 64add disagree on the frequency: fewer than four in five match; discarded before that: the frequency changed from time to time; stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add discarded 36: the repetitions of 64add disagree on the frequency: fewer than four in five match; discarded before that: the frequency changed from time to time; stop other programs, or choose another CPU with --cpu
