@@ -28,9 +28,10 @@ enum { ROWS_MOST = 12 };
 enum trouble_kind {
     TROUBLE_DISTURBED,
     TROUBLE_FAILS,
-    TROUBLE_SLOW,  /* the clock runs at 0.95 of what it should */
-    TROUBLE_FIRST, /* ... until time 0 */
-    TROUBLE_LEVELS /* what counts two levels is exchanged */
+    TROUBLE_SLOW,   /* the clock runs at 0.95 of what it should */
+    TROUBLE_FIRST,  /* ... until time 0 */
+    TROUBLE_LEVELS, /* what counts two levels is exchanged */
+    TROUBLE_WAITS   /* levels are held for 1.45 times as long */
 };
 
 /* What of the machine's answers, counted from 0, is in trouble. */
@@ -42,6 +43,7 @@ struct trouble {
 
 static struct {
     const struct machine_ops *ops; /* of the machine itself */
+    struct machine slower;         /* the same with other waits */
     struct trouble trouble;
     unsigned answers;
     struct counter_spec counters[MACHINE_COUNTERS_MAX];
@@ -69,7 +71,8 @@ static int troubled_prepare(struct machine *m, const struct machine_setup *s, st
 {
     memcpy(world.counters, s->counters, s->n_counters * sizeof *s->counters);
     world.n_counters = s->n_counters;
-    return world.ops->prepare(m, s, err);
+    int status = world.ops->prepare(&world.slower, s, err);
+    return status ? status : world.ops->prepare(m, s, err);
 }
 
 static void slow_down(struct recording *r, size_t end)
@@ -95,7 +98,7 @@ static void exchange_levels(struct recording *r)
 static int troubled_run(struct machine *m, const struct run_request *r, struct recording *out,
                         struct machine_error *err)
 {
-    int status = world.ops->run(m, r, out, err);
+    int status = world.ops->run(in_trouble(TROUBLE_WAITS) ? &world.slower : m, r, out, err);
     if (status == MACHINE_OK && in_trouble(TROUBLE_DISTURBED)) {
         out->migrated = world.answers % 2 == 0;
         out->page_faults = 1;
@@ -107,6 +110,12 @@ static int troubled_run(struct machine *m, const struct run_request *r, struct r
     if (status == MACHINE_OK && in_trouble(TROUBLE_LEVELS))
         exchange_levels(out);
     return answer(status, err);
+}
+
+static void troubled_finish(struct machine *m)
+{
+    world.ops->finish(&world.slower);
+    world.ops->finish(m);
 }
 
 static int troubled_bursts(struct machine *m, const struct bursts_request *r, struct burst *out, const char **disturbed,
@@ -177,18 +186,23 @@ static int measure_in_trouble(const struct table_kind *k, const struct model *mo
     assert_int_equal(machine_open_parsed_model(model, "model:test", &m, err), MACHINE_OK);
     ops = *m.ops;
     ops.prepare = troubled_prepare;
+    ops.finish = troubled_finish;
     ops.run = troubled_run;
     ops.bursts = troubled_bursts;
     ops.first_use = troubled_first_use;
     ops.trials = troubled_trials;
     ops.read_energy = troubled_energy;
     memset(&world, 0, sizeof world);
+    struct model slower = *model;
+    slower.wait_us *= 1.45;
+    assert_int_equal(machine_open_parsed_model(&slower, "model:test", &world.slower, err), MACHINE_OK);
     world.ops = m.ops;
     world.trouble = *t;
     world.stop = stop;
     m.ops = &ops;
     int status = tables_measure(k, &m, &o, NULL, &watch, out, err);
     m.ops = world.ops;
+    m.ops->close(&world.slower);
     m.ops->close(&m);
     return status;
 }
@@ -297,13 +311,17 @@ static bool troubled_is_golden(const struct table_kind *k, const struct model *m
         {.name = "slow from the 30th on", .from = 30, .every = 1, .kind = TROUBLE_SLOW},
         {.name = "one in two slow until time 0", .every = 2, .kind = TROUBLE_FIRST},
         {.name = "levels exchanged in one of two", .every = 2, .kind = TROUBLE_LEVELS},
+        {.name = "longer waits in one of two", .every = 2, .kind = TROUBLE_WAITS},
+        {.name = "longer waits from the 25th on", .from = 25, .every = 1, .kind = TROUBLE_WAITS},
     };
     struct golden g;
     FILE *out = golden_begin(&g);
     unsigned answers = 0, told = 0;
+    bool has_waits = strcmp(k->name, "relaxation") == 0;
     bool takes_long = text_list_has("relaxation,cores,energy,umask,burst", k->name);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-        if (takes_long && (troubles[i].from > 1 || troubles[i].kind > TROUBLE_SLOW))
+        if (troubles[i].kind == TROUBLE_WAITS ? !has_waits
+                                              : takes_long && (troubles[i].from > 1 || troubles[i].kind > TROUBLE_SLOW))
             continue;
         write_troubled(out, k, model, &troubles[i]);
         answers = i ? answers : world.answers;
