@@ -69,7 +69,8 @@ static int answer(int status, struct machine_error *err)
 
 static int troubled_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
-    memcpy(world.counters, s->counters, s->n_counters * sizeof *s->counters);
+    if (s->n_counters > 0)
+        memcpy(world.counters, s->counters, s->n_counters * sizeof *s->counters);
     world.n_counters = s->n_counters;
     int status = world.ops->prepare(&world.slower, s, err);
     return status ? status : world.ops->prepare(m, s, err);
