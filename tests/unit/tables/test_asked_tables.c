@@ -198,20 +198,22 @@ static void of_too_long_a_burst(struct tables_options *o)
     o->burst_every_us = 100;
 }
 
+/* Nothing is chosen; the machine can do no more than it must. */
+static void of_a_simple_machine(struct tables_options *o)
+{
+    o->runs = 2;
+}
+
 static const struct {
     const char *name;
     void (*choose)(struct tables_options *o);
     bool of_some; /* other tables do not have these */
 } choices[] = {
-    {"as they are", as_they_are, false},
-    {"hardly any", hardly_any, false},
-    {"of their own", of_their_own, false},
-    {"on a CPU", on_a_cpu, false},
-    {"on named CPUs", on_named_cpus, false},
-    {"of two kernels", of_two_kernels, false},
-    {"of one kernel", of_one_kernel, false},
-    {"of a burst", of_a_burst, true},
-    {"of too long a burst", of_too_long_a_burst, true},
+    {"as they are", as_they_are, false},     {"hardly any", hardly_any, false},
+    {"of their own", of_their_own, false},   {"on a CPU", on_a_cpu, false},
+    {"on named CPUs", on_named_cpus, false}, {"of two kernels", of_two_kernels, false},
+    {"of one kernel", of_one_kernel, false}, {"of a simple machine", of_a_simple_machine, false},
+    {"of a burst", of_a_burst, true},        {"of too long a burst", of_too_long_a_burst, true},
 };
 
 /* ---- what is asked ---- */
@@ -246,6 +248,14 @@ static void write_asked(FILE *out, const struct table_kind *k, const struct mode
     ops.first_use = asked_first_use;
     ops.trials = asked_trials;
     ops.read_energy = asked_energy;
+    bool simple = choices[choice].choose == of_a_simple_machine;
+    if (simple)
+        ops = (struct machine_ops){.info = ops.info,
+                                   .lacks = ops.lacks,
+                                   .prepare = ops.prepare,
+                                   .run = ops.run,
+                                   .finish = ops.finish,
+                                   .close = ops.close};
     memset(&asked, 0, sizeof asked);
     asked.ops = m.ops;
     asked.most = choices[choice].choose == of_two_kernels && strcmp(k->name, "trigger") == 0 ? ANSWERS_OF_TWO
@@ -267,6 +277,8 @@ static void write_asked(FILE *out, const struct table_kind *k, const struct mode
         for (size_t i = 0; i < t.n_settings; i++)
             tally_text(&rows, t.settings[i].value);
         tally_write(out, "settings", &rows);
+        for (size_t i = 0; i < t.n_missing && simple; i++)
+            fprintf(out, "; %s", t.missing[i].why);
         table_free(&t);
     }
     fprintf(out, "\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is asked of a machine so that both kernels of a switch are seen alone before it is recorded, and long after it. */
+/* What is asked of a machine so that both kernels of a switch are seen alone before it is recorded, and much later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
