@@ -159,7 +159,8 @@ caught: all
 
 ## golden         rewrite tests/golden, after an intended change to the expected output
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables tables/test_random_rows \
-	tables/test_plans tables/self_test/test_self_test_lines \
+	tables/test_plans tables/test_troubled_tables tables/test_asked_tables \
+	tables/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/relaxation/test_relaxation_random \
 	tables/switches/test_transition_summary tables/switches/test_switches_random \
 	tables/trigger/test_trigger_random tables/overhead/test_overhead_random \

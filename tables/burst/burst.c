@@ -213,7 +213,7 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
         table_put_number(rows, "every_us", s.every_us);
     }
     bursts_result_free(&r);
-    return tables_stop(x, 1) ? MACHINE_FAILED : MACHINE_OK;
+    return tables_stop(x, 1) ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
 const struct table_kind table_burst = {

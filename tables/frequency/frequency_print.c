@@ -371,8 +371,9 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
             continue;
         struct estimate ghz = sheet_ghz(s, 0, 0);
         const char *core = frequency_core(t, cpus[i]);
-        fprintf(out, "%sCPU %d (%s) %s GHz", said++ ? ", " : "Running the first kernel alone: ", cpus[i],
-                core ? core : "", estimates_text(&ghz, 3, text));
+        bool known = core && *core;
+        fprintf(out, "%sCPU %d%s%s%s %s GHz", said++ ? ", " : "Running the first kernel alone: ", cpus[i],
+                known ? " (" : "", known ? core : "", known ? ")" : "", estimates_text(&ghz, 3, text));
     }
     if (said)
         fputs(".\n", out);

@@ -4,7 +4,7 @@
 int alone_see(struct sequence *q, const struct segment *segments, size_t n, size_t zero, struct kernel_alone *seen,
               bool *valid, struct machine_error *err)
 {
-    struct sequence_run run = {.run = 0};
+    struct sequence_run run;
     struct trace t;
     trace_init(&t);
     int status = sequence_trace(q, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory")

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/stats/robust.h"
 #include "tables/table/estimates.h"
@@ -126,7 +125,6 @@ int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n,
         all[m++] = (struct segment){*last, MOMENT_US, false};
     for (int tries = 0; tries < TRIES; tries++) {
         struct bench_seen *s = &b->seen[b->n_seen];
-        memset(s, 0, sizeof *s);
         s->us = segments[0].duration_us;
         int status = attempt(b, all, m, n + 1, keep, s, &counts, err);
         if (status == MACHINE_OK && b->unsettled > UNSETTLED_LEAST && 5 * b->unsettled > b->n_seen)

@@ -133,7 +133,7 @@ static void wake_panel(const struct table *t, struct chart *c, const char *colum
         const char *unit = table_text(t, row, "unit");
         if (!unit || !(e.value > 0))
             continue;
-        snprintf(name, sizeof name, "%.20s bits", unit);
+        snprintf(name, sizeof name, strcmp(unit, "amx") ? "%.20s bits" : "tiles (AMX)", unit);
         chart_add_point(c, chart_series(c, p, name), table_number(t, row, "idle_us"), e.value, e.lo, e.hi);
     }
 }

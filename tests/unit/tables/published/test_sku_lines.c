@@ -147,6 +147,21 @@ static void lines_of_figures(void **state)
     for (size_t i = 0; i < sizeof made_lines / sizeof *made_lines; i++)
         write_line(out, made_lines[i]);
     write_file(out, "the same twice", HEAD "[frequency]\nkernel=64add : n = 3 # x\nkernel=64add : n = 4 # x\n");
+    for (int n = 30; n <= 34; n++) { /* of this many digits, the most that are read, and more */
+        char line[200];
+        snprintf(line, sizeof line, "kernel=64add : n = %0*d", n + 6, 7);
+        write_line(out, line);
+    }
+    for (int n = 0; n < 3; n++) { /* names and values just as long as there is room for, and longer */
+        char line[600];
+        snprintf(line, sizeof line, "kernel=%0*d : freq_ghz = 3", SKU_TEXT_MAX - 2 + n, 7);
+        write_line(out, line);
+        snprintf(line, sizeof line, "kernel=64add : f%0*d = 3", SKU_NAME_MAX - 2 + n, 7);
+        write_line(out, line);
+        snprintf(line, sizeof line, "k%0*d=3 : freq_ghz = 3", SKU_NAME_MAX - 2 + n, 7);
+        write_line(out, line);
+    }
+    write_file(out, "kind = drawn", "format = characterize-sku/1\n[sku]\nname = A # x\nkind = drawn # x\n");
     write_file(out, "a mean and each", HEAD "[frequency]\nkernel=64add : n = 3 # x\nkernel=64add : mean n = 4 # x\n");
     write_file(out, "no figures", HEAD);
     write_file(out, "no brand",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is asked of a machine so that both kernels of a switch are seen alone before it is recorded. */
+/* What is asked of a machine so that both kernels of a switch are seen alone before it is recorded, and much later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tables/switches/guarded.h"
+#include "tables/switches/later.h"
 #include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 
@@ -223,6 +224,85 @@ static void long_recordings_need_short_periods(void **state)
     assert_string_equal(err.text, "interrupted");
 }
 
+/* ---- what comes much later ---- */
+
+static struct {
+    const struct machine_ops *inner;
+    const char *becomes; /* what runs seconds after the switch instead of the second kernel; NULL: that itself */
+    unsigned looks, asked, stop;
+} late;
+
+static int run_late(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
+{
+    struct segment segments[3];
+    struct run_request other = *r;
+    assert_int_equal(r->n_segments, 3);
+    memcpy(segments, r->segments, sizeof segments);
+    if (late.becomes && segments[1].duration_us >= SLOWEST_US)
+        segments[1].payload = segments[2].payload = rig_payload(late.becomes);
+    other.segments = segments;
+    late.looks++;
+    return late.inner->run(m, &other, out, err);
+}
+
+static int ask_late(void *data, unsigned done, unsigned wanted)
+{
+    (void)data;
+    assert_int_equal(done, 0);
+    assert_int_equal(wanted, 0);
+    return ++late.asked == late.stop;
+}
+
+static void what_comes_much_later_is_told(void **state)
+{
+    static const struct {
+        const char *to, *becomes, *why; /* why: NULL where nothing moves */
+        bool falls_only;
+        unsigned stop, looks; /* stop: after so many, 0: never */
+    } cases[] = {
+        {"128fma", NULL, NULL, false, 0, 2},
+        {"128fma", "512fma", "still at 2.800 GHz, against 1.900 GHz in the long run", false, 0, 8},
+        {"128fma", "512fma", "still at 2.800 GHz, against 1.900 GHz in the long run", true, 0, 8},
+        {"512fma", "128fma", "still at 1.900 GHz, against 2.800 GHz in the long run", false, 0, 8},
+        {"512fma", "128fma", NULL, true, 0, 2},
+        {"128fma", "64add", "the code still ran at 0.50 of its long-run rate", true, 0, 8},
+        {"64add", "128fma", "the code still ran at 2.00 of its long-run rate", false, 0, 8},
+        {"128fma", "512fma", NULL, false, 1, 1},
+        {"128fma", "512fma", NULL, false, 3, 3},
+        {"128fma", "512fma", NULL, false, 4, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model m;
+        struct machine machine;
+        struct machine_error err;
+        struct transition_setup s;
+        struct payload from = rig_payload("64add"), to = rig_payload(cases[i].to);
+        const struct later x = {
+            .machine = &machine, .setup = &s, .falls_only = cases[i].falls_only, .progress = ask_late};
+        bool moves, took_seconds;
+        char why[200] = "";
+        rig_load("xeon-gold-6130", &m);
+        rig_silence(&m);
+        transition_defaults(&s, &from, &to);
+        assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+        struct machine_ops ops = *machine.ops;
+        late.inner = machine.ops;
+        late.becomes = cases[i].becomes;
+        late.looks = late.asked = 0;
+        late.stop = cases[i].stop;
+        ops.run = run_late;
+        machine.ops = &ops;
+        assert_int_equal(later_moves(&x, &moves, &took_seconds, why, sizeof why, &err), MACHINE_OK);
+        machine.ops->close(&machine);
+        assert_int_equal(moves, cases[i].why != NULL);
+        assert_string_equal(why, cases[i].why ? cases[i].why : "");
+        assert_int_equal(late.looks, cases[i].looks);
+        assert_int_equal(late.asked, late.looks);
+        assert_int_equal(took_seconds, late.looks > 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +313,7 @@ int main(void)
         cmocka_unit_test(a_dirty_kernel_comes_before_both),
         cmocka_unit_test(what_was_looked_at_for_seconds_is_recorded_again),
         cmocka_unit_test(long_recordings_need_short_periods),
+        cmocka_unit_test(what_comes_much_later_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

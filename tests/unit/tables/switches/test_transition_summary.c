@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "tables/registry.h"
+#include "tables/switches/switches.h"
 #include "tables/switches/transition_summary.h"
 #include "tests/support/golden.h"
 
@@ -248,12 +250,40 @@ static void withheld_it_tells_only_from_where(void **state)
     assert_string_equal(s.detectable, "");
 }
 
+/* Ascending, each once, in just the room there is; what is not known comes first, and what there is no room for is left
+ * out. */
+static void numbers_of_cores_are_sorted(void **state)
+{
+    static const double rows[] = {8, 2, 8, NAN, 4, 1, 2, -1, 16};
+    static const struct {
+        size_t max;
+        unsigned cores[6];
+    } cases[] = {{6, {0, 1, 2, 4, 8, 16}}, {5, {0, 1, 2, 4, 8}}, {4, {0, 2, 4, 8}}, {1, {8}}};
+    struct table t;
+    (void)state;
+    table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        table_add_row(&t);
+        if (rows[i] >= 0)
+            table_put_number(&t, "active_cores", rows[i]);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned *cores = malloc(cases[i].max * sizeof *cores);
+        assert_non_null(cores);
+        assert_int_equal(switches_core_counts(&t, cores, cases[i].max), cases[i].max);
+        assert_memory_equal(cores, cases[i].cores, cases[i].max * sizeof *cores);
+        free(cores);
+    }
+    table_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_made_by_hand),
         cmocka_unit_test(ratios_are_fractions_where_they_are),
         cmocka_unit_test(withheld_it_tells_only_from_where),
+        cmocka_unit_test(numbers_of_cores_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
