@@ -40,6 +40,7 @@ static struct payload payload_of(const char *name)
 struct measured {
     double ghz, limit_lo, limit_hi; /* of all phases */
     double lo, hi;                  /* of the chains before, meanwhile and after */
+    bool even;                      /* these chains tell the clock */
     bool holds;                     /* within 0.5 % of them */
     bool shared;                    /* the machine itself tells of a thread beside it */
     bool anything;                  /* a switch between equals shows something */
@@ -90,6 +91,7 @@ static int measure(struct machine *machine, size_t pair, struct measured *out)
                              .limit_hi = ghz,
                              .lo = fmin(during.lo, fmin(before.lo, after.lo)),
                              .hi = fmax(during.hi, fmax(before.hi, after.hi)),
+                             .even = before.even && during.even && after.even,
                              .shared = strstr(info.notes, "on the same core") != NULL,
                              .holds = long_chain_holds(&before, &after, ghz) || long_chain_holds(&during, &during, ghz),
                              .anything = clock_anything(&seen.phases)};
@@ -109,7 +111,7 @@ static bool sure(const struct measured *m)
 /* best: the fastest of all chains. Where a neighbour works throughout, it slows each of these. */
 static bool tell_the_clock(const struct measured *m, double best)
 {
-    return m->hi > (1 - TOP_AGREES) * best;
+    return m->even && m->hi > (1 - TOP_AGREES) * best;
 }
 
 static bool chains_agree(const struct measured *m, double best)
