@@ -2,8 +2,8 @@
 /*
  * What the experiments on overhead, energy and bursts make of what a machine tells, number by number: of random
  * recordings, with all combinations of counters, with cores that were stopped, clocks in steps, and readings of any
- * number; of bursts of random durations. Held in tests/golden/probes.curves, .stretches and .bursts, which `make golden`
- * rewrites.
+ * number; of bursts of random durations. Held in tests/golden/probes.curves, .stretches and .bursts, which
+ * `make golden` rewrites.
  */
 #include <inttypes.h>
 #include <math.h>

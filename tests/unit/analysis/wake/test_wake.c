@@ -332,7 +332,7 @@ static void stages_stay_as_they_are(void **state)
     golden_expect(&g, "wake", "txt", true);
 }
 
-/* Levels of few values that come and go, many points at one idle time or at 0, strays on the level beside; in disorder. */
+/* Levels of few values that come and go, many points at one idle time or at 0, strays on another level; unsorted. */
 static size_t tied_points(struct rng *r, struct wake_point *p)
 {
     size_t n = (size_t)rng_int(r, WAKE_POINTS_LEAST, 120), left = 0;

@@ -205,7 +205,7 @@ static void write_made_schedule(FILE *out, const char *name, unsigned n_cpus, co
     }
 }
 
-/* Those that never sleep take turns of 3000 us; whose turn is over at the moment at which another wakes up goes first. */
+/* Those that never sleep take turns of 3000 us; whose turn is over at the moment at which another wakes goes first. */
 static void write_made_schedules(FILE *out)
 {
     static const struct system_task steady[4] = {
