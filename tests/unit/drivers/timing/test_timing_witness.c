@@ -178,6 +178,10 @@ static void test_the_cost_makes_readings_tell_the_frequency(void **state)
             assert_int_equal(witness_cost(p, 95, &coarse, steps[s], RATE, 0.0005, &cost), -1);
             assert_int_equal(witness_cost(p, 64, &coarse, steps[s], RATE, 0.0005, &cost), -1);
             assert_int_equal(witness_cost(p, PROBES, &coarse, steps[s], NAN, 0.0005, &cost), -1);
+            assert_int_equal(witness_cost(p, PROBES, &coarse, steps[s], 0, 0.0005, &cost), -1);
+            /* a core may be slower than the TSC */
+            assert_int_equal(witness_cost(p, PROBES, &coarse, steps[s], RATE / 2, 0.0005, &cost), 0);
+            assert_close(cost.cycles, (COST + lost - 300) / 2, 4 * cost.error);
         }
 }
 
