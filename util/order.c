@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 
+#define WILD_SIGMAS 4.0
+#define WILD_STEPS 2.5
+
 /*
  * Moves what is below the pivot (or equal to it, with `equal`) to the front of x[lo..hi] and returns where the rest
  * begins. Without a branch on the values (Lomuto's scheme): on noise every other such branch is mispredicted.
@@ -57,6 +60,32 @@ double order_median(double *x, size_t n)
     for (size_t i = 1; i < m / 2; i++)
         lower = x[i] > lower ? x[i] : lower;
     return 0.5 * (upper + lower);
+}
+
+double order_mad_sigma(const double *x, size_t n, double centre, double *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = fabs(x[i] - centre);
+    return MAD_TO_SIGMA * order_median(scratch, n);
+}
+
+double order_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
+{
+    double sum = 0;
+    *kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] - middle) <= bound) {
+            sum += x[i] - middle;
+            ++*kept;
+        }
+    return *kept ? sum / (double)*kept : 0;
+}
+
+double order_stepped_mean(const double *x, size_t n, double middle, double step, double *scratch)
+{
+    size_t kept;
+    double bound = fmax(WILD_SIGMAS * order_mad_sigma(x, n, middle, scratch), WILD_STEPS * step);
+    return middle + order_offset_within(x, n, middle, bound, &kept);
 }
 
 int order_double(const void *a, const void *b)

@@ -13,6 +13,20 @@ double order_median(double *x, size_t n);
 /* The k-th smallest (from 0) of n > k values without NaN; those before it are then smaller or equal. Reorders `x`. */
 double order_nth_smallest(double *x, size_t n, size_t k);
 
+/* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
+double order_mad_sigma(const double *x, size_t n, double centre, double *scratch);
+
+/* By how much the mean of the values within `bound` of `middle` lies above it; *kept: how many they are. 0 of none. */
+double order_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept);
+
+/*
+ * The mean of what lies within four standard deviations (by the MAD), or two and a half steps, of the median, `middle`,
+ * of n values that come in such steps; NaN of nothing. Needs scratch of n. A chain spans a step of the clock more or
+ * less than it should, and noise adds to that, so that the next step is never left out. Frequencies and what a reading
+ * costs are both averaged by it: what the one leaves out and the other does not would put every frequency off.
+ */
+double order_stepped_mean(const double *x, size_t n, double middle, double step, double *scratch);
+
 /* For qsort and bsearch, also of structs that begin with the value; ascending but for the one that says otherwise. No
  * value may be NaN. */
 int order_double(const void *a, const void *b);

@@ -116,7 +116,7 @@ static void find_duration_modes(const struct runs *r, const struct segmentation 
         return;
     double *copy = s->x + o->n_runs;
     memcpy(copy, s->x, m * sizeof *copy);
-    double middle = order_median(copy, m), sigma = robust_mad_sigma(s->x, m, middle, copy);
+    double middle = order_median(copy, m), sigma = order_mad_sigma(s->x, m, middle, copy);
     double gap = fmax(fmax(MODE_GAP_PERIODS * r->period, MODE_GAP_SHARE * middle), fmin(3 * sigma, 0.25 * middle));
     /* of few repetitions one that differs is worth telling, of many a few */
     size_t least = m < MANY ? 1 : (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));

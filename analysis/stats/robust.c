@@ -11,30 +11,11 @@
 
 #include "util/order.h"
 
-double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = fabs(x[i] - centre);
-    return MAD_TO_SIGMA * order_median(scratch, n);
-}
-
 double robust_step_noise(const double *x, size_t n, double *scratch)
 {
     for (size_t i = 1; i < n; i++)
         scratch[i - 1] = fabs(x[i] - x[i - 1]);
     return MAD_TO_SIGMA * order_median(scratch, n > 1 ? n - 1 : 0) / M_SQRT2;
-}
-
-double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept)
-{
-    double sum = 0;
-    *kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (fabs(x[i] - middle) <= bound) {
-            sum += x[i] - middle;
-            ++*kept;
-        }
-    return *kept ? sum / (double)*kept : 0;
 }
 
 static double smallest_above_zero(const double *x, size_t n)
@@ -68,7 +49,7 @@ double robust_centre(double *x, size_t n, double *scratch)
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
     if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no outlier */
         bound = fmax(bound, 1.5 * quantum);
-    return middle + robust_offset_within(x, n, middle, bound, &kept);
+    return middle + order_offset_within(x, n, middle, bound, &kept);
 }
 
 double robust_half_width95(double sigma, size_t n)
@@ -107,8 +88,8 @@ struct estimate robust_mean(const double *x, size_t n, double reject, double sla
         return e;
     memcpy(scratch, x, n * sizeof *x);
     double centre = order_median(scratch, n);
-    double bound = fmax(reject * robust_mad_sigma(x, n, centre, scratch), slack);
-    double mean = robust_offset_within(x, n, centre, bound, &kept), squares = 0;
+    double bound = fmax(reject * order_mad_sigma(x, n, centre, scratch), slack);
+    double mean = order_offset_within(x, n, centre, bound, &kept), squares = 0;
     free(scratch);
     if (!kept)
         return e;

@@ -20,12 +20,6 @@
  */
 double robust_centre(double *x, size_t n, double *scratch);
 
-/* By how much the mean of the values within `bound` of `middle` lies above it; *kept: how many they are. 0 of none. */
-double robust_offset_within(const double *x, size_t n, double middle, double bound, size_t *kept);
-
-/* Median absolute deviation from `centre`, scaled to a standard deviation. O(n), needs scratch of n. */
-double robust_mad_sigma(const double *x, size_t n, double centre, double *scratch);
-
 /* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbours,
  * in which the steps are outliers. NaN of fewer than two. Needs scratch of n - 1, which may be x. */
 double robust_step_noise(const double *x, size_t n, double *scratch);

@@ -90,7 +90,7 @@ static void wake_level(struct wake_series *s, size_t stage)
     size_t begin = s->begin[stage], n = s->begin[stage + 1] - begin;
     memcpy(s->scratch, s->y + begin, n * sizeof *s->y);
     s->level[stage] = order_median(s->scratch, n);
-    s->spread[stage] = fmax(s->sigma, robust_mad_sigma(s->y + begin, n, s->level[stage], s->scratch));
+    s->spread[stage] = fmax(s->sigma, order_mad_sigma(s->y + begin, n, s->level[stage], s->scratch));
 }
 
 static double wake_least_ratio(const struct wake_series *s)

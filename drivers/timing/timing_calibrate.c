@@ -11,8 +11,6 @@
 
 enum { WINDOW = 128, WINDOW_LEAST = 32, WINDOWS_LEAST = 3 };
 #define COARSE_STEP_NS 2.0
-#define WILD_SIGMAS 4.0 /* those of analysis/phases/repetitions/clock.c */
-#define WILD_STEPS 2.5
 /* At 3 GHz chains take 2 % of these periods, or less, and 8 %. */
 #define LONG_CHAINS_US 5.0
 #define STEADY_CHAINS_US 15.0
@@ -56,23 +54,6 @@ bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, siz
     return true;
 }
 
-double timing_undisturbed_mean(double *v, size_t n, double step, double *scratch)
-{
-    double middle = order_median(v, n), sum = 0;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = fabs(v[i] - middle);
-    double bound = fmax(WILD_SIGMAS * MAD_TO_SIGMA * order_median(scratch, n), WILD_STEPS * step);
-    for (size_t i = 0; i < n; i++) {
-        if (fabs(v[i] - middle) <= bound) {
-            sum += v[i];
-            kept++;
-        }
-    }
-    return sum / (double)kept;
-}
-
 bool timing_chain_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
                         double mean[2], double *scratch)
 {
@@ -85,7 +66,8 @@ bool timing_chain_means(const struct timing_raw *r, size_t n, const struct timin
                 scratch[count++] = (double)(r[i].end - r[i].begin);
         if (count == 0 || count < least[kind])
             return false;
-        mean[kind] = timing_undisturbed_mean(scratch, count, step, scratch + n);
+        double middle = order_median(scratch, count);
+        mean[kind] = order_stepped_mean(scratch, count, middle, step, scratch + n);
     }
     return mean[1] > mean[0];
 }

@@ -12,15 +12,9 @@ double timing_probe_us(const struct timing_chains *c);
 /* What such steps do to the frequency by chains that take so many ticks; false: they are fine, nothing is written. */
 bool timing_steps_text(double step, double tsc_hz, double ticks, char *text, size_t size);
 
-/*
- * The mean of what lies within four standard deviations (by the MAD), or two and a half steps, of the median of n
- * values; reorders, scratch of n. The next step of the clock is never left out. What other code on the core slows is,
- * by the rule that the frequency is averaged by, too (analysis/phases/repetitions/clock.h): a cost that included it
- * would put every reading without it high, up to 2 % on a Granite Rapids guest.
- */
-double timing_undisturbed_mean(double *v, size_t n, double step, double *scratch);
-/* Those, in ticks, of the short (0) and long (1) chains among n readings; scratch of 2 n. False where one of them is
- * missing, or where the long ones took no longer, which no cost explains: such readings tell nothing. */
+/* The means (order_stepped_mean()), in ticks, of the short (0) and long (1) chains among n readings; scratch of 2 n.
+ * False where one of them is missing, or where the long ones took no longer, which no cost explains: such readings tell
+ * nothing. */
 bool timing_chain_means(const struct timing_raw *r, size_t n, const struct timing_chains *chains, double step,
                         double mean[2], double *scratch);
 

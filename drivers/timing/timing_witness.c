@@ -27,7 +27,8 @@ struct witness_means witness_means(const struct timing_raw *w, size_t n, double 
         for (size_t i = 0; i < n && count < WITNESS_ROOM; i++)
             if (timing_blocks(&w[i]) == kind)
                 ticks[count++] = (double)(w[i].end - w[i].begin);
-        m.ticks[kind] = count < WITNESSES_LEAST ? NAN : timing_undisturbed_mean(ticks, count, step, scratch);
+        double middle = order_median(ticks, count);
+        m.ticks[kind] = count < WITNESSES_LEAST ? NAN : order_stepped_mean(ticks, count, middle, step, scratch);
         m.error = fmax(m.error, CLOCK_STEPS * fmax(step, 1) / sqrt(fmax((double)count, 1)));
     }
     return m;

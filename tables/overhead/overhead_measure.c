@@ -216,7 +216,7 @@ static void summarise(struct overhead_costs *c, double far_us, const char *why, 
 static void summarise_up(struct overhead_costs *c, double *scratch)
 {
     memcpy(scratch, c->us, c->n * sizeof *scratch);
-    double middle = order_median(scratch, c->n), apart = UP_SIGMAS * robust_mad_sigma(c->us, c->n, middle, scratch);
+    double middle = order_median(scratch, c->n), apart = UP_SIGMAS * order_mad_sigma(c->us, c->n, middle, scratch);
     size_t n = 0;
     apart = fmax(apart, INTERRUPTION_US);
     for (size_t i = 0; i < c->n; i++)
@@ -251,7 +251,7 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
     if (quantile(t, t->lost, 0.5) < INTERRUPTION_US)
         keep_below(t, t->lost, INTERRUPTION_US, "interrupted");
     /* a repetition by itself must tell the two levels apart */
-    double sigma = robust_mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
+    double sigma = order_mad_sigma(t->high, c->n, cell->high_ghz.value, t->scratch);
     if (!cell->levels_differ || cell->high_ghz.value - cell->low_ghz.value < LEVEL_SIGMAS * sigma)
         return;
     for (size_t i = 0; i < c->n; i++)
@@ -264,7 +264,7 @@ static void sift(struct intake *t, const struct overhead_cell *cell)
 static struct estimate overhead_measure_mean_ghz(const struct intake *t, const double *ghz)
 {
     size_t n = t->costs->n;
-    double middle = quantile(t, ghz, 0.5), far = LEVEL_REJECT * robust_mad_sigma(ghz, n, middle, t->scratch);
+    double middle = quantile(t, ghz, 0.5), far = LEVEL_REJECT * order_mad_sigma(ghz, n, middle, t->scratch);
     struct estimate e = robust_mean(ghz, n, LEVEL_REJECT, 0, NULL);
     struct blocks blocks;
     blocks_cut(ghz, n, middle, far, &blocks);
@@ -283,7 +283,7 @@ static void judge_frequency(const struct intake *t, struct overhead_cell *out)
     struct blocks low;
     if (n < MOVES_LEAST)
         return;
-    double ghz = quantile(t, t->low, 0.5), sigma = robust_mad_sigma(t->low, n, ghz, t->scratch);
+    double ghz = quantile(t, t->low, 0.5), sigma = order_mad_sigma(t->low, n, ghz, t->scratch);
     blocks_cut(t->low, n, ghz, LEVEL_WILD * ghz, &low);
     if (sigma > STEADY * ghz)
         snprintf(out->moves, sizeof out->moves, "it differs by %.1f %% from repetition to repetition",
@@ -301,7 +301,7 @@ static void judge_costs(const struct intake *t, bool quiet, struct overhead_cell
     if (c->n < MOVES_LEAST || out->moves[0])
         return;
     double us = quantile(t, c->us, 0.5), ghz = quantile(t, t->high, 0.5);
-    double sigma = robust_mad_sigma(t->high, c->n, ghz, t->scratch);
+    double sigma = order_mad_sigma(t->high, c->n, ghz, t->scratch);
     blocks_cut(t->high, c->n, ghz, LEVEL_WILD * ghz, &high);
     blocks_cut(c->us, c->n, us, OVERHEAD_FAR_US, &cost);
     for (size_t i = 0; i < c->n; i++)

@@ -196,7 +196,7 @@ static void find_interruptions(const struct relaxation_window *w, size_t last, d
     for (size_t i = 0; i < last; i++)
         w->scratch[i] = w->rate[i];
     double *rest = malloc((last + 1) * sizeof *rest), before = 0;
-    double noise = rest ? robust_mad_sigma(w->scratch, last, slow, rest) / slow : 0;
+    double noise = rest ? order_mad_sigma(w->scratch, last, slow, rest) / slow : 0;
     free(rest);
     bool cold = true;
     for (size_t i = 0; i < last; i++) {

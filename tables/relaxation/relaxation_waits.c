@@ -10,6 +10,7 @@
 
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
+#include "util/order.h"
 
 #define WITHIN 0.15      /* of a wait: modes of one and of two are far apart; hardly any wait scatters more ... */
 #define WITHIN_MOST 0.4  /* ... but for those that scatter more */
@@ -94,7 +95,7 @@ static struct shape shape_of(const double *x, size_t n, double *scratch)
     if (isnan(s.once) || !m)
         return s;
     double centre = robust_mean(scratch, m, REJECT, 0.5, NULL).value;
-    double sigma = robust_mad_sigma(scratch, m, centre, scratch + n);
+    double sigma = order_mad_sigma(scratch, m, centre, scratch + n);
     s.once = centre;
     double wide = fmin(WITHIN_MOST * centre, WIDE_SIGMAS * sigma);
     s.width[0] = fmin(WITHIN * centre, fmax(WIDTH_SIGMAS * sigma, fmax(WIDTH_LEAST * centre, WIDTH_LEAST_US)));

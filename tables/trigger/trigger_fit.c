@@ -147,7 +147,7 @@ static double slow_below(const struct profile *p, size_t bins, double full)
         x[m] = median_bin(p, TRACE_IPC, (double)b * p->period, (double)(b + 1) * p->period) / full;
         m += !isnan(x[m]);
     }
-    double sigma = m > 2 ? robust_mad_sigma(x, m, 1, x + m) : INFINITY;
+    double sigma = m > 2 ? order_mad_sigma(x, m, 1, x + m) : INFINITY;
     free(x);
     return fmax(THROTTLED_LEAST, fmin(THROTTLED, 1 - THROTTLED_SIGMAS * sigma));
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/stats/robust.h"
+#include "util/order.h"
 
 enum { RUNS_LEAST = 4 };
 #define SLOW_START 0.8 /* of the full rate: the cost of a switch itself stays well above (measured: 0.91) */
@@ -50,7 +51,7 @@ int short_throttle_warn(const struct runs *r, const struct segmentation *o, stru
         if (!isnan(ipc) && full > 0)
             x[m++] = ipc / full;
     }
-    double ratio = robust_centre(x, m, x + o->n_runs), sigma = robust_mad_sigma(x, m, ratio, x + o->n_runs);
+    double ratio = robust_centre(x, m, x + o->n_runs), sigma = order_mad_sigma(x, m, ratio, x + o->n_runs);
     free(x);
     if (m < RUNS_LEAST || !(ratio < SLOW_START) || (1 - ratio) * sqrt((double)m) < WARN_Z * sigma)
         return 0;

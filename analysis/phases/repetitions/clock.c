@@ -8,9 +8,6 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-#define WILD_SIGMAS 4.0
-#define WILD_QUANTA 2.5 /* a chain spans a step more or less than it should, and noise adds to that */
-
 static double number_of(const struct trace *t, const char *key)
 {
     const char *text = trace_get(t, key);
@@ -77,16 +74,6 @@ double clock_uncertainty(const struct clock_reading *r)
     return hypot(r->error, uneven * r->quantum);
 }
 
-/* The mean without outliers. */
-static double tolerant_mean(double *x, size_t n, double quantum, double *scratch)
-{
-    memcpy(scratch, x, n * sizeof *x);
-    double middle = order_median(scratch, n);
-    double bound = fmax(WILD_SIGMAS * robust_mad_sigma(x, n, middle, scratch), WILD_QUANTA * quantum * fabs(middle));
-    size_t kept;
-    return middle + robust_offset_within(x, n, middle, bound, &kept);
-}
-
 /* Frequencies (`times`) by the mean time of a cycle: time stamps scatter or go in steps, cycles hardly do. Else by the
  * values themselves. */
 static double centre_of(const struct clock_reading *r, bool times, double *x, size_t n, double *scratch)
@@ -96,7 +83,14 @@ static double centre_of(const struct clock_reading *r, bool times, double *x, si
         if (times ? x[i] > 0 : !isnan(x[i]))
             x[m++] = times ? 1 / x[i] : x[i];
     /* where it is not told by how much a step changes a reading, the values themselves must tell */
-    double mean = r->quantum > 0 ? tolerant_mean(x, m, r->quantum, scratch) : robust_centre(x, m, scratch);
+    double mean;
+    if (r->quantum > 0) {
+        memcpy(scratch, x, m * sizeof *x);
+        double middle = order_median(scratch, m);
+        mean = order_stepped_mean(x, m, middle, r->quantum * fabs(middle), scratch);
+    } else {
+        mean = robust_centre(x, m, scratch);
+    }
     return times ? 1 / mean : mean;
 }
 

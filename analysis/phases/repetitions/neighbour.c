@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/stats/robust.h"
 #include "util/order.h"
 
 enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
@@ -197,7 +196,7 @@ static struct chains judge_chains(const struct trace *t, const struct clock_read
         size_t m = neighbour_collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]);
         ghz[slow] = clock_centre(clock, TRACE_FREQ, x, m, x + n);
         neighbour_collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]); /* in place of what that has left */
-        noise = hypot(noise, robust_mad_sigma(x, m, ghz[slow], x + n) / ghz[slow] / sqrt(fmax(1, (double)m)));
+        noise = hypot(noise, order_mad_sigma(x, m, ghz[slow], x + n) / ghz[slow] / sqrt(fmax(1, (double)m)));
         share = (double)m / (double)n;
     }
     double kernel = log(mean[1] / mean[0]), chain = log(ghz[1] / ghz[0]);

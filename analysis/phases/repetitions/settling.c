@@ -110,7 +110,7 @@ static double settling_spread_of(const double *x, size_t n, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
     double middle = order_median(scratch, n);
-    return 3 * robust_mad_sigma(x, n, middle, scratch) / middle;
+    return 3 * order_mad_sigma(x, n, middle, scratch) / middle;
 }
 
 /* The median of those that are not off; NaN: there are none. */
@@ -174,7 +174,7 @@ static double drift_of(double *x, size_t n, double *scratch)
 {
     memcpy(scratch, x, n * sizeof *x);
     double middle = order_median(scratch, n), same = 0;
-    double sigma = ROBUST_MEDIAN_ERROR * robust_mad_sigma(x, n, middle, scratch);
+    double sigma = ROBUST_MEDIAN_ERROR * order_mad_sigma(x, n, middle, scratch);
     for (size_t i = 0; i < n; i++)
         same += x[i] * middle > 0;
     return n >= DRIFT_RUNS && same >= DRIFT_SHOWN * (double)n && fabs(middle) * sqrt((double)n) >= DRIFT_Z * sigma
@@ -195,7 +195,7 @@ static double off_alone(const double *x, size_t n, const struct kernel_alone *ow
 {
     memcpy(scratch, x, n * sizeof *x);
     double middle = order_median(scratch, n);
-    *sigma = ROBUST_MEDIAN_ERROR * robust_mad_sigma(x, n, middle, scratch) / middle / sqrt((double)n);
+    *sigma = ROBUST_MEDIAN_ERROR * order_mad_sigma(x, n, middle, scratch) / middle / sqrt((double)n);
     struct range r = {INFINITY, -INFINITY, NAN}; /* what was seen alone, in whichever state the core was then */
     for (size_t i = 0; i < own->n_ghz; i++) {
         r.lo = fmin(r.lo, own->ghz[i]);

@@ -7,7 +7,6 @@
 
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/repetitions/runs.h"
-#include "analysis/stats/robust.h"
 #include "util/order.h"
 
 /* Periods after the switch: what is over by the first is short; what is lost before the second counts; the rate between
@@ -101,7 +100,7 @@ static int most_are_slow(const struct trace *t, double period_us, double unit, b
         if (!isnan(s.rate))
             x[m++] = s.lost;
     }
-    double middle = order_median(x, m), sigma = robust_mad_sigma(x, m, middle, x + runs);
+    double middle = order_median(x, m), sigma = order_mad_sigma(x, m, middle, x + runs);
     *slow = 2 * m >= runs && middle > LOST_LEAST * period_us && middle * sqrt((double)m) > LOST_Z * sigma;
     free(x);
     return 0;

@@ -455,7 +455,7 @@ static int drop_long_halts(const struct runs *r, struct segmentation *o, struct 
         if (!o->piece[p].halt)
             continue;
         size_t m = segmentation_lengths(o, p, length);
-        double middle = order_median(length, m), sigma = robust_mad_sigma(length, m, middle, length + m);
+        double middle = order_median(length, m), sigma = order_mad_sigma(length, m, middle, length + m);
         double bound = fmax(fmax(HALT_SLACK, 1.5 * r->period), 6 * sigma);
         for (size_t k = 0; k < o->n_runs && !bad; k++) {
             double at = segmentation_begin_in(o, p, k), d = segmentation_length_in(o, p, k);

@@ -25,6 +25,7 @@
 #include "tests/support/one_of.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "util/order.h"
 
 enum { LINES = 60, OF_EACH = 40, MOST = 48, FITS = 3 };
 
@@ -61,9 +62,9 @@ static void add_robust(struct rng *r, const double *x, size_t n, struct tally *s
     struct estimate e = robust_mean(x, n, ONE_OF(r, 0, 3, 4), bound, &used);
     tally_estimate(sum, &e);
     tally_add(sum, (double)used);
-    tally_add(sum, n ? robust_mad_sigma(x, n, centre, scratch) : 0);
+    tally_add(sum, n ? order_mad_sigma(x, n, centre, scratch) : 0);
     tally_add(sum, robust_step_noise(x, n, scratch));
-    tally_add(sum, robust_offset_within(x, n, centre, bound, &used));
+    tally_add(sum, order_offset_within(x, n, centre, bound, &used));
     tally_add(sum, (double)used);
     tally_add(sum, robust_half_width95(1, n));
     memcpy(copy, x, n * sizeof *x);

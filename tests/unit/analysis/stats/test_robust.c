@@ -69,7 +69,7 @@ static void medians_are_those_of_sorting(void **state)
         same(order_median(copy, n), middle);
         for (size_t i = 0; i < n; i++)
             deviation[i] = fabs(x[i] - 0.3);
-        same(robust_mad_sigma(x, n, 0.3, scratch), MAD_TO_SIGMA * sorted_median(deviation, n));
+        same(order_mad_sigma(x, n, 0.3, scratch), MAD_TO_SIGMA * sorted_median(deviation, n));
     }
 }
 
@@ -128,7 +128,7 @@ static void mad_of_normal_noise_is_its_sigma(void **state)
     rng_init(&r, 2, 1);
     for (size_t i = 0; i < MANY; i++)
         x[i] = 5 + 0.25 * rng_normal(&r);
-    double sigma = robust_mad_sigma(x, MANY, 5, x + MANY); /* standard error 1.17 sigma / sqrt(n) */
+    double sigma = order_mad_sigma(x, MANY, 5, x + MANY); /* standard error 1.17 sigma / sqrt(n) */
     assert_true(fabs(sigma / 0.25 - 1) < 0.025);
     free(x);
 }
