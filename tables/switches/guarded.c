@@ -122,16 +122,37 @@ static int see_both(struct attempt *a, const struct transition_setup *s, struct 
 
 /* ---- the switch ---- */
 
-/* Discards repetitions that the core had not come back for. Returns how many, or -1: out of memory. */
-static int drop_late(struct switches_seen *seen, const struct kernel_alone *own)
+/* Marks repetitions that the core had not come back for: *late. Where most are, the kernels are seen once more, since
+ * the machine may have changed its mind. */
+static int mark_late(struct attempt *a, const struct switches_seen *seen, bool *off, int *late,
+                     struct machine_error *err)
+{
+    unsigned runs = seen->setup.runs;
+    for (unsigned look = 0; look < 2; look++) {
+        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
+        if (status)
+            return status;
+        *late = settling_mark_late(&seen->result.trace, &a->from, &a->to, off, runs);
+        if (*late < 0)
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (2 * (unsigned)*late <= runs)
+            break;
+    }
+    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
+}
+
+/* Discards them. */
+static int drop_late(struct attempt *a, struct switches_seen *seen, int *late, struct machine_error *err)
 {
     bool *off = calloc(seen->setup.runs + 1, sizeof *off);
-    int n = off ? settling_mark_late(&seen->result.trace, own, off, seen->setup.runs) : -1;
-    for (unsigned run = 0; n > 0 && run < seen->setup.runs; run++)
+    if (!off)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    int status = mark_late(a, seen, off, late, err);
+    for (unsigned run = 0; !status && *late && run < seen->setup.runs; run++)
         if (off[run] && repetitions_drop(&seen->result, run, "not back at its own frequency at the switch"))
-            n = -1;
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     free(off);
-    return n;
+    return status;
 }
 
 static int nothing_left(const struct switches_seen *seen, const char *why, int late, struct machine_error *err)
@@ -154,9 +175,9 @@ static int guarded_record(struct attempt *a, struct switches_seen *seen, int *la
         return status;
     if (a->stopped)
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    else if (!back && (*late = drop_late(seen, &a->from)) < 0)
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    else if (phases_find(&seen->result.trace, &seen->phases, why, sizeof why))
+    else if (!back)
+        status = drop_late(a, seen, late, err);
+    if (!status && phases_find(&seen->result.trace, &seen->phases, why, sizeof why))
         status = nothing_left(seen, why, *late, err);
     if (status)
         repetitions_free(&seen->result);

@@ -84,7 +84,7 @@ void tally_settling(struct tally *sum, const struct trace *t, const struct phase
     struct settling end;
     struct settling_drift drift;
     for (int k = 0; k < 2; k++) {
-        tally_add(sum, settling_mark_late(t, &alone[k], off, 32));
+        tally_add(sum, settling_mark_late(t, &alone[k], &alone[1 - k], off, 32));
         for (size_t i = 0; i < 32 && alone[k].n_ghz; i++)
             tally_add(sum, off[i]);
         for (int waits = 0; waits < 2; waits++) {

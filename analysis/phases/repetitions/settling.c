@@ -18,6 +18,8 @@ enum { END_SAMPLES = 5, ONE_OFF_OF = 5, DRIFT_RUNS = 8 };
 #define END_US 20.0
 #define RATE_OFF 0.05   /* milder throttling than about 0.94 of the rate is not told from full rate anyway */
 #define FREQ_OFF 0.01   /* of the frequency at the end */
+#define END_NOISE 0.015 /* by so much the end of one repetition may differ by chance, ... */
+#define NEARER 0.5      /* ... if it is nearer to a factor than to none */
 #define FREQ_LATE 0.02  /* of the frequency before time 0: a repetition is thrown away for it */
 #define NOISE_MOST 0.05 /* a spread of more than this is no noise: it is two states */
 #define FEW_OFF 0.1     /* of the repetitions: so many may have been disturbed at their very end */
@@ -65,11 +67,11 @@ static struct range settling_range_of(const double *seen, size_t n, double sprea
 }
 
 /* Whether what begins at `begin` of its frequency and ends at `end` of it runs at another one throughout, as power
- * limits make it: a wait that had not ended at the switch has ended when the recording does. */
+ * limits and hypervisors make it: a wait that had not ended at the switch has ended when the recording does. */
 static bool is_off_throughout(double begin, double end)
 {
-    double factor = log(begin);
-    return fabs(factor) >= FREQ_OFF && clock_same_factor(factor, log(end));
+    double factor = log(begin), then = log(end), chance = fmin(END_NOISE, NEARER * fabs(factor));
+    return fabs(factor) >= FREQ_OFF && (clock_same_factor(factor, then) || fabs(then - factor) < chance);
 }
 
 /* The middles of repetitions before the switch and at their ends, GHz and instructions per cycle; NaN: no samples. */
@@ -113,22 +115,36 @@ static double settling_spread_of(const double *x, size_t n, double *scratch)
     return 3 * order_mad_sigma(x, n, middle, scratch) / middle;
 }
 
-/* The median of those that are not off; NaN: there are none. */
-static double middle_of(const struct ends *e, const double *x)
+/* The median of what the frequency before is of that at the end, of those that are not off; NaN: there are none. */
+static double middle_ratio(const struct ends *e)
 {
     size_t m = 0;
     for (size_t i = 0; i < e->n; i++)
         if (!e->off[i])
-            e->scratch[m++] = x[i];
+            e->scratch[m++] = e->before[i] / e->ghz[i];
     return order_median(e->scratch, m);
 }
 
-/* What ran at another frequency throughout did not end otherwise than it was. */
-static void pardon_whole(struct ends *e)
+static size_t count_off(const struct ends *e)
 {
-    double before = middle_of(e, e->before), end = middle_of(e, e->ghz);
+    size_t n = 0;
+    for (size_t i = 0; i < e->n; i++)
+        n += e->off[i];
+    return n;
+}
+
+/* What ran at another frequency than `before` and `end`, but throughout, is not late, nor has it not settled. */
+static void pardon_whole(struct ends *e, double before, double end)
+{
     for (size_t i = 0; i < e->n; i++)
         e->off[i] = e->off[i] && !is_off_throughout(e->before[i] / before, e->ghz[i] / end);
+}
+
+static double median_alone(const struct kernel_alone *own)
+{
+    double alone[TRACE_ALONE_MAX];
+    memcpy(alone, own->ghz, own->n_ghz * sizeof *alone);
+    return order_median(alone, own->n_ghz);
 }
 
 /* Adds the repetition that samples begin..past are of; its end is what is recorded after `from`, or after time 0. */
@@ -141,12 +157,13 @@ static void add_end(const struct trace *t, size_t begin, size_t past, double fro
     e->ipc[e->n++] = clock_middle_between(t, TRACE_IPC, begin, past, from, INFINITY, e->scratch);
 }
 
-int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bool *off, size_t n)
+int settling_mark_late(const struct trace *t, const struct kernel_alone *from, const struct kernel_alone *to, bool *off,
+                       size_t n)
 {
     int marked = 0;
     struct ends e;
     memset(off, 0, n * sizeof *off);
-    if (!own->n_ghz || !t->run)
+    if (!from->n_ghz || !t->run)
         return 0;
     if (open_ends(t, &e))
         return -1;
@@ -156,10 +173,12 @@ int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bo
         add_end(t, begin, past, fmin(last - END_US, (1 - LAST_PART) * last), &e);
         e.n -= isnan(e.before[e.n - 1]);
     }
-    struct range r = settling_range_of(own->ghz, own->n_ghz, settling_spread_of(e.before, e.n, e.scratch), FREQ_LATE);
+    struct range r = settling_range_of(from->ghz, from->n_ghz, settling_spread_of(e.before, e.n, e.scratch), FREQ_LATE);
     for (size_t i = 0; i < e.n; i++)
         e.off[i] = e.before[i] < r.lo;
-    pardon_whole(&e);
+    pardon_whole(&e, r.middle, r.middle / middle_ratio(&e));
+    if (2 * count_off(&e) > e.n) /* the others are too few, or none */
+        pardon_whole(&e, r.middle, median_alone(to));
     for (size_t i = 0; i < e.n; i++)
         if (e.off[i] && e.run[i] < n) {
             marked += !off[e.run[i]];
@@ -180,13 +199,6 @@ static double drift_of(double *x, size_t n, double *scratch)
     return n >= DRIFT_RUNS && same >= DRIFT_SHOWN * (double)n && fabs(middle) * sqrt((double)n) >= DRIFT_Z * sigma
                ? expm1(middle)
                : 0;
-}
-
-static double median_alone(const struct kernel_alone *own)
-{
-    double alone[TRACE_ALONE_MAX];
-    memcpy(alone, own->ghz, own->n_ghz * sizeof *alone);
-    return order_median(alone, own->n_ghz);
 }
 
 /* The median of n frequencies of repetitions, by how much it is off that of a kernel alone, relative; *sigma: its
@@ -281,7 +293,7 @@ int settling_judge(const struct trace *t, const struct phases *p, const struct k
     size_t off_freq = 0, off_rate = 0;
     for (size_t i = 0; i < e.n; i++)
         e.off[i] = freq && !((waits || e.ghz[i] >= f.lo) && e.ghz[i] <= f.hi);
-    pardon_whole(&e);
+    pardon_whole(&e, f.middle * middle_ratio(&e), f.middle);
     for (size_t i = 0; i < e.n; i++) {
         bool bad_rate = ipc && !(e.ipc[i] >= r.lo && e.ipc[i] <= r.hi);
         off_freq += e.off[i];

@@ -24,11 +24,13 @@ int settling_add_alone(struct kernel_alone *s, const struct trace *t);
 /*
  * Marks the repetitions that begin below the first kernel's own frequency, because the core has not yet recovered from
  * what ran before: off[i] for run i, i < n. Not marked are runs without samples before time 0, and those that are as
- * far below the others when they end: they ran at a lower frequency throughout, which the analysis reports. A machine
- * whose frequency floats by several per cent is allowed that. Returns how many, or -1: out of memory. Nothing is marked
- * where the frequency was not measured.
+ * far below the others, or below the second kernel's own frequency, when they end: they ran at a lower frequency
+ * throughout, which the analysis reports. A machine whose frequency floats by several per cent is allowed that. Returns
+ * how many, or -1: out of memory. Nothing is marked where the first kernel's frequency was not measured; the second's
+ * may be missing.
  */
-int settling_mark_late(const struct trace *t, const struct kernel_alone *own, bool *off, size_t n);
+int settling_mark_late(const struct trace *t, const struct kernel_alone *from, const struct kernel_alone *to, bool *off,
+                       size_t n);
 
 /* How the recording ends. */
 struct settling {

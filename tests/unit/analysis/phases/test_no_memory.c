@@ -141,7 +141,7 @@ static int ask_settling(const struct trace *t, struct tally *sum)
     bool off[32];
     int late = 0, bad = settling_add_alone(&alone, t);
     if (!bad)
-        late = settling_mark_late(t, &alone, off, 32);
+        late = settling_mark_late(t, &alone, &alone, off, 32);
     bad = bad || late < 0 || settling_judge(t, &p, &alone, false, &end) ||
           settling_find_drift(t, &p, &alone, &alone, &drift) ||
           (t->channel[TRACE_IPC] && t->channel[TRACE_FREQ] && switch_cost_measure(t, 1, 6, 8, 16, &cost));

@@ -349,6 +349,42 @@ static void limited_repetitions_have_come_back(void **state)
     assert_true(held >= n * 9 / 10);
 }
 
+/* A clock that changes between the looks at either kernel alone and the recording, or while that lasts, as hypervisors
+ * let it: nothing is late. Before, whole recordings were "not back". */
+static void a_clock_that_changes_is_not_late(void **state)
+{
+    (void)state;
+    struct model m;
+    unsigned told = 0, n = rng_rounds(60);
+    rig_load("generic-no-licence", &m);
+    m.world.wander.step = 0.026;
+    m.world.wander.step_us = 20e3;
+    m.world.carries = true;
+    m.world.gap_us = 300;
+    for (unsigned i = 0; i < n; i++) {
+        struct machine machine;
+        struct machine_error err;
+        struct transition_setup s;
+        struct payload a = rig_payload("64add"), b = rig_payload("128or");
+        struct guard g = {.machine = &machine, .warmup_given = true, .observe_given = true, .runs_given = true};
+        struct switches_seen seen;
+        transition_defaults(&s, &a, &b);
+        s.machine.seed = i + 1;
+        s.no_volts = true;
+        s.warmup_us = 1000;
+        s.observe_us = 50;
+        s.runs = 30;
+        assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+        if (guarded_switch(&g, &s, &seen, &err))
+            fail_msg("seed %u: %s", i + 1, err.text);
+        told += strstr(seen.unsettled, "not back") != NULL;
+        switches_free(&seen);
+        machine.ops->close(&machine);
+    }
+    if (told)
+        fail_msg("%u of %u: not back at its own frequency", told, n);
+}
+
 /* ---- made traces ---- */
 
 /* Repetitions of 50 us before and 150 us behind time 0; each floats by up to `floats` as a whole, each sample scatters
@@ -412,7 +448,7 @@ static void what_is_limited_is_not_late(void **state)
     static const double factors[] = {0.6, 0.8, 0.9, 0.95, 0.965};
     for (unsigned k = 0; k < 10; k++) {
         struct trace t, alone;
-        struct kernel_alone own = {0};
+        struct kernel_alone own = {0}, none = {0};
         bool off[20];
         make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
         make_trace(&t, 20, 2.8, 0, 0, 200 + k);
@@ -423,10 +459,39 @@ static void what_is_limited_is_not_late(void **state)
                                                                                   : t.time_us[i] > 0        ? 0.8
                                                                                                             : 1));
         }
-        assert_int_equal(settling_mark_late(&t, &own, off, 20), 3);
+        assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 3);
         for (unsigned run = 0; run < 20; run++)
             assert_int_equal(off[run], run % 7 == 0);
         trace_free(&t);
+        trace_free(&alone);
+    }
+}
+
+/* A machine that runs at another frequency than a moment before, in all repetitions or in most, comes back. */
+static void a_machine_that_changed_its_clock_is_not_late(void **state)
+{
+    (void)state;
+    static const double factors[] = {0.6, 0.8, 0.9, 0.965, 0.978};
+    for (unsigned k = 0; k < 50; k++) {
+        struct trace t, alone, second;
+        struct kernel_alone own = {0}, to = {0};
+        bool off[20];
+        double step = 0.5 + 0.01 * k; /* of the second kernel */
+        unsigned at_first = k % 3;    /* repetitions before the change */
+        make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
+        make_trace(&second, 3, 2.8 * step, 0, 0, 300 + k);
+        make_trace(&t, 20, 2.8, 0, 0, 200 + k);
+        assert_int_equal(settling_add_alone(&own, &alone) | settling_add_alone(&to, &second), 0);
+        for (size_t i = 0; i < t.n; i++) {
+            bool late = t.run[i] % 7 == 6;
+            t.channel[TRACE_FREQ][i] *= (float)((t.run[i] < at_first ? 1 : factors[k % 5]) * (t.time_us[i] > 0 ? step
+                                                                                              : late           ? 0.7
+                                                                                                               : 1));
+        }
+        assert_int_equal(settling_mark_late(&t, &own, &to, off, 20), 2);
+        assert_true(off[6] && off[13]);
+        trace_free(&t);
+        trace_free(&second);
         trace_free(&alone);
     }
 }
@@ -435,20 +500,20 @@ static void what_is_late_is_marked(void **state)
 {
     (void)state;
     struct trace t, alone;
-    struct kernel_alone own = {0};
+    struct kernel_alone own = {0}, none = {0};
     bool off[20];
     make_trace(&alone, 3, 2.8, 0, 0, 1);
     make_trace(&t, 20, 2.8, 0, 0, 2);
     assert_int_equal(settling_add_alone(&own, &alone), 0);
-    assert_int_equal(settling_mark_late(&t, &own, off, 20), 0);
+    assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 0);
     for (size_t i = 0; i < t.n; i++) /* every third has not come back */
         if (t.run[i] % 3 == 0 && t.time_us[i] <= 0)
             t.channel[TRACE_FREQ][i] = 1.9f;
-    assert_int_equal(settling_mark_late(&t, &own, off, 20), 7);
+    assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 7);
     for (unsigned run = 0; run < 20; run++)
         assert_int_equal(off[run], run % 3 == 0);
     own.n_ghz = 0; /* the frequency was not measured */
-    assert_int_equal(settling_mark_late(&t, &own, off, 20), 0);
+    assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 0);
     trace_free(&t);
     trace_free(&alone);
 }
@@ -464,7 +529,9 @@ int main(void)
         cmocka_unit_test(the_first_kernel_is_back_before_the_switch),
         cmocka_unit_test(a_short_warm_up_is_told),
         cmocka_unit_test(limited_repetitions_have_come_back),
+        cmocka_unit_test(a_clock_that_changes_is_not_late),
         cmocka_unit_test(what_floats_is_settled),
+        cmocka_unit_test(a_machine_that_changed_its_clock_is_not_late),
         cmocka_unit_test(what_is_late_is_marked),
         cmocka_unit_test(what_is_limited_is_not_late),
     };
