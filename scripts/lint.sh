@@ -62,17 +62,19 @@ run_cppcheck() {
         -I* | -D*) set -- "$@" "$flag" ;;
         esac
     done
-    # suppressed: uninitvar follows loops as if they might not run (gcc and clang-tidy do better), arrayIndexThenCheck
-    # is a matter of taste where the index is bounded anyway, wrongPrintfScanfArgNum mixes up formats that a function is
-    # given with those of its other callers (gcc checks formats), normalCheckLevelMaxBranches only says that long
-    # functions are followed less far (cppcheck 2.11 and later), and of tests: a failing fixture may leave memory
-    # behind, cmocka's macros name their argument twice, once as text, which reads as a use after fclose, and running
-    # out of memory may end a test (cppcheck 2.17)
-    cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \
-        --suppress=missingIncludeSystem --suppress=uninitvar --suppress=arrayIndexThenCheck \
-        --suppress=wrongPrintfScanfArgNum --suppress=normalCheckLevelMaxBranches --suppress='memleak:tests/*' \
+    # suppressed: (ctu)uninitvar follows loops as if they might not run (gcc and clang-tidy do better),
+    # arrayIndexThenCheck is a matter of taste where the index is bounded anyway, wrongPrintfScanfArgNum mixes up
+    # formats that a function is given with those of its other callers (gcc checks formats),
+    # normalCheckLevelMaxBranches only says that long functions are followed less far (cppcheck 2.11 and later), and
+    # of tests: a failing fixture may leave memory behind, cmocka's macros name their argument twice, once as text,
+    # which reads as a use after fclose, and running out of memory may end a test (cppcheck 2.17)
+    # its own -j keeps hardly more than one CPU busy
+    xargs -P "$(nproc)" -n 60 cppcheck --quiet --enable=warning,performance,portability --inline-suppr \
+        --suppress=missingIncludeSystem --suppress=uninitvar --suppress=ctuuninitvar \
+        --suppress=arrayIndexThenCheck --suppress=wrongPrintfScanfArgNum --suppress=normalCheckLevelMaxBranches \
+        --suppress='memleak:tests/*' \
         --suppress='deallocuse:tests/*' --suppress='nullPointerOutOfMemory:tests/*' --error-exitcode=1 "$@" \
-        --file-list="$tmp/c-files" >"$tmp/out" 2>&1
+        <"$tmp/c-files" >"$tmp/out" 2>&1
 }
 
 run_shellcheck() {

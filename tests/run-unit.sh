@@ -7,8 +7,8 @@
 # reason of each skipped test, and ends with the line 'N passed, N failed, N skipped'. A program that crashes, hangs,
 # leaves before its last test or runs no test at all counts as failed, whatever it printed.
 # UNIT_TIMEOUT: seconds a program may take (300). UNIT_LOGS: folder for the programs' outputs (a temporary one).
-# Those that only compute run as many at a time as there are CPUs; the others, which look at this machine's clock,
-# follow one after the other. UNIT_JOBS: so many of these at a time (1).
+# As many run at a time as there are CPUs; a program whose source has the line '/* alone: WHY */' measures this machine,
+# and follows by itself. UNIT_JOBS: so many of these at a time (1).
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
 
@@ -92,32 +92,23 @@ run_program='
     timeout -k 10 "$limit" "$program" </dev/null >"$logs/$name.log" 2>&1
     echo "$? $(($(date +%s) - begin))" >"$logs/$name.result"
 '
-only_computes() {
-    case $1 in
-    */test_self_test | */test_self_test_figures) return 1 ;;
-    */unit/analysis/* | */unit/trace/* | */unit/tables/* | */unit/output/* | */unit/schedulers/* | \
-        */drivers/model/* | */drivers/events/* | */unit/profiler/test_profile_* | */test_profile_output | \
-        */test_transition_model | */test_transition_worlds | */test_golden* | */test_kernel_disasm | \
-        */test_self_test_lines | */unit/util/* | */drivers/settings/* | */drivers/environment/* | \
-        */drivers/cpu/test_c* | */test_names) ;;
-    *) return 1 ;;
-    esac
-}
+# list YES|NO PROGRAM...: those that run alone, or the others
 list() {
-    computing=$1
+    which=$1
     shift
     for program; do
-        if only_computes "$program"; then kind=1; else kind=0; fi
-        [ "$kind" -ne "$computing" ] || printf '%s\n' "$program"
+        source=tests/unit/${program#*tests/unit/}.c
+        if grep -qs '^/\* alone: ' "$source"; then alone=YES; else alone=NO; fi
+        [ "$alone" != "$which" ] || printf '%s\n' "$program"
     done
 }
 run_all() {
     xargs -P "$1" -I PROGRAM sh -c "$run_program" run PROGRAM "$limit" "$logs"
 }
 # the longest begin first, or one CPU would wait for the other at the end
-list 1 "$@" | awk '{ print ($0 ~ /random_t|golden|worlds|_table$/ ? 0 : 1), NR, $0 }' | sort -n |
+list NO "$@" | awk '{ print ($0 ~ /random_t|golden|worlds|_table$/ ? 0 : 1), NR, $0 }' | sort -n |
     cut -d ' ' -f 3- | run_all "$(nproc)"
-list 0 "$@" | run_all "${UNIT_JOBS:-1}"
+list YES "$@" | run_all "${UNIT_JOBS:-1}"
 
 passed=0 failed=0 skipped=0
 for program; do

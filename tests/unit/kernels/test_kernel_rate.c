@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: rates of kernels on this processor */
 /* slow: the rate of each kernel, by itself, repeated until quiet */
 /*
  * The rates: counted instructions per core cycle of every kernel, plausible for any x86-64 CPU, and the same within 2 %

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: the rate of the time stamp counter */
 /* The TSC of this machine: its calibration, and the step in which it advances. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: keeps other cores busy */
 /* Threads that keep other cores busy: that they run where they should, and stop. */
 #include <dirent.h>
 #include <sched.h>

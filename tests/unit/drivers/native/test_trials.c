@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: durations of trials on this processor */
 /* Trials on this processor, what is refused, how many rounds; and what the kernel counted meanwhile, from made
  * files. */
 #include <math.h>

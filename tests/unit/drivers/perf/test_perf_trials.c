@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: durations of trials on this processor */
 /* slow: seconds of waiting */
 /* Trials in cycles of the whole CPU, on a made PMU whose cycles are 5/4 of the TSC's ticks; and by time stamps where
  * the kernel does not permit that. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: holds frequencies against chains */
 /* The timing machine: its frequency. */
 #include <math.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: holds frequencies against chains */
 /* slow: measures this processor for half a minute */
 /*
  * This processor, by a clock that advances in steps of 10 and 25 ns: readings are rounded down to them as soon as they

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* alone: a recording of its own */
 /*
  * A TSC that begins again in the middle of a recording, as that of a machine that was suspended: the recording ends,
  * and is none. Here reading the TSC is a fault (prctl PR_SET_TSC), which a made-up one answers.
