@@ -15,7 +15,7 @@
 # BUILD/mutants. What fails without the change as well does not count.
 # Changes in tests/mutants.same are known to make no difference to anyone and are not tried.
 # BUILD must hold the unit tests (make unit) and CALLS_BUILD the same with -finstrument-functions, as make mutants does.
-# As root the copies run where /sys and /proc/sys cannot be written.
+# As root the copies run where /sys, /proc/sys and what lies in /dev itself cannot be changed.
 # MUTANT_JOBS: changes tried at a time, each in a copy of its own (as many as there are CPUs).
 # MUTANT_ROOMS: directories in which changes are made (analysis drivers probes tables).
 # MUTANT_SECONDS: processor time that tests may take for one change (60). MUTANT_LEAST: percent to be killed (90).
@@ -39,7 +39,8 @@ if [ -z "${MUTANTS_INSIDE:-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m --propagat
         unshare -m -p -f --kill-child --mount-proc --propagation private sh "$0" "$@"
 fi
 if [ -n "${MUTANTS_INSIDE:-}" ]; then
-    mount -o bind,ro /sys /sys && mount -o bind,ro /proc/sys /proc/sys || exit 1
+    mount -o bind,ro /sys /sys && mount -o bind,ro /proc/sys /proc/sys && mount --rbind /dev /dev &&
+        mount -o remount,bind,ro /dev || exit 1
 fi
 
 tmp=$(mktemp -d) || exit 1
