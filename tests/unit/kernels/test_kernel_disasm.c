@@ -53,6 +53,8 @@ struct listing {
     unsigned blocks_seen[KERNELS_MAX][KERNEL_DENSITY_MAX + 1];
     uint64_t chain[CHAINS]; /* addresses */
     unsigned chained[CHAINS];
+    struct block entered; /* the variant whose block is still to come; of no kernel: none */
+    bool fenced;          /* whether an LFENCE was seen since then */
     unsigned failures;
 };
 
@@ -348,13 +350,33 @@ static bool see_label(struct listing *l, struct block *b, const char *line, int 
     const struct kernel *k = kernel_of_symbol(symbol, &density, &index);
     if (k == NULL || density > KERNEL_DENSITY_MAX)
         return true;
-    if (part == NULL)
+    if (part == NULL) {
         l->entry[index][density] = address;
+        l->entered = (struct block){.kernel = k, .density = density};
+        l->fenced = false;
+    }
     if (part == NULL || strcmp(part, "block") != 0)
         return true;
+    if (l->entered.kernel != NULL && !l->fenced)
+        complain(l, &l->entered, "fences ahead of the block", 0, 1);
+    l->entered.kernel = NULL;
     l->blocks_seen[index][density]++;
     *b = (struct block){.kernel = k, .density = density, .begin = address};
     return true;
+}
+
+/* A kernel that the processor only expects to be called must not get to vector, mask or tile registers. */
+static void see_prologue(struct listing *l, const char *mnemonic, const char *operands)
+{
+    static const char *const kinds[] = {"%xmm", "%ymm", "%zmm", "%tmm", "%k"};
+    bool wide = strstr(mnemonic, "tile") != NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        wide = wide || strstr(operands, kinds[i]) != NULL;
+    if (wide && !l->fenced) {
+        complain(l, &l->entered, "instructions ahead of the fence", 1, 0);
+        l->entered.kernel = NULL;
+    }
+    l->fenced = l->fenced || strcmp(mnemonic, "lfence") == 0;
 }
 
 static void read_listing(FILE *in, struct listing *l)
@@ -367,10 +389,13 @@ static void read_listing(FILE *in, struct listing *l)
             continue;
         unsigned long long address;
         operands[0] = '\0';
-        if ((b.kernel == NULL && chain < 0) || sscanf(line, " %llx: %31s %119[^\n]", &address, mnemonic, operands) < 2)
+        if ((b.kernel == NULL && l->entered.kernel == NULL && chain < 0) ||
+            sscanf(line, " %llx: %31s %119[^\n]", &address, mnemonic, operands) < 2)
             continue;
         if (b.kernel != NULL)
             see_instruction(&b, address, mnemonic, operands);
+        else if (l->entered.kernel != NULL)
+            see_prologue(l, mnemonic, operands);
         else if (strcmp(mnemonic, chains[chain].mnemonic) == 0 && strcmp(operands, "%rcx,%rax") == 0)
             l->chained[chain]++;
     }
@@ -475,6 +500,14 @@ static void test_the_checker_sees_wrong_code(void **state)
         snprintf(text, sizeof text, "%s%s%s", head, cases[i].body, tail);
         assert_int_equal(failures_of(text), cases[i].failures);
     }
+    assert_int_equal(failures_of("0000000000001000 <kernel_512fma_1>:\n    1000:\tlfence\n"
+                                 "    1003:\tvmovapd 0x40(%rip),%zmm0\n0000000000001010 <kernel_512fma_1.block>:\n"),
+                     0);
+    assert_int_equal(failures_of("0000000000001000 <kernel_512fma_1>:\n    1000:\tvmovapd 0x40(%rip),%zmm0\n"), 1);
+    assert_int_equal(failures_of("0000000000001000 <kernel_amx_1>:\n    1000:\tldtilecfg 0x40(%rip)\n"), 1);
+    assert_int_equal(failures_of("0000000000001000 <kernel_64add_1>:\n    1000:\tpush   %rbx\n"
+                                 "0000000000001010 <kernel_64add_1.block>:\n"),
+                     1);
     static const char *const wrong[][2] = {{"512fma", "vfmadd231pd %ymm14,%ymm12,%ymm0"},
                                            {"512fma", "vfmadd231ps %zmm14,%zmm12,%zmm0"},
                                            {"512fma", "vfmadd231pd %zmm14,%zmm12,%zmm16"},
