@@ -16,9 +16,10 @@ enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
 #define REJECT 5.0 /* scaled MADs: farther edges are due to outliers */
 /* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */
 #define HALT_SLACK_PERIODS 1.5
-#define AGREE_PERIODS 1.5   /* durations that differ by less agree */
-#define MODE_GAP_PERIODS 4  /* modes are at least so far apart ... */
-#define MODE_GAP_SHARE 0.05 /* ... and by at least this share of the duration */
+#define AGREE_PERIODS 1.5     /* durations that differ by less agree */
+#define MODE_GAP_PERIODS 4    /* modes are at least so far apart ... */
+#define MODE_GAP_SHARE 0.05   /* ... and by at least this share of the duration */
+#define TWO_APART_PERIODS 2.5 /* ... but for two that scatter by far less: beyond neighbours on the grid of samples */
 #define MODE_LEAST_SHARE 0.04
 /* Limits never narrower than this many periods: what remains of the assumptions (a sharp edge, a mean over exactly the
  * sample) when scatter is averaged away. */
@@ -122,7 +123,7 @@ static void find_duration_modes(const struct runs *r, const struct segmentation 
     size_t least = m < MANY ? 1 : (size_t)fmax(2, ceil(MODE_LEAST_SHARE * (double)m));
     size_t n = robust_modes(s->x, m, gap, least, mode, PHASE_MODES_MAX);
     if (n < 2 && m >= ENOUGH_FOR_TWO) /* of waits that scatter no gap is left between one and two of them */
-        n = robust_two_modes(s->x, m, fmax(MODE_GAP_PERIODS * r->period, 0.25 * middle), ENOUGH_FOR_TWO / 4, mode);
+        n = robust_two_modes(s->x, m, fmax(TWO_APART_PERIODS * r->period, 0.25 * middle), ENOUGH_FOR_TWO / 4, mode);
     if (n < 2)
         return;
     ph->n_modes = n;

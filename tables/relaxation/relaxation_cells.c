@@ -12,6 +12,7 @@
 
 #include "tables/relaxation/relaxation_rig.h"
 #include "tables/relaxation/relaxation_fit.h"
+#include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
 #include "probes/sequence.h"
@@ -24,6 +25,7 @@
 #define ABOVE_SIGMAS 9.0                  /* ... and for noise not to hide it: the five that a rise takes, and four */
 #define ABOVE_MOST 0.8                    /* of the wait: less than another one */
 #define SHORTEST_US 40.0                  /* of the waits that are measured: there must be samples before the rise */
+#define BEFORE_US 60.0                    /* of either kernel, where such a wait is looked for */
 #define ROOM_US (4 * RELAXATION_BURST_US) /* a shorter wait has no room for a burst in its middle */
 #define AGREE 0.6
 #define NEARLY_ALL 0.9
@@ -65,6 +67,12 @@ static int relaxation_cells_settled(const struct relaxation_rig *r, bool *yes)
     return rise ? 0 : -1;
 }
 
+static void relaxation_cells_tell_early(const struct relaxation_rig *r, char *why, size_t size)
+{
+    snprintf(why, size, "the frequency rises within %.0f us, too early to time here; --transition %s:%s does",
+             SHORTEST_US, r->cell->a.name, r->cell->b.name);
+}
+
 /* Why the repetitions do not tell a wait; "" if they do. Returns whether more of them might. */
 static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct relaxation_rise *rise,
                                    const struct relaxation_waits *w, char *why, size_t size)
@@ -76,7 +84,7 @@ static bool relaxation_cells_judge(const struct relaxation_rig *r, const struct 
     /* a frequency that moves by itself is high at once in some repetitions: those do not count as short waits */
     bool short_wait = (double)early >= NEARLY_ALL * (double)r->n && (double)r->levels.rose >= NEARLY_ALL * (double)r->n;
     if (short_wait || (agree(w) && w->mode[0].wait_us.value < SHORTEST_US))
-        snprintf(why, size, "the frequency rises within %.0f us, too early to time", SHORTEST_US);
+        relaxation_cells_tell_early(r, why, size);
     else if (!agree(w))
         snprintf(
             why, size,
@@ -91,6 +99,39 @@ static bool may_be_double(const struct relaxation_rise *rise, size_t n, double w
     for (size_t i = 0; i < n; i++)
         half += fabs(rise[i].at_us / wait_us - 0.5) < 0.5 * PILOT_WITHIN;
     return half > 0;
+}
+
+/* Whether a frequency that does not rise, or not at one time, had risen by the first samples already, as the wide code
+ * itself shows: on some processors it does so within 3 us. Then the pilot says that, and has its frequencies. */
+static int relaxation_cells_look_before(struct relaxation_rig *r, struct pilot *p, struct machine_error *err)
+{
+    const struct segment segments[3] = {{r->cell->a, RELAXATION_FROM_US, false},
+                                        {r->cell->a, BEFORE_US, true},
+                                        {r->cell->b, SHORTEST_US + BEFORE_US, true}};
+    size_t rose = 0;
+    int status = relaxation_rig_record(r, segments, 3, 2, PILOTS, 0, err);
+    if (status != MACHINE_OK)
+        return status;
+    double *scratch = malloc(2 * (r->trace.n + r->n + 1) * sizeof *scratch);
+    if (!scratch)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    double *before = scratch + 2 * r->trace.n, *after = before + r->n;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct sights_span *s = &r->span[i];
+        before[i] = clock_middle_between(&r->trace, TRACE_FREQ, s->first, s->last, -BEFORE_US, 0, scratch);
+        after[i] = clock_middle_between(&r->trace, TRACE_FREQ, s->first, s->last, SHORTEST_US, INFINITY, scratch);
+        rose += after[i] > before[i] * (1 + RELAXATION_STEP_LEAST);
+    }
+    if ((double)rose >= NEARLY_ALL * (double)r->n) {
+        p->flat = p->again = false;
+        p->n = r->n;
+        p->rose = rose;
+        r->levels.slow = order_median(before, r->n);
+        r->levels.fast = order_median(after, r->n);
+        relaxation_cells_tell_early(r, p->why, sizeof p->why);
+    }
+    free(scratch);
+    return MACHINE_OK;
 }
 
 /* Looks at so many repetitions. */
@@ -142,7 +183,7 @@ static int relaxation_cells_pilot(struct relaxation_rig *r, struct pilot *p, str
     p->again = true;
     for (int tries = 0; tries < PILOT_TRIES && p->again && status == MACHINE_OK; tries++)
         status = look_once(r, (size_t)PILOTS << tries, p, err);
-    return status;
+    return status == MACHINE_OK && !p->found ? relaxation_cells_look_before(r, p, err) : status;
 }
 
 /* ---- the wait and its distribution ---- */

@@ -14,7 +14,6 @@
 #define EDGE_US 100.0   /* of a window: shorter than any wait that was published (D, G: 650 us and more) */
 #define EARLY_US 20.0   /* of a window: the level before a wait that is shorter than that */
 #define SETTLE_US 5.0   /* the first samples of a recording run the sampling loop in */
-#define STEP_LEAST 0.01 /* relative: levels of real parts differ by 2.5 % and more */
 #define STEP_SEEN 0.003 /* relative: medians of a hundred samples tell so much, but not when it happened */
 #define RISE_PART 0.3   /* of the way from slow to fast: a level between, midway, counts */
 #define RISE_SIGMAS 3.0 /* ... unless noise takes samples farther than half of that */
@@ -49,7 +48,7 @@ static double slow_level(const struct trace *t, const struct sights_span *s, siz
 {
     double wide = edge_median(t, s, n, from_us + SETTLE_US, from_us + EDGE_US, scratch);
     double narrow = edge_median(t, s, n, from_us + SETTLE_US, from_us + EARLY_US, scratch);
-    return wide > narrow * (1 + STEP_LEAST) ? narrow : wide;
+    return wide > narrow * (1 + RELAXATION_STEP_LEAST) ? narrow : wide;
 }
 
 /*
@@ -60,12 +59,12 @@ static double slow_level(const struct trace *t, const struct sights_span *s, siz
 static double fast_level(const double *end, size_t n)
 {
     size_t top = n;
-    while (top > 1 && end[top - 1] > end[top - 2] * (1 + STEP_LEAST))
+    while (top > 1 && end[top - 1] > end[top - 2] * (1 + RELAXATION_STEP_LEAST))
         top--;
     if (top < 2)
         return n ? end[0] : NAN;
     size_t first = top - 1;
-    while (first > 0 && end[first - 1] * (1 + STEP_LEAST) > end[top - 1])
+    while (first > 0 && end[first - 1] * (1 + RELAXATION_STEP_LEAST) > end[top - 1])
         first--;
     return 0.5 * (end[(first + top - 1) / 2] + end[(first + top) / 2]);
 }
@@ -99,11 +98,11 @@ const char *relaxation_levels(const struct trace *t, const struct sights_span *s
     size_t m = end_levels(t, s, n, to_us, scratch, end);
     out->fast = fast_level(end, m);
     for (size_t r = 0; r < m; r++)
-        out->rose += end[r] > out->slow * (1 + STEP_LEAST);
+        out->rose += end[r] > out->slow * (1 + RELAXATION_STEP_LEAST);
     free(scratch);
     if (isnan(out->slow) || isnan(out->fast))
         return "too few samples";
-    if (out->fast > out->slow * (1 + STEP_LEAST))
+    if (out->fast > out->slow * (1 + RELAXATION_STEP_LEAST))
         return NULL;
     out->slight = out->fast > out->slow * (1 + STEP_SEEN);
     if (out->slight)

@@ -48,6 +48,9 @@ struct relaxation_ramp {
     double left;            /* mean square that it leaves of a repetition, in squares of that */
 };
 
+/* Relative: what is less is no rise. Levels of real parts differ by 2.5 % and more. */
+#define RELAXATION_STEP_LEAST 0.01
+
 /* The frequencies before and after, GHz. */
 struct relaxation_levels {
     double slow, fast;
