@@ -201,8 +201,10 @@ int trigger_bench_window(struct bench *b, double settled_us, double back_us, dou
             err, MACHINE_CANNOT, "use a shorter --period",
             "the effect of a short burst shows only from %.0f to %.0f us after it, too short for samples of %g us",
             from, to, b->period_us);
-    return machine_fail(err, MACHINE_CANNOT, "the density rows show what it triggers when it keeps running",
-                        "a transition takes %.0f us and the core leaves its level %.0f us after a burst, leaving no "
-                        "time in which the level of a short burst could be seen",
-                        settled_us, back_us);
+    bool at_once = settled_us < exact_us, soon = back_us < exact_us; /* it may have taken part of a bin */
+    return machine_fail(
+        err, MACHINE_CANNOT, "the density rows show what it triggers when it keeps running",
+        "a transition takes %s%.0f us and the core leaves its level %s%.0f us after a burst, leaving no "
+        "time in which the level of a short burst could be seen",
+        at_once ? "up to " : "", fmax(settled_us, exact_us), soon ? "within " : "", fmax(back_us, exact_us));
 }
