@@ -197,14 +197,14 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     bad = bad || times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
     for (again = true; again && !bad;)
         bad = times_find(&r, &segmentation, out) || levels_find(&segmentation, out, &again);
-    if (!bad)
+    if (!bad) {
         levels_hold(&segmentation, out);
+        phases_find_limits(&r, out);
+    }
     bad = bad || ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out) ||
           transitions_find(&r, &segmentation, out) || short_throttle_warn(&r, &segmentation, out) || volts_find(t, out);
     if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
         withdraw_all(out, "a thread in step with the repetitions slows the kernel and may slow the frequency chains");
-    if (!bad)
-        phases_find_limits(&r, out);
     segmentation_free(&segmentation);
     runs_free(&r);
     slow_start_free(&start);

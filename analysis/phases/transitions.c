@@ -57,7 +57,9 @@ int transitions_find(const struct runs *r, const struct segmentation *o, struct 
                     t.agreeing_runs = out->phases[p].agreeing_runs;
         } else {
             double half = o->n_runs > 1 ? PLACED_PERIODS * r->period : times_edge_sigma(r, o, i);
-            t.latency_us = (struct estimate){0, 0, half}; /* no sample lies between the two levels */
+            /* no sample lies between the two levels; while its clock changes a core may halt, for less than shows */
+            bool clock = out->phases[i].level != out->phases[j].level;
+            t.latency_us = (struct estimate){0, 0, clock ? fmax(half, out->detectable_halt_us) : half};
             t.agreeing_runs = segmentation_seen_by(o, i);
         }
         if (phases_add_transition(out, t))
