@@ -92,23 +92,20 @@ run_program='
     timeout -k 10 "$limit" "$program" </dev/null >"$logs/$name.log" 2>&1
     echo "$? $(($(date +%s) - begin))" >"$logs/$name.result"
 '
-# list YES|NO PROGRAM...: those that run alone, or the others
-list() {
-    which=$1
-    shift
-    for program; do
-        source=tests/unit/${program#*tests/unit/}.c
-        if grep -qs '^/\* alone: ' "$source"; then alone=YES; else alone=NO; fi
-        [ "$alone" != "$which" ] || printf '%s\n' "$program"
-    done
-}
 run_all() {
     xargs -P "$1" -I PROGRAM sh -c "$run_program" run PROGRAM "$limit" "$logs"
 }
+for kind in alone others; do
+    : >"$logs/$kind"
+done
+for program; do
+    if grep -qs '^/\* alone: ' "tests/unit/${program#*tests/unit/}.c"; then kind=alone; else kind=others; fi
+    printf '%s\n' "$program" >>"$logs/$kind"
+done
 # the longest begin first, or one CPU would wait for the other at the end
-list NO "$@" | awk '{ print ($0 ~ /random_t|golden|worlds|_table$/ ? 0 : 1), NR, $0 }' | sort -n |
+awk '{ print ($0 ~ /random_t|golden|worlds|_table$/ ? 0 : 1), NR, $0 }' "$logs/others" | sort -n |
     cut -d ' ' -f 3- | run_all "$(nproc)"
-list YES "$@" | run_all "${UNIT_JOBS:-1}"
+run_all "${UNIT_JOBS:-1}" <"$logs/alone"
 
 passed=0 failed=0 skipped=0
 for program; do

@@ -290,13 +290,13 @@ int settling_judge(const struct trace *t, const struct phases *p, const struct k
         f = settling_range_of(own->ghz, own->n_ghz, settling_spread_of(e.ghz, e.n, e.scratch), fmax(FREQ_OFF, limit));
     if (ipc)
         r = settling_range_of(own->ipc, own->n_ipc, settling_spread_of(e.ipc, e.n, e.scratch), RATE_OFF);
-    size_t off_freq = 0, off_rate = 0;
+    size_t off_rate = 0;
     for (size_t i = 0; i < e.n; i++)
         e.off[i] = freq && !((waits || e.ghz[i] >= f.lo) && e.ghz[i] <= f.hi);
     pardon_whole(&e, f.middle * middle_ratio(&e), f.middle);
+    size_t off_freq = count_off(&e);
     for (size_t i = 0; i < e.n; i++) {
         bool bad_rate = ipc && !(e.ipc[i] >= r.lo && e.ipc[i] <= r.hi);
-        off_freq += e.off[i];
         off_rate += bad_rate;
         out->off += e.off[i] || bad_rate;
     }
