@@ -63,7 +63,8 @@ int guest_case(const char *folder, size_t index, struct trace *t, struct guest_t
     }
     const char *file;
     int found = 0;
-    json_object_foreach(all, file, about) if (!index--)
+    size_t i = 0;
+    json_object_foreach(all, file, about) if (i++ == index)
     {
         found = read_case(folder, file, about, t, truth, name, size);
         break;
