@@ -56,19 +56,17 @@ int guest_case(const char *folder, size_t index, struct trace *t, struct guest_t
     char path[512];
     json_error_t error;
     snprintf(path, sizeof path, "%s/truth.json", folder);
-    json_t *all = json_load_file(path, 0, &error), *about;
+    json_t *all = json_load_file(path, 0, &error);
     if (!all) {
         snprintf(name, size, "%s: %s", path, error.text);
         return -1;
     }
-    const char *file;
+    void *member = json_object_iter(all);
+    while (member && index--)
+        member = json_object_iter_next(all, member);
     int found = 0;
-    size_t i = 0;
-    json_object_foreach(all, file, about) if (i++ == index)
-    {
-        found = read_case(folder, file, about, t, truth, name, size);
-        break;
-    }
+    if (member)
+        found = read_case(folder, json_object_iter_key(member), json_object_iter_value(member), t, truth, name, size);
     json_decref(all);
     return found;
 }
