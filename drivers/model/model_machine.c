@@ -18,8 +18,8 @@
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
 
-/* Of fixed work: samples a period at full rate, room for them where one a period was asked for, and what they grow to: a
- * part of the time since they began to, and so long at most, us. */
+/* Of fixed work: samples a period at full rate, room for them where one a period was asked for, and what they grow to:
+ * a part of the time since they began to, and so long at most, us. */
 enum { WORK_A_PERIOD = 4, WORK_ROOM_A_PERIOD = 6, WORK_GROWTH_BITS = 9, WORK_GROWN_US = 250 };
 
 /* A reading takes some time, even if the model gives none. */
