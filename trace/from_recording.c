@@ -86,6 +86,12 @@ static bool by_long_chain(const struct recording *rec, const struct clock_words 
            LONG_CHAIN_CYCLES * CHAIN_CYCLE_UNIT;
 }
 
+/* Whether a chain belongs to reading k, where there are any: samples of fixed work have one now and then. */
+static bool has_chain(const struct recording *rec, const struct clock_words *s, size_t k)
+{
+    return s->cycles >= 0 || recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_ticks) > 0;
+}
+
 /* What readings usually take, ticks: the medians of those by short chains, and by long ones. */
 struct usual_reading {
     double ticks[2];
@@ -99,7 +105,7 @@ static struct usual_reading usual_reading(const struct recording *rec, const str
     for (int is_long = 0; x && is_long < 2; is_long++) {
         size_t n = 0;
         for (size_t k = 1; k < rec->n; k++)
-            if (by_long_chain(rec, s, k) == is_long)
+            if (by_long_chain(rec, s, k) == is_long && has_chain(rec, s, k))
                 x[n++] = reading_ticks(s, recording_at(rec, k), recording_at(rec, k - 1));
         usual.ticks[is_long] = order_median(x, n);
     }
@@ -130,6 +136,7 @@ static double reading_there(const struct recording *rec, const struct clock_word
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
  * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
+ * NaN of a sample without a chain, whose cycles are counted by `last`.
  */
 static double sample_hz(const struct clock_words *s, const uint64_t *now, const uint64_t *before, double tsc_hz,
                         double usual, double last, double *payload_cycles)
@@ -140,6 +147,10 @@ static double sample_hz(const struct clock_words *s, const uint64_t *now, const 
         return *payload_cycles / ticks * tsc_hz;
     }
     double chain = recording_difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
+    if (!(chain > 0)) {
+        *payload_cycles = ticks / tsc_hz * last;
+        return NAN;
+    }
     double hz = recording_difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
     if (from_recording_reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
@@ -166,7 +177,8 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
         double here = reading_there(rec, &words, k, &usual);
-        hz = sample_hz(&words, now, before, tsc_hz, here, hz, &payload_cycles);
+        double seen = sample_hz(&words, now, before, tsc_hz, here, hz, &payload_cycles);
+        hz = isnan(seen) ? hz : seen;
         double time_us = recording_time_us(rec, now[RECORDING_TSC], tsc_hz);
         if (time_us < from_us)
             continue;
@@ -174,7 +186,7 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
             return -1;
         size_t i = t->n - 1;
         double cycles = recording_difference(now, before, words.cycles);
-        t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
+        t->channel[TRACE_FREQ][i] = (float)(seen * 1e-9);
         if (payload_cycles > 0)
             t->channel[TRACE_IPC][i] = (float)(recording_difference(now, before, RECORDING_INSTRUCTIONS) /
                                                payload_cycles);

@@ -160,6 +160,7 @@ struct model_sibling {
     double factor;       /* of the payload's rate, meanwhile */
     double chain_factor; /* of the rate of a dependent chain meanwhile; 0: 1, it needs one slot in many */
     bool lockstep;       /* all bouts begin at the same places of each repetition; else at random */
+    double decades;      /* the longest bouts and pauses are 10^decades times as long as the shortest; 0: exponential */
 };
 
 /* A frequency that moves by itself, in all kernels alike: the sum of two Ornstein-Uhlenbeck processes. */
@@ -256,6 +257,7 @@ struct model {
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
     double chain_cost_sigma;         /* cycles by which the cost of a chain differs from what is believed */
+    bool fixed_work;                 /* a sample is so many blocks, however long they take; else a period */
     double tsc_step_ns;              /* readings of the TSC advance by so much; 0: by ticks */
     double spread, spread_period_us; /* of the core clock, downwards; relative */
     double frequency_noise;          /* relative */

@@ -470,6 +470,7 @@ static int leave_pmu(struct model_parser *p)
     return leave_clock(p);
 }
 
+static const struct model_either period_work = {"period", "work", "period nor work"};
 static const struct model_key clock_keys[] = {
     NUMBER("jitter_ns", true, model, clock_jitter_ns, 0, 1e4),
     NUMBER("split_read_ns", true, model, split_read_ns, 0, 1e4),
@@ -477,6 +478,7 @@ static const struct model_key clock_keys[] = {
     NUMBER("spread_period_us", true, model, spread_period_us, 1, 1e4),
     NUMBER("frequency_noise", true, model, frequency_noise, 0, 0.05),
     NUMBER("tsc_step_ns", false, model, tsc_step_ns, 0, 1000),
+    EITHER("samples", false, model, fixed_work, period_work),
     NUMBER("chain_cost_sigma", false, model, chain_cost_sigma, 0, 15),
 };
 
@@ -538,6 +540,7 @@ static const struct model_key sibling_keys[] = {
     NUMBER("period_us", true, model, world.sibling.period_us, 1, 1e7),
     NUMBER("factor", true, model, world.sibling.factor, 0.05, 1),
     YES_NO("lockstep", false, model, world.sibling.lockstep),
+    NUMBER("decades", false, model, world.sibling.decades, 0, 6),
     NUMBER("chain_factor", false, model, world.sibling.chain_factor, 0.05, 1),
 };
 
@@ -546,7 +549,7 @@ static const struct model_key wander_keys[] = {
     NUMBER("slow_us", false, model, world.wander.us[0], 100, 1e10),
     NUMBER("fast_sigma", false, model, world.wander.sigma[1], 0, 0.05),
     NUMBER("fast_us", false, model, world.wander.us[1], 100, 1e10),
-    NUMBER("step", false, model, world.wander.step, 0, 0.05),
+    NUMBER("step", false, model, world.wander.step, 0, 0.15),
     NUMBER("step_us", false, model, world.wander.step_us, 100, 1e10),
 };
 

@@ -18,6 +18,10 @@
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
 
+/* Of fixed work: samples a period at full rate, room for them where one a period was asked for, and what they grow to:
+ * a part of the time since they began to, and so long at most, us. */
+enum { WORK_A_PERIOD = 4, WORK_ROOM_A_PERIOD = 6, WORK_GROWTH_BITS = 9, WORK_GROWN_US = 250 };
+
 /* A reading takes some time, even if the model gives none. */
 static const double READ_LEAST_US = 1e-3;
 
@@ -192,8 +196,8 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         s->setup.cpu = setup->n_cpus > 0 ? setup->cpus[0] : 0;
     s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
-    s->capacity = setup->max_samples + 1;
-    if (setup->max_samples < SIZE_MAX / 16 / sizeof *s->words)
+    s->capacity = (s->model.fixed_work ? WORK_ROOM_A_PERIOD : 1) * setup->max_samples + 1;
+    if (setup->max_samples < SIZE_MAX / 16 / WORK_ROOM_A_PERIOD / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)
         return machine_fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
@@ -244,11 +248,17 @@ static double next_deadline(struct model_progress *p)
     return grows ? fmin(deadline, fine) : deadline;
 }
 
+static bool by_work(const struct model_progress *p, const struct segment *seg)
+{
+    return p->state->model.fixed_work && seg->sampled;
+}
+
 static void size_chunk(struct model_progress *p, const struct segment *seg)
 {
     const struct model_core *c = p->core;
     double per_us = c->need.ipc * model_core_ghz(c) * 1e3;
-    double blocks = round(per_us * p->state->setup.period_us / POLLS_PER_PERIOD / seg->payload.instructions);
+    double us = p->state->setup.period_us / (by_work(p, seg) ? WORK_A_PERIOD : POLLS_PER_PERIOD);
+    double blocks = round(per_us * us / seg->payload.instructions);
     p->chunk_blocks = blocks < 1 ? 1 : (unsigned)fmin(blocks, 1e6);
     p->chunk_work = (double)p->chunk_blocks * seg->payload.instructions;
 }
@@ -279,10 +289,29 @@ static int begin_segment(struct model_progress *p, size_t number, struct machine
         out->zero_tsc = model_tsc_at(p, p->core->now, 0);
     if (!seg->sampled)
         return MACHINE_OK;
-    int status = model_take_reading(p, err);
+    bool goes_on = by_work(p, seg) && out->n > 0; /* the sample before has just ended */
+    int status = goes_on ? MACHINE_OK : model_take_reading(p, err);
+    if (goes_on && is_zero)
+        out->zero_reading--;
     if (status == MACHINE_OK && is_zero)
         out->zero_tsc = out->words[out->zero_reading * out->stride];
     return status;
+}
+
+/* A sample of fixed work: a chunk, or a power of two of them where samples grow. */
+static int run_sample(struct model_progress *p, struct machine_error *err)
+{
+    struct model_core *c = p->core;
+    const double usual = p->state->setup.period_us / WORK_A_PERIOD, grown = c->now - p->zero_us - p->request->fine_us;
+    const double most = fmax(WORK_GROWN_US, p->state->setup.period_us);
+    if (p->zero_passed && p->request->fine_us > 0 && ldexp(usual, (int)p->doubled + 1) <= most &&
+        grown >= ldexp(usual, (int)p->doubled + WORK_GROWTH_BITS))
+        p->doubled++;
+    model_core_advance(c, INFINITY, ldexp(p->chunk_work, (int)p->doubled));
+    p->blocks += (uint64_t)p->chunk_blocks << p->doubled;
+    p->instructions += (uint64_t)p->chunk_work << p->doubled;
+    model_core_returned(c);
+    return model_take_reading(p, err);
 }
 
 static int run_segment(struct model_progress *p, size_t number, struct machine_error *err)
@@ -296,16 +325,16 @@ static int run_segment(struct model_progress *p, size_t number, struct machine_e
         return status;
     size_chunk(p, seg);
     double end = c->now + seg->duration_us;
-    while (c->now < end) {
+    while (status == MACHINE_OK && by_work(p, seg) && c->now < end)
+        status = run_sample(p, err);
+    while (status == MACHINE_OK && c->now < end) {
         double deadline = seg->sampled ? next_deadline(p) : end;
         run_until(p, deadline < end ? deadline : end);
         if (c->now >= end || !seg->sampled)
             continue;
         status = model_take_reading(p, err);
-        if (status != MACHINE_OK)
-            return status;
     }
-    return MACHINE_OK;
+    return status;
 }
 
 static int check_request(const struct model_state *s, const struct run_request *r, struct machine_error *err)

@@ -40,7 +40,8 @@ struct model_progress {
     double period_us;  /* now, where it grows */
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
-    unsigned turn; /* of the next chain */
+    unsigned doubled; /* samples of fixed work have become twice as long so many times */
+    unsigned turn;    /* of the next chain */
     struct chain_dither dither;
     double cost_off; /* cycles that chains take longer than is believed, in this repetition */
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */

@@ -2,6 +2,7 @@
 #include "drivers/model/model_machine.h"
 
 #include <math.h>
+#include <string.h>
 
 double model_step_ticks(const struct model *m)
 {
@@ -105,6 +106,19 @@ static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t
                                                                    : p->read_ticks;
 }
 
+/* Of samples of fixed work one in four is followed by a chain, at random. */
+static bool chain_is_due(struct model_progress *p)
+{
+    return model_random_uniform(&p->core->streams[MODEL_STREAM_CLOCK]) < 0.25;
+}
+
+/* The others have a time stamp alone; what their chains have counted stays as it was. */
+static void read_stamp(struct model_progress *p, uint64_t *words, const uint64_t *before)
+{
+    words[0] = model_tsc_at(p, p->core->now, before[0] + 1);
+    memcpy(words + 2, before + 2, p->state->setup.n_counters * sizeof *words);
+}
+
 /* The clock is read first, the counters a little later: a halt may fall between the two. */
 int model_take_reading(struct model_progress *p, struct machine_error *err)
 {
@@ -118,7 +132,10 @@ int model_take_reading(struct model_progress *p, struct machine_error *err)
     const uint64_t *before = first ? words : words - out->stride;
     words[1] = p->instructions;
     if (s->model.no_counters) {
-        read_chain(p, words, first ? NULL : before);
+        if (s->model.fixed_work && !first && !chain_is_due(p))
+            read_stamp(p, words, before);
+        else
+            read_chain(p, words, first ? NULL : before);
         out->n++;
         return MACHINE_OK;
     }

@@ -74,11 +74,43 @@ double model_world_clock(const struct model_core *c)
 
 /* ---- the sibling ---- */
 
+/*
+ * Lengths of bouts or pauses that are as likely to be found running in each decade: their density falls with the square
+ * of the length, between the shortest and the longest.
+ */
+struct lengths {
+    double shortest, span, ratio; /* us; ln of the longest over the shortest; the shortest over the longest */
+};
+
+static struct lengths lengths_of(const struct model_sibling *s, double mean_us)
+{
+    const double span = s->decades * 2.302585092994046, ratio = model_decay(span);
+    return (struct lengths){mean_us * (1 - ratio) / span, span, ratio};
+}
+
 static double bout_us(struct model_core *c, bool runs)
 {
     const struct model_sibling *s = &c->model->world.sibling;
+    struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
     double us = s->period_us * (runs ? s->share : 1 - s->share);
-    return s->lockstep ? us : us * model_random_exponential(&c->streams[MODEL_STREAM_SIBLING]);
+    if (s->lockstep)
+        return us;
+    if (s->decades <= 0)
+        return us * model_random_exponential(random);
+    const struct lengths l = lengths_of(s, us);
+    return l.shortest / (1 - model_random_uniform(random) * (1 - l.ratio));
+}
+
+/* What is left of a bout or pause at a time that has nothing to do with it. */
+static double rest_us(struct model_core *c, bool runs)
+{
+    const struct model_sibling *s = &c->model->world.sibling;
+    struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
+    if (s->lockstep || s->decades <= 0) /* they begin with the repetition, or have no memory */
+        return bout_us(c, runs);
+    const struct lengths l = lengths_of(s, s->period_us * (runs ? s->share : 1 - s->share));
+    double whole = l.shortest / model_decay(model_random_uniform(random) * l.span);
+    return whole * model_random_uniform(random);
 }
 
 static void begin_sibling(struct model_core *c)
@@ -88,9 +120,8 @@ static void begin_sibling(struct model_core *c)
     c->around.sibling_runs = false;
     if (s->share <= 0)
         return;
-    /* bouts have no memory: how long this one has lasted does not matter */
     c->around.sibling_runs = s->lockstep || model_random_uniform(&c->streams[MODEL_STREAM_SIBLING]) < s->share;
-    c->around.sibling_until = c->now + bout_us(c, c->around.sibling_runs);
+    c->around.sibling_until = c->now + rest_us(c, c->around.sibling_runs);
 }
 
 /* ---- system management interrupts ---- */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 /* cmocka needs the four above first */
 #include <cmocka.h>
@@ -16,6 +17,22 @@ void rig_load(const char *name, struct model *out)
     struct machine_error err;
     if (model_load(name, "data", out, &err) != MACHINE_OK)
         fail_msg("%s", err.text);
+}
+
+void rig_processors(char ***names, size_t *n)
+{
+    size_t all, kept = 0;
+    assert_int_equal(model_list("data", names, &all), 0);
+    for (size_t i = 0; i < all; i++) {
+        struct model m;
+        rig_load((*names)[i], &m);
+        if (m.no_counters)
+            free((*names)[i]);
+        else
+            (*names)[kept++] = (*names)[i];
+    }
+    assert_true(kept >= 6);
+    *n = kept;
 }
 
 void rig_silence(struct model *m)

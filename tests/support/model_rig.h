@@ -7,6 +7,9 @@
 
 /* A model of the repository. The tests run at its root; fails the test otherwise. */
 void rig_load(const char *name, struct model *out);
+/* The names of the shipped processors; not of guests without counters, which are busy in a way of their own. As
+ * model_list(); fails the test where there are none. */
+void rig_processors(char ***names, size_t *n);
 /* Nothing random is left: no noise, jitter, interrupts, scatter or doubled waits, and readings take no time. */
 void rig_silence(struct model *m);
 struct payload rig_payload(const char *name);

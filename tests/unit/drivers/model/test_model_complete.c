@@ -111,8 +111,9 @@ static void write_readings(FILE *out, const struct model *m)
 {
     fprintf(out, "pmu: licences %d, throttle %d, kernel %d, of core %d, noise %g, no counters %d\n", m->counts_licenses,
             m->counts_throttle, m->counts_kernel_mode, m->licenses_of_core, m->noise_cycles, m->no_counters);
-    fprintf(out, "clock: jitter %g, split %g, chain %g, step %g, spread %g in %g us, noise %g\n", m->clock_jitter_ns,
-            m->split_read_ns, m->chain_cost_sigma, m->tsc_step_ns, m->spread, m->spread_period_us, m->frequency_noise);
+    fprintf(out, "clock: jitter %g, split %g, chain %g, step %g, spread %g in %g us, noise %g, by work %d\n",
+            m->clock_jitter_ns, m->split_read_ns, m->chain_cost_sigma, m->tsc_step_ns, m->spread, m->spread_period_us,
+            m->frequency_noise, m->fixed_work);
 }
 
 static void write_world(FILE *out, const struct model *m)
@@ -126,8 +127,8 @@ static void write_world(FILE *out, const struct model *m)
         for (size_t k = 0; k < m->wakes[i].n; k++)
             fprintf(out, "wake %u.%zu: %g %g %g, line %u\n", m->wakes[i].width, k, m->wakes[i].stage[k].idle_us,
                     m->wakes[i].stage[k].first_us, m->wakes[i].stage[k].full_rate_us, m->wakes[i].line);
-    fprintf(out, "sibling: %g of %g us, %g, chain %g, lockstep %d\n", w->sibling.share, w->sibling.period_us,
-            w->sibling.factor, w->sibling.chain_factor, w->sibling.lockstep);
+    fprintf(out, "sibling: %g of %g us, %g, chain %g, lockstep %d, decades %g\n", w->sibling.share,
+            w->sibling.period_us, w->sibling.factor, w->sibling.chain_factor, w->sibling.lockstep, w->sibling.decades);
     fprintf(out, "wander: %g in %g us, %g in %g us\n", w->wander.sigma[0], w->wander.us[0], w->wander.sigma[1],
             w->wander.us[1]);
     fprintf(out, "limit: %g %g; smi: %g Hz %g-%g us; cold: %g us %g; carries %d, gap %g us\n", w->limit_share,

@@ -54,8 +54,10 @@ static void shipped_models_do_what_the_truth_says(void **state)
         struct model m;
         rig_load(names[i], &m);
         rig_silence(&m);
+        m.no_counters = false; /* cycles are what is compared */
+        const unsigned most = m.cores < 3 ? m.cores : 3;
         for (size_t k = 0; k < N * N; k++)
-            compare(&m, kernels[k / N], kernels[k % N], k % 3 == 0 ? 1 : k % 3 == 1 ? 0 : 3, 1600, 1000);
+            compare(&m, kernels[k / N], kernels[k % N], k % 3 == 0 ? 1 : k % 3 == 1 ? 0 : most, 1600, 1000);
     }
     model_list_free(names, n);
 }

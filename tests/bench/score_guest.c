@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The analysis on traces as busy guests give them, with known answers: how many are right, undecided and false.
+ *
+ * score_guest KIND|all [FIRST_SEED [COUNT]] [-v]       -v: what is not right
+ * score_guest KIND SEED --csv FILE                     writes that trace ("-": to standard output)
+ * score_guest --cases DIR [-v]                         recorded ones, with the answers in DIR/truth.json
+ * Exit status: 0; 1 if fewer than nine in ten are right, or more than 3 % false.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/support/guest_score.h"
+#include "tests/support/guest_traces.h"
+
+#define RIGHT_LEAST 0.9
+#define FALSE_MOST 0.03
+
+struct sum {
+    size_t of[GUEST_VERDICTS], traces;
+    double seconds;
+};
+
+static int usage(void)
+{
+    fputs("usage: score_guest KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_guest KIND SEED --csv FILE\n"
+          "       score_guest --cases DIR [-v]\nkinds:",
+          stderr);
+    for (int k = 0; k < GUEST_KINDS; k++)
+        fprintf(stderr, " %s", guest_kind_name((enum guest_kind)k));
+    fputc('\n', stderr);
+    return 2;
+}
+
+static int write_csv(enum guest_kind kind, uint64_t seed, const char *path)
+{
+    struct trace t;
+    struct guest_truth truth;
+    if (guest_trace(kind, seed, &t, &truth))
+        return 1;
+    FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
+    int bad = !out || trace_write_csv(out, &t);
+    if (bad)
+        perror(path);
+    if (out && out != stdout)
+        fclose(out);
+    trace_free(&t);
+    return bad;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void judge(struct sum *s, const char *name, const struct trace *t, const struct guest_truth *truth, bool details)
+{
+    struct phases p;
+    char why[300];
+    double begin = now();
+    int refused = phases_find(t, &p, why, sizeof why);
+    s->seconds += now() - begin;
+    enum guest_verdict v = refused ? GUEST_UNDECIDED : guest_judge(truth, &p, why, sizeof why);
+    s->of[v]++;
+    s->traces++;
+    if (details && v != GUEST_RIGHT)
+        printf("  %s is %s: %s\n", name, guest_verdict_name(v), why);
+    if (details && v != GUEST_RIGHT && !refused)
+        guest_print_answer(stdout, truth, &p);
+    if (!refused)
+        phases_free(&p);
+}
+
+static void print_sum(const char *name, const struct sum *s)
+{
+    printf("%-10s %5zu traces: %5zu right %5zu undecided %5zu false  %7.2f s\n", name, s->traces, s->of[GUEST_RIGHT],
+           s->of[GUEST_UNDECIDED], s->of[GUEST_FALSE], s->seconds);
+    fflush(stdout);
+}
+
+static void add_sum(struct sum *to, const struct sum *s)
+{
+    for (int v = 0; v < GUEST_VERDICTS; v++)
+        to->of[v] += s->of[v];
+    to->traces += s->traces;
+    to->seconds += s->seconds;
+}
+
+static int judge_kind(enum guest_kind kind, uint64_t first, size_t count, bool details, struct sum *total)
+{
+    struct sum s = {0};
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trace t;
+        struct guest_truth truth;
+        char name[40];
+        if (guest_trace(kind, seed, &t, &truth))
+            return -1;
+        snprintf(name, sizeof name, "%s %llu", guest_kind_name(kind), (unsigned long long)seed);
+        judge(&s, name, &t, &truth, details);
+        trace_free(&t);
+    }
+    print_sum(guest_kind_name(kind), &s);
+    add_sum(total, &s);
+    return 0;
+}
+
+static int judge_cases(const char *folder, bool details, struct sum *total)
+{
+    struct trace t;
+    struct guest_truth truth;
+    char name[300];
+    int found;
+    for (size_t i = 0; (found = guest_case(folder, i, &t, &truth, name, sizeof name)) > 0; i++) {
+        judge(total, name, &t, &truth, details);
+        trace_free(&t);
+    }
+    if (found < 0)
+        fprintf(stderr, "%s\n", name);
+    return found;
+}
+
+static bool enough(const struct sum *s)
+{
+    double n = (double)s->traces;
+    return (double)s->of[GUEST_RIGHT] >= RIGHT_LEAST * n && (double)s->of[GUEST_FALSE] <= FALSE_MOST * n;
+}
+
+int main(int argc, char **argv)
+{
+    const char *word[3] = {"all", "1", "20"}, *csv = NULL, *cases = NULL;
+    bool details = false;
+    int words = 0, chosen = -1, bad = 0;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "-v"))
+            details = true;
+        else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
+            csv = argv[++i];
+        else if (!strcmp(argv[i], "--cases") && i + 1 < argc)
+            cases = argv[++i];
+        else if (words < 3)
+            word[words++] = argv[i];
+        else
+            return usage();
+    for (int k = 0; k < GUEST_KINDS; k++)
+        if (!strcmp(word[0], guest_kind_name((enum guest_kind)k)))
+            chosen = k;
+    uint64_t first = strtoull(word[1], NULL, 10);
+    size_t count = strtoul(word[2], NULL, 10);
+    if ((chosen < 0 && (strcmp(word[0], "all") || csv)) || !count)
+        return usage();
+    if (csv)
+        return write_csv((enum guest_kind)chosen, first, csv);
+    struct sum total = {0};
+    if (cases)
+        bad = judge_cases(cases, details, &total);
+    for (int k = 0; !cases && k < GUEST_KINDS && !bad; k++)
+        if (chosen < 0 || chosen == k)
+            bad = judge_kind((enum guest_kind)k, first, count, details, &total);
+    print_sum("together", &total);
+    return bad || !enough(&total) ? 1 : 0;
+}
