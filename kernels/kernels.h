@@ -17,11 +17,11 @@
 
 /*
  * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0
- * runs exactly `blocks` blocks (blocks >= 1). Operand registers are set up on entry. If `state` is not NULL the final
- * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the
- * registers of a density's scalar adds at 64 * (16 + n), tiles at 1024 * n; the rest is not written). Without `dirty`
- * the function executes VZEROUPPER before it returns (kernels of 256 bits and more), with it the upper halves stay in
- * use. Returns the number of blocks run.
+ * runs exactly `blocks` blocks; 0 blocks are none, whatever the deadline, and touch no register. Operand registers are
+ * set up on entry. If `state` is not NULL the final contents of the accumulator registers are stored there
+ * (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the registers of a density's scalar adds at 64 * (16 + n), tiles
+ * at 1024 * n; the rest is not written). Without `dirty` the function executes VZEROUPPER before it returns (kernels of
+ * 256 bits and more), with it the upper halves stay in use. Returns the number of blocks run.
  */
 typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty);
 
@@ -54,7 +54,8 @@ struct kernel {
     const char *mnemonic;    /* of the counted instruction, as objdump prints it; of several in turn "A A B" */
     const char *description; /* a few words for --list kernels */
     const char *like;        /* of a block from a file: the listed kernel of its width and weight; else NULL */
-    /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
+    /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds;
+     * [0] is a copy of the plain kernel at another address, NULL of kernels from files */
     kernel_fn *const *variants;
     const uint16_t *block_instructions; /* same index: all instructions of a block but loop control */
     const uint16_t *block_counted;      /* same index: those of the counted kind */
@@ -87,6 +88,12 @@ int kernel_parse(const char *name, struct payload *out, char *why, size_t why_si
 /* The same with `n` kernels besides those of the registry. */
 int kernel_parse_with(const struct kernel *const *more, size_t n, const char *name, struct payload *out, char *why,
                       size_t why_size);
+
+/*
+ * The same payload by the copy of its kernel's code, which is in a page of its own: what a switch to it costs, any
+ * switch of code costs. Of densities and of kernels from files, which have none, it is `p` itself.
+ */
+struct payload kernel_copy(const struct payload *p);
 
 /* "light", "heavy" */
 const char *kernel_weight_name(enum kernel_weight weight);
