@@ -1,11 +1,11 @@
 ; SPDX-License-Identifier: GPL-2.0-or-later
 ;
-; Dependent adds, or multiplications, between two reads of the time stamp counter.
+; Dependent adds between two reads of the time stamp counter.
 
 %include "kernel.inc"
 
-; %1 symbol, %2 instructions, %3 add or imul
-%macro CHAIN 3
+; %1 symbol, %2 adds
+%macro CHAIN 2
 align 64
 FUNCTION %1
 %1:
@@ -20,7 +20,7 @@ FUNCTION %1
     ; the chain begins with the value just read: it cannot start before the read, and no second fence is needed
     mov     ecx, 1
     %rep %2
-    %3      rax, rcx
+    add     rax, rcx
     %endrep
     ; the last of them has finished before the second read
     lfence
@@ -32,11 +32,9 @@ FUNCTION %1
 %endmacro
 
 section .text
-    CHAIN   kernel_chain_short, 40, add
-    CHAIN   kernel_chain_long, 200, add
-    CHAIN   kernel_chain_longest, 600, add
-    CHAIN   kernel_chain_steady_short, 2400, add
-    CHAIN   kernel_chain_steady_long, 7200, add
-    CHAIN   kernel_chain_multiply, 2400, imul
+    CHAIN   kernel_chain_short, 200
+    CHAIN   kernel_chain_long, 600
+    CHAIN   kernel_chain_steady_short, 2400
+    CHAIN   kernel_chain_steady_long, 7200
 
 section .note.GNU-stack noalloc noexec nowrite progbits

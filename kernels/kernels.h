@@ -120,21 +120,10 @@ int kernel_request_permission(unsigned features, char *why, size_t why_size);
  * Dependent chains of scalar register-to-register adds between two ordered TSC reads: the clock of machines without
  * counters. One add takes one core cycle on every x86-64. (Adds of an immediate will not do: since Golden Cove the
  * renamer executes those without latency.) *begin receives the TSC before the chain, the return value is the TSC
- * after it. The lengths differ so that the cost of the reads cancels; the longest is for TSCs that advance in coarse
- * steps, the last for frequencies that are steady.
+ * after it. The lengths differ so that the cost of the reads cancels; the last two are for frequencies that are steady.
  */
-enum {
-    CHAIN_SHORT_ADDS = 40,
-    CHAIN_LONG_ADDS = 200,
-    CHAIN_LONGEST_ADDS = 600,
-    CHAIN_STEADY_SHORT_ADDS = 2400,
-    CHAIN_STEADY_LONG_ADDS = 7200
-};
+enum { CHAIN_SHORT_ADDS = 200, CHAIN_LONG_ADDS = 600, CHAIN_STEADY_SHORT_ADDS = 2400, CHAIN_STEADY_LONG_ADDS = 7200 };
 uint64_t kernel_chain_short(uint64_t *begin);
 uint64_t kernel_chain_long(uint64_t *begin);
-uint64_t kernel_chain_longest(uint64_t *begin);
 uint64_t kernel_chain_steady_short(uint64_t *begin);
 uint64_t kernel_chain_steady_long(uint64_t *begin);
-/* The same of multiplications, which take a whole number of cycles each, 3 on most: drivers/timing/timing_witness.h */
-enum { CHAIN_MULTIPLICATIONS = 2400 };
-uint64_t kernel_chain_multiply(uint64_t *begin);

@@ -33,7 +33,7 @@ struct block {
 };
 
 /* The clock's functions. */
-enum { CHAINS = 6 };
+enum { CHAINS = 4 };
 static const struct {
     const char *symbol;
     uint64_t (*run)(uint64_t *);
@@ -42,10 +42,8 @@ static const struct {
 } chains[CHAINS] = {
     {"kernel_chain_short", kernel_chain_short, CHAIN_SHORT_ADDS, "add"},
     {"kernel_chain_long", kernel_chain_long, CHAIN_LONG_ADDS, "add"},
-    {"kernel_chain_longest", kernel_chain_longest, CHAIN_LONGEST_ADDS, "add"},
     {"kernel_chain_steady_short", kernel_chain_steady_short, CHAIN_STEADY_SHORT_ADDS, "add"},
     {"kernel_chain_steady_long", kernel_chain_steady_long, CHAIN_STEADY_LONG_ADDS, "add"},
-    {"kernel_chain_multiply", kernel_chain_multiply, CHAIN_MULTIPLICATIONS, "imul"},
 };
 
 struct listing {
