@@ -4,8 +4,9 @@
 
 %include "kernel.inc"
 
-; %1 symbol, %2 adds
-%macro CHAIN 2
+; %1 symbol, %2 adds in its code, %3 how often they run: long ones would not be in the caches when they are needed. The
+; last jump is known long before the adds ahead of it are done.
+%macro CHAIN 2-3 1
 align 64
 FUNCTION %1
 %1:
@@ -19,9 +20,17 @@ FUNCTION %1
     mov     r9, rax
     ; the chain begins with the value just read: it cannot start before the read, and no second fence is needed
     mov     ecx, 1
+    %if %3 > 1
+    mov     edx, %3
+    %endif
     %rep %2
     add     rax, rcx
     %endrep
+    %if %3 > 1
+    dec     edx
+    ; to the first add, of 3 bytes each; a label there would make a disassembler take them for data
+    jnz     near $ - 2 - 3 * %2
+    %endif
     ; the last of them has finished before the second read
     lfence
     rdtsc
@@ -34,7 +43,7 @@ FUNCTION %1
 section .text
     CHAIN   kernel_chain_short, 200
     CHAIN   kernel_chain_long, 600
-    CHAIN   kernel_chain_steady_short, 2400
-    CHAIN   kernel_chain_steady_long, 7200
+    CHAIN   kernel_chain_steady_short, 400, 6
+    CHAIN   kernel_chain_steady_long, 400, 18
 
 section .note.GNU-stack noalloc noexec nowrite progbits
