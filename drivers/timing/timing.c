@@ -64,7 +64,7 @@ static void timing_finish(struct machine *m)
 }
 
 /* What a reading with a chain costs, before anything is recorded; and how well a clock in steps measures the frequency.
- * A millisecond or so; the core then has nothing to forget, as adds are all that has run. */
+ * 1 to 6 ms; the core then has nothing to forget, as adds are all that has run. */
 static int timing_calibrate(struct timing *t, struct machine_error *err)
 {
     enum { ATTEMPTS = 10, CALIBRATION_US = 10000 };
