@@ -35,10 +35,12 @@ struct machine_setup {
     size_t n_cpus;
     bool siblings;    /* the other hyper-threads of active cores run the co-runner, too; else they are idle */
     double fixed_ghz; /* models: no core runs faster than this, as with a fixed frequency; 0 = automatic */
-    double period_us; /* sample period */
+    double
+        period_us; /* sample period: a sample at least this often, as long as the code is not throttled to less than a
+                         quarter of its rate; native machines take four times as many (drivers/native/sampling.h) */
     const struct counter_spec *counters;
     size_t n_counters;  /* <= MACHINE_COUNTERS_MAX; of those, the ones that the machine offers */
-    size_t max_samples; /* of one repetition */
+    size_t max_samples; /* of one repetition, one a period: who takes more makes room for them */
     uint64_t seed;      /* models: same seed, same bytes */
 };
 
@@ -47,10 +49,10 @@ struct run_request {
     const struct segment *segments;
     size_t n_segments;
     size_t zero_segment; /* its first instruction is time 0 */
-    double phase;        /* 0..1: shifts the sample grid against time 0, in periods */
+    double phase;        /* 0..1: shifts the sample grid against time 0, in periods; native machines have no grid */
     uint64_t repetition; /* number of this repetition */
-    /* so long after time 0 the sample period begins to grow (PACE_GROWTH), and long dependent chains tell the frequency
-     * where short ones did; 0: it never does */
+    /* so long after time 0 the sample period begins to grow (drivers/native/growth.h), and long dependent chains tell
+     * the frequency where short ones did; 0: it never does */
     double fine_us;
 };
 

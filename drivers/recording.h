@@ -13,7 +13,8 @@ enum counter_id {
     COUNTER_CYCLES,       /* unhalted core cycles */
     COUNTER_REF_CYCLES,   /* unhalted cycles at the TSC's rate */
     COUNTER_INSTRUCTIONS, /* retired instructions, all of them */
-    COUNTER_CHAIN_TICKS,  /* machines without counters: TSC ticks spent in the dependent chain */
+    COUNTER_CHAIN_TICKS,  /* machines without counters: TSC ticks spent in the dependent chain; these three stay as they
+                             are in samples without one */
     COUNTER_CHAIN_CYCLES, /* ... and core cycles that the chain took: its adds and the calibrated cost of the reads,
                              in units of 1/CHAIN_CYCLE_UNIT cycle */
     COUNTER_READ_TICKS,   /* ... and TSC ticks in which the payload does not run: the chain and what is before it */

@@ -17,11 +17,11 @@
 
 /*
  * Runs `blocks` blocks, then reads the TSC; while the TSC is below `deadline` (ticks) runs `blocks` more. So deadline 0
- * runs exactly `blocks` blocks (blocks >= 1). Operand registers are set up on entry. If `state` is not NULL the final
- * contents of the accumulator registers are stored there (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the
- * registers of a density's scalar adds at 64 * (16 + n), tiles at 1024 * n; the rest is not written). Without `dirty`
- * the function executes VZEROUPPER before it returns (kernels of 256 bits and more), with it the upper halves stay in
- * use. Returns the number of blocks run.
+ * runs exactly `blocks` blocks; 0 blocks are none, whatever the deadline, and touch no register. Operand registers are
+ * set up on entry. If `state` is not NULL the final contents of the accumulator registers are stored there
+ * (KERNEL_STATE_BYTES bytes; accumulator n at 64 * n, the registers of a density's scalar adds at 64 * (16 + n), tiles
+ * at 1024 * n; the rest is not written). Without `dirty` the function executes VZEROUPPER before it returns (kernels of
+ * 256 bits and more), with it the upper halves stay in use. Returns the number of blocks run.
  */
 typedef uint64_t kernel_fn(uint64_t blocks, uint64_t deadline, void *state, uint64_t dirty);
 
@@ -54,7 +54,8 @@ struct kernel {
     const char *mnemonic;    /* of the counted instruction, as objdump prints it; of several in turn "A A B" */
     const char *description; /* a few words for --list kernels */
     const char *like;        /* of a block from a file: the listed kernel of its width and weight; else NULL */
-    /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds */
+    /* indexed by density N: [1] is the plain kernel; [N] is one such instruction in every N, the rest scalar adds;
+     * [0] is a copy of the plain kernel at another address, NULL of kernels from files */
     kernel_fn *const *variants;
     const uint16_t *block_instructions; /* same index: all instructions of a block but loop control */
     const uint16_t *block_counted;      /* same index: those of the counted kind */
@@ -88,6 +89,12 @@ int kernel_parse(const char *name, struct payload *out, char *why, size_t why_si
 int kernel_parse_with(const struct kernel *const *more, size_t n, const char *name, struct payload *out, char *why,
                       size_t why_size);
 
+/*
+ * The same payload by the copy of its kernel's code, which is in a page of its own: what a switch to it costs, any
+ * switch of code costs. Of densities and of kernels from files, which have none, it is `p` itself.
+ */
+struct payload kernel_copy(const struct payload *p);
+
 /* "light", "heavy" */
 const char *kernel_weight_name(enum kernel_weight weight);
 
@@ -113,21 +120,10 @@ int kernel_request_permission(unsigned features, char *why, size_t why_size);
  * Dependent chains of scalar register-to-register adds between two ordered TSC reads: the clock of machines without
  * counters. One add takes one core cycle on every x86-64. (Adds of an immediate will not do: since Golden Cove the
  * renamer executes those without latency.) *begin receives the TSC before the chain, the return value is the TSC
- * after it. The lengths differ so that the cost of the reads cancels; the longest is for TSCs that advance in coarse
- * steps, the last for frequencies that are steady.
+ * after it. The lengths differ so that the cost of the reads cancels; the last two are for frequencies that are steady.
  */
-enum {
-    CHAIN_SHORT_ADDS = 40,
-    CHAIN_LONG_ADDS = 200,
-    CHAIN_LONGEST_ADDS = 600,
-    CHAIN_STEADY_SHORT_ADDS = 2400,
-    CHAIN_STEADY_LONG_ADDS = 7200
-};
+enum { CHAIN_SHORT_ADDS = 200, CHAIN_LONG_ADDS = 600, CHAIN_STEADY_SHORT_ADDS = 2400, CHAIN_STEADY_LONG_ADDS = 7200 };
 uint64_t kernel_chain_short(uint64_t *begin);
 uint64_t kernel_chain_long(uint64_t *begin);
-uint64_t kernel_chain_longest(uint64_t *begin);
 uint64_t kernel_chain_steady_short(uint64_t *begin);
 uint64_t kernel_chain_steady_long(uint64_t *begin);
-/* The same of multiplications, which take a whole number of cycles each, 3 on most: drivers/timing/timing_witness.h */
-enum { CHAIN_MULTIPLICATIONS = 2400 };
-uint64_t kernel_chain_multiply(uint64_t *begin);

@@ -188,6 +188,14 @@ struct payload kernel_named(const char *name)
     return p;
 }
 
+struct payload kernel_copy(const struct payload *p)
+{
+    struct payload copy = *p;
+    if (p->density == 1 && p->kernel->variants[0] != NULL)
+        copy.run = p->kernel->variants[0];
+    return copy;
+}
+
 const char *kernel_weight_name(enum kernel_weight weight)
 {
     return weight == KERNEL_HEAVY ? "heavy" : "light";

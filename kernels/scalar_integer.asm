@@ -60,7 +60,7 @@ LATENCY     chain,     OP_ADD, 3
 
 ; every instruction of this one is a scalar add already: it has no densities
 section .text
-    VARIANT kernel_64add_1, OP_ADD, 3, ACCS, BLOCK_COUNTED, 1
+    PLAIN_VARIANT 64add, OP_ADD, 3, ACCS, BLOCK_COUNTED
     SINGLE_TABLES 64add, BLOCK_COUNTED
 
 section .note.GNU-stack noalloc noexec nowrite progbits

@@ -14,8 +14,8 @@ extern kernel_operands_amx
 ; microarchitecture")
 %define PAUSES      2
 
-section .text
-ENTER_KERNEL kernel_pause_1
+%macro PAUSE_KERNEL 2
+ENTER_KERNEL %1, %2
     align   64
 .block:
     %rep PAUSES
@@ -23,6 +23,11 @@ ENTER_KERNEL kernel_pause_1
     %endrep
     END_BLOCK
 LEAVE_KERNEL
+%endmacro
+
+section .text
+    PAUSE_KERNEL kernel_pause_1, ALIGN_PLAIN
+    PAUSE_KERNEL kernel_pause_0, ALIGN_COPY
     SINGLE_TABLES pause, PAUSES
 
 ; Tiles 0 to 3 accumulate (52 cycles of latency, one in 16 cycles: 4 are enough), 4 and 5 hold A, 6 and 7 B and B'
@@ -43,8 +48,8 @@ kernel_tile_config:
     times 8 db 16
     times 8 db 0
 
-section .text
-ENTER_KERNEL kernel_amx_1
+%macro AMX_KERNEL 2
+ENTER_KERNEL %1, %2
     ldtilecfg [kernel_tile_config]
     lea     rax, [kernel_operands_amx]
     mov     edx, 64
@@ -85,6 +90,11 @@ ENTER_KERNEL kernel_amx_1
 .stored:
     tilerelease
 LEAVE_KERNEL
+%endmacro
+
+section .text
+    AMX_KERNEL kernel_amx_1, ALIGN_PLAIN
+    AMX_KERNEL kernel_amx_0, ALIGN_COPY
     SINGLE_TABLES amx, TILES * ROUNDS
 
 section .note.GNU-stack noalloc noexec nowrite progbits

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "drivers/native/sampling.h"
 #include "probes/repetitions.h"
 #include "trace/from_recording.h"
 #include "util/order.h"
@@ -17,7 +18,7 @@ static double section(const struct recording *rec, size_t i, int word)
     return recording_difference(recording_at(rec, i), recording_at(rec, i - 1), word);
 }
 
-/* Ticks of the reading that ends section i: of its chain, unless the core was stopped in it. */
+/* Ticks of the reading that ends section i: of its chain, if it has one, unless the core was stopped in it. */
 static double chain_ticks_of(const struct recording *rec, size_t i, int ticks_word, int cycles_word, double usual)
 {
     double ticks = section(rec, i, ticks_word), cycles = section(rec, i, cycles_word);
@@ -37,7 +38,7 @@ static double quantum_of(const struct recording *rec, bool instant, int cycles_w
 {
     double shortest = INFINITY;
     for (size_t i = 1; instant && i < rec->n; i++)
-        shortest = fmin(shortest, section(rec, i, cycles_word));
+        shortest = section(rec, i, cycles_word) > 0 ? fmin(shortest, section(rec, i, cycles_word)) : shortest;
     double all = recording_difference(recording_at(rec, rec->n - 1), rec->words, RECORDING_TSC);
     double quantum = instant ? step / (shortest * usual) : step * (double)(rec->n - 1) / all;
     return quantum > 0 && quantum < 1 ? quantum : 0;
@@ -74,7 +75,7 @@ bool overhead_curve(const struct recording *rec, const struct counter_spec *coun
                 double all = section(rec, i, read_ticks);
                 own = ticks - (from_recording_reading_lost(all, usual_read, tsc_hz) ? usual_read : all);
             }
-            hz = section(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz;
+            hz = reading > 0 ? section(rec, i, chain_cycles) / CHAIN_CYCLE_UNIT / reading * tsc_hz : NAN;
         }
         out->time_us[i] = out->time_us[i - 1] + own / tsc_hz * 1e6;
         out->work[i] = out->work[i - 1] + section(rec, i, RECORDING_INSTRUCTIONS);
@@ -129,7 +130,7 @@ int overhead_run(struct machine *m, const struct overhead_setup *s, overhead_sin
     setup.counters = counters;
     setup.n_counters = repetitions_counters(m, false, NULL, 0, counters);
     setup.max_samples = repetitions_room(s->before_us + s->observe_us, s->period_us);
-    size_t capacity = setup.max_samples + 1;
+    size_t capacity = SAMPLING_ROOM_A_PERIOD * setup.max_samples + 1; /* of a machine that takes the most */
     double *numbers = malloc(NUMBERS * capacity * sizeof *numbers);
     if (!numbers)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -9,11 +9,11 @@
 #include <time.h>
 
 #include "drivers/events/event_code.h"
-#include "drivers/native/plan.h"
+#include "drivers/native/growth.h"
 #include "util/list.h"
 #include "util/text_list.h"
 
-enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64 };
+enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64, GROWTH_EXTRA = 32 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
 
 double repetitions_phase(uint64_t run)
@@ -50,9 +50,9 @@ size_t repetitions_room(double sampled_us, double period_us)
 double repetitions_grown(double period_us, double us)
 {
     const double units = 1000; /* of a us */
-    return (double)pace_points_grown((uint64_t)(units * period_us), (uint64_t)(units * PACE_GROWN_US),
-                                     (uint64_t)(units * us)) +
-           PLAN_STAGES * PACE_EXTRA;
+    return (double)growth_samples((uint64_t)(units * period_us), (uint64_t)(units * GROWTH_MOST_US),
+                                  (uint64_t)(units * us)) +
+           GROWTH_EXTRA;
 }
 
 /* Events are requested by name: a machine that counts none must not leave their columns empty. */

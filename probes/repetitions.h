@@ -76,7 +76,7 @@ size_t repetitions_counters(const struct machine *m, bool licenses, const struct
                             struct counter_spec out[REPETITIONS_COUNTERS_MAX]);
 /* Room for the samples of `sampled_us`: a tenth more for a clock that is not quite what it should be. */
 size_t repetitions_room(double sampled_us, double period_us);
-/* Samples of a period that grows for so long (pace.h). */
+/* Samples of a period that grows for so long (drivers/native/growth.h). */
 double repetitions_grown(double period_us, double us);
 /* By how many periods the sample grid of a repetition is shifted: the fractional parts of multiples of the golden ratio
  * fill 0..1 evenly however many are taken (Knuth, TAOCP 3, section 6.4). */

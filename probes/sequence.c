@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "drivers/native/plan.h"
+enum { SAMPLES_MORE = 16 }; /* of a segment */
 
 int sequence_begin(struct sequence *s, struct machine *m, const struct machine_setup *setup, double sampled_us,
                    struct machine_error *err)
@@ -18,7 +18,7 @@ int sequence_begin(struct sequence *s, struct machine *m, const struct machine_s
     own.counters = s->counters;
     own.n_counters = s->n_counters;
     /* a tenth more for a clock that is not quite what it should be, and what each segment adds of its own */
-    own.max_samples = (size_t)(sampled_us / own.period_us * 1.1) + SEQUENCE_SEGMENTS_MAX * PACE_EXTRA;
+    own.max_samples = (size_t)(sampled_us / own.period_us * 1.1) + SEQUENCE_SEGMENTS_MAX * SAMPLES_MORE;
     return m->ops->prepare(m, &own, err);
 }
 

@@ -8,7 +8,7 @@
 
 #include "probes/repetitions.h"
 
-/* Segments of one repetition: as many as real machines run (PLAN_SEGMENTS_MAX, drivers/native/plan.h). */
+/* Segments of one repetition: as many as real machines run (SAMPLING_STRETCHES_MAX, drivers/native/sampling.h). */
 enum { SEQUENCE_SEGMENTS_MAX = 16 };
 
 struct sequence {

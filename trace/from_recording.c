@@ -8,11 +8,13 @@
 #include "drivers/events/event_code.h"
 #include "util/order.h"
 
-/* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 /* At least so many cycles have the long chains of periods that grow, and no others but those of long periods. */
 #define LONG_CHAIN_CYCLES 1500.0
+/* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
+#define SAME_CLOCK                                                                                                     \
+    0.25 /* relative: chains further from the median were interrupted; a step of a coarse clock is less */
 
 static const enum trace_channel share_channel[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,
                                                               [COUNTER_LVL1] = TRACE_LVL1,
@@ -79,17 +81,17 @@ static double reading_ticks(const struct clock_words *s, const uint64_t *now, co
     return recording_difference(now, before, s->read_ticks >= 0 ? s->read_ticks : s->chain_ticks);
 }
 
+/* Whether reading k has a chain. */
+static bool has_chain(const struct recording *rec, const struct clock_words *s, size_t k)
+{
+    return recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles) > 0;
+}
+
 /* Whether reading k is by one of the chains that are taken where the period is long. */
 static bool by_long_chain(const struct recording *rec, const struct clock_words *s, size_t k)
 {
     return recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles) >
            LONG_CHAIN_CYCLES * CHAIN_CYCLE_UNIT;
-}
-
-/* Whether a chain belongs to reading k, where there are any: samples of fixed work have one now and then. */
-static bool has_chain(const struct recording *rec, const struct clock_words *s, size_t k)
-{
-    return s->cycles >= 0 || recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_ticks) > 0;
 }
 
 /* What readings usually take, ticks: the medians of those by short chains, and by long ones. */
@@ -105,12 +107,34 @@ static struct usual_reading usual_reading(const struct recording *rec, const str
     for (int is_long = 0; x && is_long < 2; is_long++) {
         size_t n = 0;
         for (size_t k = 1; k < rec->n; k++)
-            if (by_long_chain(rec, s, k) == is_long && has_chain(rec, s, k))
+            if (has_chain(rec, s, k) && by_long_chain(rec, s, k) == is_long)
                 x[n++] = reading_ticks(s, recording_at(rec, k), recording_at(rec, k - 1));
         usual.ticks[is_long] = order_median(x, n);
     }
     free(x);
     return usual;
+}
+
+/*
+ * Of a recording in which not every sample has a chain: its frequency, Hz, by all that it has. Times are averaged
+ * first, and divided last: of values in steps of a clock only means are right. 0: every sample has one, or cycles are
+ * counted; NaN: none has, or out of memory.
+ */
+static double pooled_hz(const struct recording *rec, const struct clock_words *s, double tsc_hz)
+{
+    if (s->cycles >= 0)
+        return 0;
+    double *x = malloc((rec->n + 1) * sizeof *x), offset;
+    size_t n = 0, kept;
+    for (size_t k = 1; x && k < rec->n; k++)
+        if (has_chain(rec, s, k))
+            x[n++] = recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_ticks) /
+                     recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles);
+    double middle = order_median(x, n);
+    offset = order_offset_within(x, n, middle, SAME_CLOCK * middle, &kept);
+    bool all = x && n + 1 >= rec->n;
+    free(x);
+    return all ? 0 : tsc_hz / CHAIN_CYCLE_UNIT / (middle + offset);
 }
 
 bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
@@ -135,11 +159,11 @@ static double reading_there(const struct recording *rec, const struct clock_word
 
 /*
  * The frequency of a sample, Hz, and the cycles in which the payload ran. Time lost in a reading, to a halt or to
- * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands.
- * NaN of a sample without a chain, whose cycles are counted by `last`.
+ * others, is time lost in the sample, whose chain tells nothing then: `last`, the frequency before, stands. Where not
+ * every sample has a chain, the others have no frequency, and cycles are those of the `pooled` one; else it is 0.
  */
 static double sample_hz(const struct clock_words *s, const uint64_t *now, const uint64_t *before, double tsc_hz,
-                        double usual, double last, double *payload_cycles)
+                        double usual, double pooled, double last, double *payload_cycles)
 {
     double ticks = recording_difference(now, before, RECORDING_TSC);
     if (s->cycles >= 0) {
@@ -147,16 +171,12 @@ static double sample_hz(const struct clock_words *s, const uint64_t *now, const 
         return *payload_cycles / ticks * tsc_hz;
     }
     double chain = recording_difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
-    if (!(chain > 0)) {
-        *payload_cycles = ticks / tsc_hz * last;
-        return NAN;
-    }
     double hz = recording_difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
     if (from_recording_reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
-        hz = last > 0 ? last : hz;
+        hz = pooled != 0 ? NAN : last > 0 ? last : hz;
     }
-    *payload_cycles = (ticks - reading) / tsc_hz * hz;
+    *payload_cycles = (ticks - reading) / tsc_hz * (pooled != 0 ? pooled : hz);
     return hz;
 }
 
@@ -168,6 +188,7 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
     const size_t before_it = t->n;
     why[0] = '\0';
     const struct usual_reading usual = usual_reading(rec, &words);
+    const double pooled = pooled_hz(rec, &words, tsc_hz);
     double first = isnan(usual.ticks[0]) ? usual.ticks[1] : usual.ticks[0], hz = NAN;
     if (!isnan(first) && !trace_get(t, "reading_us") && trace_set_number(t, "reading_us", first / tsc_hz * 1e6))
         return -1;
@@ -177,8 +198,7 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
         if (!(ticks > 0))
             continue; /* two readings at one tick hold no sample */
         double here = reading_there(rec, &words, k, &usual);
-        double seen = sample_hz(&words, now, before, tsc_hz, here, hz, &payload_cycles);
-        hz = isnan(seen) ? hz : seen;
+        hz = sample_hz(&words, now, before, tsc_hz, here, pooled, hz, &payload_cycles);
         double time_us = recording_time_us(rec, now[RECORDING_TSC], tsc_hz);
         if (time_us < from_us)
             continue;
@@ -186,7 +206,7 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
             return -1;
         size_t i = t->n - 1;
         double cycles = recording_difference(now, before, words.cycles);
-        t->channel[TRACE_FREQ][i] = (float)(seen * 1e-9);
+        t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
         if (payload_cycles > 0)
             t->channel[TRACE_IPC][i] = (float)(recording_difference(now, before, RECORDING_INSTRUCTIONS) /
                                                payload_cycles);

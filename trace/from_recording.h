@@ -18,7 +18,9 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
 
 /*
  * Turns one recording into samples (differences of neighbouring readings): frequency from cycles, or from the dependent
- * chain where there is no cycle counter; IPC of the payload; license shares; of raw events the counts per cycle.
+ * chain where there is no cycle counter; IPC of the payload, per cycle of that frequency. Where only some of the
+ * samples have a chain, those without have no frequency, and IPC is per cycle of the mean frequency of all the
+ * recording's chains: the payload's rate. License shares; of raw events the counts per cycle.
  * Samples that end before from_us are left out. Where a value lies outside its column's range (trace/trace.h) the
  * counters cannot be believed: nothing of the recording is appended, and why says what it is; else it is "".
  * `tolerant`: of a recording so long that something always interrupts it, values of that sample are missing instead.

@@ -26,7 +26,7 @@ static void helper_info(const struct machine *m, struct machine_info *out)
     out->source = h->source;
     out->longest_us = CHARACTERIZE_MASKED_US_MAX;
     if (h->clock == HELPER_CHAIN) {
-        double cycles = h->chains.adds[0] + h->cost.cycles;
+        double cycles = chain_adds(helper_steady(h) ? CHAIN_STEADY_SHORT : CHAIN_SHORT) + h->cost.cycles;
         out->chain_cycles = (unsigned)cycles;
         out->chain_error = h->cost.error / cycles;
     }
@@ -56,14 +56,11 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                         struct machine_error *err)
 {
     const double period = h->native.setup.period_us;
-    double us = 0, readings = 1;
+    double us = 0, periods = 0;
     bool sampled = false;
 
-    *out = (struct characterize_run){.version = CHARACTERIZE_VERSION,
-                                     .n_segments = (uint32_t)r->n_segments,
-                                     .zero = (uint32_t)r->zero_segment,
-                                     .offset = helper_ticks(h, (0.5 + r->phase) * period),
-                                     .turn = (uint32_t)(r->repetition % h->chains.turns)};
+    *out = (struct characterize_run){
+        .version = CHARACTERIZE_VERSION, .n_segments = (uint32_t)r->n_segments, .zero = (uint32_t)r->zero_segment};
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *s = &r->segments[i];
         int status = helper_check_kernel(&h->native, &s->payload, err);
@@ -71,7 +68,7 @@ static int make_request(const struct helper *h, const struct run_request *r, str
             return status;
         us += s->duration_us;
         sampled = sampled || s->sampled;
-        readings += s->sampled ? floor(s->duration_us / period) + PACE_EXTRA : 0;
+        periods += s->sampled ? s->duration_us / period : 0;
         out->segment[i] = (struct characterize_segment){
             .ticks = helper_ticks(h, s->duration_us), .payload = helper_payload(&s->payload), .sampled = s->sampled};
     }
@@ -80,10 +77,10 @@ static int make_request(const struct helper *h, const struct run_request *r, str
                             "a repetition of %.3g ms exceeds the 10 ms for which the kernel helper masks interrupts",
                             us / 1000);
     }
-    if (readings > (double)h->native.setup.max_samples || readings > CHARACTERIZE_READINGS_MAX) {
+    if (periods > (double)h->native.setup.max_samples) {
         return machine_fail(err, MACHINE_BAD_INPUT, "use a longer --period or a shorter --observe",
-                            "a repetition needs room for %.0f readings, but only %zu were prepared (limit: %d)",
-                            readings, h->native.setup.max_samples, CHARACTERIZE_READINGS_MAX);
+                            "a repetition needs room for %.0f samples, but only %zu were prepared", ceil(periods),
+                            h->native.setup.max_samples);
     }
     if (!sampled && h->volts) /* a repetition for the voltage at its end */
         out->last_register = REGISTER_PERF_STATUS;
@@ -178,26 +175,23 @@ static void words_from_counters(const struct helper *h, const uint64_t *raw, str
 static void helper_convert(struct helper *h, const struct run_request *r, const struct characterize_run *run)
 {
     const size_t n = h->native.setup.n_counters;
-    const uint64_t *raw = h->map + CHARACTERIZE_PROBE_ROOM * h->stride;
-    const struct timing_raw *probe = (const struct timing_raw *)h->map; /* of chains: as the timing machine's */
+    const uint64_t *raw = h->map;
+    const struct chain_raw *chains = (const struct chain_raw *)h->map; /* of chains: as the timing machine's */
     struct tally tally[MACHINE_COUNTERS_MAX];
     struct timing_sums sums = {0};
-    struct timing_cost seen;
     uint64_t instructions = 0;
     size_t i = 0;
 
     for (size_t c = 0; c < n; c++)
         tally[c] = (struct tally){.before = COUNTER_MISSING};
-    if (h->clock == HELPER_CHAIN && timing_chain_cost(probe, run->n_probe, &h->chains, h->native.tsc_step, &seen) == 0)
-        timing_cost_follow(&h->cost, &seen);
+    if (h->clock == HELPER_CHAIN)
+        (void)timing_follow(&h->lately, chains, run->n, helper_steady(h), h->native.tsc_step, &h->cost);
     for (unsigned s = 0; s < run->n_segments; s++) {
         const unsigned per_block = r->segments[s].payload.instructions;
-        /* the reading that opens the recording has no blocks of its segment in it and belongs to no other */
         for (; i < run->last[s]; i++, raw += h->stride) {
             uint64_t *out = h->words + i * (RECORDING_COUNTERS + n);
             if (h->clock == HELPER_CHAIN)
-                timing_words((const struct timing_raw *)raw, &h->chains, h->cost.cycles, instructions, per_block,
-                             h->native.counters, n, &sums, out);
+                timing_words(&chains[i], h->cost.cycles, instructions, per_block, h->native.counters, n, &sums, out);
             else
                 words_from_counters(h, raw, tally, instructions, per_block, out);
         }
@@ -224,7 +218,7 @@ static int helper_run(struct machine *m, const struct run_request *r, struct rec
     helper_convert(h, r, &run);
     out->n = run.n;
     out->stride = 2 + h->native.setup.n_counters;
-    out->capacity = h->native.setup.max_samples;
+    out->capacity = native_room(&h->native.setup);
     out->words = h->words;
     out->zero_tsc = run.zero_tsc;
     out->zero_reading = run.zero_reading;
@@ -377,7 +371,7 @@ int helper_open_at(const struct helper_place *place, struct machine *out, struct
     choose_clock(h, cpu);
     h->volts = tells_volts(h, cpu);
     h->tsc_step = place->tsc_step;
-    h->chains = timing_choose_chains(1, h->native.tsc.hz, 1);
+    h->choice = timing_choose_chains(1, h->native.tsc.hz, 1);
     h->ops = helper_ops;
     if (!h->volts) /* AMD, most virtual machines: no repetitions for the voltage */
         h->ops.read_register = NULL;

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ATTEMPTS = 3, APERF_BITS = 64 };
-static const double CHAINS_US_MAX = 10; /* the module has no chains for longer periods */
+enum { APERF_BITS = 64 };
 
 void helper_finish(struct machine *m)
 {
@@ -65,8 +64,8 @@ static void place_chains(const struct helper *h, struct characterize_setup *p)
 {
     if (h->clock != HELPER_CHAIN)
         return;
-    p->flags |= CHARACTERIZE_CHAIN | (timing_chains_coarse(&h->chains) ? CHARACTERIZE_COARSE : 0u);
-    p->dither = h->chains.dither < CHARACTERIZE_DITHER_MAX ? h->chains.dither : CHARACTERIZE_DITHER_MAX;
+    p->flags |= CHARACTERIZE_CHAIN | (helper_steady(h) ? CHARACTERIZE_STEADY : 0u);
+    p->dither = h->choice.dither < CHARACTERIZE_DITHER_MAX ? h->choice.dither : CHARACTERIZE_DITHER_MAX;
 }
 
 /* One logical CPU of each other physical core that is to be busy. */
@@ -118,42 +117,34 @@ static int prepare_module(struct helper *h, struct characterize_setup *p, struct
 }
 
 /*
- * What a chain costs, from readings behind plain adds: it does not depend on the payload (timing.h). Runs for about
- * 5 ms at a time, with a coarse clock four times.
+ * What a chain costs, from readings behind plain adds: it does not depend on the payload (timing_chains.h). Recordings
+ * of about 5 ms, until there are as many chains as are remembered.
  */
 static int calibrate_chain(struct helper *h, struct machine *m, struct machine_error *err)
 {
-    enum { READINGS = 4096, WARM_US = 1000, RUN_US = 4000, COARSE_ROUNDS = 4 };
+    enum { READINGS = 32768, WARM_US = 1000, RUN_US = 4000, RUNS = 40 };
     struct characterize_setup p = {.version = CHARACTERIZE_VERSION,
                                    .cpu = (uint32_t)h->native.cpu,
                                    .period = helper_ticks(h, 1),
                                    .readings = READINGS};
-    struct timing_raw *raw = calloc((size_t)COARSE_ROUNDS * READINGS, sizeof *raw);
-    const int rounds = timing_chains_coarse(&h->chains) ? COARSE_ROUNDS : 1;
     const struct payload adds = kernel_named("64add");
     int seen = -1;
-    size_t n = 0;
 
-    if (raw == NULL)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     place_chains(h, &p);
+    h->lately.n = 0;
     int status = prepare_module(h, &p, err);
-    for (int run = 1; status == MACHINE_OK && seen != 0 && run <= ATTEMPTS * rounds; run++) {
+    for (int run = 0; status == MACHINE_OK && run < RUNS && (seen != 0 || h->lately.n < TIMING_LATELY); run++) {
         struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 2, .zero = 1};
         r.segment[0] = (struct characterize_segment){.ticks = helper_ticks(h, WARM_US),
                                                      .payload = helper_payload(&adds)};
         r.segment[1] = (struct characterize_segment){
             .ticks = helper_ticks(h, RUN_US), .payload = helper_payload(&adds), .sampled = 1};
-        if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
+        if (h->io->ioctl(h->fd, CHARACTERIZE_IOC_RUN, &r) != 0)
             status = helper_refused(h, errno, r.reason, "calibrating", err);
-            break;
-        }
-        n = (run - 1) % rounds == 0 ? 0 : n; /* another attempt */
-        memcpy(raw + n, h->map + CHARACTERIZE_PROBE_ROOM * h->stride, r.n * sizeof *raw);
-        n += r.n;
-        seen = run % rounds == 0 ? timing_chain_cost(raw, n, &h->chains, h->native.tsc_step, &h->cost) : -1;
+        else
+            seen = timing_follow(&h->lately, (const struct chain_raw *)h->map, r.n, helper_steady(h),
+                                 h->native.tsc_step, &h->cost);
     }
-    free(raw);
     helper_finish(m);
     if (status == MACHINE_OK && seen != 0) {
         return machine_fail(err, MACHINE_FAILED, "measure on a quieter machine, or with --machine timing",
@@ -171,7 +162,8 @@ static int prepare_all(struct helper *h, struct machine *m, const struct cpu_vie
 
     if (h->clock == HELPER_CHAIN)
         status = calibrate_chain(h, m, err);
-    p.readings = s->max_samples < CHARACTERIZE_READINGS_MAX ? (uint32_t)s->max_samples : CHARACTERIZE_READINGS_MAX;
+    p.readings = (uint32_t)fmin((double)native_room(s) + 2.0 * CHARACTERIZE_MASKED_US_MAX / CHARACTERIZE_SAMPLE_US_MAX,
+                                CHARACTERIZE_READINGS_MAX);
     /* what is to be busy must not be parked */
     if (h->hello.can & CHARACTERIZE_CAN_MWAIT && !s->siblings)
         p.flags |= CHARACTERIZE_PARK_SIBLING;
@@ -247,7 +239,7 @@ int helper_prepare(struct machine *m, const struct machine_setup *s, struct mach
         status = part_events_check(&h->events, &h->native, &pmu, err);
     h->native.tsc_step = h->tsc_step > 0 ? h->tsc_step : fmax(1, tsc_measure_step());
     if (h->clock == HELPER_CHAIN)
-        h->chains = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz, fmin(s->period_us, CHAINS_US_MAX));
+        h->choice = timing_choose_chains(h->native.tsc_step, h->native.tsc.hz, s->period_us);
     if (status == MACHINE_OK)
         status = prepare_all(h, m, &view, err);
     if (status == MACHINE_OK)

@@ -50,8 +50,10 @@ struct characterize_payload helper_payload(const struct payload *p)
     size_t count;
     const struct kernel *all = kernel_registry(&count);
 
-    return (struct characterize_payload){
-        .kernel = (uint16_t)(p->kernel - all), .density = (uint16_t)p->density, .dirty = p->dirty};
+    /* 0: its copy */
+    return (struct characterize_payload){.kernel = (uint16_t)(p->kernel - all),
+                                         .density = p->run == p->kernel->variants[0] ? 0 : (uint16_t)p->density,
+                                         .dirty = p->dirty};
 }
 
 int helper_check_kernel(const struct native *s, const struct payload *p, struct machine_error *err)

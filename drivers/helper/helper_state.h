@@ -5,7 +5,7 @@
 #include "drivers/events/part_events.h"
 #include "drivers/helper/helper_device.h"
 #include "drivers/native/native.h"
-#include "drivers/timing/timing_calibrate.h"
+#include "drivers/timing/timing_chains.h"
 
 /* Where cycles come from. */
 enum helper_clock { HELPER_COUNTERS, HELPER_APERF, HELPER_CHAIN };
@@ -34,8 +34,9 @@ struct helper {
     size_t mapped;
     struct helper_slot slot[MACHINE_COUNTERS_MAX];
     double tsc_step; /* known before; 0: to be measured */
-    struct timing_chains chains;
-    struct timing_cost cost; /* of a chain */
+    struct chain_choice choice;
+    struct timing_lately lately; /* since prepare */
+    struct timing_cost cost;     /* of a chain, by these */
     uint64_t *words;
     size_t notes_length; /* of what the notes say before anything has run */
     unsigned nmis, smis, tried;
@@ -44,6 +45,11 @@ struct helper {
     bool at_end_valid; /* the register was read at the end of the last repetition */
     uint64_t at_end;
 };
+
+static inline bool helper_steady(const struct helper *h)
+{
+    return h->choice.steady_from == 0;
+}
 
 uint64_t helper_ticks(const struct helper *h, double us);
 /* Fills *err from what the module answered to `what`. */

@@ -14,6 +14,7 @@
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
 #include "drivers/msr/msr_decode.h"
+#include "drivers/native/growth.h"
 
 /* Looks at the clock per sample period, at full rate. */
 enum { POLLS_PER_PERIOD = 20 };
@@ -236,7 +237,7 @@ static double next_deadline(struct model_progress *p)
     double period = p->state->setup.period_us, now = p->core->now, fine = p->zero_us + p->request->fine_us;
     bool grows = p->zero_passed && p->request->fine_us > 0;
     if (grows && now >= fine) {
-        p->period_us = fmin(period + (now - fine) / (1 << PACE_GROWTH_BITS), fmax(period, PACE_GROWN_US));
+        p->period_us = fmin(period + (now - fine) / (1 << GROWTH_BITS), fmax(period, GROWTH_MOST_US));
         return now + p->period_us;
     }
     double offset = p->zero_passed ? 0.5 + p->request->phase : -0.5;
@@ -404,7 +405,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
     struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out, .period_us = s->setup.period_us};
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
-    chain_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
+    model_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
     p.cost_off = cost_off(s, r->repetition);
     s->repetition = r->repetition;
     start_core(s, s->active, r->repetition);

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "drivers/model/model.h"
+#include "drivers/model/model_chains.h"
 #include "drivers/model/model_core.h"
 #include "drivers/power/rated_limits.h"
-#include "drivers/timing/timing_calibrate.h"
 
 struct model_state {
     struct machine_ops ops;
@@ -41,8 +41,8 @@ struct model_progress {
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
     unsigned doubled; /* samples of fixed work have become twice as long so many times */
-    unsigned turn;    /* of the next chain */
-    struct chain_dither dither;
+    unsigned turn; /* of the next chain */
+    struct model_dither dither;
     double cost_off; /* cycles that chains take longer than is believed, in this repetition */
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */
 };
@@ -54,7 +54,7 @@ enum { MODEL_CHAIN_COST = 68 };
 
 /* The step of its TSC, ticks, and the chains that it reads with at a period. */
 double model_step_ticks(const struct model *m);
-struct timing_chains model_chains(const struct model_state *s, double period_us);
+struct model_chains model_chains(const struct model_state *s, double period_us);
 
 /* The TSC at a time of the core (us), no less than `least`. */
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least);

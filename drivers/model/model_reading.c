@@ -4,17 +4,32 @@
 #include <math.h>
 #include <string.h>
 
+#include "drivers/timing/chain_reading.h"
+
 double model_step_ticks(const struct model *m)
 {
     return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
 }
 
-struct timing_chains model_chains(const struct model_state *s, double period_us)
+/* From this period on chains are long ones, and from that one on the longest. Steps of a clock that are coarse. */
+#define LONG_PERIOD_US 5.0
+#define STEADY_PERIOD_US 15.0
+#define COARSE_STEP_NS 2.0
+
+struct model_chains model_chains(const struct model_state *s, double period_us)
 {
+    enum { TURNS = 8, COARSE_TURNS = 4, FINE_ADDS = 40 };
     const struct model *m = &s->model;
     /* long ones by a clock that scatters, too: time goes forwards, and where short ones take no time at all they are
      * counted as one tick */
-    return timing_choose_chains(fmax(model_step_ticks(m), m->clock_jitter_ns * 1e-9 * m->tsc_hz), m->tsc_hz, period_us);
+    double step = fmax(model_step_ticks(m), m->clock_jitter_ns * 1e-9 * m->tsc_hz), step_ns = step / m->tsc_hz * 1e9;
+    uint32_t dither = (uint32_t)ceil(1.5 * step_ns * 3);
+
+    if (period_us >= STEADY_PERIOD_US)
+        return (struct model_chains){{CHAIN_STEADY_SHORT_ADDS, CHAIN_STEADY_LONG_ADDS}, COARSE_TURNS, dither};
+    return step_ns < COARSE_STEP_NS && period_us < LONG_PERIOD_US
+               ? (struct model_chains){{FINE_ADDS, CHAIN_SHORT_ADDS}, TURNS, dither}
+               : (struct model_chains){{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, COARSE_TURNS, dither};
 }
 
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)
@@ -83,16 +98,15 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
     return count > least ? count : least;
 }
 
-/* A chain of adds between two readings of the clock, after a wait that differs, as drivers/timing/timing_sample.c has
- * it. */
+/* A chain of adds between two readings of the clock, after a wait that differs. */
 static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t *before)
 {
     struct model_state *s = p->state;
-    struct timing_chains chains = model_chains(
-        s, p->request->fine_us > 0 && p->period_us >= PLAN_LONG_US ? INFINITY : p->period_us);
+    struct model_chains chains = model_chains(
+        s, p->request->fine_us > 0 && p->period_us >= LONG_PERIOD_US ? INFINITY : p->period_us);
     bool is_long = p->turn++ % chains.turns == 0;
     uint64_t ended = model_tsc_at(p, p->core->now, before ? before[0] : 0);
-    double wait = CHAIN_WAIT_ADDS + (double)chain_next_wait(&p->dither, chains.dither);
+    double wait = CHAIN_WAIT_ADDS + (double)model_next_wait(&p->dither, chains.dither);
     model_core_chain(p->core, wait, 0);
     uint64_t begin = model_tsc_at(p, p->core->now, ended);
     model_core_chain(p->core, chains.adds[is_long] + MODEL_CHAIN_COST + p->cost_off, wait);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* As in drivers/native/plan.c: no vector instruction of the compiler's. */
+/* As in drivers/timing/timing_sample.c: no vector instruction of the compiler's. */
 #if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
 #pragma GCC target("general-regs-only")
 #endif

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "drivers/native/growth.h"
 #include "drivers/power/speed_select.h"
 
 void native_info(const struct native *s, struct machine_info *out)
@@ -360,11 +361,12 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
     struct cpu_view view;
 
     native_finish(s);
-    /* a reading takes about 0.1 us; what is left of a shorter period is not worth the name */
+    /* a sample costs some 40 ns; what is left of a shorter one is not worth the name */
     if (!(setup->period_us >= 0.25 && setup->period_us <= 1e6)) {
-        return machine_fail(err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
-                            "a sampling period of %g us cannot be kept: a single reading takes about 0.1 us",
-                            setup->period_us);
+        return machine_fail(
+            err, MACHINE_BAD_INPUT, "use 0.25 us to 1 s",
+            "a sampling period of %g us cannot be kept: samples of a quarter of it would be mostly overhead",
+            setup->period_us);
     }
     int status = native_take_setup(s, setup, &view, err);
     if (status != MACHINE_OK)
@@ -378,7 +380,6 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
         return status;
     }
     s->prepared = true;
-    s->probe_us = 1;
     s->tsc_step = fmax(1, tsc_measure_step());
     s->core_class = cpu_core_class(s->sys, s->cpu);
     cpu_caches_read(s->sys, strcmp(s->sys, "/sys") == 0 ? "/proc" : NULL, s->cpu, &s->caches);
@@ -389,46 +390,38 @@ int native_prepare(struct native *s, const struct machine_setup *setup, size_t b
 
 /* ---- how fast a payload runs ---- */
 
-enum { LONG_PERIOD_US = 4, EARLY_US = 2 }; /* the first at most PLAN_LONG_US */
+#define SAMPLE_COST_US 0.025
 
 /* Ticks of a block at full rate: the fastest of several stretches of about 20 us. */
-static double block_ticks(const struct pace_lane *lane, uint64_t blocks)
+static double block_ticks(const struct payload *p, uint64_t blocks)
 {
     double best = INFINITY;
 
     for (int i = 0; i < 20; i++) {
         uint64_t begin = tsc_now();
-        uint64_t done = lane->run(blocks, 0, NULL, lane->dirty);
+        uint64_t done = p->run(blocks, 0, NULL, p->dirty);
         double ticks = (double)(tsc_now() - begin) / (double)done;
         best = ticks < best ? ticks : best;
     }
     return best;
 }
 
-static uint64_t at_least_one(double blocks)
-{
-    return blocks < 1 ? 1 : (uint64_t)llround(blocks);
-}
-
-void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane)
+void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane)
 {
     const double tick_per_us = tsc_hz * 1e-6;
 
-    *lane = (struct pace_lane){.run = p->run, .dirty = p->dirty};
     uint64_t begin = tsc_now();
-    uint64_t blocks = lane->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, lane->dirty);
+    uint64_t blocks = p->run(1, begin + (uint64_t)(2000 * tick_per_us), NULL, p->dirty);
     double rough = (double)(tsc_now() - begin) / (double)blocks;
-    double ticks = block_ticks(lane, at_least_one(20 * tick_per_us / rough));
-    lane->coarse = at_least_one(0.5 * tick_per_us / ticks);
-    lane->fine = at_least_one(period_us * tick_per_us / 25 / ticks);
-    lane->rate = (uint64_t)(ldexp(1, PACE_RATE_BITS) / ticks);
-    lane->lead[0] = lane->lead[1] = (int64_t)(0.05 * tick_per_us);
-    lane->early = period_us > LONG_PERIOD_US ? (uint64_t)(EARLY_US * tick_per_us) : 0;
+    double ticks = block_ticks(p, (uint64_t)fmax(1, 20 * tick_per_us / rough));
+    *lane = (struct sampling_lane){.run = p->run, .dirty = p->dirty};
+    lane->lines = pinning_code(p, &lane->code);
+    lane->blocks = (uint64_t)fmax(1, ceil((period_us / SAMPLING_A_PERIOD - SAMPLE_COST_US) * tick_per_us / ticks));
 }
 
 /* ---- one repetition ---- */
 
-static struct pace_lane *find_lane(struct native *s, const struct payload *p)
+static struct sampling_lane *find_lane(struct native *s, const struct payload *p)
 {
     for (size_t i = 0; i < s->n_lanes; i++)
         if (s->lanes[i].run == p->run && s->lanes[i].dirty == p->dirty)
@@ -444,11 +437,10 @@ void native_relax(void)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }
 
-/* Measures each payload that has no lane yet, with some attempts, before anything is recorded. */
-static int native_calibrate(struct native *s, const struct run_request *r, native_measure *measure, void *context,
-                            struct machine_error *err)
+/* Measures each payload that has no lane yet, before anything is recorded. */
+static int native_calibrate(struct native *s, const struct run_request *r, struct machine_error *err)
 {
-    enum { ATTEMPTS = 10, CALIBRATION_US = 20000 };
+    enum { CALIBRATION_US = 3000 };
     bool ran = false;
 
     if (s->n_lanes + r->n_segments > NATIVE_LANES_MAX)
@@ -460,17 +452,9 @@ static int native_calibrate(struct native *s, const struct run_request *r, nativ
         int status = native_check_features(s, p, err);
         if (status != MACHINE_OK)
             return status;
-        int failed = -1;
-        for (int attempt = 0; attempt < ATTEMPTS && failed != 0; attempt++) {
-            pinning_begin(&s->pinning, CALIBRATION_US);
-            failed = measure(context, p, &s->lanes[s->n_lanes]);
-            pinning_end(&s->pinning, CALIBRATION_US);
-        }
-        if (failed != 0) {
-            return machine_fail(err, MACHINE_FAILED, "stop other programs, or choose another CPU with --cpu",
-                                "CPU %d is preempted too often to calibrate kernel %s", s->cpu, p->name);
-        }
-        s->n_lanes++;
+        pinning_begin(&s->pinning, CALIBRATION_US);
+        native_lane_measure(p, s->tsc.hz, s->setup.period_us, &s->lanes[s->n_lanes++]);
+        pinning_end(&s->pinning, CALIBRATION_US);
         ran = true;
     }
     if (ran)
@@ -484,9 +468,9 @@ int native_check_request(const struct native *s, const struct run_request *r, st
 
     if (!s->prepared)
         return machine_fail(err, MACHINE_FAILED, "", "the %s machine was not prepared", s->name);
-    if (r->n_segments == 0 || r->n_segments > PLAN_SEGMENTS_MAX || r->zero_segment >= r->n_segments) {
+    if (r->n_segments == 0 || r->n_segments > SAMPLING_STRETCHES_MAX || r->zero_segment >= r->n_segments) {
         return machine_fail(err, MACHINE_BAD_INPUT, "", "%zu segments with time 0 at number %zu: 1 to %d are possible",
-                            r->n_segments, r->zero_segment, PLAN_SEGMENTS_MAX);
+                            r->n_segments, r->zero_segment, SAMPLING_STRETCHES_MAX);
     }
     for (size_t i = 0; i < r->n_segments; i++) {
         double us = r->segments[i].duration_us;
@@ -501,40 +485,39 @@ int native_check_request(const struct native *s, const struct run_request *r, st
     return MACHINE_OK;
 }
 
-int native_plan(struct native *s, const struct run_request *r, unsigned turns, native_measure *measure, void *context,
-                struct plan *plan, struct machine_error *err)
+int native_plan(struct native *s, const struct run_request *r, struct sampling *plan, struct machine_error *err)
 {
-    double tick_per_us = s->tsc.hz * 1e-6;
+    const double tick_per_us = s->tsc.hz * 1e-6, period_us = s->setup.period_us;
+    double periods = 0;
 
     int status = native_check_request(s, r, err);
     if (status == MACHINE_OK)
-        status = native_calibrate(s, r, measure, context, err);
+        status = native_calibrate(s, r, err);
     if (status != MACHINE_OK)
         return status;
-    memset(plan, 0, sizeof *plan);
-    plan->n = r->n_segments;
-    plan->zero = r->zero_segment;
-    plan->period = (uint64_t)llround(s->setup.period_us * tick_per_us);
-    plan->offset = (uint64_t)llround((0.5 + r->phase) * s->setup.period_us * tick_per_us);
-    plan->turn = (unsigned)(r->repetition % turns);
-    plan->fine = (uint64_t)llround(r->fine_us * tick_per_us);
-    plan->early = (uint64_t)(EARLY_US * tick_per_us);
-    plan->most = (uint64_t)(PACE_GROWN_US * tick_per_us);
-    plan->long_period = (uint64_t)(PLAN_LONG_US * tick_per_us);
-    plan->probe_period = (uint64_t)llround(fmin(s->setup.period_us, s->probe_us) * tick_per_us);
+    *plan = (struct sampling){
+        .n = r->n_segments,
+        .zero = r->zero_segment,
+        .fine = (uint64_t)llround(r->fine_us * tick_per_us),
+        .usual = (uint64_t)llround(period_us / SAMPLING_A_PERIOD * tick_per_us),
+        .most = (uint64_t)(GROWTH_MOST_US * tick_per_us),
+        .limit = SAMPLING_NEVER,
+        .room = native_room(&s->setup),
+    };
     for (size_t i = 0; i < r->n_segments; i++) {
         const struct segment *segment = &r->segments[i];
-        plan->stretch[i] = (struct plan_stretch){
+        plan->stretch[i] = (struct sampling_stretch){
             .lane = find_lane(s, &segment->payload),
             .ticks = (uint64_t)llround(segment->duration_us * tick_per_us),
             .sampled = segment->sampled,
         };
+        double fine_us = r->fine_us > 0 && i >= r->zero_segment ? fmin(r->fine_us, segment->duration_us)
+                                                                : segment->duration_us;
+        periods += segment->sampled ? fine_us / period_us : 0;
     }
-    plan->room = s->setup.max_samples;
-    size_t needed = plan_readings_needed(plan);
-    if (needed > s->setup.max_samples) {
+    if (periods > (double)s->setup.max_samples) {
         return machine_fail(err, MACHINE_BAD_INPUT, "",
-                            "a repetition needs room for %zu readings, but only %zu were prepared", needed,
+                            "a repetition needs room for %.0f samples, but only %zu were prepared", ceil(periods),
                             s->setup.max_samples);
     }
     return MACHINE_OK;
@@ -551,7 +534,7 @@ void native_begin(struct native *s, const struct run_request *r, struct native_w
     getrusage(RUSAGE_THREAD, &w->before);
 }
 
-void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, uint64_t *words,
+void native_end(struct native *s, const struct native_watch *w, const struct sampling_log *log, uint64_t *words,
                 struct recording *out)
 {
     struct rusage after;
@@ -562,7 +545,7 @@ void native_end(struct native *s, const struct native_watch *w, const struct pla
     *out = (struct recording){
         .n = log->n,
         .stride = 2 + s->setup.n_counters,
-        .capacity = s->setup.max_samples,
+        .capacity = native_room(&s->setup),
         .words = words,
         .zero_tsc = log->zero_tsc,
         .zero_reading = log->zero_reading,
@@ -571,4 +554,6 @@ void native_end(struct native *s, const struct native_watch *w, const struct pla
         .migrated = cpu != s->cpu,
         .cut = log->cut,
     };
+    if (log->cut)
+        s->n_lanes = 0; /* a kernel may have become faster than it was when it was measured */
 }

@@ -14,13 +14,12 @@
 #include "drivers/cpu/cpu.h"
 #include "drivers/power/energy_source.h"
 #include "drivers/machine.h"
-#include "drivers/native/pace.h"
 #include "drivers/native/pinning.h"
+#include "drivers/native/sampling.h"
 #include "util/text_list.h"
-#include "drivers/native/plan.h"
 #include "drivers/cpu/tsc.h"
 
-enum { NATIVE_LANES_MAX = 4 * PLAN_SEGMENTS_MAX, NATIVE_ROOT_MAX = 256 };
+enum { NATIVE_LANES_MAX = 4 * SAMPLING_STRETCHES_MAX, NATIVE_ROOT_MAX = 256 };
 
 /* The state of each of these machines begins with it. */
 struct native {
@@ -45,12 +44,11 @@ struct native {
     struct cpu_mask used;     /* CPUs that it was prepared for so far */
     const char *core_class;   /* of that CPU */
     struct cpu_caches caches; /* of that CPU */
-    double probe_us;          /* period at which readings are tried before a recording, if its own is no shorter */
     unsigned active_cores;
     unsigned active_in_package, active_in_die; /* of those, with the measured one */
     struct pinning pinning;
     struct corunners *corunners;
-    struct pace_lane lanes[NATIVE_LANES_MAX];
+    struct sampling_lane lanes[NATIVE_LANES_MAX];
     size_t n_lanes;
     struct energy energy;
     struct part_events *events; /* of machines that count (drivers/events/part_events.h) */
@@ -99,15 +97,18 @@ int native_pick_corunners(struct native *s, const struct cpu_view *view, native_
 /* Whether a repetition makes sense, after prepare: MACHINE_OK, MACHINE_BAD_INPUT or MACHINE_FAILED. */
 int native_check_request(const struct native *s, const struct run_request *r, struct machine_error *err);
 
-/* Fills *lane for a payload by running it. Returns 0, or -1 when the CPU was taken away. */
-typedef int native_measure(void *context, const struct payload *p, struct pace_lane *lane);
+/* Readings that a recording has at most. */
+static inline size_t native_room(const struct machine_setup *s)
+{
+    return SAMPLING_ROOM_A_PERIOD * s->max_samples + 1;
+}
+
 /*
- * The plan of a repetition, after prepare; one reading in `turns` is of another kind. Payloads that have no lane yet
- * are measured, with some attempts, and then the core relaxes. Returns MACHINE_OK, or fills *err and returns its
- * status: MACHINE_BAD_INPUT also when it could give more readings than were prepared for.
+ * What is run in a repetition, after prepare. Payloads that have no lane yet are measured, and then the core relaxes.
+ * Returns MACHINE_OK, or fills *err and returns its status: MACHINE_BAD_INPUT also when it has more periods than were
+ * prepared for.
  */
-int native_plan(struct native *s, const struct run_request *r, unsigned turns, native_measure *measure, void *context,
-                struct plan *plan, struct machine_error *err);
+int native_plan(struct native *s, const struct run_request *r, struct sampling *plan, struct machine_error *err);
 
 /* Around one repetition: real-time priority, warm code, and what happened to the thread meanwhile. */
 struct native_watch {
@@ -115,8 +116,8 @@ struct native_watch {
     struct rusage before;
 };
 void native_begin(struct native *s, const struct run_request *r, struct native_watch *w);
-/* Fills *out, with `words`. A plan that was cut counts as one that was preempted. */
-void native_end(struct native *s, const struct native_watch *w, const struct plan_log *log, uint64_t *words,
+/* Fills *out, with `words`. Behind one that was cut all payloads are measured again. */
+void native_end(struct native *s, const struct native_watch *w, const struct sampling_log *log, uint64_t *words,
                 struct recording *out);
 
 /* machine_ops.read_energy: of the package of the CPU prepared for, or of the one that would be chosen. */
@@ -128,11 +129,9 @@ int native_speed_select(struct machine *m, struct rated_limits *out, struct mach
 /* Lets the core forget what it ran: twice the longest time after which a license is said to lapse. */
 void native_relax(void);
 
-/*
- * How fast a payload runs and how it is run at this sample period (us): 2 ms to reach its steady state, then its rate.
- * The leads are a guess that follows what is seen.
- */
-void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct pace_lane *lane);
+/* How a payload is run at this sample period (us): 2 ms to reach its steady state, then the blocks of a sample from its
+ * fastest rate. */
+void native_lane_measure(const struct payload *p, double tsc_hz, double period_us, struct sampling_lane *lane);
 
 /* ---- bursts.c, first_use.c: as in machine_ops, in user space ---- */
 

@@ -133,16 +133,23 @@ void pinning_end(struct pinning *p, double us)
         p->rest_us = us / 10;
 }
 
-void pinning_touch(const struct payload *p)
+size_t pinning_code(const struct payload *p, const volatile unsigned char **code)
 {
     const size_t line = 64, page = 4096, setup = 512;
-    const volatile unsigned char *code;
 
-    memcpy(&code, &p->run, sizeof code);
-    size_t in_page = (uintptr_t)code % page;
+    memcpy(code, &p->run, sizeof *code);
+    size_t in_page = (uintptr_t)*code % page;
     /* not read: what lies beyond the last page that the code is known to reach */
     size_t sure = (in_page + p->bytes + page - 1) / page * page - in_page;
     size_t end = p->bytes + setup < sure ? p->bytes + setup : sure;
-    for (size_t at = 0; at < end; at += line)
-        (void)code[at];
+    return (end + line - 1) / line;
+}
+
+void pinning_touch(const struct payload *p)
+{
+    const volatile unsigned char *code;
+    size_t lines = pinning_code(p, &code);
+
+    for (size_t i = 0; i < lines; i++)
+        (void)code[64 * i];
 }

@@ -12,7 +12,7 @@
 
 #include "drivers/events/events.h"
 #include "drivers/machine.h"
-#include "drivers/native/pace.h"
+#include "drivers/native/sampling.h"
 
 /* Cycles, reference cycles, instructions, four license events, four more: the kernel says how many fit at once. */
 enum { PERF_COUNTERS_MAX = 11 };
@@ -28,15 +28,13 @@ struct perf_slot {
 /* A reading is 2 + n words: the TSC, the blocks of the payload in this stretch so far, n counts. */
 struct perf_reader {
     uint64_t *out;
-    uint64_t blocks;
     unsigned n;
     struct perf_slot slot[PERF_COUNTERS_MAX];
 };
 
-/* pace_sample() with n counters read at the end of each sample: one function for each n, with nothing in its loop that
- * depends on n. Returns the readings, at most `room`. */
-typedef size_t perf_sampler(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end,
-                            size_t room);
+/* sampling_run() with n counters read at the end of each sample: one function for each n, with nothing in its loop that
+ * depends on n. */
+typedef void perf_sampler(const struct sampling *p, struct sampling_log *log, struct perf_reader *reader);
 struct perf_samplers {
     perf_sampler *sample[PERF_COUNTERS_MAX + 1];               /* by n */
     void (*read)(struct perf_reader *reader, uint64_t *words); /* one reading, of any n, now */

@@ -21,7 +21,7 @@ struct perf {
     struct perf_counter counters[PERF_COUNTERS_MAX];
     struct perf_reader reader;
     int slot_of[MACHINE_COUNTERS_MAX]; /* of each counter of the setup; -1 = not counted */
-    uint64_t *probe, *raw, *words;     /* in the locked memory */
+    uint64_t *raw, *words;             /* in the locked memory */
     size_t notes_length;               /* of what notes says without the remark on missing readings */
     uint64_t readings, missing;        /* since prepare: counts wanted, and those of them that are missing */
 };
@@ -111,8 +111,8 @@ static int open_counters(const struct machine *m, struct machine_error *err)
 static int perf_prepare(struct machine *m, const struct machine_setup *s, struct machine_error *err)
 {
     struct perf *t = m->state;
-    size_t stride = 2 + s->n_counters;
-    size_t bytes = (PLAN_PROBE_ROOM + 2 * s->max_samples) * stride * sizeof *t->words;
+    size_t room = native_room(s), stride = 2 + s->n_counters;
+    size_t bytes = (2 * room + 1) * stride * sizeof *t->words;
 
     perf_finish(m);
     int status = native_prepare(&t->common, s, bytes, err);
@@ -125,9 +125,8 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
         perf_finish(m);
         return status;
     }
-    t->probe = t->common.pinning.locked;
-    t->raw = t->probe + PLAN_PROBE_ROOM * stride;
-    t->words = t->raw + s->max_samples * stride;
+    t->raw = t->common.pinning.locked;
+    t->words = t->raw + (room + 1) * stride;
     t->notes_length = strlen(t->common.notes);
     t->readings = t->missing = 0;
     return MACHINE_OK;
@@ -135,38 +134,8 @@ static int perf_prepare(struct machine *m, const struct machine_setup *s, struct
 
 /* ---- one repetition ---- */
 
-static int perf_machine_measure_lane(void *context, const struct payload *p, struct pace_lane *lane)
-{
-    const struct perf *t = context;
-
-    native_lane_measure(p, t->common.tsc.hz, t->common.setup.period_us, lane);
-    return 0;
-}
-
-static size_t sample(void *context, bool probe, size_t at, size_t room, struct pace_lane *lane, struct pace_grid *grid,
-                     uint64_t end, uint64_t *blocks)
-{
-    struct perf *t = context;
-
-    t->reader.out = probe ? t->probe : t->raw + at * (2 + t->reader.n);
-    t->reader.blocks = grid->blocks;
-    size_t n = t->system.samplers->sample[t->reader.n](&t->reader, lane, grid, end, room);
-    *blocks = t->reader.blocks;
-    return n;
-}
-
-static uint64_t first_reading(void *context, size_t at)
-{
-    struct perf *t = context;
-    uint64_t *words = t->raw + at * (2 + t->reader.n);
-
-    t->reader.blocks = 0;
-    t->system.samplers->read(&t->reader, words);
-    return words[0];
-}
-
 /* From the readings of the loop to the words of the recording. */
-static void perf_machine_convert(struct perf *t, const struct run_request *r, const struct plan_log *log)
+static void perf_machine_convert(struct perf *t, const struct run_request *r, const struct sampling_log *log)
 {
     size_t from = 2 + t->reader.n, to = 2 + t->common.setup.n_counters, done = 0;
     uint64_t instructions = 0;
@@ -174,7 +143,6 @@ static void perf_machine_convert(struct perf *t, const struct run_request *r, co
     for (size_t i = 0; i < r->n_segments; i++) {
         unsigned per_block = r->segments[i].payload.instructions;
         for (; done < log->last[i]; done++) {
-            /* the reading that opens the recording has no blocks of this stretch in it and belongs to no other */
             const uint64_t *raw = t->raw + done * from;
             uint64_t *words = t->words + done * to;
             words[0] = raw[0];
@@ -205,19 +173,19 @@ static int perf_run(struct machine *m, const struct run_request *r, struct recor
 {
     struct perf *t = m->state;
     uint64_t now[2 + PERF_COUNTERS_MAX];
-    struct plan plan;
-    struct plan_log log = {0};
+    struct sampling plan;
+    struct sampling_log log = {0};
     struct native_watch watch;
-    const struct plan_reader reader = {.context = t, .sample = sample, .origin = first_reading};
 
     memset(out, 0, sizeof *out);
-    int status = native_plan(&t->common, r, 1, perf_machine_measure_lane, t, &plan, err);
+    int status = native_plan(&t->common, r, &plan, err);
     if (status != MACHINE_OK)
         return status;
     native_begin(&t->common, r, &watch);
     /* for how long the counters were off until now does not matter */
     t->system.samplers->read(&t->reader, now);
-    plan_record(&plan, &reader, &log);
+    t->reader.out = t->raw;
+    t->system.samplers->sample[t->reader.n](&plan, &log, &t->reader);
     native_end(&t->common, &watch, &log, t->words, out);
     perf_machine_convert(t, r, &log);
     remark_missing(t);

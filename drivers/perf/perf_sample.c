@@ -18,55 +18,41 @@
 #define PERF_SAMPLERS perf_samplers
 #endif
 
-/* When all earlier instructions have finished: the payload up to here. */
-static inline __attribute__((always_inline)) uint64_t stamp(void)
-{
-    uint32_t lo, hi;
-    __asm__ volatile("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
-    return (uint64_t)hi << 32 | lo;
-}
-
 /*
  * The counters are read behind the TSC, in order of their numbers, and the next payload may start while the last one is
  * on its way: it is the same from sample to sample, so that it cancels in the differences.
  */
-static inline __attribute__((always_inline)) uint64_t
-perf_sample_take(struct perf_reader *c, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,
-                 uint64_t until, uint64_t *begin, uint64_t *blocks, const unsigned n)
+static inline __attribute__((always_inline)) uint64_t perf_sample_read(struct perf_reader *c, size_t i, uint64_t blocks,
+                                                                       const unsigned n)
 {
-    uint64_t *words = c->out + i * (2 + n);
+    uint64_t *words = c->out + i * (2 + n), now = sampling_stamp();
 
-    *blocks = pace_run_until(lane, pace->rate, now, until, pace->careful);
-    *begin = words[0] = stamp();
+    words[0] = now;
+    words[1] = blocks;
 #pragma GCC unroll 11
     for (unsigned k = 0; k < n; k++)
         words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
-    c->blocks += *blocks;
-    words[1] = c->blocks;
-    return *begin;
+    return now;
 }
 
-/* One reading is like the other: there is one kind. */
 #define SAMPLER(N)                                                                                                     \
     static inline __attribute__((always_inline))                                                                       \
-    uint64_t take_##N(void *reader, size_t i, const struct pace_lane *lane, const struct pace *pace, uint64_t now,     \
-                      uint64_t until, unsigned kind, uint64_t *begin, uint64_t *blocks)                                \
+    uint64_t read_##N(void *reader, size_t i, uint64_t blocks, unsigned doubled)                                       \
     {                                                                                                                  \
-        (void)kind;                                                                                                    \
-        return perf_sample_take(reader, i, lane, pace, now, until, begin, blocks, N);                                  \
+        (void)doubled;                                                                                                 \
+        return perf_sample_read(reader, i, blocks, N);                                                                 \
     }                                                                                                                  \
-    static size_t sample_##N(struct perf_reader *reader, struct pace_lane *lane, struct pace_grid *grid, uint64_t end, \
-                             size_t room)                                                                              \
+    static void sample_##N(const struct sampling *p, struct sampling_log *log, struct perf_reader *reader)             \
     {                                                                                                                  \
-        return pace_sample(lane, grid, end, room, 1, take_##N, reader);                                                \
+        sampling_run(p, log, read_##N, reader);                                                                        \
     }
 #define EACH_COUNT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 EACH_COUNT(SAMPLER)
 
 static void read_now(struct perf_reader *c, uint64_t *words)
 {
-    words[0] = stamp();
-    words[1] = c->blocks;
+    words[0] = sampling_stamp();
+    words[1] = 0;
     for (unsigned k = 0; k < c->n; k++)
         words[2 + k] = perf_page_count(c->slot[k].page, &c->slot[k].idle, PERF_RDPMC);
 }

@@ -45,9 +45,9 @@ static bool open_clock(const struct perf_system *system, const struct perf_pmu *
     clock->reader.slot[0].page = out->page;
     for (int attempt = 0; attempt < 3; attempt++) { /* the first reading tells how long it was off until now */
         uint64_t before = cpu_cycles(clock);
-        kernel_chain_longest(&begin);
+        kernel_chain_long(&begin);
         uint64_t cycles = cpu_cycles(clock) - before;
-        if (before != COUNTER_MISSING && cycles >= CHAIN_LONGEST_ADDS / 2 && cycles < 100 * CHAIN_LONGEST_ADDS &&
+        if (before != COUNTER_MISSING && cycles >= CHAIN_LONG_ADDS / 2 && cycles < 100 * CHAIN_LONG_ADDS &&
             perf_counter_check(system, out, COUNTER_CYCLES, 0, 1, &ignored) == MACHINE_OK)
             return true;
     }

@@ -139,8 +139,8 @@ static void add_chain(const struct chain_samples *s, size_t stretch, struct chai
     size_t n = 0;
     for (size_t i = 0; each && ratio && i < s->n; i++) {
         double t = s->tick[i].counter, c = s->cycle[i].counter / CHAIN_CYCLE_UNIT;
-        if (s->tick[i].stretch != stretch || s->tick[i].slowed || !(t >= 0 && c >= 0))
-            continue;
+        if (s->tick[i].stretch != stretch || s->tick[i].slowed || !(t >= 0 && c >= 0) || (t == 0 && c == 0))
+            continue; /* not every sample has a chain */
         each[n] = (struct chain){t, c, 1};
         ratio[n++] = c > 0 ? t / c : 0;
     }

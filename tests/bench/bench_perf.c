@@ -4,8 +4,8 @@
  * the frequency that timing finds is from what the cycles say, in repetitions that take turns. Where one of them cannot
  * be used, or has no counters, it says why.
  *
- * The cost of a sample, as in bench_sampling: between samples of 1 us and of 3 us the payload gains 2 us, which gives
- * its rate; what is then missing in the microsecond of the short ones is the cost.
+ * The cost of a sample, as in bench_sampling: the payload gains so much more in samples at a period of 3 us than at one
+ * of 1 us, which gives its rate; what is then missing in the short ones is the cost.
  */
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static struct means average(const struct recording *rec, double period_ticks)
     for (size_t i = rec->zero_reading + 2; i + 1 < rec->n; i++) {
         const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
         double ticks = (double)(now[0] - before[0]);
-        if (ticks < 1.5 * period_ticks && now[2] != COUNTER_MISSING && before[2] != COUNTER_MISSING) {
+        if (ticks < period_ticks && now[2] != COUNTER_MISSING && before[2] != COUNTER_MISSING) {
             n++;
             m.ticks += ticks;
             m.instructions += (double)(now[1] - before[1]);
@@ -149,7 +149,7 @@ static int bench_frequency(struct machine *m, const char *name, const struct pay
         status = status == MACHINE_OK ? record(&timing, p, i, &rec, err) : status;
         for (size_t k = 1; k < rec.n && status == MACHINE_OK; k++) {
             const uint64_t *now = rec.words + k * rec.stride, *before = now - rec.stride;
-            if ((double)(now[0] - before[0]) < 1.5 * SHORT_US * 1e-6 * tsc_hz) {
+            if ((double)(now[0] - before[0]) < SHORT_US * 1e-6 * tsc_hz) {
                 cycles += (double)(now[2] - before[2]) / CHAIN_CYCLE_UNIT;
                 ticks += (double)(now[3] - before[3]);
             }

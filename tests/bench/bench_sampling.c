@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How good the sampling of the timing machine is, on this CPU: what a sample costs, how evenly samples are spaced, and
- * how far the frequency that they give is from a long mean on the same core. Prints the aims and whether they are met.
+ * How good the sampling of the timing machine is, on this CPU: what a switch that changes nothing but code seems to
+ * lose, what a sample costs, and how far the frequency that chains give is from a long mean on the same core; idle, and
+ * beside a program that is busy all the time. Prints the aims and whether they are met.
  *
- * The cost of a sample: between samples of 1 us and of 3 us the payload gains 2 us, which gives its rate; what is then
- * missing in the microsecond of the short ones is the cost. (A run of milliseconds without any sample will not do to
- * compare with: FMA kernels then settle at a rate that is up to 13 % lower than the one they start with.)
+ * Lost: at each moment behind the switch the mean over the middle half of some hundred short repetitions, of the time
+ * that the sample there took, relative to late ones of the same repetition. The cost of a sample: the payload gains so
+ * much more in longer ones, which gives its rate; what is then missing in the short ones is the cost.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "drivers/machine.h"
 #include "drivers/cpu/tsc.h"
 
-enum { REPETITIONS = 100, ATTEMPTS = 300, SAMPLED_US = 500, WARMUP_US = 550, CHAIN_SLICES = 50 };
-#define PERIOD_US 1.0
-#define LONG_PERIOD_US 3.0
-/* by a TSC in coarse steps chains are longer, and each begins after a wait (drivers/timing/timing.h) */
-#define COST_AIM_NS 150.0
-#define COARSE_COST_AIM_NS 220.0
-#define SHARE_AIM 0.85
-#define COARSE_SHARE_AIM 0.78
-#define PERIOD_AIM 0.05
+enum { REPETITIONS = 300, MOMENTS = 100, CHAIN_SLICES = 40, SAMPLES_MOST = 4096 };
+#define MOMENT_US 0.1
+#define WARMUP_US 300.0
+#define BEFORE_US 30.0
+#define AFTER_US 60.0
+#define LATE_US 20.0
+#define LONG_PERIOD_US 4.0
+#define LOST_AIM_US 0.2
+#define COST_AIM_NS 40.0
 #define FREQUENCY_AIM 0.003
 
+enum { TICKS, CYCLES, READING, COUNTERS };
+static const struct counter_spec counters[COUNTERS] = {
+    {COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}};
+
 struct bench {
-    struct machine machine;    /* samples every PERIOD_US */
-    struct machine comparison; /* every LONG_PERIOD_US */
+    struct machine machine;
     struct machine_info info;
     struct payload chain;
-    double *interval_us; /* of uninterrupted samples, all repetitions of one kernel */
-    size_t n_intervals, samples, interrupted;
-    double cost_aim, share_aim;
-    double best_ratio;            /* of the mean times of long and short chains in a repetition */
-    unsigned attempts, disturbed; /* repetitions made; of those kept, the disturbed ones */
-    double cost_ns[REPETITIONS], share[REPETITIONS], error[REPETITIONS], reference_ghz[REPETITIONS];
+    double took[MOMENTS][REPETITIONS];
+    double ticks[REPETITIONS], ghz[REPETITIONS];
+    bool all_met;
 };
 
 static int ascending(const void *a, const void *b)
@@ -45,34 +49,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts. */
-static double quantile(double *v, size_t n, double q)
-{
-    if (n == 0)
-        return NAN;
-    qsort(v, n, sizeof *v, ascending);
-    return v[(size_t)(q * (double)(n - 1) + 0.5)];
-}
-
-/*
- * Core frequency in GHz over 5 ms: long chains of adds, one a cycle, in slices of 100 us, of which the median counts so
- * that interrupted ones do not.
- */
-static double long_mean_ghz(const struct bench *b)
-{
-    double rate[CHAIN_SLICES];
-    uint64_t begin = tsc_now();
-    uint64_t blocks = b->chain.run(1, begin + (uint64_t)(1e-4 * b->info.tsc_hz), NULL, 0);
-
-    for (size_t i = 0; i < CHAIN_SLICES; i++) {
-        begin = tsc_now();
-        uint64_t done = b->chain.run(blocks, 0, NULL, 0);
-        rate[i] = (double)(done * b->chain.instructions) / (double)(tsc_now() - begin);
-    }
-    return quantile(rate, CHAIN_SLICES, 0.5) * b->info.tsc_hz * 1e-9;
-}
-
-/* The mean of the middle half. Sorts. */
+/* The mean of the middle half; sorts. */
 static double middle_mean(double *v, size_t n)
 {
     double sum = 0;
@@ -84,255 +61,273 @@ static double middle_mean(double *v, size_t n)
     return sum / (double)(end - first);
 }
 
-static unsigned long long common_divisor(unsigned long long a, unsigned long long b)
+static double grown(const struct recording *r, size_t i, int word)
 {
-    while (b != 0) {
-        unsigned long long rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
+    return (double)(r->words[i * r->stride + (size_t)word] - r->words[(i - 1) * r->stride + (size_t)word]);
 }
 
-/*
- * Whether something else ran on the core: on the other hyper-thread (of another guest, perhaps), which does not
- * interrupt. It makes the reads of the TSC slower, and with them short chains more than long ones: their ratio falls
- * below what it was in the best repetition. Or it does so now and then; then short chains, otherwise all the same to
- * the resolution of the clock, spread by a fifth.
- */
-static bool disturbed(const struct recording *rec, double *best_ratio)
+/* Ticks of the payload of sample i for each of its instructions. */
+static double ticks_of(const struct recording *r, size_t i)
 {
-    static double ticks[2][2 * SAMPLED_US]; /* of short and long chains */
-    size_t n[2] = {0, 0};
-    unsigned long long step = 0;
-    uint64_t shortest = UINT64_MAX;
-
-    for (size_t i = 1; i < rec->n; i++) {
-        uint64_t cycles = rec->words[i * rec->stride + 3] - rec->words[(i - 1) * rec->stride + 3];
-        shortest = cycles < shortest ? cycles : shortest;
-    }
-    for (size_t i = 1; i < rec->n; i++) {
-        const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
-        bool is_long = now[3] - before[3] > shortest + shortest / 2;
-        step = common_divisor(step, now[2] - before[2]);
-        ticks[is_long][n[is_long]++] = (double)(now[2] - before[2]);
-    }
-    double usual = middle_mean(ticks[0], n[0]), ratio = middle_mean(ticks[1], n[1]) / usual;
-    double spread = quantile(ticks[0], n[0], 0.75) - quantile(ticks[0], n[0], 0.25);
-    *best_ratio = ratio > *best_ratio ? ratio : *best_ratio;
-    return !(ratio >= 0.96 * *best_ratio && spread <= 2 * (double)step + 0.04 * usual);
+    return (grown(r, i, RECORDING_TSC) - grown(r, i, RECORDING_COUNTERS + READING)) /
+           grown(r, i, RECORDING_INSTRUCTIONS);
 }
 
-/* Means of the uninterrupted samples of one recording. */
-struct means {
-    double instructions; /* a sample */
-    double ns;           /* a sample */
-    double ghz;
-};
-
-/* Leaves out the first sample and the last, which begin and end off the grid. `count`: where to count them, or NULL. */
-static struct means average(const struct recording *rec, double period_us, double tsc_hz, struct bench *count)
+static const char *verdict(struct bench *b, bool met)
 {
-    double n = 0, ticks = 0, instructions = 0, chain_ticks = 0, chain_cycles = 0;
-
-    for (size_t i = rec->zero_reading + 2; i + 1 < rec->n; i++) {
-        const uint64_t *now = rec->words + i * rec->stride, *before = now - rec->stride;
-        double us = (double)(now[0] - before[0]) / tsc_hz * 1e6;
-        bool interrupted = us >= 1.5 * period_us; /* a grid point was missed */
-        if (count != NULL) {
-            count->samples++;
-            count->interrupted += interrupted;
-            count->interval_us[count->n_intervals] = us;
-            count->n_intervals += !interrupted;
-        }
-        if (!interrupted) {
-            n++;
-            ticks += (double)(now[0] - before[0]);
-            instructions += (double)(now[1] - before[1]);
-            chain_ticks += (double)(now[2] - before[2]);
-            chain_cycles += (double)(now[3] - before[3]) / CHAIN_CYCLE_UNIT;
-        }
-    }
-    return (struct means){instructions / n, ticks / n / tsc_hz * 1e9, chain_cycles / chain_ticks * tsc_hz * 1e-9};
-}
-
-static int record(struct machine *m, const struct payload *p, unsigned i, struct recording *rec,
-                  struct machine_error *err)
-{
-    const struct segment segments[2] = {{*p, WARMUP_US, false}, {*p, SAMPLED_US, true}};
-    const struct run_request request = {.segments = segments,
-                                        .n_segments = 2,
-                                        .zero_segment = 1,
-                                        .repetition = i,
-                                        .phase = fmod(i * 0.6180339887498949, 1)};
-
-    return m->ops->run(m, &request, rec, err);
-}
-
-/* Repetition i, or none: *kept tells. A disturbed one is kept only when there are not enough attempts left. */
-static int one_repetition(struct bench *b, const struct payload *p, unsigned i, bool reference, bool *kept,
-                          struct machine_error *err)
-{
-    struct recording rec;
-    double before = reference ? long_mean_ghz(b) : NAN;
-    int status = record(&b->machine, p, b->attempts++, &rec, err);
-
-    if (status != MACHINE_OK)
-        return status;
-    bool bad = disturbed(&rec, &b->best_ratio);
-    *kept = !bad || ATTEMPTS - b->attempts < REPETITIONS - i;
-    if (!*kept)
-        return MACHINE_OK;
-    b->disturbed += bad;
-    struct means fast = average(&rec, PERIOD_US, b->info.tsc_hz, b);
-    b->reference_ghz[i] = reference ? (before + long_mean_ghz(b)) / 2 : NAN;
-    b->error[i] = fast.ghz / b->reference_ghz[i] - 1;
-    status = record(&b->comparison, p, i, &rec, err);
-    if (status != MACHINE_OK)
-        return status;
-    struct means slow = average(&rec, LONG_PERIOD_US, b->info.tsc_hz, NULL);
-    /* in core cycles: the frequency may have moved in between */
-    double cycles_per_instruction = (slow.ns * slow.ghz - fast.ns * fast.ghz) / (slow.instructions - fast.instructions);
-    b->cost_ns[i] = fast.ns - fast.instructions * cycles_per_instruction / fast.ghz;
-    b->share[i] = 1 - b->cost_ns[i] / fast.ns;
-    return MACHINE_OK;
-}
-
-static bool all_met = true;
-
-static const char *verdict(bool met)
-{
-    all_met = all_met && met;
+    b->all_met = b->all_met && met;
     return met ? "met" : "MISSED";
 }
 
-static void report(struct bench *b, const char *name, bool reference)
+static int prepare(struct bench *b, double period_us, struct machine_error *err)
 {
-    double share = quantile(b->share, REPETITIONS, 0.5);
-    double cost = quantile(b->cost_ns, REPETITIONS, 0.5);
-    double p50 = quantile(b->interval_us, b->n_intervals, 0.5);
-    double p99 = quantile(b->interval_us, b->n_intervals, 0.99);
-    double p999 = quantile(b->interval_us, b->n_intervals, 0.999);
-
-    printf("%-8s sample %5.1f ns %-6s  payload %5.1f %% %-6s  period p50 %.3f p99 %.3f p99.9 %.3f us %s\n", name, cost,
-           verdict(cost < b->cost_aim), share * 100, verdict(share >= b->share_aim), p50, p99, p999,
-           verdict(fabs(p99 / PERIOD_US - 1) <= PERIOD_AIM));
-    printf("%-8s interrupted %zu of %zu samples (%.2f %%); left out %u disturbed repetitions", "", b->interrupted,
-           b->samples, 100.0 * (double)b->interrupted / (double)b->samples, b->attempts - REPETITIONS);
-    if (b->disturbed > 0)
-        printf(", kept %u for want of others", b->disturbed);
-    printf("\n");
-    if (reference) {
-        double error = quantile(b->error, REPETITIONS, 0.5);
-        double spread = (quantile(b->error, REPETITIONS, 0.84) - quantile(b->error, REPETITIONS, 0.16)) / 2;
-        double ghz = quantile(b->reference_ghz, REPETITIONS, 0.5);
-        double low = quantile(b->reference_ghz, REPETITIONS, 0.05);
-        double high = quantile(b->reference_ghz, REPETITIONS, 0.95);
-        printf("%-8s frequency %+.3f %% from the long mean %s; a repetition spreads by %.2f %%; long mean %.4f GHz "
-               "(moved %.1f %%)\n",
-               "", error * 100, verdict(fabs(error) <= FREQUENCY_AIM), spread * 100, ghz, (high / low - 1) * 100);
-    }
-}
-
-static int bench_kernel(struct bench *b, const char *name, bool reference, struct machine_error *err)
-{
-    struct payload p;
-
-    if (kernel_parse(name, &p, err->text, sizeof err->text) != 0)
-        return MACHINE_BAD_INPUT;
-    if ((p.kernel->features & ~b->info.features) != 0) {
-        printf("%-8s not on this CPU\n", name);
-        return MACHINE_OK;
-    }
-    b->n_intervals = b->samples = b->interrupted = 0;
-    b->attempts = b->disturbed = 0;
-    for (unsigned i = 0; i < REPETITIONS;) {
-        bool kept = false;
-        int status = one_repetition(b, &p, i, reference, &kept, err);
-        if (status != MACHINE_OK)
-            return status;
-        i += kept;
-    }
-    report(b, name, reference);
-    return MACHINE_OK;
-}
-
-static int prepare(struct machine *m, double period_us, struct machine_error *err)
-{
-    static const struct counter_spec counters[2] = {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}};
     const struct machine_setup setup = {.cpu = -1,
                                         .active_cores = 1,
                                         .period_us = period_us,
                                         .counters = counters,
-                                        .n_counters = 2,
-                                        .max_samples = SAMPLED_US * 2};
+                                        .n_counters = COUNTERS,
+                                        .max_samples = 400};
+    int status = b->machine.ops->prepare(&b->machine, &setup, err);
 
-    return m->ops->prepare(m, &setup, err);
-}
-
-static int prepare_all(struct bench *b, struct machine_error *err)
-{
-    if (kernel_parse("chain", &b->chain, err->text, sizeof err->text) != 0)
-        return MACHINE_FAILED;
-    int status = prepare(&b->machine, PERIOD_US, err);
-    if (status == MACHINE_OK)
-        status = prepare(&b->comparison, LONG_PERIOD_US, err);
     b->machine.ops->info(&b->machine, &b->info);
-    bool coarse = b->info.tsc_step / b->info.tsc_hz >= 2e-9;
-    b->cost_aim = coarse ? COARSE_COST_AIM_NS : COST_AIM_NS;
-    b->share_aim = coarse ? COARSE_SHARE_AIM : SHARE_AIM;
     return status;
 }
 
-static int run_all(struct bench *b, struct machine_error *err)
+static int record(struct bench *b, const struct payload *from, const struct payload *to, unsigned i,
+                  struct recording *rec, struct machine_error *err)
 {
-    /* the frequency is compared only where the payload leaves the core at the frequency of a chain of adds */
-    static const struct {
-        const char *name;
-        bool reference;
-    } kernels[] = {{"64add", true}, {"128fma", true}, {"256fma", false}, {"512fma", false}};
-    int status = prepare_all(b, err);
+    const struct segment segments[3] = {{*from, WARMUP_US, false}, {*from, BEFORE_US, true}, {*to, AFTER_US, true}};
+    const struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = i};
 
-    if (status == MACHINE_OK) {
-        printf("timing machine, CPU %d of %s, %u active core, TSC %.3f MHz (%s)\n", b->info.cpu_number, b->info.cpu,
-               b->info.active_cores, b->info.tsc_hz / 1e6, b->info.tsc_origin);
-        printf("%s%s%s", b->info.notes[0] ? "notes: " : "", b->info.notes, b->info.notes[0] ? "\n" : "");
-        printf("%d repetitions of %d us at %g us; aims: sample < %g ns, payload >= %g %%, p99 of the period within %g "
-               "%% when nothing interrupts,\nfrequency within %g %% of the long mean (%d x 10 ms of dependent adds "
-               "around the repetitions).\nDisturbed: the other hyper-thread of the core, perhaps of another guest, was "
-               "at work.\n\n",
-               REPETITIONS, SAMPLED_US, PERIOD_US, b->cost_aim, b->share_aim * 100, PERIOD_AIM * 100,
-               FREQUENCY_AIM * 100, REPETITIONS);
+    return b->machine.ops->run(&b->machine, &request, rec, err);
+}
+
+/* The time that samples took at each moment of one repetition, relative to late ones. */
+static void follow(struct bench *b, const struct recording *rec, unsigned repetition)
+{
+    static double late[SAMPLES_MOST];
+    size_t n = 0, i = rec->zero_reading + 1;
+
+    for (size_t k = i; k < rec->n && n < SAMPLES_MOST; k++)
+        if (recording_time_us(rec, recording_at(rec, k)[RECORDING_TSC], b->info.tsc_hz) > LATE_US)
+            late[n++] = ticks_of(rec, k);
+    double usual = middle_mean(late, n);
+    for (unsigned g = 0; g < MOMENTS; g++) {
+        double us = (g + 0.5) * MOMENT_US;
+        while (i + 1 < rec->n && recording_time_us(rec, recording_at(rec, i)[RECORDING_TSC], b->info.tsc_hz) < us)
+            i++;
+        b->took[g][repetition] = ticks_of(rec, i) / usual;
     }
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == MACHINE_OK; i++)
-        status = bench_kernel(b, kernels[i].name, kernels[i].reference, err);
+}
+
+static int bench_lost(struct bench *b, const char *name, const struct payload *from, const struct payload *to,
+                      struct machine_error *err)
+{
+    static const double periods[] = {0.5, 1, 2};
+
+    printf("%-16s", name);
+    for (size_t p = 0; p < sizeof periods / sizeof *periods; p++) {
+        double lost = 0, first = 0;
+        int status = prepare(b, periods[p], err);
+        for (unsigned i = 0; i < REPETITIONS && status == MACHINE_OK; i++) {
+            struct recording rec;
+            status = record(b, from, to, i, &rec, err);
+            if (status == MACHINE_OK)
+                follow(b, &rec, i);
+        }
+        b->machine.ops->finish(&b->machine);
+        if (status != MACHINE_OK)
+            return status;
+        for (unsigned g = 0; g < MOMENTS; g++) {
+            double rate = 1 / middle_mean(b->took[g], REPETITIONS);
+            lost += MOMENT_US * (1 - rate);
+            first = g == 0 ? rate : first;
+        }
+        printf("  %4.2f us: %6.3f us lost, at first %.2f %-6s", periods[p], lost, first,
+               verdict(b, lost <= LOST_AIM_US));
+    }
+    printf("\n");
+    return MACHINE_OK;
+}
+
+/* Means of samples without a chain, and the frequency by those that have one. */
+struct means {
+    double ticks, instructions, ghz;
+};
+static int measure(struct bench *b, const struct payload *p, double period_us, struct means *out,
+                   struct machine_error *err)
+{
+    double cycles = 0, chain_ticks = 0;
+    int status = prepare(b, period_us, err);
+
+    for (unsigned i = 0; i < REPETITIONS && status == MACHINE_OK; i++) {
+        static double took[SAMPLES_MOST];
+        struct recording rec;
+        size_t n = 0;
+        status = record(b, p, p, i, &rec, err);
+        for (size_t k = 1; status == MACHINE_OK && k < rec.n && n < SAMPLES_MOST; k++) {
+            double ticks = grown(&rec, k, RECORDING_COUNTERS + TICKS);
+            if (ticks == 0) {
+                took[n++] = grown(&rec, k, RECORDING_TSC);
+            } else if (ticks < b->info.tsc_hz * 1e-6) {
+                cycles += grown(&rec, k, RECORDING_COUNTERS + CYCLES) / CHAIN_CYCLE_UNIT;
+                chain_ticks += ticks;
+            }
+        }
+        if (status == MACHINE_OK) {
+            b->ticks[i] = middle_mean(took, n);
+            out->instructions = grown(&rec, rec.n - 1, RECORDING_INSTRUCTIONS);
+        }
+    }
+    b->machine.ops->finish(&b->machine);
+    out->ticks = middle_mean(b->ticks, REPETITIONS);
+    out->ghz = cycles / chain_ticks * b->info.tsc_hz * 1e-9;
+    return status;
+}
+
+static int bench_cost(struct bench *b, const char *name, const struct payload *p, struct machine_error *err)
+{
+    struct means fast, slow;
+    int status = measure(b, p, 1, &fast, err);
+
+    if (status == MACHINE_OK)
+        status = measure(b, p, LONG_PERIOD_US, &slow, err);
+    if (status != MACHINE_OK)
+        return status;
+    double per_instruction = (slow.ticks - fast.ticks) / (slow.instructions - fast.instructions);
+    double cost = (fast.ticks - fast.instructions * per_instruction) / b->info.tsc_hz * 1e9;
+    printf("%-16s  a sample of %.0f instructions takes %.1f ns, of which it costs %.1f ns %s\n", name,
+           fast.instructions, fast.ticks / b->info.tsc_hz * 1e9, cost, verdict(b, cost <= COST_AIM_NS));
+    return MACHINE_OK;
+}
+
+/* Core frequency in GHz over 4 ms: long chains of adds, one a cycle, in slices of 100 us. */
+static double long_mean_ghz(struct bench *b)
+{
+    double took[CHAIN_SLICES];
+    uint64_t begin = tsc_now(), blocks = b->chain.run(1, begin + (uint64_t)(1e-4 * b->info.tsc_hz), NULL, 0);
+
+    for (size_t i = 0; i < CHAIN_SLICES; i++) {
+        begin = tsc_now();
+        (void)b->chain.run(blocks, 0, NULL, 0);
+        took[i] = (double)(tsc_now() - begin);
+    }
+    return (double)(blocks * b->chain.instructions) / middle_mean(took, CHAIN_SLICES) * b->info.tsc_hz * 1e-9;
+}
+
+/* A few hundred repetitions in turn with long chains, where the payload leaves the core at their frequency. */
+static int bench_frequency(struct bench *b, const char *name, const struct payload *p, struct machine_error *err)
+{
+    enum { TURNS = 60 };
+    double off[TURNS], cycles = 0, ticks = 0;
+    int status = prepare(b, 1, err);
+
+    for (unsigned i = 0; i < TURNS && status == MACHINE_OK; i++) {
+        cycles = ticks = 0;
+        double reference = long_mean_ghz(b);
+        for (unsigned k = 0; k < 5 && status == MACHINE_OK; k++) {
+            struct recording rec;
+            status = record(b, p, p, i, &rec, err);
+            for (size_t j = 1; status == MACHINE_OK && j < rec.n; j++) {
+                double t = grown(&rec, j, RECORDING_COUNTERS + TICKS);
+                if (t < b->info.tsc_hz * 1e-6) {
+                    cycles += grown(&rec, j, RECORDING_COUNTERS + CYCLES) / CHAIN_CYCLE_UNIT;
+                    ticks += t;
+                }
+            }
+        }
+        b->ghz[i] = (reference + long_mean_ghz(b)) / 2;
+        off[i] = cycles / ticks * b->info.tsc_hz * 1e-9 / b->ghz[i] - 1;
+    }
+    b->machine.ops->finish(&b->machine);
+    if (status == MACHINE_OK) {
+        double mean = middle_mean(off, TURNS);
+        printf("%-16s  frequency %+.2f %% from long chains at %.4f GHz %s\n", name, 100 * mean,
+               middle_mean(b->ghz, TURNS), verdict(b, fabs(mean) <= FREQUENCY_AIM));
+    }
+    return status;
+}
+
+static bool runs_here(const struct bench *b, const struct payload *p)
+{
+    return (p->kernel->features & ~b->info.features) == 0;
+}
+
+static int bench_all(struct bench *b, struct machine_error *err)
+{
+    static const char *const alone[] = {"64add", "128or", "128fma", "256fma", "512fma"};
+    static const char *const pairs[][2] = {{"128or", "128add"}, {"64add", "64or"}, {"128fma", "128fma-lat"}};
+    int status = MACHINE_OK;
+    char name[80];
+
+    for (size_t i = 0; i < sizeof alone / sizeof *alone && status == MACHINE_OK; i++) {
+        struct payload p = kernel_named(alone[i]), copy = kernel_copy(&p);
+        if (!runs_here(b, &p))
+            continue;
+        snprintf(name, sizeof name, "%s:copy", alone[i]);
+        status = bench_lost(b, name, &p, &copy, err);
+        if (status == MACHINE_OK)
+            status = bench_cost(b, alone[i], &p, err);
+        if (status == MACHINE_OK && i < 3)
+            status = bench_frequency(b, alone[i], &p, err);
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == MACHINE_OK; i++) {
+        struct payload from = kernel_named(pairs[i][0]), to = kernel_named(pairs[i][1]);
+        snprintf(name, sizeof name, "%s:%s", pairs[i][0], pairs[i][1]);
+        if (runs_here(b, &from) && runs_here(b, &to))
+            status = bench_lost(b, name, &from, &to, err);
+    }
+    return status;
+}
+
+/* A program that is busy until it is killed. */
+static pid_t start_load(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        for (volatile unsigned n = 0;; n++)
+            if (n % 1000000 == 0 && getppid() == 1)
+                _exit(0);
+    }
+    return child;
+}
+
+static int bench_twice(struct bench *b, struct machine_error *err)
+{
+    b->machine.ops->info(&b->machine, &b->info);
+    printf("timing machine, %s, TSC %.3f MHz\n%d repetitions each; aims: at most %g us lost in the first %g us by a "
+           "switch of code, a sample costs %g ns at most, frequency within %g %% of long chains\n",
+           b->info.cpu, b->info.tsc_hz / 1e6, REPETITIONS, LOST_AIM_US, MOMENTS * MOMENT_US, COST_AIM_NS,
+           FREQUENCY_AIM * 100);
+    printf("\nidle, as far as this program is concerned\n");
+    int status = bench_all(b, err);
+    if (status != MACHINE_OK)
+        return status;
+    printf("\nbeside a busy program\n");
+    fflush(stdout);
+    pid_t load = start_load();
+    status = bench_all(b, err);
+    if (load > 0) {
+        kill(load, SIGKILL);
+        waitpid(load, NULL, 0);
+    }
     return status;
 }
 
 int main(void)
 {
-    struct bench *b = calloc(1, sizeof *b);
+    static struct bench b;
     struct machine_error err = {0};
-    size_t room = (size_t)REPETITIONS * SAMPLED_US * 2;
 
-    if (b == NULL || (b->interval_us = calloc(room, sizeof *b->interval_us)) == NULL) {
-        fprintf(stderr, "bench_sampling: out of memory\n");
-        free(b);
-        return MACHINE_FAILED;
-    }
-    int status = machine_open_timing(&b->machine, &err);
+    b.all_met = true;
+    b.chain = kernel_named("chain");
+    int status = machine_open_timing(&b.machine, &err);
     if (status == MACHINE_OK) {
-        status = machine_open_timing(&b->comparison, &err);
-        if (status == MACHINE_OK) {
-            status = run_all(b, &err);
-            /* in this order: each restores the affinity that it found */
-            b->comparison.ops->close(&b->comparison);
-        }
-        b->machine.ops->close(&b->machine);
+        status = bench_twice(&b, &err);
+        b.machine.ops->close(&b.machine);
     }
     if (status != MACHINE_OK)
         fprintf(stderr, "bench_sampling: %s%s%s\n", err.text, err.remedy[0] ? "; " : "", err.remedy);
-    free(b->interval_us);
-    free(b);
-    return status != MACHINE_OK ? status : !all_met;
+    return status != MACHINE_OK ? status : !b.all_met;
 }

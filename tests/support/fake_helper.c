@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/timing/chain_wait.h"
+#include "drivers/timing/chain_reading.h"
 #include "kernels/registry_hash.h"
 #include "tests/support/fake_pmu.h"
 
@@ -14,7 +14,6 @@ enum { FD = 0 /* as good as any */, BLOCKS = 10, TICKS = 1000 };
 
 struct fake_helper fake_helper;
 static uint64_t *buffer;
-static struct chain_dither dither;
 
 void fake_helper_reset(void)
 {
@@ -75,8 +74,8 @@ static int prepare(struct characterize_setup *s)
     }
     if (fake_helper.prepare_errno != 0)
         return answer(fake_helper.prepare_errno);
-    s->stride = s->flags & CHARACTERIZE_CHAIN ? 3 : 2 + s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
-    s->bytes = (uint64_t)(CHARACTERIZE_PROBE_ROOM + s->readings) * s->stride * sizeof *buffer;
+    s->stride = s->flags & CHARACTERIZE_CHAIN ? 4 : 2 + s->n_counters + (s->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
+    s->bytes = ((uint64_t)s->readings + 1) * s->stride * sizeof *buffer;
     free(buffer);
     buffer = calloc(1, s->bytes);
     fake_helper.setup.stride = s->stride;
@@ -88,19 +87,24 @@ static uint64_t stepped(uint64_t tsc)
     return fake_helper.tsc_step > 1 ? tsc - tsc % fake_helper.tsc_step : tsc;
 }
 
-/* A wait and a chain, 2 ticks a cycle; two readings of the TSC add 30 cycles. */
+/* In every fourth reading a wait and a chain, 2 ticks a cycle; two readings of the TSC add 30 cycles. */
 static void write_chain(uint64_t *out, uint64_t i, uint64_t ended, uint64_t blocks)
 {
-    static const unsigned adds[2][2] = {{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, {CHAIN_LONG_ADDS, CHAIN_LONGEST_ADDS}};
     const struct characterize_setup *s = &fake_helper.setup;
-    bool coarse = s->flags & CHARACTERIZE_COARSE;
-    unsigned is_long = i % (coarse ? CHAIN_COARSE_TURNS : CHAIN_TURNS) == 0;
-    uint64_t begin = ended + 2 * (CHAIN_WAIT_ADDS + chain_next_wait(&dither, s->dither));
-
-    out[0] = stepped(begin + 2 * (adds[coarse][is_long] + 30));
+    enum chain_kind kind = s->flags & CHARACTERIZE_STEADY ? CHAIN_STEADY_SHORT : CHAIN_SHORT;
+    struct chain_raw r = {stepped(ended), stepped(ended), stepped(ended), chain_word(blocks, CHAIN_NONE)};
     unsigned run = (unsigned)fake_helper.runs;
-    out[1] = run >= fake_helper.bad_from && run <= fake_helper.bad_to ? out[0] : stepped(begin);
-    out[2] = chain_word(blocks, is_long, out[1] - stepped(ended));
+
+    if (i % CHAIN_TURNS == CHAIN_TURNS - 1) {
+        uint64_t begin = ended +
+                         2 * (CHAIN_WAIT_ADDS + (s->dither > 0 ? (i + 40507 * run) * 977 % (3 * s->dither) : 0));
+        kind += i / CHAIN_TURNS % 2;
+        r.begin = stepped(begin);
+        r.end = run >= fake_helper.bad_from && run <= fake_helper.bad_to ? r.begin
+                                                                         : stepped(begin + 2 * (chain_adds(kind) + 30));
+        r.word = chain_word(blocks, kind);
+    }
+    memcpy(out, &r, sizeof r);
 }
 
 /* A core at half of the TSC's rate. Counter c counts (c + 1) times the cycles, from just below where 48 bits end. */
@@ -163,7 +167,7 @@ static uint32_t missing_counters(void)
 
 static int run(struct characterize_run *r)
 {
-    uint64_t *readings = buffer + (size_t)CHARACTERIZE_PROBE_ROOM * fake_helper.setup.stride;
+    uint64_t *readings = buffer;
     uint32_t room = fake_helper.readings > 0 ? fake_helper.readings : fake_helper.setup.readings;
     fake_helper.run = *r;
     if (fake_helper.runs++ == 0)
@@ -172,7 +176,7 @@ static int run(struct characterize_run *r)
     if (fake_helper.run_errno != 0)
         return answer(fake_helper.run_errno);
     for (uint32_t s = 0; s < r->n_segments; s++) {
-        r->first[s] = r->n;
+        uint32_t first = r->n;
         uint64_t ticks = r->segment[s].ticks;
         /* a period is rounded to ticks, so that a segment may be a few of them short of so many */
         uint64_t period = fake_helper.setup.period, n = r->segment[s].sampled ? (ticks + period / 2) / period : 0;
@@ -185,8 +189,9 @@ static int run(struct characterize_run *r)
         }
         r->last[s] = r->n;
         r->blocks[s] = n > 0 ? n * BLOCKS : 5;
+        if (s == r->zero)
+            r->zero_reading = first > 0 ? first - 1 : 0;
     }
-    r->zero_reading = r->first[r->zero] > 0 ? r->first[r->zero] - 1 : 0;
     r->zero_tsc = 5000000 + (uint64_t)r->zero_reading * TICKS;
     r->masked = CHARACTERIZE_MASKED_CLI | CHARACTERIZE_MASKED_TIMER;
     r->nmis = (unsigned)fake_helper.runs <= fake_helper.nmis_in_first;

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
-#include "drivers/timing/timing_calibrate.h"
+#include "kernels/kernels.h"
 
 struct made_clock made_clock;
 
@@ -17,10 +17,9 @@ static bool within_chain;
 /* The number of the chain that the code at `at` belongs to; -1: none. They lie behind each other in their file. */
 static int chain_at(uintptr_t at)
 {
-    static uint64_t (*const chain[MADE_CHAINS])(uint64_t *) = {kernel_chain_short,       kernel_chain_long,
-                                                               kernel_chain_longest,     kernel_chain_steady_short,
-                                                               kernel_chain_steady_long, kernel_chain_multiply};
-    enum { BYTES_MOST = 4 * 2400 + 64 }; /* of the last */
+    static uint64_t (*const chain[MADE_CHAINS])(uint64_t *) = {kernel_chain_short, kernel_chain_long,
+                                                               kernel_chain_steady_short, kernel_chain_steady_long};
+    enum { BYTES_MOST = 3 * 400 + 64 }; /* of the last */
     int found = -1;
     for (int i = 0; i < MADE_CHAINS; i++)
         if (at >= (uintptr_t)chain[i])

@@ -9,14 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MADE_CHAINS = 6 };
+enum { MADE_CHAINS = 4 };
 struct made_clock {
     uint64_t now;
     /* how it grows by being read: by so much, and by up to `spread` more, as made-up numbers have it */
     unsigned read, spread;
     unsigned quantum; /* it is read rounded down to multiples of so much; 0: as it is */
-    /* what each chain of kernels/chain.asm takes between its two reads: short, long, longest, steady short and long,
-     * multiplications */
+    /* what each chain of kernels/chain.asm takes between its two reads: short, long, steady short and long */
     unsigned chain[MADE_CHAINS];
     uint64_t reads; /* so far */
 };

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "drivers/timing/chain_wait.h"
+#include "drivers/timing/chain_reading.h"
 #include "drivers/helper/kmod/uapi.h"
 #include "kernels/kernels.h"
 #include "kernels/registry_hash.h"
@@ -81,7 +81,7 @@ static struct characterize_setup chains(void)
 
 static struct characterize_run switching(const char *from, const char *to)
 {
-    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2, .offset = us(2)};
+    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2};
     r.segment[0] = (struct characterize_segment){.ticks = us(600), .payload = payload(from)};
     r.segment[1] = (struct characterize_segment){.ticks = us(100), .payload = payload(from), .sampled = 1};
     r.segment[2] = (struct characterize_segment){.ticks = us(200), .payload = payload(to), .sampled = 1};
@@ -125,7 +125,7 @@ static void test_setup_refusals(void)
     s.flags |= CHARACTERIZE_APERF_MPERF;
     expect("unknown or conflicting flags", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
     s = chains();
-    s.flags = CHARACTERIZE_COARSE;
+    s.flags = CHARACTERIZE_STEADY;
     expect("long chains without chains", CHARACTERIZE_IOC_PREPARE, &s, EINVAL, CHARACTERIZE_REASON_FLAGS);
     s = chains();
     s.dither = CHARACTERIZE_DITHER_MAX + 1;
@@ -211,14 +211,14 @@ static void run_one(const char *from, const char *to, const uint64_t *map, const
         check(false, "%s -> %s: errno %d, reason %u", from, to, errno, r.reason);
         return;
     }
-    const uint64_t *readings = map + CHARACTERIZE_PROBE_ROOM * s->stride;
     double masked_ms = (double)(r.end_tsc - r.begin_tsc) / (double)hello.tsc_khz;
-    bool good = r.n >= 3 && r.n <= s->readings && r.last[2] == r.n && r.first[2] > r.first[1] && r.zero_reading < r.n &&
-                r.zero_tsc == readings[r.zero_reading * s->stride] && in_order(readings, r.n, s->stride) &&
-                r.blocks[0] > 0 && r.blocks[2] > 0 && (r.masked & CHARACTERIZE_MASKED_CLI) != 0;
-    check(good, "%s -> %s: %u readings and %u before, blocks %llu, %llu, %llu, masked %u for %.2f ms, NMIs %u", from,
-          to, r.n, r.n_probe, (unsigned long long)r.blocks[0], (unsigned long long)r.blocks[1],
-          (unsigned long long)r.blocks[2], r.masked, masked_ms, r.nmis);
+    bool good = r.n >= 3 && r.n <= s->readings && r.last[2] == r.n && r.last[1] > r.last[0] &&
+                r.zero_reading + 1 == r.last[1] && r.zero_tsc == map[r.zero_reading * s->stride] &&
+                in_order(map, r.n, s->stride) && r.blocks[0] > 0 && r.blocks[2] > 0 &&
+                (r.masked & CHARACTERIZE_MASKED_CLI) != 0;
+    check(good, "%s -> %s: %u readings, blocks %llu, %llu, %llu, masked %u for %.2f ms, NMIs %u", from, to, r.n,
+          (unsigned long long)r.blocks[0], (unsigned long long)r.blocks[1], (unsigned long long)r.blocks[2], r.masked,
+          masked_ms, r.nmis);
 }
 
 static void test_runs(void)
@@ -253,7 +253,7 @@ static void test_runs(void)
 static void test_room(void)
 {
     static const uint32_t rooms[] = {1, 2, 20, 496};
-    static const uint32_t kinds[] = {0, CHARACTERIZE_CHAIN, CHARACTERIZE_CHAIN | CHARACTERIZE_COARSE};
+    static const uint32_t kinds[] = {0, CHARACTERIZE_CHAIN, CHARACTERIZE_CHAIN | CHARACTERIZE_STEADY};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms * 3; i++) {
         struct characterize_setup s = chains(), other = s;
         s.readings = rooms[i / 3];
@@ -266,17 +266,15 @@ static void test_room(void)
         /* again where the emulator lost so much of the time that the readings fitted */
         for (unsigned tries = 0; map != MAP_FAILED && good && r.cut == 0 && tries < 20; tries++) {
             r = switching("64add", "64add");
-            r.offset = 2 * s.period; /* the most there may be: us(2) can be a tick more */
             r.segment[2].ticks = us(4000);
             good = ioctl(fd, CHARACTERIZE_IOC_RUN, &r) == 0;
             if (!good)
                 check(false, "room for %u readings: errno %d, reason %u", s.readings, errno, r.reason);
         }
-        size_t words = (CHARACTERIZE_PROBE_ROOM + (size_t)s.readings) * s.stride, written = 0;
+        size_t words = (size_t)s.readings * s.stride, written = 0;
         for (size_t k = words; good && k < s.bytes / sizeof *map; k++)
             written += map[k] != 0;
-        check(good && written == 0 && r.n == s.readings && r.n_probe <= CHARACTERIZE_PROBE_ROOM &&
-                  (r.cut & CHARACTERIZE_CUT_ROOM) != 0,
+        check(good && written == 0 && r.n == s.readings && (r.cut & CHARACTERIZE_CUT_ROOM) != 0,
               "room for %u readings, flags %u: %u taken, cut %u, %zu words behind them", s.readings, s.flags, r.n,
               r.cut, written);
         if (map != MAP_FAILED)
@@ -284,27 +282,45 @@ static void test_room(void)
     }
 }
 
-/* Long chains, as a coarse clock needs them, behind waits that differ: one in four is of the longer kind. */
-static void test_coarse_chains(void)
+/* The longest chains behind waits: one reading in four has one, every other of them is of the longer kind. */
+static void test_steady_chains(void)
 {
     struct characterize_setup s = chains();
-    s.flags |= CHARACTERIZE_COARSE;
+    s.flags |= CHARACTERIZE_STEADY;
     s.dither = 45;
-    expect("prepare long chains", CHARACTERIZE_IOC_PREPARE, &s, 0, CHARACTERIZE_REASON_NONE);
+    expect("prepare the longest chains", CHARACTERIZE_IOC_PREPARE, &s, 0, CHARACTERIZE_REASON_NONE);
     uint64_t *map = mmap(NULL, s.bytes, PROT_READ, MAP_SHARED, fd, 0);
     run_one("64add", "128fma", map, &s);
-    struct characterize_run r = switching("64add", "64mul");
-    bool ran = ioctl(fd, CHARACTERIZE_IOC_RUN, &r) == 0;
-    unsigned longer = 0, waited = 0;
-    for (unsigned i = 1; ran && i < r.n; i++) {
-        const uint64_t *reading = map + (size_t)(CHARACTERIZE_PROBE_ROOM + i) * s.stride;
-        longer += reading[2] & 1;
-        waited += chain_wait(reading[2]) > 0 && chain_blocks(reading[2]) > 0;
+    unsigned longer = 0, shorter = 0, others = 0, waited = 0, readings = 0;
+    bool ran = true;
+    for (unsigned times = 0; times < 20 && ran; times++) {
+        struct characterize_run r = switching("64add", "64mul");
+        ran = ioctl(fd, CHARACTERIZE_IOC_RUN, &r) == 0;
+        for (unsigned i = 0; ran && i < r.n; i++) {
+            const struct chain_raw *c = (const struct chain_raw *)map + i;
+            shorter += chain_kind_of(c) == CHAIN_STEADY_SHORT;
+            longer += chain_kind_of(c) == CHAIN_STEADY_LONG;
+            others += chain_kind_of(c) == CHAIN_SHORT || chain_kind_of(c) == CHAIN_LONG;
+            waited += chain_kind_of(c) != CHAIN_NONE && c->end > c->begin && c->begin > c->ended;
+            readings++;
+        }
     }
-    check(ran && waited + 1 >= r.n && longer + 1 >= (r.n - 1) / CHAIN_COARSE_TURNS &&
-              longer <= (r.n - 1) / CHAIN_COARSE_TURNS + 1,
-          "%u of %u readings have the longer chain, %u a wait", longer, r.n, waited);
+    unsigned all = shorter + longer;
+    check(ran && others == 0 && waited == all && all > readings / 6 && all < readings / 3 && longer > all / 4 &&
+              shorter > all / 4,
+          "%u of %u readings have the longer chain, %u the shorter one, %u a wait", longer, readings, shorter, waited);
     munmap(map, s.bytes);
+}
+
+/* A kernel and its copy at another address are two payloads of the same work. */
+static void test_copy(void)
+{
+    struct characterize_setup s = chains();
+    struct characterize_run r = switching("128or", "128or");
+    r.segment[2].payload.density = 0;
+    expect("prepare", CHARACTERIZE_IOC_PREPARE, &s, 0, CHARACTERIZE_REASON_NONE);
+    expect("a kernel, then its copy", CHARACTERIZE_IOC_RUN, &r, 0, CHARACTERIZE_REASON_NONE);
+    check(r.blocks[2] > 0 && r.last[2] == r.n, "the copy ran %llu blocks", (unsigned long long)r.blocks[2]);
 }
 
 static void test_without_counters(void)
@@ -402,7 +418,8 @@ int main(int argc, char **argv)
     test_run_refusals();
     test_runs();
     test_room();
-    test_coarse_chains();
+    test_steady_chains();
+    test_copy();
     test_without_counters();
     test_neighbours();
     test_registers();

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "drivers/helper/kmod/uapi.h"
-#include "drivers/native/pace.h"
+#include "drivers/native/sampling.h"
 #include "kernels/workloads.h"
 
 enum { COMMANDS = 15, ERRNOS = 256 };
@@ -137,13 +137,13 @@ static void check_readings(struct fuzz *f, const struct characterize_run *r)
 {
     uint64_t ticks = r->end_tsc - r->begin_tsc;
     f->longest = ticks > f->longest ? ticks : f->longest;
-    if (r->n > f->setup.readings || r->n_probe > CHARACTERIZE_PROBE_ROOM || r->zero_reading > r->n) {
+    if (r->n > f->setup.readings || r->zero_reading > r->n) {
         complain(f, "more readings than there is room for");
         return;
     }
     if (f->map == NULL || f->mapped != f->setup.bytes)
         return;
-    const uint64_t *reading = f->map + CHARACTERIZE_PROBE_ROOM * f->setup.stride;
+    const uint64_t *reading = f->map;
     for (uint32_t i = 1; i < r->n; i++) {
         if (reading[i * f->setup.stride] <= reading[(i - 1) * f->setup.stride]) {
             complain(f, "the readings are not in order of time");
@@ -155,7 +155,7 @@ static void check_readings(struct fuzz *f, const struct characterize_run *r)
 /* Nothing is written behind the n-th reading of a buffer that was fresh. */
 static void check_rest(struct fuzz *f, uint32_t n)
 {
-    size_t from = (CHARACTERIZE_PROBE_ROOM + (size_t)n) * f->setup.stride;
+    size_t from = (size_t)n * f->setup.stride;
     for (size_t i = from; i < f->setup.bytes / sizeof *f->map; i++) {
         if (f->map[i] != 0) {
             complain(f, "written behind the last reading");
@@ -172,10 +172,10 @@ static bool spin_in_time(unsigned cpu, uint64_t ticks, uint64_t most)
     CPU_SET(cpu, &one);
     sched_getaffinity(0, sizeof before, &before);
     sched_setaffinity(0, sizeof one, &one);
-    uint64_t begin = pace_glance();
-    while (pace_glance() - begin < ticks) {
+    uint64_t begin = sampling_stamp();
+    while (sampling_stamp() - begin < ticks) {
     }
-    bool in_time = pace_glance() - begin < most;
+    bool in_time = sampling_stamp() - begin < most;
     sched_setaffinity(0, sizeof before, &before);
     return in_time;
 }
@@ -223,14 +223,14 @@ static void fuzz_whole(struct fuzz *f)
 {
     /* no repetition is prepared while a profile runs */
     call(f, 11, CHARACTERIZE_IOC_PROFILE_STOP, NULL);
-    /* 0: what a steady clock needs; with 496 or 1008 chains the buffer ends with a page */
-    static const uint32_t rooms[] = {0, 0, 1, 2, 496, 1008};
+    /* 0: what a steady clock needs; with 127 or 1023 chains the buffer ends with a page */
+    static const uint32_t rooms[] = {0, 0, 1, 2, 127, 1023};
     const uint64_t us = f->tsc_khz / 1000;
     struct characterize_setup s = {.version = CHARACTERIZE_VERSION,
                                    .cpu = (uint32_t)below(f, 2),
                                    .flags = one_in(f, 3) ? 0 : CHARACTERIZE_CHAIN,
                                    .readings = rooms[below(f, 6)]};
-    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2, .turn = 1};
+    struct characterize_run r = {.version = CHARACTERIZE_VERSION, .n_segments = 3, .zero = 2};
     s.period = us / 4 + us * below(f, 1 + below(f, 20));
     const struct characterize_payload p = {.kernel = (uint16_t)(2 * below(f, 3)), .density = 1};
     r.segment[0] = (struct characterize_segment){.ticks = us * below(f, 2000), .payload = p};
@@ -238,7 +238,7 @@ static void fuzz_whole(struct fuzz *f)
     r.segment[2] = (struct characterize_segment){
         .ticks = us * below(f, one_in(f, 4) ? 7400 : 500), .payload = p, .sampled = 1};
     if (s.readings == 0)
-        s.readings = (uint32_t)(1 + r.segment[1].ticks / s.period + r.segment[2].ticks / s.period + 2 * PACE_EXTRA);
+        s.readings = (uint32_t)(64 + SAMPLING_ROOM_A_PERIOD * (r.segment[1].ticks + r.segment[2].ticks) / s.period);
     if (f->map != NULL) {
         munmap((void *)(uintptr_t)f->map, f->mapped);
         f->map = NULL;
@@ -264,7 +264,7 @@ static void fuzz_setup(struct fuzz *f)
 {
     struct characterize_setup s = {.version = version(f), .cpu = (uint32_t)number(f, 3)};
     s.flags = (uint32_t)(one_in(f, 3)   ? number(f, 16)
-                         : one_in(f, 2) ? CHARACTERIZE_CHAIN | CHARACTERIZE_COARSE
+                         : one_in(f, 2) ? CHARACTERIZE_CHAIN | CHARACTERIZE_STEADY
                                         : CHARACTERIZE_CHAIN);
     s.dither = (uint32_t)(one_in(f, 2) ? number(f, CHARACTERIZE_DITHER_MAX + 2) : 0);
     s.period = number(f, f->tsc_khz / 100);
@@ -288,8 +288,6 @@ static void fuzz_run(struct fuzz *f)
     struct characterize_run r = {.version = version(f)};
     r.n_segments = (uint32_t)number(f, 5);
     r.zero = (uint32_t)number(f, 3);
-    r.offset = number(f, f->prepared ? 2 * f->setup.period + 2 : 100);
-    r.turn = (uint32_t)number(f, 9);
     r.last_register = one_in(f, 4) ? (uint32_t)number(f, 0x700) : 0;
     for (unsigned i = 0; i < CHARACTERIZE_SEGMENTS; i++) {
         uint64_t most = one_in(f, 20) ? f->tsc_khz * 11 : f->tsc_khz / 20;

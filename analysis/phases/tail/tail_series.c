@@ -17,9 +17,9 @@ enum {
     SAMPLES_UNIFORM = 2, /* ... where what is looked for may last some samples only */
     STEP_RUNS = 4,       /* repetitions: of fewer it is not known what is usual */
     GROWTH = 256,
-    GROWN_US = 250 /* as in drivers/native/pace.h */
+    GROWN_US = 250 /* as in drivers/native/growth.h */
 };
-#define LONG_US 5.0 /* from this period on, chains are long ones (drivers/native/plan.h) */
+#define LONG_US 5.0 /* from this period on, chains are long ones (drivers/timing/timing_chains.c) */
 #define LOST_SIGMAS 6.0
 #define STEP_LEAST 0.004 /* relative */
 #define ALIKE 0.75

@@ -14,8 +14,7 @@
 #include <asm/msr.h>
 
 #include "compat.h"
-#include "drivers/timing/chain_wait.h"
-#include "drivers/native/pace.h"
+#include "drivers/timing/chain_reading.h"
 #include "profile_ring.h"
 #include "uapi.h"
 
@@ -51,6 +50,7 @@ bool support_smis_counted(void);
 struct task {
 	kernel_fn *run;
 	u64 dirty;
+	u32 bytes; /* of its block */
 };
 /* NONE and *out, or why it cannot be run. */
 enum characterize_reason support_task(const struct characterize_payload *p, struct task *out);
@@ -96,21 +96,15 @@ void timer_unmask(const struct timer_mask *m);
 /* ---- sample.c: the sampling loop ---- */
 
 struct reader {
-	u64 *out;          /* of the next reading */
-	u64 *end;          /* nothing is stored from here on */
-	u64 blocks;        /* of this segment so far */
-	u64 limit;         /* no deadline lies behind this TSC */
+	u64 *out;          /* of the first reading */
 	u32 stride;        /* words */
 	u32 n;             /* counters that are read */
-	bool aperf_mperf, chain, coarse;
-	struct chain_dither dither;
-	u32 dither_range;
+	bool aperf_mperf, chain;
+	struct chain_reader chains;
 	u32 index[CHARACTERIZE_COUNTERS];
 };
-/* pace_sample() with the readings that the reader requests, as long as there is room for another one. */
-size_t sample(struct pace_lane *lane, struct pace_grid *grid, u64 end, struct reader *reader);
-/* One reading without payload, where there is room. Returns its TSC. */
-u64 sample_origin(struct reader *reader);
+/* sampling_run() with the readings that the reader requests. */
+void sample(const struct sampling *p, struct sampling_log *log, struct reader *reader);
 
 /* ---- neighbours.c: the other hyper-threads of the core, and other cores ---- */
 
@@ -130,7 +124,7 @@ void neighbours_unpark(struct neighbours *nb);
 enum { LANES = 64 };
 struct lane {
 	struct characterize_payload payload;
-	struct pace_lane pace;
+	struct sampling_lane pace;
 };
 
 struct session {

@@ -104,7 +104,7 @@ static void finish(struct session *s)
 static long check_setup(const struct session *s, struct characterize_setup *p)
 {
 	const u32 known = CHARACTERIZE_APERF_MPERF | CHARACTERIZE_CHAIN | CHARACTERIZE_PARK_SIBLING |
-			  CHARACTERIZE_COARSE;
+			  CHARACTERIZE_STEADY;
 	const bool chain = p->flags & CHARACTERIZE_CHAIN;
 	enum characterize_reason reason = support_refuses();
 
@@ -113,7 +113,7 @@ static long check_setup(const struct session *s, struct characterize_setup *p)
 	if (s->profile)
 		return refuse(p, CHARACTERIZE_REASON_PROFILE_RUNS, -EBUSY);
 	if (p->flags & ~known || p->dither > (chain ? CHARACTERIZE_DITHER_MAX : 0) ||
-	    (p->flags & CHARACTERIZE_COARSE && !chain) ||
+	    (p->flags & CHARACTERIZE_STEADY && !chain) ||
 	    (chain && (p->n_counters || p->flags & CHARACTERIZE_APERF_MPERF)))
 		return refuse(p, CHARACTERIZE_REASON_FLAGS, -EINVAL);
 	if (p->cpu >= nr_cpu_ids || !cpu_online(p->cpu))
@@ -134,9 +134,9 @@ static long provide_buffer(struct session *s, struct characterize_setup *p)
 {
 	size_t bytes;
 
-	p->stride = p->flags & CHARACTERIZE_CHAIN ? 3 :
+	p->stride = p->flags & CHARACTERIZE_CHAIN ? sizeof(struct chain_raw) / sizeof(u64) :
 		    2 + p->n_counters + (p->flags & CHARACTERIZE_APERF_MPERF ? 2 : 0);
-	bytes = PAGE_ALIGN((size_t)(CHARACTERIZE_PROBE_ROOM + p->readings) * p->stride * sizeof(u64));
+	bytes = PAGE_ALIGN(((size_t)p->readings + 1) * p->stride * sizeof(u64));
 	p->bytes = bytes;
 	if (s->buffer && s->bytes == bytes)
 		return 0;

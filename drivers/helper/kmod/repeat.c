@@ -18,14 +18,10 @@
 #include "helper.h"
 
 enum {
-	WARM_US = 2000,      /* a new kernel runs so long before its rate is taken (drivers/timing/timing_calibrate.c) */
-	STRETCH_US = 20,     /* its rate is that of the fastest of STRETCHES so long */
-	STRETCHES = 20,
+	WARM_US = 2000,      /* a new kernel runs so long before its rate is taken (drivers/native/native.c) */
+	STRETCHES = 20,      /* its rate is that of the fastest of so many, of CHARACTERIZE_SAMPLE_US_MAX */
 	BLOCKS_MAX = 1 << 16,
-	SETTLE_READINGS = 256,
 	CALIBRATIONS = 5,    /* tries, where the CPU was taken away until the time was over */
-	LONG_PERIOD_US = 4,  /* from here on there is time to look at the clock, until EARLY_US before a reading */
-	EARLY_US = 2,
 	RELAX_US = 4000,     /* twice the 2 ms that Intel's manual gives for a license to lapse */
 };
 
@@ -88,7 +84,6 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 	run->begin_tsc = now();
 	timer_mask(&timer);
 	w->limit = run->begin_tsc + support_ticks(CHARACTERIZE_MASKED_US_MAX);
-	w->reader.limit = w->limit;
 	run->parked = w->fresh ? 0 : neighbours_park(w->s->neighbours);
 	clear_vectors(features);
 	smis = support_smis_taken();
@@ -108,25 +103,19 @@ static long masked(struct work *w, void (*inside)(struct work *w))
 
 /* ---- what must be known of a kernel before it is sampled ---- */
 
-/* Readings go to the `room` from number `at` of the buffer on. */
-static void store_at(struct work *w, size_t at, size_t room)
-{
-	w->reader.out = w->s->buffer + at * w->s->stride;
-	w->reader.end = w->reader.out + room * w->s->stride;
-}
-
 static u64 at_least_one(u64 n)
 {
 	return n ? n : 1;
 }
 
 /*
- * Blocks that take STRETCH_US / 2 to STRETCH_US: doubled until they do, three times in a row. One wrong time, of a CPU
- * that was taken away or of a clock that was corrected, makes them neither fewer nor more than twice as many.
+ * Blocks that take half to all of CHARACTERIZE_SAMPLE_US_MAX: doubled until they do, three times in a row. One wrong
+ * time, of a CPU that was taken away or of a clock that was corrected, makes them neither fewer nor more than twice as
+ * many.
  */
-static u64 blocks_of_stretch(const struct pace_lane *p, u64 end)
+static u64 blocks_of_stretch(const struct sampling_lane *p, u64 end)
 {
-	const u64 enough = support_ticks(STRETCH_US) / 2;
+	const u64 enough = support_ticks(CHARACTERIZE_SAMPLE_US_MAX) / 2;
 	unsigned int slow = 0;
 	u64 blocks = 1;
 
@@ -140,13 +129,12 @@ static u64 blocks_of_stretch(const struct pace_lane *p, u64 end)
 	return blocks;
 }
 
-/* As timing_calibrate() of user space does it, in integers. */
+/* As native_lane_measure() of user space does it, in integers. No sample takes longer than a stretch. */
 static void calibrate(struct work *w)
 {
-	struct pace_lane *p = &w->fresh->pace;
-	const u64 period = w->s->period, end = w->limit;
+	struct sampling_lane *p = &w->fresh->pace;
+	const u64 usual = w->s->period / SAMPLING_A_PERIOD, end = w->limit;
 	u64 begin, blocks, best = U64_MAX;
-	struct pace_grid grid;
 	unsigned int i;
 
 	p->run(1, now() + support_ticks(WARM_US), NULL, p->dirty);
@@ -157,19 +145,7 @@ static void calibrate(struct work *w)
 		best = min(best, at_least_one(now() - begin));
 	}
 	w->run->cut = i < STRETCHES ? CHARACTERIZE_CUT_TIME : 0;
-	p->most = blocks;
-	p->rate = (blocks << PACE_RATE_BITS) / best;
-	p->coarse = at_least_one(min(blocks * support_ticks(1) / 2 / best, blocks));
-	p->fine = at_least_one(min(blocks * period / 25 / best, p->coarse));
-	p->early = 0;
-	p->lead[0] = p->lead[1] = support_ticks(1) / 20;
-	grid = (struct pace_grid){ .period = min(period, support_ticks(1)), .now = now() };
-	grid.next = grid.now + grid.period;
-	w->reader.blocks = 0;
-	store_at(w, 0, CHARACTERIZE_PROBE_ROOM);
-	sample(p, &grid, min(grid.now + SETTLE_READINGS * grid.period, end), &w->reader);
-	if (period > support_ticks(LONG_PERIOD_US))
-		p->early = support_ticks(EARLY_US);
+	p->blocks = at_least_one(min((blocks * usual + best - 1) / best, blocks));
 }
 
 static bool same_payload(const struct characterize_payload *a, const struct characterize_payload *b)
@@ -187,134 +163,31 @@ static struct lane *find_lane(struct session *s, const struct characterize_paylo
 	return NULL;
 }
 
-/* ---- the recording: as timing_record() of user space ---- */
-
-static void origin_reading(struct work *w, struct pace_grid *grid)
-{
-	const u64 *out = w->reader.out;
-
-	grid->now = sample_origin(&w->reader);
-	w->run->n += w->reader.out != out;
-}
-
-/* The TSC of the last reading. */
-static u64 last_time(const struct work *w)
-{
-	return w->reader.out[-(int)w->reader.stride];
-}
-
-/* The first point after `from` of the grid that has a point half a period before `zero`. */
-static u64 grid_before(u64 zero, u64 from, u64 period)
-{
-	u64 last = zero - period / 2;
-
-	return last > from ? last - (last - from - 1) / period * period : last;
-}
-
-static u64 start_of_time(struct work *w, struct pace_grid *grid, bool before_sampled, bool sampled)
-{
-	struct characterize_run *run = w->run;
-
-	if (!before_sampled && sampled && !run->n) {
-		origin_reading(w, grid);
-		before_sampled = true;
-	}
-	if (before_sampled && run->n) {
-		run->zero_reading = run->n - 1;
-		run->zero_tsc = last_time(w);
-	} else {
-		run->zero_tsc = now();
-	}
-	return run->zero_tsc;
-}
-
-static u64 run_plainly(struct work *w, struct pace_lane *p, u64 end)
-{
-	return p->run(p->coarse, min(end, w->limit), NULL, p->dirty);
-}
-
-/*
- * A segment before the recording: its last part is run like the recorded one, so that nothing changes for the processor
- * where the recording begins; and chains taken there tell what a reading costs at the time.
- */
-static u64 run_up(struct work *w, struct pace_lane *p, u64 end)
-{
-	const u64 period = min(w->s->period, support_ticks(1)), probed = CHARACTERIZE_PROBES * period;
-	u64 at = now(), blocks = 0;
-	struct pace_grid grid;
-
-	end = min(end, w->limit);
-	if (end > at && end - at > probed) {
-		blocks = p->run(p->coarse, end - probed, NULL, p->dirty);
-		at = now();
-	}
-	if (end <= at)
-		return blocks + p->run(1, 0, NULL, p->dirty);
-	grid = (struct pace_grid){ .next = end - (end - at - 1) / period * period, .period = period,
-				   .turn = w->run->turn, .now = at };
-	store_at(w, 0, CHARACTERIZE_PROBE_ROOM);
-	w->reader.blocks = 0;
-	w->run->n_probe = sample(p, &grid, end, &w->reader);
-	store_at(w, CHARACTERIZE_PROBE_ROOM, w->s->readings);
-	return blocks + w->reader.blocks;
-}
-
-static void record_segment(struct work *w, unsigned int i, u64 end, struct pace_grid *grid)
-{
-	struct characterize_run *run = w->run;
-	struct pace_lane *p = &w->lanes[i]->pace;
-
-	run->first[i] = run->n;
-	w->reader.blocks = 0;
-	if (run->segment[i].sampled) {
-		run->n += sample(p, grid, min(end, w->limit), &w->reader);
-		run->cut |= grid->cut ? CHARACTERIZE_CUT_ROOM : 0;
-		run->blocks[i] = w->reader.blocks;
-	} else if (i + 1 < run->n_segments && run->segment[i + 1].sampled) {
-		run->blocks[i] = run_up(w, p, end);
-	} else {
-		run->blocks[i] = run_plainly(w, p, end);
-	}
-	run->last[i] = run->n;
-}
-
-/* When time 0 will be, if segment i begins at `begin`. */
-static u64 time_of_zero(const struct characterize_run *run, unsigned int i, u64 begin)
-{
-	for (; i < run->zero; i++)
-		begin += run->segment[i].ticks;
-	return begin;
-}
+/* ---- the recording ---- */
 
 static void record(struct work *w)
 {
 	struct characterize_run *run = w->run;
-	struct pace_grid grid = { .period = w->s->period, .turn = run->turn };
-	u64 end = now();
+	struct sampling p = { .n = run->n_segments, .zero = run->zero, .limit = w->limit, .room = w->s->readings };
+	struct sampling_log log = {};
+	u64 ticks = 0;
 	unsigned int i;
 
-	run->zero_reading = U32_MAX;
-	for (i = 0; i < run->n_segments && !run->cut; i++) {
-		const struct characterize_segment *s = &run->segment[i];
-
-		if (i == run->zero) {
-			end = start_of_time(w, &grid, i > 0 && run->segment[i - 1].sampled, s->sampled);
-			grid.next = end + run->offset;
-		} else if (s->sampled && !run->n) {
-			origin_reading(w, &grid);
-			/* whatever came before: a run-up that was preempted ends when it likes */
-			end = grid.now;
-			grid.next = i < run->zero ? grid_before(time_of_zero(run, i, end), end, grid.period) :
-						    end + grid.period;
-		}
-		end += s->ticks;
-		record_segment(w, i, end, &grid);
-		run->cut |= end > w->limit ? CHARACTERIZE_CUT_TIME : 0;
+	for (i = 0; i < run->n_segments; i++) {
+		p.stretch[i] = (struct sampling_stretch){ .lane = &w->lanes[i]->pace, .ticks = run->segment[i].ticks,
+							  .sampled = run->segment[i].sampled };
+		ticks += run->segment[i].ticks;
 	}
-	for (; i < run->n_segments; i++)
-		run->first[i] = run->last[i] = run->n;
-	if (run->zero_reading == U32_MAX)
-		run->zero_reading = run->n;
+	sample(&p, &log, &w->reader);
+	run->n = log.n;
+	run->zero_reading = log.zero_reading;
+	run->zero_tsc = log.zero_tsc;
+	run->cut = (log.cut ? CHARACTERIZE_CUT_ROOM : 0) |
+		   (run->begin_tsc + ticks > w->limit || now() > w->limit ? CHARACTERIZE_CUT_TIME : 0);
+	for (i = 0; i < run->n_segments; i++) {
+		run->last[i] = log.last[i];
+		run->blocks[i] = log.blocks[i];
+	}
 	if (run->last_register)
 		run->register_valid = !rdmsrq_safe(run->last_register, &run->register_value);
 }
@@ -342,13 +215,10 @@ static void spread_all(struct work *w)
 {
 	const struct session *s = w->s;
 	const struct characterize_run *run = w->run;
-	bool aperf_mperf = s->flags & CHARACTERIZE_APERF_MPERF;
 
-	if (!run->missing)
-		return;
-	spread(s->buffer, run->n_probe, s->stride, s->counters.n, run->missing, aperf_mperf);
-	spread(s->buffer + CHARACTERIZE_PROBE_ROOM * s->stride, run->n, s->stride, s->counters.n, run->missing,
-	       aperf_mperf);
+	if (run->missing)
+		spread(s->buffer, run->n, s->stride, s->counters.n, run->missing,
+		       s->flags & CHARACTERIZE_APERF_MPERF);
 }
 
 static void set_up_reader(struct work *w)
@@ -356,12 +226,12 @@ static void set_up_reader(struct work *w)
 	const struct session *s = w->s;
 	struct reader *r = &w->reader;
 
-	store_at(w, CHARACTERIZE_PROBE_ROOM, s->readings);
+	r->out = s->buffer;
 	r->stride = s->stride;
 	r->chain = s->flags & CHARACTERIZE_CHAIN;
-	r->coarse = s->flags & CHARACTERIZE_COARSE;
-	r->dither_range = s->dither;
-	chain_dither_seed(&r->dither, (u32)pace_glance());
+	r->chains = (struct chain_reader){ .out = (struct chain_raw *)s->buffer, .random = now(),
+					   .choice = { .steady_from = s->flags & CHARACTERIZE_STEADY ? 0 : 1,
+						       .dither = s->dither } };
 	r->aperf_mperf = s->flags & CHARACTERIZE_APERF_MPERF;
 	r->n = counters_indices(&s->counters, r->index, &w->run->missing);
 }
@@ -400,6 +270,8 @@ static long calibrate_new(struct work *w)
 			return refuse(run, error, -EOPNOTSUPP);
 		lane = &s->lane[s->n_lanes];
 		*lane = (struct lane){ .payload = *p, .pace = { .run = task.run, .dirty = task.dirty } };
+		lane->pace.code = (const volatile unsigned char *)task.run;
+		lane->pace.lines = at_least_one(task.bytes / SAMPLING_LINE);
 		w->fresh = lane;
 		error = masked(w, calibrate_inside);
 		for (tries = 1; !error && run->cut && tries < CALIBRATIONS; tries++)
@@ -430,6 +302,8 @@ static long on_cpu(void *arg)
 	neighbours_unpark(w->s->neighbours);
 	if (!error)
 		spread_all(w);
+	if (w->run->cut & CHARACTERIZE_CUT_ROOM)
+		w->s->n_lanes = 0; /* a kernel may have become faster than it was when it was measured */
 	return error;
 }
 
@@ -440,7 +314,7 @@ static long check(const struct session *s, struct characterize_run *run)
 	unsigned int i, recordings = 0;
 
 	if (!run->n_segments || run->n_segments > CHARACTERIZE_SEGMENTS || run->zero >= run->n_segments ||
-	    run->offset > 2 * s->period)
+	    run->reserved)
 		return refuse(run, CHARACTERIZE_REASON_SEGMENTS, -EINVAL);
 	if (run->last_register && !register_listed(run->last_register))
 		return refuse(run, CHARACTERIZE_REASON_MSR_NOT_LISTED, -EPERM);

@@ -89,12 +89,13 @@ enum characterize_reason support_task(const struct characterize_payload *p, stru
 		return CHARACTERIZE_REASON_KERNEL_NUMBER;
 	k = &all[array_index_nospec(p->kernel, count)];
 	highest = k->has_density ? KERNEL_DENSITY_MAX : 1;
-	if (!p->density || p->density > highest)
+	if (p->density > highest)
 		return CHARACTERIZE_REASON_KERNEL_NUMBER;
 	/* as in kernels/parse.c: others have no upper halves */
 	if (p->dirty && k->width != 256 && k->width != 512)
 		return CHARACTERIZE_REASON_KERNEL_NUMBER;
 	out->run = k->variants[array_index_nospec(p->density, highest + 1)];
+	out->bytes = k->block_bytes[array_index_nospec(p->density, highest + 1)];
 	out->dirty = p->dirty;
 	return missing_feature(k->features & ~support_features());
 }

@@ -17,7 +17,7 @@
 #define CHARACTERIZE_DEVICE "characterize" /* in /dev */
 
 /* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
-#define CHARACTERIZE_VERSION 5
+#define CHARACTERIZE_VERSION 6
 
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
@@ -26,12 +26,11 @@ enum {
 	/* A repetition: so long interrupts may be masked. The hard-lockup detector looks after 10 s, the clock source
 	 * watchdog after 0.5 s; networks and sound notice a few milliseconds. */
 	CHARACTERIZE_MASKED_US_MAX = 10000,
-	CHARACTERIZE_READINGS_MAX = 65536,
-	/* Sample periods. The shortest is what a reading leaves time for. */
+	CHARACTERIZE_READINGS_MAX = 262144,
+	/* Sample periods. The shortest is what a sample's cost leaves time for. */
 	CHARACTERIZE_PERIOD_NS_MIN = 240, /* told as 0.25 us: room for rounding to ticks */
 	CHARACTERIZE_PERIOD_US_MAX = 10000,
-	/* readings of the part of an unsampled segment that precedes a sampled one */
-	CHARACTERIZE_PROBES = 512,
+	CHARACTERIZE_SAMPLE_US_MAX = 20, /* at full rate, whatever the period: the clock is looked at behind each */
 };
 
 /* X(name, text) */
@@ -133,16 +132,16 @@ struct characterize_try {
 
 struct characterize_payload {
 	__u16 kernel;           /* index into the registry */
-	__u16 density;          /* 1.. */
+	__u16 density;          /* 1..; 0: the copy of the plain kernel at another address */
 	__u16 dirty;            /* 0, 1 */
 	__u16 reserved;         /* 0 */
 };
 
 enum {
 	CHARACTERIZE_APERF_MPERF = 1u << 0,  /* read both in each reading, behind the counters */
-	CHARACTERIZE_CHAIN = 1u << 1,        /* readings are dependent chains instead; no counters then */
+	CHARACTERIZE_CHAIN = 1u << 1,        /* readings are time stamps, some with dependent chains; no counters then */
 	CHARACTERIZE_PARK_SIBLING = 1u << 2, /* the other hyper-threads of the core wait in MWAIT during a repetition */
-	CHARACTERIZE_COARSE = 1u << 3,       /* with CHAIN: chains of 200 and 600 adds, not of 40 and 200 */
+	CHARACTERIZE_STEADY = 1u << 3,       /* with CHAIN: chains are the longest ones (drivers/timing/chain_reading.h) */
 	CHARACTERIZE_DITHER_MAX = 10000,
 };
 struct characterize_setup {
@@ -150,7 +149,7 @@ struct characterize_setup {
 	__u32 reason;
 	__u32 cpu;
 	__u32 flags;
-	__u64 period;           /* TSC ticks */
+	__u64 period;           /* TSC ticks; a sample takes a quarter of it (drivers/native/sampling.h) */
 	__u32 readings;         /* room for so many, 1..CHARACTERIZE_READINGS_MAX */
 	__u32 n_counters;
 	__u32 n_corunners;
@@ -165,14 +164,11 @@ struct characterize_setup {
 };
 
 /*
- * The buffer: CHARACTERIZE_PROBE_ROOM readings of the run-up, then those of the recording; n_probe and n of them are
- * written. A reading is `stride` words:
+ * The buffer: n readings of the recording. A reading is `stride` words:
  *   counters:  TSC; blocks of this segment so far; the counters as RDPMC gives them; with APERF_MPERF these two
- *   chain:     TSC after the chain; TSC before it; chain_word() of drivers/timing/chain_wait.h
+ *   chain:     struct chain_raw of drivers/timing/chain_reading.h
  * A counter that was not on the hardware, or whose read faulted, is all ones.
  */
-#define CHARACTERIZE_PROBE_ROOM (CHARACTERIZE_PROBES + 16)
-
 struct characterize_segment {
 	__u64 ticks;
 	struct characterize_payload payload;
@@ -193,26 +189,26 @@ struct characterize_run {
 	__u32 reason;
 	__u32 n_segments;
 	__u32 zero;             /* the segment that starts at time 0 */
-	__u64 offset;           /* ticks from time 0 to the first grid point after it, below two periods */
-	__u32 turn;             /* chain: of the first reading */
 	__u32 last_register;    /* read after the last segment, with interrupts still masked; 0 = none */
+	__u32 reserved;         /* 0 */
 	struct characterize_segment segment[CHARACTERIZE_SEGMENTS];
 	/* out */
-	__u32 n, n_probe;
+	__u32 n;
 	__u32 zero_reading;     /* n: none was taken at time 0 */
 	__u32 masked;           /* how interrupts were masked */
 	__u32 nmis;             /* that came in between nevertheless; NMIs and SMIs cannot be masked */
 	__u32 smis;             /* ... as far as the processor counts them */
 	__u32 parked;           /* hyper-threads that waited in MWAIT */
 	__u32 missing;          /* bit per counter that was not on the hardware */
+	__u32 cut;              /* 0, or why there is less than was requested */
 	__u64 zero_tsc;
 	__u64 begin_tsc;        /* between these two interrupts were masked: 10 ms and a few us at most, and for as long */
 	__u64 end_tsc;          /* as a hypervisor, or firmware, took the CPU away */
 	__u64 register_value;
 	__u32 register_valid;
-	__u32 cut;              /* 0, or why there is less than was requested */
-	__u32 first[CHARACTERIZE_SEGMENTS]; /* number of the first reading of each segment */
-	__u32 last[CHARACTERIZE_SEGMENTS];  /* and one past its last */
+	__u32 reserved_too;     /* 0 */
+	__u32 last[CHARACTERIZE_SEGMENTS]; /* one past the last reading of each segment; the one that opens the recording */
+					   /* is of the segment before it, if there is one */
 	__u64 blocks[CHARACTERIZE_SEGMENTS];
 };
 

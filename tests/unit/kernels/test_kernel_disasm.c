@@ -33,7 +33,7 @@ struct block {
 };
 
 /* The clock's functions. */
-enum { CHAINS = 6 };
+enum { CHAINS = 4 };
 static const struct {
     const char *symbol;
     uint64_t (*run)(uint64_t *);
@@ -42,10 +42,8 @@ static const struct {
 } chains[CHAINS] = {
     {"kernel_chain_short", kernel_chain_short, CHAIN_SHORT_ADDS, "add"},
     {"kernel_chain_long", kernel_chain_long, CHAIN_LONG_ADDS, "add"},
-    {"kernel_chain_longest", kernel_chain_longest, CHAIN_LONGEST_ADDS, "add"},
-    {"kernel_chain_steady_short", kernel_chain_steady_short, CHAIN_STEADY_SHORT_ADDS, "add"},
-    {"kernel_chain_steady_long", kernel_chain_steady_long, CHAIN_STEADY_LONG_ADDS, "add"},
-    {"kernel_chain_multiply", kernel_chain_multiply, CHAIN_MULTIPLICATIONS, "imul"},
+    {"kernel_chain_steady_short", kernel_chain_steady_short, 400, "add"}, /* six times */
+    {"kernel_chain_steady_long", kernel_chain_steady_long, 400, "add"},   /* 18 times */
 };
 
 struct listing {
@@ -255,7 +253,7 @@ static void see_instruction(struct block *b, uint64_t address, const char *mnemo
         return;
     }
     bool pairs = form_of(b->kernel)->pairs;
-    bool place = pairs ? b->instructions % 2 == 1 : b->instructions % b->density == 0;
+    bool place = pairs ? b->instructions % 2 == 1 : b->instructions % (b->density + !b->density) == 0;
     if (place && is_counted(b->kernel, b->counted, mnemonic, operand, n)) {
         b->counted++;
         if (n > 0)
@@ -294,7 +292,7 @@ static unsigned expected_chains(const struct kernel *k, unsigned counted)
 static void check_block(struct listing *l, const struct block *b)
 {
     const struct kernel *k = b->kernel;
-    unsigned n = b->density;
+    unsigned n = b->density > 0 ? b->density : 1; /* 0: the copy of the plain kernel */
     if (b->strange[0] != '\0') {
         complain(l, b, b->strange, 1, 0);
         return;
@@ -303,8 +301,8 @@ static void check_block(struct listing *l, const struct block *b)
         complain(l, b, "instructions", b->instructions, k->block_instructions[n]);
     if (b->counted != k->block_counted[n])
         complain(l, b, k->mnemonic, b->counted, k->block_counted[n]);
-    if (b->end - b->begin != k->block_bytes[n])
-        complain(l, b, "bytes", b->end - b->begin, k->block_bytes[n]);
+    if (b->end - b->begin != k->block_bytes[b->density])
+        complain(l, b, "bytes", b->end - b->begin, k->block_bytes[b->density]);
     if (b->instructions != n * b->counted + b->before)
         complain(l, b, "one in every N", b->instructions, n * b->counted + b->before);
     if (b->loop_control != 2)
@@ -411,7 +409,7 @@ static void check_complete(struct listing *l)
     size_t blocks = 0;
     for (size_t i = 0; i < count; i++) {
         unsigned most = all[i].has_density ? KERNEL_DENSITY_MAX : 1;
-        for (unsigned n = 1; n <= most; n++, blocks++) {
+        for (unsigned n = 0; n <= most; n++, blocks++) {
             struct block b = {.kernel = &all[i], .density = n};
             if (l->blocks_seen[i][n] != 1)
                 complain(l, &b, "blocks of this name", l->blocks_seen[i][n], 1);

@@ -381,7 +381,7 @@ static struct clock look_at_clock(const struct payload *mul, struct tally *tally
         uint64_t begin, end = kernel_chain_short(&begin);
         shorts[i] = (double)(end - begin);
         wait_a_little(i + PAIRS / 2);
-        end = kernel_chain_longest(&begin);
+        end = kernel_chain_long(&begin);
         longs[i] = (double)(end - begin);
         pair[i] = longs[i] - shorts[i];
     }
@@ -395,7 +395,7 @@ static struct clock look_at_clock(const struct payload *mul, struct tally *tally
     for (unsigned i = PAIRS / 20; i < PAIRS - PAIRS / 20; i++)
         sum += pair[i];
     unsigned kept = PAIRS - 2 * (PAIRS / 20);
-    c.cycle = sum / kept / (CHAIN_LONGEST_ADDS - CHAIN_SHORT_ADDS);
+    c.cycle = sum / kept / (CHAIN_LONG_ADDS - CHAIN_SHORT_ADDS);
     c.ratio = c.cycle / ((before + after) / 2);
     struct cycles m = measure(mul->run, 64, tally);
     c.latency = m.block / mul->counted;

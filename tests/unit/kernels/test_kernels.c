@@ -293,6 +293,8 @@ static void test_blocks_and_deadline(void **state)
             continue;
         }
         kernel_fn *run = all[i].variants[1];
+        assert_int_equal(run(0, 0, NULL, 0), 0);
+        assert_int_equal(run(0, UINT64_MAX, NULL, 1), 0); /* at once, whatever the deadline */
         assert_int_equal(run(1, 0, NULL, 0), 1);
         assert_int_equal(run(7, 0, NULL, 1), 7);
         assert_int_equal(run(5, 1, NULL, 0), 5);
@@ -309,6 +311,34 @@ static void test_blocks_and_deadline(void **state)
     }
 }
 
+/* The same code in another page; neither reaches beyond its own. */
+static void test_copies(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096 };
+    size_t count;
+    const struct kernel *all = kernel_registry(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct payload p = kernel_named(all[i].name), copy = kernel_copy(&p);
+        assert_string_equal(copy.name, p.name);
+        assert_true(copy.kernel == p.kernel && copy.instructions == p.instructions && copy.bytes == p.bytes);
+        uintptr_t at = (uintptr_t)p.run, of_copy = (uintptr_t)copy.run;
+        assert_true(at / PAGE != of_copy / PAGE);
+        assert_int_equal(at / PAGE, (at + p.bytes) / PAGE);
+        assert_int_equal(of_copy / PAGE, (of_copy + p.bytes) / PAGE);
+        assert_int_equal(all[i].block_bytes[0], all[i].block_bytes[1]);
+        if (runnable(&all[i]))
+            assert_int_equal(copy.run(3, 0, NULL, 0), 3);
+    }
+    struct payload density = kernel_named("128or@1/8");
+    assert_ptr_equal(kernel_copy(&density).run, density.run);
+    kernel_fn *const no_copy[] = {NULL, density.run};
+    struct kernel from_file = *density.kernel;
+    from_file.variants = &no_copy[0];
+    struct payload block = {.kernel = &from_file, .density = 1, .run = density.run};
+    assert_ptr_equal(kernel_copy(&block).run, block.run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_refusals_name_cause_and_remedy),
         cmocka_unit_test(test_random_names_never_crash),
         cmocka_unit_test(test_blocks_and_deadline),
+        cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,8 +66,7 @@ static void write_setup(FILE *out, const struct characterize_setup *s)
 
 static void write_request(FILE *out, const struct characterize_run *r)
 {
-    fprintf(out, "run: version %u, zero %u, offset %" PRIu64 ", turn %u, register %#x;", r->version, r->zero,
-            (uint64_t)r->offset, r->turn, r->last_register);
+    fprintf(out, "run: version %u, zero %u, register %#x;", r->version, r->zero, r->last_register);
     for (unsigned i = 0; i < r->n_segments; i++)
         fprintf(out, " %s@%u%s for %" PRIu64 "%s", name_of(r->segment[i].payload), r->segment[i].payload.density,
                 r->segment[i].payload.dirty ? " dirty" : "", (uint64_t)r->segment[i].ticks,
@@ -213,20 +212,16 @@ static int run_one(double us, bool sampled)
     return helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error);
 }
 
-/* Of 200 readings 1 opens the recording, and PACE_EXTRA may come besides those of the grid. */
-static void as_many_readings_as_there_is_room_for(void **state)
+static void as_many_periods_as_were_prepared_for(void **state)
 {
     (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
-    assert_int_equal(run_one(2 * (199 - PACE_EXTRA), true), MACHINE_OK);
-    assert_int_equal(run_one(2 * (199 - PACE_EXTRA) + 1, true), MACHINE_OK);
-    assert_int_equal(run_one(2 * (200 - PACE_EXTRA), true), MACHINE_BAD_INPUT);
-    char text[120];
-    snprintf(text, sizeof text, "a repetition needs room for 201 readings, but only 200 were prepared (limit: %d)",
-             CHARACTERIZE_READINGS_MAX);
-    assert_string_equal(helper_rig.error.text, text);
-    assert_int_equal(run_one(2 * (200 - PACE_EXTRA), false), MACHINE_OK); /* takes none */
+    assert_int_equal(run_one(2 * 200, true), MACHINE_OK);
+    assert_int_equal(run_one(2 * 200 + 1, true), MACHINE_BAD_INPUT);
+    assert_string_equal(helper_rig.error.text, "a repetition needs room for 201 samples, but only 200 were prepared");
+    assert_int_equal(run_one(2 * 300, false), MACHINE_OK); /* takes none */
+    assert_int_equal(fake_helper.setup.readings, SAMPLING_ROOM_A_PERIOD * 200 + 1 + 1000);
 }
 
 static void as_long_as_may_be_masked(void **state)
@@ -304,7 +299,7 @@ static void how_often_it_is_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HELPER_TEST(what_is_asked_and_made_of_it), HELPER_TEST(as_many_readings_as_there_is_room_for),
+        HELPER_TEST(what_is_asked_and_made_of_it), HELPER_TEST(as_many_periods_as_were_prepared_for),
         HELPER_TEST(as_long_as_may_be_masked),     HELPER_TEST(how_long_the_module_itself_may_mask),
         HELPER_TEST(how_often_it_is_tried),
     };

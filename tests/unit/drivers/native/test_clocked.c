@@ -229,17 +229,14 @@ static void rates_of_payloads(void **state)
     for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++)
         for (size_t k = 0; k < sizeof periods / sizeof *periods; k++) {
             struct payload p = {.run = run_plain, .dirty = k % 2};
-            struct pace_lane lane;
+            struct sampling_lane lane;
             make_native(state);
             /* slowly at first, and interrupted later on */
             payload = (struct made_payload){
                 .ticks = ticks[i], .slow_ticks = 3 * ticks[i], .slow = 20, .late_at = 9, .late = 100000};
             BY_MADE_CLOCK(native_lane_measure(&p, 2e9, periods[k], &lane));
-            fprintf(out,
-                    "%u ticks, %g us: coarse %" PRIu64 ", fine %" PRIu64 ", rate %" PRIu64
-                    ", lead %d %d, early %" PRIu64 ", dirty %d",
-                    ticks[i], periods[k], lane.coarse, lane.fine, lane.rate, (int)lane.lead[0], (int)lane.lead[1],
-                    lane.early, (int)lane.dirty);
+            fprintf(out, "%u ticks, %g us: %" PRIu64 " blocks, dirty %d", ticks[i], periods[k], lane.blocks,
+                    (int)lane.dirty);
             fprintf(out, "; %u calls: %" PRIu64 " until %" PRIu64 ", %" PRIu64 " until %" PRIu64 "\n", payload.calls,
                     payload.asked[0], payload.until[0] - 1000000000, payload.asked[1], payload.until[1]);
             assert_ptr_equal(lane.run, run_plain);
@@ -254,7 +251,7 @@ static void what_came_meanwhile_is_told(void **state)
 {
     static const struct segment segments[] = {{.duration_us = 300}, {.duration_us = 20.5}};
     const struct run_request r = {.segments = segments, .n_segments = 2};
-    struct plan_log log = {.n = 12, .zero_tsc = 77, .zero_reading = 5, .cut = true};
+    struct sampling_log log = {.n = 12, .zero_tsc = 77, .zero_reading = 5, .cut = true};
     struct native_watch watch;
     struct recording rec;
     uint64_t words[1];
@@ -270,7 +267,8 @@ static void what_came_meanwhile_is_told(void **state)
     assert_int_equal(rec.involuntary_switches, 7000);
     assert_false(rec.migrated);
     assert_true(rec.cut);
-    assert_true(rec.n == 12 && rec.stride == 5 && rec.capacity == 500 && rec.zero_tsc == 77 && rec.zero_reading == 5);
+    assert_true(rec.n == 12 && rec.stride == 5 && rec.capacity == 6 * 500 + 1 && rec.zero_tsc == 77 &&
+                rec.zero_reading == 5);
     assert_ptr_equal(rec.words, words);
     log.cut = false;
     cpu_seen = made.cpu + 1;

@@ -21,15 +21,14 @@ static struct native made; /* large */
 static int make_native(void **state)
 {
     (void)state;
-    made = (struct native){
-        .name = "made", .prepared = true, .features = kernel_cpu_features(), .cpu = 5, .probe_us = 1};
+    made = (struct native){.name = "made", .prepared = true, .features = kernel_cpu_features(), .cpu = 5};
     made.tsc.hz = 2e9;
     made.setup.period_us = 5;
     made.setup.max_samples = 1000;
     return 0;
 }
 
-static struct segment segments[PLAN_SEGMENTS_MAX + 1];
+static struct segment segments[SAMPLING_STRETCHES_MAX + 1];
 
 static struct run_request request_of(const char *sampled, size_t zero)
 {
@@ -81,101 +80,86 @@ static void test_requests(void **state)
     is_refused(&r, MACHINE_FAILED, "the made machine was not prepared");
 }
 
-/* Fails so often, then measures. */
-struct measuring {
-    unsigned fails, calls;
-};
-
-static int measure(void *context, const struct payload *p, struct pace_lane *lane)
-{
-    struct measuring *m = context;
-    *lane = (struct pace_lane){.run = p->run, .dirty = p->dirty, .coarse = ++m->calls};
-    return m->calls > m->fails ? 0 : -1;
-}
-
 static void test_a_plan(void **state)
 {
     (void)state;
-    struct measuring m = {0};
-    struct plan p;
+    struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("-ss-", 2);
-    r.phase = 0.25;
-    r.repetition = 11;
+    r.fine_us = 7;
     segments[0].duration_us = 300;
     segments[3].payload.dirty = true;
-    assert_int_equal(native_plan(&made, &r, 4, measure, &m, &p, &err), MACHINE_OK);
-    assert_int_equal(m.calls, 3); /* two kernels, one of them dirty as well */
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
+    assert_int_equal(made.n_lanes, 3); /* two kernels, one of them dirty as well */
     assert_int_equal(p.n, 4);
     assert_int_equal(p.zero, 2);
-    assert_int_equal(p.period, 10000);
-    assert_int_equal(p.offset, 7500);
-    assert_int_equal(p.turn, 3);
-    assert_int_equal(p.probe_period, 2000);
-    assert_int_equal(p.room, 1000);
-    static const uint64_t ticks[] = {600000, 20000, 20000, 20000}, lanes[] = {1, 2, 1, 3};
+    assert_int_equal(p.usual, 2500); /* a quarter of a period */
+    assert_int_equal(p.fine, 14000);
+    assert_int_equal(p.most, 500000);
+    assert_true(p.limit == SAMPLING_NEVER);
+    assert_int_equal(p.room, 6001);
+    static const uint64_t ticks[] = {600000, 20000, 20000, 20000}, lanes[] = {0, 1, 0, 2};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(p.stretch[i].ticks, ticks[i]);
         assert_int_equal(p.stretch[i].sampled, i == 1 || i == 2);
-        assert_int_equal(p.stretch[i].lane->coarse, lanes[i]);
+        assert_ptr_equal(p.stretch[i].lane, &made.lanes[lanes[i]]);
+        assert_ptr_equal(p.stretch[i].lane->run, segments[i].payload.run);
     }
-    /* what has been measured is not again; a period shorter than that of probes is theirs, too */
-    made.setup.period_us = 0.5;
-    assert_int_equal(native_plan(&made, &r, 4, measure, &m, &p, &err), MACHINE_OK);
-    assert_int_equal(m.calls, 3);
-    assert_int_equal(p.probe_period, 1000);
-    assert_int_equal(p.period, 1000);
+    /* what has been measured is not again, unless a recording was cut: it may have become faster */
+    made.lanes[0].blocks = 12345;
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
+    assert_int_equal(p.stretch[0].lane->blocks, 12345);
+    struct native_watch watch;
+    struct recording rec;
+    const struct sampling_log cut = {.cut = true};
+    native_begin(&made, &r, &watch);
+    native_end(&made, &watch, &cut, NULL, &rec);
+    assert_true(rec.cut);
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
+    assert_true(p.stretch[0].lane->blocks != 12345 && made.n_lanes == 3);
 }
 
-static void test_room_for_readings(void **state)
+/* A copy of a kernel is a payload of its own, whose code lies elsewhere. */
+static void test_a_copy(void **state)
 {
     (void)state;
-    struct measuring m = {0};
-    struct plan p;
+    struct sampling p;
+    struct machine_error err;
+    struct run_request r = request_of("ss", 1);
+    segments[1].payload = kernel_copy(&segments[0].payload);
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
+    assert_int_equal(made.n_lanes, 2);
+    assert_true(p.stretch[0].lane->code != p.stretch[1].lane->code);
+    assert_true(p.stretch[0].lane->lines * SAMPLING_LINE >= segments[0].payload.bytes);
+}
+
+static void test_room_for_periods(void **state)
+{
+    (void)state;
+    struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("-s", 1);
-    made.setup.max_samples = 1 + 2 + PACE_EXTRA;
-    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
-    made.setup.max_samples--;
-    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_BAD_INPUT);
-    char text[120];
-    snprintf(text, sizeof text, "a repetition needs room for %d readings, but only %d were prepared", 3 + PACE_EXTRA,
-             2 + PACE_EXTRA);
-    assert_string_equal(err.text, text);
-}
-
-static void test_calibration_has_ten_attempts(void **state)
-{
-    (void)state;
-    struct measuring m = {.fails = 9};
-    struct plan p;
-    struct machine_error err;
-    struct run_request r = request_of("s", 0);
-    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
-    assert_int_equal(m.calls, 10);
-    assert_int_equal(made.n_lanes, 1);
-    r = request_of("ss", 0);
-    m = (struct measuring){.fails = 100};
-    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_FAILED);
-    assert_int_equal(m.calls, 10);
-    assert_int_equal(made.n_lanes, 1);
-    assert_string_equal(err.text, "CPU 5 is preempted too often to calibrate kernel 64or");
+    made.setup.max_samples = 2;
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
+    made.setup.max_samples = 1;
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_BAD_INPUT);
+    assert_string_equal(err.text, "a repetition needs room for 2 samples, but only 1 were prepared");
+    r.fine_us = 5; /* the rest grows */
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
 }
 
 /* There is room for all lanes of some repetitions; then they are measured again. */
 static void test_lanes_are_forgotten(void **state)
 {
     (void)state;
-    struct measuring m = {0};
-    struct plan p;
+    struct sampling p;
     struct machine_error err;
     struct run_request r = request_of("ss", 0);
     made.n_lanes = NATIVE_LANES_MAX - 2;
-    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_int_equal(made.n_lanes, NATIVE_LANES_MAX);
-    assert_int_equal(native_plan(&made, &r, 1, measure, &m, &p, &err), MACHINE_OK);
+    assert_int_equal(native_plan(&made, &r, &p, &err), MACHINE_OK);
     assert_int_equal(made.n_lanes, 2);
-    assert_int_equal(m.calls, 4);
 }
 
 static void test_kernels_that_cannot_run(void **state)
@@ -286,8 +270,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_requests, make_native),
         cmocka_unit_test_setup(test_a_plan, make_native),
-        cmocka_unit_test_setup(test_room_for_readings, make_native),
-        cmocka_unit_test_setup(test_calibration_has_ten_attempts, make_native),
+        cmocka_unit_test_setup(test_a_copy, make_native),
+        cmocka_unit_test_setup(test_room_for_periods, make_native),
         cmocka_unit_test_setup(test_lanes_are_forgotten, make_native),
         cmocka_unit_test_setup(test_kernels_that_cannot_run, make_native),
         cmocka_unit_test_setup(test_what_it_tells, make_native),

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "drivers/timing/timing.h"
-#include "drivers/timing/timing_calibrate.h"
+#include "drivers/timing/timing_chains.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/long_chain.h"
 #include "tests/support/random_numbers.h"

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A sample period that grows, by 2^-GROWTH_BITS of the time since it began to, up to GROWTH_MOST_US: a stretch of
+ * 500 ms behind fine samples of 1 us has some 3200 samples, and what happens at a time is seen in samples of 1/256 of
+ * it. Of longer samples most would hold an interruption, which takes too small a part of them to be seen. Native
+ * machines come there by doubling (sampling.h), with no longer samples.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GROWTH_BITS = 8, GROWTH_MOST_US = 250 };
+
+static inline uint64_t growth_period(uint64_t period, uint64_t most, uint64_t since)
+{
+    const uint64_t grown = period + (since >> GROWTH_BITS);
+
+    return grown < most || most < period ? grown : most;
+}
+
+/* How many samples such a period makes of so long a time, at most; in any unit of time of which a period holds many. */
+static inline size_t growth_samples(uint64_t period, uint64_t most, uint64_t time)
+{
+    size_t n = 1;
+
+    for (uint64_t t = 0; t < time; t += growth_period(period, most, t))
+        n++;
+    return n;
+}
