@@ -82,15 +82,18 @@ static void slot_samples(const struct bracket_rig *g, size_t slot, double *from,
     *to = *from + g->s->observe_us;
 }
 
+/* By the mean time of a cycle: a median of what comes in steps, or is modulated, would be one of these. */
 static double slot_ghz(const struct bracket_rig *g, size_t slot)
 {
+    const struct clock_reading clock = clock_reading_of(&g->trace);
     double from, to;
     size_t n = 0;
     slot_samples(g, slot, &from, &to);
-    for (size_t i = 0; i < g->trace.n; i++)
-        n += g->trace.time_us[i] > from && g->trace.time_us[i] <= to;
-    return (double)n >= SAMPLES_LEAST * g->s->observe_us / g->s->period_us
-               ? clock_middle_between(&g->trace, TRACE_FREQ, 0, g->trace.n, from, to, g->scratch)
+    for (size_t i = 0; i < g->trace.n && g->trace.channel[TRACE_FREQ]; i++)
+        if (g->trace.time_us[i] > from && g->trace.time_us[i] <= to && isfinite(g->trace.channel[TRACE_FREQ][i]))
+            g->scratch[n++] = (double)g->trace.channel[TRACE_FREQ][i];
+    return n > 0 && (double)n >= SAMPLES_LEAST * g->s->observe_us / g->s->period_us
+               ? clock_centre(&clock, TRACE_FREQ, g->scratch, n, g->scratch + n)
                : (double)NAN;
 }
 
@@ -207,7 +210,7 @@ static bool brackets_carry(const struct bracket_rig *g)
     const struct estimate e = scratch ? brackets_ratio(g->out->carry, g->out->rounds, scratch)
                                       : (struct estimate){NAN, NAN, NAN};
     free(scratch);
-    return e.value < 1 - g->s->enough && e.hi < 1 + SURELY * g->s->enough;
+    return e.hi < 1 || (e.value < 1 - g->s->enough && e.hi < 1 + SURELY * g->s->enough);
 }
 
 /* Begins anew with longer slots, where they do not suffice and a recording may last so long. */
