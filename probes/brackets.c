@@ -82,19 +82,22 @@ static void slot_samples(const struct bracket_rig *g, size_t slot, double *from,
     *to = *from + g->s->observe_us;
 }
 
-/* By the mean time of a cycle: a median of what comes in steps, or is modulated, would be one of these. */
+double brackets_ghz(const struct trace *t, double from_us, double to_us, size_t least, double *scratch)
+{
+    const struct clock_reading clock = clock_reading_of(t);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n && t->channel[TRACE_FREQ]; i++)
+        if (t->time_us[i] > from_us && t->time_us[i] <= to_us && isfinite(t->channel[TRACE_FREQ][i]))
+            scratch[n++] = (double)t->channel[TRACE_FREQ][i];
+    return n > 0 && n >= least ? clock_centre(&clock, TRACE_FREQ, scratch, n, scratch + n) : (double)NAN;
+}
+
 static double slot_ghz(const struct bracket_rig *g, size_t slot)
 {
-    const struct clock_reading clock = clock_reading_of(&g->trace);
     double from, to;
-    size_t n = 0;
     slot_samples(g, slot, &from, &to);
-    for (size_t i = 0; i < g->trace.n && g->trace.channel[TRACE_FREQ]; i++)
-        if (g->trace.time_us[i] > from && g->trace.time_us[i] <= to && isfinite(g->trace.channel[TRACE_FREQ][i]))
-            g->scratch[n++] = (double)g->trace.channel[TRACE_FREQ][i];
-    return n > 0 && (double)n >= SAMPLES_LEAST * g->s->observe_us / g->s->period_us
-               ? clock_centre(&clock, TRACE_FREQ, g->scratch, n, g->scratch + n)
-               : (double)NAN;
+    const size_t least = (size_t)(SAMPLES_LEAST * g->s->observe_us / g->s->period_us);
+    return brackets_ghz(&g->trace, from, to, least, g->scratch);
 }
 
 static int keep_samples(struct bracket_rig *g, size_t slot, struct trace *to_trace)
