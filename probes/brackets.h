@@ -57,6 +57,6 @@ void brackets_free(struct brackets_result *r);
 /* The ratio of kernel k to A (analysis/brackets/brackets_limits.h); NaN: it has none, or out of memory. */
 struct estimate brackets_ratio_of(const struct brackets_result *r, size_t k);
 
-/* The frequency of the samples that end after from_us and not after to_us, by the mean time of a cycle: a median of what
- * comes in steps, or is modulated, would be one of these. NaN of fewer than `least`, or none. scratch: 2 * t->n. */
+/* The frequency of the samples that end after from_us and not after to_us, by the mean time of a cycle: a median of
+ * what comes in steps, or is modulated, would be one of these. NaN of none, or fewer than `least`. scratch: 2 t->n. */
 double brackets_ghz(const struct trace *t, double from_us, double to_us, size_t least, double *scratch);
