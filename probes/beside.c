@@ -59,7 +59,9 @@ static int beside_slot(struct beside_rig *g, bool neighbor, double *ghz, struct 
                                            : sequence_record(&sequence, segments, 2, 1, &t, &run, err);
     sequence_end(&sequence);
     double *scratch = malloc((2 * t.n + 1) * sizeof *scratch);
-    if (!status && !run.invalid[0] && scratch)
+    if (!status && !scratch)
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (!status && !run.invalid[0])
         *ghz = brackets_ghz(&t, 0, INFINITY, (size_t)(SAMPLES_LEAST * s->observe_us / s->period_us), scratch);
     free(scratch);
     trace_free(&t);

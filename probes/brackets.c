@@ -209,10 +209,7 @@ static bool brackets_suffice(const struct brackets_setup *s, const struct bracke
 /* Whether A is slower right behind another kernel: what that was granted outlasts what does not count of a slot. */
 static bool brackets_carry(const struct bracket_rig *g)
 {
-    double *scratch = malloc(g->out->rounds * sizeof *scratch);
-    const struct estimate e = scratch ? brackets_ratio(g->out->carry, g->out->rounds, scratch)
-                                      : (struct estimate){NAN, NAN, NAN};
-    free(scratch);
+    const struct estimate e = brackets_ratio(g->out->carry, g->out->rounds, g->out->scratch);
     return e.hi < 1 || (e.value < 1 - g->s->enough && e.hi < 1 + SURELY * g->s->enough);
 }
 
@@ -269,13 +266,19 @@ int brackets_run(struct machine *m, const struct brackets_setup *s, struct brack
 {
     struct machine_info info;
     struct machine_setup setup = s->machine;
+    memset(out, 0, sizeof *out);
+    if (s->observe_us < s->period_us)
+        return machine_fail(err, MACHINE_CANNOT, "use a longer --observe or a shorter --period",
+                            "no sample fits: %g us are observed with a sampling period of %g us", s->observe_us,
+                            s->period_us);
     m->ops->info(m, &info);
     struct bracket_rig g = {.m = m, .own = *s, .s = &g.own, .out = out, .each = brackets_each(s, info.longest_us)};
     *out = (struct brackets_result){.n = s->n, .most = s->most};
     out->logs = calloc(s->n * s->most, sizeof *out->logs);
     out->carry = calloc(s->most, sizeof *out->carry);
+    out->scratch = calloc(s->most, sizeof *out->scratch);
     out->seen = calloc(s->n, sizeof *out->seen);
-    if (!out->logs || !out->carry || !out->seen) {
+    if (!out->logs || !out->carry || !out->scratch || !out->seen) {
         brackets_free(out);
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
@@ -303,14 +306,11 @@ void brackets_free(struct brackets_result *r)
     free(r->seen);
     free(r->logs);
     free(r->carry);
+    free(r->scratch);
     memset(r, 0, sizeof *r);
 }
 
 struct estimate brackets_ratio_of(const struct brackets_result *r, size_t k)
 {
-    double *scratch = malloc((r->rounds + 1) * sizeof *scratch);
-    const struct estimate e = scratch ? brackets_ratio(r->logs + k * r->most, r->rounds, scratch)
-                                      : (struct estimate){NAN, NAN, NAN};
-    free(scratch);
-    return e;
+    return brackets_ratio(r->logs + k * r->most, r->rounds, r->scratch);
 }

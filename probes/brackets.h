@@ -44,6 +44,7 @@ struct brackets_result {
     double *logs;
     unsigned most;
     double *carry;      /* in round i: the logarithm of A's frequency right behind others over that behind A */
+    double *scratch;    /* room for all rounds */
     struct trace *seen; /* of each kernel: the samples that count, a run for each round */
     size_t n_invalid;   /* recordings that the machine knows to be invalid; why the first one is */
     char why[FROM_RECORDING_WHY_MAX];
@@ -54,7 +55,7 @@ struct brackets_result {
 int brackets_run(struct machine *m, const struct brackets_setup *s, struct brackets_result *out,
                  struct machine_error *err);
 void brackets_free(struct brackets_result *r);
-/* The ratio of kernel k to A (analysis/brackets/brackets_limits.h); NaN: it has none, or out of memory. */
+/* The ratio of kernel k to A (analysis/brackets/brackets_limits.h); NaN: it has none. */
 struct estimate brackets_ratio_of(const struct brackets_result *r, size_t k);
 
 /* The frequency of the samples that end after from_us and not after to_us, by the mean time of a cycle: a median of

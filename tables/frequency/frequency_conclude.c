@@ -40,6 +40,12 @@ const char *frequency_setting(const struct table *t, const char *key, int cpu)
     return table_setting(t, name);
 }
 
+const char *frequency_ratio_to(const struct table *t)
+{
+    const char *to = table_setting(t, FREQUENCY_RATIO_TO);
+    return to ? to : "the first kernel";
+}
+
 static void set_setting(struct table *t, const char *key, int cpu, const char *value)
 {
     char name[60];
@@ -188,8 +194,7 @@ static void put_verdict(struct table *t, int cpu, const struct frequency_levels 
                  l->n_levels > 1 ? "one frequency, as far as can be told; the levels are those of the license counters"
                                  : "one frequency for everything");
     if (l->verdict == FREQUENCY_FLOATS && !l->counted && l->n_levels > 0)
-        snprintf(text, sizeof text, "levels by the ratio to %s around them; %s", table_setting(t, FREQUENCY_RATIO_TO),
-                 l->why);
+        snprintf(text, sizeof text, "levels by the ratio to %s around them; %s", frequency_ratio_to(t), l->why);
     else if (l->verdict == FREQUENCY_FLOATS)
         snprintf(text, sizeof text, "no steps, %s", l->why);
     if (l->verdict != FREQUENCY_NOTHING)

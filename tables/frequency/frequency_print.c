@@ -332,11 +332,11 @@ static void print_ratios(FILE *out, const struct table *t, const struct sheet *s
                           estimates_text(&ratio, 3, one));
     }
     if (text[0])
-        fprintf(out, "With %s, of the frequency of %s: %s.\n", estimates_cores_text(cores, one),
-                table_setting(t, FREQUENCY_RATIO_TO), text);
+        fprintf(out, "With %s, of the frequency of %s: %s.\n", estimates_cores_text(cores, one), frequency_ratio_to(t),
+                text);
     else if (high > 0)
         fprintf(out, "With %s, no kernel lowers the frequency: all run at %.3f to %.3f of that of %s.\n",
-                estimates_cores_text(cores, one), low, high, table_setting(t, FREQUENCY_RATIO_TO));
+                estimates_cores_text(cores, one), low, high, frequency_ratio_to(t));
 }
 
 /* With most cores active; where that makes no difference, also with fewer if it does there. */
