@@ -85,11 +85,15 @@ static void slot_samples(const struct bracket_rig *g, size_t slot, double *from,
 double brackets_ghz(const struct trace *t, double from_us, double to_us, size_t least, double *scratch)
 {
     const struct clock_reading clock = clock_reading_of(t);
-    size_t n = 0;
-    for (size_t i = 0; i < t->n && t->channel[TRACE_FREQ]; i++)
-        if (t->time_us[i] > from_us && t->time_us[i] <= to_us && isfinite(t->channel[TRACE_FREQ][i]))
+    size_t n = 0, samples = 0;
+    for (size_t i = 0; i < t->n && t->channel[TRACE_FREQ]; i++) {
+        if (!(t->time_us[i] > from_us && t->time_us[i] <= to_us))
+            continue;
+        samples++;
+        if (isfinite(t->channel[TRACE_FREQ][i]))
             scratch[n++] = (double)t->channel[TRACE_FREQ][i];
-    return n > 0 && n >= least ? clock_centre(&clock, TRACE_FREQ, scratch, n, scratch + n) : (double)NAN;
+    }
+    return n > 0 && samples >= least ? clock_centre(&clock, TRACE_FREQ, scratch, n, scratch + n) : (double)NAN;
 }
 
 static double slot_ghz(const struct bracket_rig *g, size_t slot)
