@@ -58,6 +58,7 @@ static int beside_slot(struct beside_rig *g, bool neighbor, double *ghz, struct 
     status = sequence_trace(&sequence, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                                            : sequence_record(&sequence, segments, 2, 1, &t, &run, err);
     sequence_end(&sequence);
+    const double stretch = t.n ? fmax(t.time_us[t.n - 1] / s->observe_us, 1) : 1; /* others took the CPU meanwhile */
     double *scratch = malloc((2 * t.n + 1) * sizeof *scratch);
     if (!status && !scratch)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -65,7 +66,7 @@ static int beside_slot(struct beside_rig *g, bool neighbor, double *ghz, struct 
         *ghz = brackets_ghz(&t, 0, INFINITY, (size_t)(SAMPLES_LEAST * s->observe_us / s->period_us), scratch);
     free(scratch);
     trace_free(&t);
-    g->seconds += 1e-6 * (PREPARE_US + s->before_us + s->observe_us);
+    g->seconds += 1e-6 * stretch * (PREPARE_US + s->before_us + s->observe_us);
     return status;
 }
 

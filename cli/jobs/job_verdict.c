@@ -27,8 +27,8 @@ static const double SECONDS = 60, SECONDS_BRIEF = 20; /* where --seconds does no
 static const double WAKE_BRIEF = 40;                  /* below that many, few idle times */
 /* Of the time; the rest is that of first uses, and of getting ready. */
 static const double share_of_step[STEPS] = {
-    [FREQUENCY] = 0.28, [BURST_AT] = 0.06, [BURST_AT + 1] = 0.1, [BURST] = 0.06, [BURST + 1] = 0.15};
-static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.1, [SIBLINGS] = 0.07};
+    [FREQUENCY] = 0.26, [BURST_AT] = 0.06, [BURST_AT + 1] = 0.09, [BURST] = 0.05, [BURST + 1] = 0.14};
+static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};
 static const double EVERY_LEAST_US = 10, EVERY_MOST_US = 1e5; /* as table burst has them */
 static const double BURST_MOST_US = 20e3;
 static const double LEFT_LEAST = 0.2;

@@ -80,6 +80,7 @@ static struct bursts_setup burst_setup(const struct tables_context *x, const str
     if (o->seconds > 0 && !o->runs) {
         double round = 1e-6 * s.variants * (s.before_us + (s.skipped + s.bursts) * every);
         s.rounds = (unsigned)fmin(fmax(o->seconds / round, ROUNDS_LEAST), ROUNDS_MOST);
+        s.seconds = o->seconds;
     }
     return s;
 }
