@@ -8,6 +8,7 @@
 #include "analysis/brackets/brackets_limits.h"
 #include "probes/brackets.h"
 #include "probes/sequence.h"
+#include "util/clock.h"
 #include "util/splitmix64.h"
 
 /* A neighbor comes to run steadily while the machine prepares itself, which it does in about so long. */
@@ -58,7 +59,6 @@ static int beside_slot(struct beside_rig *g, bool neighbor, double *ghz, struct 
     status = sequence_trace(&sequence, &t) ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
                                            : sequence_record(&sequence, segments, 2, 1, &t, &run, err);
     sequence_end(&sequence);
-    const double stretch = t.n ? fmax(t.time_us[t.n - 1] / s->observe_us, 1) : 1; /* others took the CPU meanwhile */
     double *scratch = malloc((2 * t.n + 1) * sizeof *scratch);
     if (!status && !scratch)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -66,7 +66,7 @@ static int beside_slot(struct beside_rig *g, bool neighbor, double *ghz, struct 
         *ghz = brackets_ghz(&t, 0, INFINITY, (size_t)(SAMPLES_LEAST * s->observe_us / s->period_us), scratch);
     free(scratch);
     trace_free(&t);
-    g->seconds += 1e-6 * stretch * (PREPARE_US + s->before_us + s->observe_us);
+    g->seconds += 1e-6 * (PREPARE_US + s->before_us + s->observe_us);
     return status;
 }
 
@@ -92,6 +92,7 @@ static int beside_round(struct beside_rig *g, unsigned round, double *last, stru
 static int beside_rounds(struct beside_rig *g, struct beside_result *out, struct machine_error *err)
 {
     const struct beside_setup *s = g->s;
+    const double begun = clock_seconds(CLOCK_MONOTONIC);
     double last, *scratch = malloc(s->most * sizeof *scratch);
     int status = scratch ? beside_slot(g, false, &last, err) : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     while (!status && out->rounds < s->most) {
@@ -102,11 +103,12 @@ static int beside_rounds(struct beside_rig *g, struct beside_result *out, struct
         out->ratio = brackets_ratio(g->logs[0], out->rounds, scratch);
         out->null = brackets_ratio(g->logs[1], out->rounds, scratch);
         const bool suffice = estimate_half(&out->ratio) <= s->enough && estimate_half(&out->null) <= s->enough;
+        /* the clock of a model is not that of who waits for it: whichever says more */
+        out->seconds = fmax(g->seconds, clock_seconds(CLOCK_MONOTONIC) - begun);
         if ((s->progress && s->progress(s->data, out->rounds, s->most)) ||
-            (out->rounds >= s->least && (suffice || g->seconds >= s->seconds)))
+            (out->rounds >= s->least && (suffice || out->seconds >= s->seconds)))
             break;
     }
-    out->seconds = g->seconds;
     free(scratch);
     return status;
 }

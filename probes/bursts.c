@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/order.h"
 
 /* Bursts that are run one behind the other take so long, before and while they are told of. */
@@ -156,13 +157,15 @@ static int round_of(struct rig *g, unsigned number, struct bursts_result *out, b
 static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_error *err)
 {
     const struct bursts_setup *s = g->s;
+    const double begun = clock_seconds(CLOCK_MONOTONIC);
     for (unsigned i = 0; i < 2 * s->rounds && out->n < s->rounds; i++) {
         bool kept;
         int status = round_of(g, i, out, &kept, err);
         if (status != MACHINE_OK)
             return status;
         if ((s->progress && s->progress(s->data, out->n, s->rounds)) ||
-            (s->seconds > 0 && out->n >= ROUNDS_LEAST && g->seconds >= s->seconds))
+            (s->seconds > 0 && out->n >= ROUNDS_LEAST &&
+             fmax(g->seconds, clock_seconds(CLOCK_MONOTONIC) - begun) >= s->seconds))
             break;
     }
     out->interrupted = g->interrupted;
