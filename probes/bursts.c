@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/order.h"
 
 /* Bursts that are run one behind the other take so long, before and while they are told of. */
 #define WARM_BEFORE_US 3000.0
 #define WARM_US 1000.0
-enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8 };
+enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8, ROUNDS_LEAST = 3 };
 /* A burst that took longer than three times the median by this was interrupted. */
 #define LONGER 3.0
 
@@ -21,6 +22,7 @@ struct rig {
     struct burst *seen;
     double *scratch;
     uint64_t repetition;
+    double seconds; /* that repetitions took */
     unsigned long interrupted;
     unsigned discarded;
 };
@@ -63,6 +65,14 @@ static struct seen_bursts look(struct rig *g, unsigned n)
     return out;
 }
 
+static double repetition_seconds(const struct rig *g, const struct bursts_request *r)
+{
+    double ticks = 0;
+    for (unsigned i = 0; i < r->bursts; i++)
+        ticks += (double)(g->seen[i].wide + g->seen[i].plain + g->seen[i].lost);
+    return 1e-6 * (r->before_us + ticks * g->tick_us * (r->skipped + r->bursts) / r->bursts);
+}
+
 /* *disturbed: NULL, or by what each of several attempts was. */
 static int repeat(struct rig *g, unsigned variant, struct bursts_request *r, const char **disturbed,
                   struct machine_error *err)
@@ -77,6 +87,7 @@ static int repeat(struct rig *g, unsigned variant, struct bursts_request *r, con
         r->repetition = g->repetition++;
         status = g->m->ops->bursts(g->m, r, g->seen, disturbed, err);
         g->discarded += status == MACHINE_OK && *disturbed;
+        g->seconds += status == MACHINE_OK ? repetition_seconds(g, r) : 0;
     }
     return status;
 }
@@ -146,12 +157,15 @@ static int round_of(struct rig *g, unsigned number, struct bursts_result *out, b
 static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_error *err)
 {
     const struct bursts_setup *s = g->s;
+    const double begun = clock_seconds(CLOCK_MONOTONIC);
     for (unsigned i = 0; i < 2 * s->rounds && out->n < s->rounds; i++) {
         bool kept;
         int status = round_of(g, i, out, &kept, err);
         if (status != MACHINE_OK)
             return status;
-        if (s->progress && s->progress(s->data, out->n, s->rounds))
+        if ((s->progress && s->progress(s->data, out->n, s->rounds)) ||
+            (s->seconds > 0 && out->n >= ROUNDS_LEAST &&
+             fmax(g->seconds, clock_seconds(CLOCK_MONOTONIC) - begun) >= s->seconds))
             break;
     }
     out->interrupted = g->interrupted;

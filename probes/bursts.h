@@ -17,8 +17,9 @@ struct bursts_setup {
     uint64_t count[BURSTS_VARIANTS_MAX];
     unsigned variants; /* 2 or more */
     double every_us, before_us;
-    unsigned skipped, bursts;                                    /* as in struct bursts_request */
-    unsigned rounds;                                             /* wanted; at most twice as many are run */
+    unsigned skipped, bursts; /* as in struct bursts_request */
+    unsigned rounds;          /* wanted; at most twice as many are run */
+    double seconds;           /* no round begins later, once there are three; 0: whenever */
     int (*progress)(void *data, unsigned done, unsigned wanted); /* after each round; may be NULL. Non-zero: stop */
     void *data;
 };

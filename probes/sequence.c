@@ -60,7 +60,7 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
     out->cycles = recording_difference(at_zero, first, recording_word(s->counters, s->n_counters, COUNTER_CYCLES));
     struct machine_info info;
     s->machine->ops->info(s->machine, &info);
-    if (t && (from_recording_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, false,
+    if (t && (from_recording_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, s->tolerant,
                                     out->invalid) ||
               repetitions_note_clock(t, &info)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");

@@ -18,6 +18,7 @@ struct sequence {
     double tsc_hz;
     uint32_t repetition; /* number of the next one, and of its run in the trace */
     bool patient;        /* having been preempted makes no repetition invalid: they last for long */
+    bool tolerant;       /* nor do values that cannot be, of samples that something interrupted: these are missing */
 };
 
 /* What is known of one repetition beside its samples. */

@@ -79,21 +79,3 @@ int steady_run(struct machine *m, const struct steady_setup *s, struct repetitio
                             s->period_us);
     return repetitions_run(m, &plan, out, err);
 }
-
-int steady_run_against(struct machine *m, const struct steady_setup *s, const struct payload *first,
-                       struct repetitions *out, struct machine_error *err)
-{
-    static const double first_us = 1000, counted_us = 2000;
-    const double run_in = repetitions_run_in_us(s->period_us);
-    const struct segment segments[3] = {
-        {*first, 2000, false}, {*first, run_in + first_us, true}, {s->kernel, STEADY_AGAINST_US + counted_us, true}};
-    struct steady_setup settling;
-    struct repetitions_plan plan = steady_plan(s, &settling);
-    plan.segments = segments;
-    plan.n_segments = 3;
-    plan.zero_segment = 2;
-    plan.from_us = -first_us;
-    memset(out, 0, sizeof *out);
-    trace_init(&out->trace);
-    return repetitions_run(m, &plan, out, err);
-}

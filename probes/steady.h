@@ -41,12 +41,3 @@ void steady_defaults(struct steady_setup *s, const struct payload *kernel);
  * repetitions_free().
  */
 int steady_run(struct machine *m, const struct steady_setup *s, struct repetitions *out, struct machine_error *err);
-
-/*
- * The kernel against another one: in each repetition `first` for 2 ms and then for 1 ms that is recorded, the kernel
- * for 5 ms, recorded from time 0 on, of which the last two count (from STEADY_AGAINST_US on): what moves the frequency
- * in more than some milliseconds moves both. Of the setup, its own times do not count. Otherwise as steady_run().
- */
-#define STEADY_AGAINST_US 3000.0
-int steady_run_against(struct machine *m, const struct steady_setup *s, const struct payload *first,
-                       struct repetitions *out, struct machine_error *err);

@@ -10,39 +10,49 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "output/verdict/verdict.h"
+#include "tables/frequency/frequency_beside.h"
 #include "tables/registry.h"
+#include "util/clock.h"
 
-/* What is measured, in this order. */
+/* Tables that are measured, in this order; between FREQUENCY and BURST_AT what scalar code loses beside neighbors. */
 enum step {
     FREQUENCY,
-    CORUNNERS_PLAIN,
-    CORUNNERS,
-    SIBLINGS_PLAIN,
-    SIBLINGS,
     BURST_AT, /* VERDICT_SIDES of them each, in the order of enum kernel_weight */
     BURST = BURST_AT + VERDICT_SIDES,
     WAKE = BURST + VERDICT_SIDES,
     STEPS
 };
-/* Rounds of bursts: more than the table has for each of its many cells. Those far apart take longer. */
-enum { ROUNDS = 300, ROUNDS_BRIEF = 120, ROUNDS_APART = 100, ROUNDS_APART_BRIEF = 40 };
+enum { OTHER_CORES, SIBLINGS, NEIGHBORS };
+static const double SECONDS = 60, SECONDS_BRIEF = 20; /* where --seconds does not tell */
+static const double WAKE_BRIEF = 40;                  /* below that many, few idle times */
+/* Of the time; the rest is that of first uses, and of getting ready. */
+static const double share_of_step[STEPS] = {
+    [FREQUENCY] = 0.26, [BURST_AT] = 0.06, [BURST_AT + 1] = 0.09, [BURST] = 0.05, [BURST + 1] = 0.14};
+static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};
 static const double EVERY_LEAST_US = 10, EVERY_MOST_US = 1e5; /* as table burst has them */
 static const double BURST_MOST_US = 20e3;
+static const double LEFT_LEAST = 0.2;
 
 struct verdict_run {
     struct measuring m;
     struct verdict_question asked;
     const char *widest[VERDICT_SIDES]; /* the kernels; NULL: none of more than 128 bits */
     struct tables_options options[STEPS];
-    bool wanted[STEPS], have[STEPS];
+    bool wanted[STEPS], have[STEPS], beside[NEIGHBORS], have_beside[NEIGHBORS];
     struct table table[STEPS];
+    struct beside_result neighbor[NEIGHBORS];
+    double begun; /* s of the clock */
 };
 
 static struct verdict_question question_of(const struct options *o)
 {
     struct verdict_question asked = {.load = VERDICT_USUAL_LOAD,
                                      .speedup = o->verdict.speedup.given ? o->verdict.speedup.value : NAN,
-                                     .seed = o->tables.seed};
+                                     .seed = o->tables.seed,
+                                     .seconds = o->input != NULL           ? 0
+                                                : o->profile.seconds.given ? o->profile.seconds.value
+                                                : o->tables.brief          ? SECONDS_BRIEF
+                                                                           : SECONDS};
     if (o->verdict.share.given)
         asked.load.share = o->verdict.share.value / 100;
     if (o->verdict.burst_us > 0)
@@ -54,7 +64,7 @@ static struct verdict_question question_of(const struct options *o)
 
 static const struct table_kind *kind_of(enum step i)
 {
-    return i < BURST_AT ? &table_frequency : i < WAKE ? &table_burst : &table_wake;
+    return i == FREQUENCY ? &table_frequency : i < WAKE ? &table_burst : &table_wake;
 }
 
 static void widest_kernels(struct verdict_run *r, const struct machine_info *info)
@@ -86,16 +96,6 @@ static void only_kernel(struct tables_options *o, const char *name)
     o->kernels[0] = kernel_named(name);
 }
 
-/* Scalar code on the measured core, while others run what `corunner` says. */
-static void options_of_neighbours(struct verdict_run *r, enum step i, const char *corunner)
-{
-    struct tables_options *o = &r->options[i];
-    only_kernel(o, "64add");
-    if (corunner != NULL)
-        o->corunner = kernel_named(corunner);
-    o->siblings = i >= SIBLINGS_PLAIN;
-}
-
 static void options_of_bursts(struct verdict_run *r, enum step i, size_t side)
 {
     struct tables_options *o = &r->options[i];
@@ -104,9 +104,7 @@ static void options_of_bursts(struct verdict_run *r, enum step i, size_t side)
         return;
     only_kernel(o, r->widest[side]);
     o->burst_count = 1000; /* until the frequencies tell: bursts_asked() */
-    o->burst_every_us = i >= BURST ? 2 * VERDICT_APART_US : 1000;
-    if (o->runs == 0)
-        o->runs = i >= BURST ? (o->brief ? ROUNDS_APART_BRIEF : ROUNDS_APART) : o->brief ? ROUNDS_BRIEF : ROUNDS;
+    o->burst_every_us = i >= BURST ? VERDICT_APART_US : 1000;
 }
 
 static void options_of_steps(struct verdict_run *r)
@@ -120,17 +118,16 @@ static void options_of_steps(struct verdict_run *r)
         r->options[i] = r->m.options;
         r->options[i].n_active = 1;
         r->options[i].active[0] = cores;
+        r->options[i].seconds = share_of_step[i] * r->asked.seconds;
         r->wanted[i] = i == FREQUENCY || widest != NULL;
     }
     r->options[FREQUENCY].n_active = 2;
     r->options[FREQUENCY].active[1] = 1;
+    r->options[FREQUENCY].seconds /= info.cores == 1 || cores == 1 ? 1 : 2; /* of each number of cores */
+    r->options[WAKE].brief = r->asked.seconds < WAKE_BRIEF;
     classes_of_code(&r->options[FREQUENCY]);
-    options_of_neighbours(r, CORUNNERS_PLAIN, NULL);
-    options_of_neighbours(r, CORUNNERS, widest);
-    options_of_neighbours(r, SIBLINGS_PLAIN, NULL);
-    options_of_neighbours(r, SIBLINGS, widest);
-    r->wanted[CORUNNERS] = r->wanted[CORUNNERS_PLAIN] = widest != NULL && info.cores > 1 && cores != 1;
-    r->wanted[SIBLINGS] = r->wanted[SIBLINGS_PLAIN] = widest != NULL && measuring_has_siblings(&r->m);
+    r->beside[OTHER_CORES] = widest != NULL && info.cores > 1 && cores != 1;
+    r->beside[SIBLINGS] = widest != NULL && measuring_has_siblings(&r->m);
     for (enum step i = BURST_AT; i < WAKE; i++)
         options_of_bursts(r, i, (size_t)(i - BURST_AT) % VERDICT_SIDES);
 }
@@ -175,7 +172,7 @@ static bool bursts_asked(struct verdict_run *r, enum step i)
     o->burst_count = verdict_burst_count(&r->table[FREQUENCY], r->widest[side], 0, &load, &every);
     if (i >= BURST && r->have[BURST_AT + side] && every >= VERDICT_APART_US)
         return false;
-    o->burst_every_us = i < BURST ? every : fmax(2 * VERDICT_APART_US, 4 * load.burst_us);
+    o->burst_every_us = i < BURST ? every : fmax(VERDICT_APART_US, 4 * load.burst_us);
     if (o->burst_count < 1 || o->burst_every_us < EVERY_LEAST_US || o->burst_every_us > EVERY_MOST_US ||
         tables_plan(&table_burst, &r->m.machine, o, &cells, &error) != MACHINE_OK)
         return false;
@@ -183,19 +180,57 @@ static bool bursts_asked(struct verdict_run *r, enum step i)
     return true;
 }
 
+/* The part of the time that is left for what is left, where getting ready took more than was thought. Models have no
+ * time of their own: the same seed, the same answer. */
+static double time_left_for(const struct verdict_run *r, double share)
+{
+    struct machine_info info;
+    r->m.machine.ops->info(&r->m.machine, &info);
+    const double left = r->asked.seconds - (clock_seconds(CLOCK_MONOTONIC) - r->begun);
+    return info.modelled ? 1 : fmin(fmax(left / (share * r->asked.seconds), LEFT_LEAST), 1);
+}
+
+/* What scalar code loses while neighbors run the widest kernel. That it cannot be measured is no failure. */
+static int measure_neighbors(struct verdict_run *r)
+{
+    const char *widest = r->widest[KERNEL_HEAVY] != NULL ? r->widest[KERNEL_HEAVY] : r->widest[KERNEL_LIGHT];
+    for (size_t i = 0; i < NEIGHBORS; i++) {
+        /* of the cores that the processor has, some may not be used */
+        const bool alone = i == OTHER_CORES && !(verdict_cores(&r->table[FREQUENCY]) > 1);
+        struct tables_options o = r->options[FREQUENCY];
+        struct machine_error error;
+        if (!r->beside[i] || alone || stop_asked())
+            continue;
+        const struct payload neighbor = kernel_named(widest);
+        o.n_active = 1;
+        o.siblings = i == SIBLINGS;
+        o.seconds = share_of_neighbor[i] * r->asked.seconds;
+        int status = frequency_beside(&r->m.machine, &o, &neighbor, &r->neighbor[i], &error);
+        if (status == MACHINE_FAILED)
+            return complain_of_machine("neighbors", &error);
+        r->have_beside[i] = status == MACHINE_OK;
+    }
+    return stop_asked() ? FAILED : DONE;
+}
+
 static int measure_steps(struct verdict_run *r)
 {
     int status = verdict_plan(r);
+    double share = 1;
+    r->begun = clock_seconds(CLOCK_MONOTONIC);
     for (enum step i = 0; i < STEPS && status == DONE; i++) {
-        /* of the cores that the processor has, some may not be used */
-        const bool alone = i > FREQUENCY && !(verdict_cores(&r->table[FREQUENCY]) > 1);
-        if (!r->wanted[i] || ((i == CORUNNERS || i == CORUNNERS_PLAIN) && alone) ||
-            (i >= BURST_AT && i < WAKE && !bursts_asked(r, i)))
+        const double part = time_left_for(r, share);
+        share -= share_of_step[i];
+        if (!r->wanted[i] || (i >= BURST_AT && i < WAKE && !bursts_asked(r, i)))
             continue;
         r->m.current = i;
         r->m.options = r->options[i];
+        r->m.options.seconds *= part;
         status = measuring_table(&r->m, kind_of(i), NULL, &r->table[i]);
         r->have[i] = status == DONE;
+        if (i == FREQUENCY && status == DONE)
+            status = measure_neighbors(r);
+        share -= i == FREQUENCY ? share_of_neighbor[OTHER_CORES] + share_of_neighbor[SIBLINGS] : 0;
     }
     return status;
 }
@@ -249,10 +284,8 @@ static int verdict_measured(const struct options *o, const struct programs *prog
         t[i] = r->have[i] ? &r->table[i] : NULL;
     struct verdict_tables tables = {.frequency = t[FREQUENCY],
                                     .wake = t[WAKE],
-                                    .corunners = t[CORUNNERS],
-                                    .corunners_plain = t[CORUNNERS_PLAIN],
-                                    .siblings = t[SIBLINGS],
-                                    .siblings_plain = t[SIBLINGS_PLAIN]};
+                                    .corunners = r->have_beside[OTHER_CORES] ? &r->neighbor[OTHER_CORES] : NULL,
+                                    .siblings = r->have_beside[SIBLINGS] ? &r->neighbor[SIBLINGS] : NULL};
     for (size_t side = 0; side < VERDICT_SIDES; side++) {
         tables.burst_at[side] = t[BURST_AT + side];
         tables.burst[side] = t[BURST + side] != NULL ? t[BURST + side] : t[BURST_AT + side];

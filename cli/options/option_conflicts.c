@@ -206,6 +206,8 @@ static int check_verdict(const struct options *o)
         return refuse(BAD_USAGE, "--burst: --%s takes N,T: instructions every T, as in 1000,1ms", o->job_option);
     if (verdict && o->runs.given && o->runs.value < 3)
         return refuse(BAD_USAGE, "--runs: --verdict needs 3 or more, for limits");
+    if (verdict && o->profile.seconds.given && o->profile.seconds.value < 5)
+        return refuse(BAD_USAGE, "--seconds: --verdict needs 5 or more");
     if (verdict && o->tables.n_active > 1)
         return refuse(BAD_USAGE, "--active-cores: --verdict takes one number; --table frequency takes a list");
     return 0;

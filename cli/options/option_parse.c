@@ -373,8 +373,11 @@ static const struct option_row option_table[] = {
      .take = take_flag, AT(simulate.what_if)},
     {.about = "What --profile does:"},
     {"seconds", "N",
-     "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1)",
-     WITH_PROFILE | WITH_CHECK, .take = option_take_number, AT(profile.seconds), 0.1, 604800, "0.1 to 604800 seconds"},
+     "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
+     "with "
+     "--verdict: time that it may take, 5 or more, 60, with --brief 20)",
+     WITH_PROFILE | WITH_CHECK | WITH_VERDICT, .take = option_take_number, AT(profile.seconds), 0.1, 604800,
+     "0.1 to 604800 seconds"},
     {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
     {"sources", NULL, "Split overhead into that due to siblings and that due to levels still held", WITH_PROFILE,

@@ -42,6 +42,7 @@ static void export_json_put_head(json_t *root, const struct schedule *s, bool *f
     export_json_put_text(root, "date_first", s->date_first, failed);
     export_json_put_text(root, "date_last", s->date_last, failed);
     json_lines_put_whole(root, "levels", s->n_levels, failed);
+    export_json_put_text(root, "basis", s->relative ? "relative" : NULL, failed);
 }
 
 /* ---- rows: what each adds to its list ---- */
@@ -91,6 +92,7 @@ static void json_point(const void *row, struct json_out *out)
         json_t *o = json_pack("{s:I, s:I, s:I}", "cpu", WHOLE(p->cpu), "active_cores", WHOLE(p->active_cores), "level",
                               WHOLE(l));
         put_number(o, "mhz", &p->mhz[l], &out->failed);
+        put_number(o, "ratio_ppm", &p->ratio_ppm[l], &out->failed);
         json_lines_push(out->list, o, &out->failed);
     }
 }

@@ -56,6 +56,7 @@ struct schedule_point {
     int cpu;
     unsigned active_cores;
     struct schedule_number mhz[SCHEDULE_LEVELS_MAX];
+    struct schedule_number ratio_ppm[SCHEDULE_LEVELS_MAX]; /* of the first kernel's frequency; where it floats */
 };
 
 /* A turbo level: neighbouring numbers of active cores that share their frequencies. */
@@ -104,6 +105,7 @@ struct schedule { /* its texts are those of the tables */
     size_t n_settings;
     struct schedule_setting *settings;
 
+    bool relative; /* the frequency floats: levels are those of ratios, which have narrower limits than frequencies */
     unsigned n_levels;
     /* The event that counts the cycles at a level: event select | umask << 8, derived from what was counted. */
     struct schedule_number level_event[SCHEDULE_LEVELS_MAX];

@@ -14,6 +14,7 @@
 #include "analysis/verdict/verdict_cost.h"
 #include "kernels/kernels.h"
 #include "output/verdict/programs.h"
+#include "probes/beside.h"
 #include "tables/table/estimates.h"
 #include "tables/table/table.h"
 
@@ -29,17 +30,16 @@ struct verdict_tables {
     const struct table *frequency; /* with each width, at one and all active cores */
     /* of the widest kernels of either weight: the bursts asked about, far apart, and at the very share asked about */
     const struct table *burst[VERDICT_SIDES], *burst_at[VERDICT_SIDES];
-    const struct table *wake;            /* first use after idle times */
-    const struct table *corunners;       /* frequency of scalar code while the other cores run the widest kernel */
-    const struct table *corunners_plain; /* ... while they run scalar code: right before, for frequencies drift */
-    const struct table *siblings;        /* ... while all SMT siblings do */
-    const struct table *siblings_plain;  /* ... while they run scalar code */
+    const struct table *wake; /* first use after idle times */
+    /* of scalar code, while the other cores, or all SMT siblings, run the widest kernel; NULL: not measured */
+    const struct beside_result *corunners, *siblings;
 };
 
 struct verdict_question {
     struct verdict_load load;
     double speedup; /* --speedup: of the widest code over the narrowest, at one frequency; NaN: as measured */
     uint64_t seed;
+    double seconds; /* that it may take; 0: tables that were there already are read */
 };
 
 /* Code of one width and weight, against scalar code at the same number of active cores. */
@@ -132,6 +132,20 @@ char *verdict_to_json(const struct verdict *v);
 
 /* ---- what its parts share ---- */
 
+/* Whether limits say something: surely above 0, or at most so much. Of a slowdown (fraction) VERDICT_SLOWDOWN_ENOUGH is
+ * little enough, of what a burst costs (us) three tenths of the burst asked about. What is not known is not asked. */
+#define VERDICT_SLOWDOWN_ENOUGH 0.01
+bool verdict_resolved(const struct estimate *e, double enough);
+/* The upper limit of what cannot be below 0: no lower than noise alone would have it, were it nothing. */
+double verdict_most(const struct estimate *e);
+double verdict_cost_enough(const struct verdict *v);
+/* "not resolved here in 20 s; --seconds 60 would tell 26 us", from the upper limit: limits shrink with the root of
+ * time. */
+enum { VERDICT_UNRESOLVED_MAX = 160 };
+const char *verdict_unresolved(const struct verdict *v, double most, double enough, const char *unit,
+                               char out[VERDICT_UNRESOLVED_MAX]);
+/* "--seconds 60, or a quieter machine, narrows it". */
+const char *verdict_more_time(const struct verdict *v, char out[VERDICT_UNRESOLVED_MAX]);
 /* verdict_tables.c: what the tables say. */
 void verdict_read_classes(struct verdict *v);
 void verdict_read_sides(struct verdict *v);

@@ -61,7 +61,7 @@ static void load_text(const struct verdict *v, const struct verdict_side *s, cha
 static void decide_measured(const struct verdict *v, struct verdict_side *s)
 {
     struct estimate longer[VERDICT_WIDTHS_MAX];
-    char by[ESTIMATE_TEXT_MAX + 20], load[120];
+    char by[ESTIMATE_TEXT_MAX + 20], load[120], more[VERDICT_UNRESOLVED_MAX];
     size_t best = s->n - 1;
     for (size_t i = 0; i < s->n; i++)
         if (s->longer[i].value < s->longer[best].value)
@@ -71,10 +71,8 @@ static void decide_measured(const struct verdict *v, struct verdict_side *s)
     const struct verdict_ranked r = verdict_rank(longer, s->n, best);
     load_text(v, s, load);
     if (r.rival < s->n) {
-        snprintf(s->why, sizeof s->why,
-                 "at %s, as measured, %s takes %s time than %s: no more than noise; --runs, or a quieter machine, "
-                 "narrows it",
-                 load, s->kernel[r.rival], more_text(&longer[r.rival], by), s->kernel[best]);
+        snprintf(s->why, sizeof s->why, "at %s, as measured, %s takes %s time than %s: no more than noise; %s", load,
+                 s->kernel[r.rival], more_text(&longer[r.rival], by), s->kernel[best], verdict_more_time(v, more));
         return;
     }
     s->prefer = r.all_equal ? VERDICT_ANY : VERDICT_WIDTH;
@@ -121,7 +119,7 @@ static void lacks_text(const struct verdict_side *s, char *out, size_t size)
 static void decide_modelled(const struct verdict *v, struct verdict_side *s)
 {
     const struct verdict_cost *c = &s->cost;
-    char load[120], a[ESTIMATE_TEXT_MAX], b[ESTIMATE_TEXT_MAX];
+    char load[120], a[ESTIMATE_TEXT_MAX], b[ESTIMATE_TEXT_MAX], more[VERDICT_UNRESOLVED_MAX];
     load_text(v, s, load);
     if (c->lacks) {
         lacks_text(s, s->why, sizeof s->why);
@@ -136,10 +134,9 @@ static void decide_modelled(const struct verdict *v, struct verdict_side *s)
     s->bits = c->bits;
     if (rival < s->n) {
         snprintf(s->why, sizeof s->why,
-                 "at %s, computed, %s and %s take %s and %s of the time: not to be told apart; --runs, or a quieter "
-                 "machine, narrows it",
-                 load, s->kernel[best], s->kernel[rival], estimates_text(&c->time[best], 3, a),
-                 estimates_text(&c->time[rival], 3, b));
+                 "at %s, computed, %s and %s take %s and %s of the time: not to be told apart; %s", load,
+                 s->kernel[best], s->kernel[rival], estimates_text(&c->time[best], 3, a),
+                 estimates_text(&c->time[rival], 3, b), verdict_more_time(v, more));
         return;
     }
     if (s->prefer == VERDICT_ANY) {

@@ -18,24 +18,33 @@ static void verdict_put_estimate(json_t *o, const char *key, const struct estima
     estimate_json_put(o, key, limits, e, DIGITS, failed);
 }
 
+/* ... null where its limits do not say enough. */
+static void put_resolved(json_t *o, const char *key, const struct estimate *e, double enough, bool *failed)
+{
+    const struct estimate none = {NAN, NAN, NAN};
+    verdict_put_estimate(o, key, verdict_resolved(e, enough) ? e : &none, failed);
+}
+
 static json_t *class_json(const struct verdict *v, const struct verdict_class *c, bool *failed)
 {
     json_t *o = json_pack("{s:s, s:s, s:i}", "class", c->name, "kernel", c->kernel, "bits", (int)c->bits);
     json_lines_put_whole(o, "active_cores", (json_int_t)v->cores, failed);
-    verdict_put_estimate(o, "slowdown", &c->slowdown, failed);
+    put_resolved(o, "slowdown", &c->slowdown, VERDICT_SLOWDOWN_ENOUGH, failed);
     verdict_put_estimate(o, "freq_ghz", &c->ghz, failed);
-    verdict_put_estimate(o, "one_core_slowdown", &c->one_slowdown, failed);
+    put_resolved(o, "one_core_slowdown", &c->one_slowdown, VERDICT_SLOWDOWN_ENOUGH, failed);
     verdict_put_estimate(o, "one_core_freq_ghz", &c->one_ghz, failed);
     return o;
 }
 
-static json_t *width_json(const struct verdict_side *s, const char *code, size_t i, bool *failed)
+static json_t *width_json(const struct verdict *v, const struct verdict_side *s, const char *code, size_t i,
+                          bool *failed)
 {
     const struct estimate none = {NAN, NAN, NAN};
-    const bool compared = i > 0; /* with the narrowest */
+    const bool compared = i > 0 && /* with the narrowest */
+                          verdict_resolved(&s->once_us[i], verdict_cost_enough(v));
     json_t *o = json_pack("{s:s, s:i, s:s}", "code", code, "bits", (int)s->width[i].bits, "kernel", s->kernel[i]);
     verdict_put_estimate(o, "rate", &s->width[i].rate, failed);
-    verdict_put_estimate(o, "once_us", &s->once_us[i], failed);
+    put_resolved(o, "once_us", &s->once_us[i], verdict_cost_enough(v), failed);
     verdict_put_estimate(o, "time", s->n > 1 ? &s->cost.time[i] : &none, failed);
     verdict_put_estimate(o, "longer", &s->longer[i], failed);
     verdict_put_estimate(o, "pays_from_us", compared ? &s->cost.pays_from_us[i] : &none, failed);
@@ -59,8 +68,8 @@ static void put_widths(json_t *root, const struct verdict *v, bool *failed)
     json_t *list = json_lines_array(root, "widths", failed);
     for (size_t side = VERDICT_SIDES; side-- > 0;) /* heavy code first */
         for (size_t i = 0; i < v->side[side].n; i++)
-            json_lines_push(list, width_json(&v->side[side], kernel_weight_name((enum kernel_weight)side), i, failed),
-                            failed);
+            json_lines_push(
+                list, width_json(v, &v->side[side], kernel_weight_name((enum kernel_weight)side), i, failed), failed);
 }
 
 static void put_programs(json_t *root, const struct programs_answer *a, bool *failed)
@@ -131,8 +140,8 @@ char *verdict_to_json(const struct verdict *v)
         json_lines_push(list, o, &failed);
     }
     json_t *neighbours = json_object();
-    verdict_put_estimate(neighbours, "other_cores_slowdown", &v->corunners, &failed);
-    verdict_put_estimate(neighbours, "siblings_slowdown", &v->siblings, &failed);
+    put_resolved(neighbours, "other_cores_slowdown", &v->corunners, VERDICT_SLOWDOWN_ENOUGH, &failed);
+    put_resolved(neighbours, "siblings_slowdown", &v->siblings, VERDICT_SLOWDOWN_ENOUGH, &failed);
     json_lines_put(root, "neighbors", neighbours, &failed);
     put_programs(root, &v->programs, &failed);
     verdict_put_missing(root, t, &failed);

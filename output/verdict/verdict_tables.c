@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/brackets/brackets_limits.h"
 #include "output/verdict/verdict.h"
 #include "tables/burst/burst.h"
 #include "tables/frequency/frequency.h"
@@ -65,16 +66,29 @@ static struct estimate slowdown_from(const struct verdict *v, const struct estim
     return isfinite(noise) && isfinite(v->moves) ? estimate_around(1 - ratio, fmax(noise, v->moves * ratio)) : nothing;
 }
 
-/* Of a kernel at so many active cores against plain code: by the ratio measured within milliseconds, where there is
- * one, else by two frequencies. */
+static struct estimate verdict_ratio(const struct table *t, const char *kernel, double cores)
+{
+    const size_t row = verdict_row(t, kernel, cores);
+    return row < t->n_rows ? estimates_of_table(t, row, "ratio") : nothing;
+}
+
+/* Limits that hold what the null's do: the larger ones. */
+static struct estimate within_null(struct estimate e, const struct estimate *null)
+{
+    return (struct estimate){e.value, fmin(fmin(e.lo, 1 - null->hi), 0), fmax(fmax(e.hi, 1 - null->lo), 0)};
+}
+
+/* Of a kernel at so many active cores against plain code: by brackets, where there are some (what is not larger than
+ * their null may be nothing), else by two frequencies. */
 static struct estimate slowdown_of(const struct verdict *v, const char *kernel, double cores)
 {
     const struct table *t = v->tables.frequency;
-    const size_t row = verdict_row(t, kernel, cores);
     const char *to = table_setting(t, FREQUENCY_RATIO_TO);
-    const struct estimate ratio = row < t->n_rows ? estimates_of_table(t, row, "ratio") : nothing;
-    if (to && strcmp(to, plain) == 0 && isfinite(estimate_half(&ratio)))
-        return estimate_around(1 - ratio.value, estimate_half(&ratio));
+    const struct estimate ratio = verdict_ratio(t, kernel, cores), null = verdict_ratio(t, plain, cores);
+    if (to && strcmp(to, plain) == 0 && isfinite(estimate_half(&ratio))) {
+        const struct estimate e = {1 - ratio.value, 1 - ratio.hi, 1 - ratio.lo};
+        return brackets_differs(&ratio, &null) ? e : within_null(e, &null);
+    }
     const struct estimate ghz = ghz_of(t, kernel, cores), from = ghz_of(t, plain, cores);
     return slowdown_from(v, &ghz, &from);
 }
@@ -375,15 +389,34 @@ int verdict_read_units(struct verdict *v)
     return 0;
 }
 
+/* Beside a neighbor; what is not larger than the null may be nothing. */
+static struct estimate beside_slowdown(const struct beside_result *b)
+{
+    if (!b)
+        return nothing;
+    const struct estimate e = {1 - b->ratio.value, 1 - b->ratio.hi, 1 - b->ratio.lo};
+    return brackets_differs(&b->ratio, &b->null) ? e : within_null(e, &b->null);
+}
+
 void verdict_read_neighbours(struct verdict *v)
 {
-    v->corunners = v->siblings = nothing;
-    if (!v->tables.frequency || v->tables.frequency->n_rows == 0)
-        return;
-    const struct estimate with = ghz_of(v->tables.corunners, plain, v->cores),
-                          without = ghz_of(v->tables.corunners_plain, plain, v->cores);
-    const struct estimate busy = ghz_of(v->tables.siblings, plain, v->cores),
-                          quiet = ghz_of(v->tables.siblings_plain, plain, v->cores);
-    v->corunners = slowdown_from(v, &with, &without);
-    v->siblings = slowdown_from(v, &busy, &quiet);
+    v->corunners = beside_slowdown(v->tables.corunners);
+    v->siblings = beside_slowdown(v->tables.siblings);
+}
+
+/* ---- what limits say ---- */
+
+double verdict_most(const struct estimate *e)
+{
+    return fmax(e->hi, estimate_half(e));
+}
+
+bool verdict_resolved(const struct estimate *e, double enough)
+{
+    return !estimates_known(e) || e->lo > 0 || verdict_most(e) <= enough;
+}
+
+double verdict_cost_enough(const struct verdict *v)
+{
+    return 0.3 * v->asked.load.burst_us;
 }

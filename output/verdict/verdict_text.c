@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/brackets/brackets_limits.h"
 #include "output/verdict/verdict.h"
 #include "tables/burst/burst.h"
 #include "tables/table/estimates.h"
@@ -40,24 +41,64 @@ static void print_side(FILE *out, bool colour, const struct verdict *v, enum ker
     fprintf(out, "%s", colour ? "\033[0m" : "");
 }
 
+/* ---- what limits do not say ---- */
+
+const char *verdict_unresolved(const struct verdict *v, double most, double enough, const char *unit,
+                               char out[VERDICT_UNRESOLVED_MAX])
+{
+    const double seconds = v->asked.seconds, LEAST = 2 * seconds, MOST = fmax(600, LEAST), STEP = 10;
+    if (!(seconds > 0)) {
+        snprintf(out, VERDICT_UNRESOLVED_MAX, "not resolved by these tables; --verdict without --input measures it");
+        return out;
+    }
+    const double needed = STEP * ceil(brackets_seconds_for(most, seconds, enough) / STEP - 0.01);
+    const double then = fmin(fmax(needed, LEAST), MOST);
+    snprintf(out, VERDICT_UNRESOLVED_MAX, "not resolved here in %.0f s; --seconds %.0f would tell %.2g %s", seconds,
+             then, most * sqrt(seconds / then), unit);
+    return out;
+}
+
+const char *verdict_more_time(const struct verdict *v, char out[VERDICT_UNRESOLVED_MAX])
+{
+    if (v->asked.seconds > 0)
+        snprintf(out, VERDICT_UNRESOLVED_MAX, "--seconds %.0f, or a quieter machine, narrows it", 3 * v->asked.seconds);
+    else
+        snprintf(out, VERDICT_UNRESOLVED_MAX, "--runs, or a quieter machine, narrows it");
+    return out;
+}
+
 /* ---- frequencies ---- */
 
-/* "1.3 [1.1, 1.5]" in percent, or "at most 0.2" where it may be nothing. */
+/* "1.3 [1.1, 1.5]" in percent, "at most 0.2" where it may be nothing, or that limits do not say. */
 static void put_slowdown(struct pivot *p, const struct estimate *e)
 {
     const struct estimate percent = estimate_percent(e);
     char text[ESTIMATE_TEXT_MAX];
-    if (estimates_known(e) && e->lo <= 0 && e->hi >= 0) {
-        snprintf(text, sizeof text, "at most %.2g", fmax(percent.hi, 0.01));
+    if (!verdict_resolved(e, VERDICT_SLOWDOWN_ENOUGH)) {
+        pivot_mark(p, "not resolved");
+    } else if (estimates_known(e) && e->lo <= 0 && e->hi >= 0) {
+        snprintf(text, sizeof text, "at most %.2g", fmax(verdict_most(&percent), 0.01));
         pivot_mark(p, text);
     } else {
         pivot_value(p, &percent, 1);
     }
 }
 
+/* The largest upper limit of a slowdown that is not resolved; 0: all are. */
+static double most_unresolved(const struct verdict *v)
+{
+    double most = 0;
+    for (size_t i = 0; i < v->n_classes; i++) {
+        const struct estimate *all = &v->classes[i].slowdown, *one = &v->classes[i].one_slowdown;
+        most = verdict_resolved(all, VERDICT_SLOWDOWN_ENOUGH) ? most : fmax(most, verdict_most(all));
+        most = verdict_resolved(one, VERDICT_SLOWDOWN_ENOUGH) ? most : fmax(most, verdict_most(one));
+    }
+    return most;
+}
+
 static void print_classes(FILE *out, bool colour, const struct verdict *v)
 {
-    char cores[ESTIMATE_TEXT_MAX];
+    char cores[ESTIMATE_TEXT_MAX], text[VERDICT_UNRESOLVED_MAX];
     struct pivot p;
     const bool one = estimates_known(&v->one_plain_ghz);
     pivot_init(&p, 1, "Frequency below that of scalar code (64add), %%");
@@ -88,7 +129,10 @@ static void print_classes(FILE *out, bool colour, const struct verdict *v)
         }
     }
     pivot_print(out, colour, &p);
-    if (v->floats)
+    const double most = most_unresolved(v);
+    if (most > 0)
+        pivot_note(out, 0, "%s", verdict_unresolved(v, 100 * most, 100 * VERDICT_SLOWDOWN_ENOUGH, "%", text));
+    else if (v->floats)
         pivot_note(out, 0, "%s: differences may be of moments, not of code", v->why_floats);
 }
 
@@ -98,7 +142,7 @@ static void print_classes(FILE *out, bool colour, const struct verdict *v)
 static const char *us_text(const struct estimate *e, char out[ESTIMATE_TEXT_MAX + 20])
 {
     char text[ESTIMATE_TEXT_MAX];
-    const double most = fmax(e->hi, 0.01);
+    const double most = fmax(verdict_most(e), 0.01);
     if (e->lo <= 0 && most < 100)
         snprintf(out, ESTIMATE_TEXT_MAX + 20, "at most %.2g us", most);
     else if (e->lo <= 0)
@@ -136,20 +180,31 @@ static void pays_text(const struct verdict_side *s, size_t i, char *out, size_t 
                       estimates_text(&percent, 1, text));
 }
 
-static void print_bursts(FILE *out, const struct verdict_side *s)
+static void print_bursts(FILE *out, const struct verdict *v)
 {
+    const struct verdict_side *s = &v->side[v->weight];
     const char *label = "A burst of";
-    char time[ESTIMATE_TEXT_MAX + 20];
+    char time[ESTIMATE_TEXT_MAX + 20], open[LINE] = "", text[LINE];
+    double most = 0;
     for (size_t i = s->n; i-- > 1;) {
-        char text[LINE] = "";
-        if (!estimates_known(&s->once_us[i]))
+        const struct estimate *once = &s->once_us[i];
+        if (!verdict_resolved(once, verdict_cost_enough(v))) {
+            text_list_add(open, sizeof open, " and ", "%s", s->kernel[i]);
+            most = fmax(most, verdict_most(once));
             continue;
+        }
+        if (!estimates_known(once))
+            continue;
+        text[0] = '\0';
         text_list_add(text, sizeof text, "", "costs %s beyond its work (waking, throttling, slower code after it)",
-                      us_text(&s->once_us[i], time));
+                      us_text(once, time));
         pays_text(s, i, text, sizeof text);
         pivot_labelled(out, INDENT, label, "%s %s", s->kernel[i], text);
         label = "";
     }
+    if (open[0])
+        pivot_labelled(out, INDENT, label, "%s costs beyond its work: %s", open,
+                       verdict_unresolved(v, most, verdict_cost_enough(v), "us", text));
 }
 
 /* ---- first uses, neighbours ---- */
@@ -172,14 +227,18 @@ static void print_units(FILE *out, const struct verdict *v)
         pivot_labelled(out, INDENT, "First use", "%s", text);
 }
 
-static void neighbour_text(const struct estimate *e, const char *who, char *out, size_t size)
+static void neighbour_text(const struct verdict *v, const struct estimate *e, const char *who, char *out, size_t size)
 {
     const struct estimate percent = estimate_percent(e);
-    char text[ESTIMATE_TEXT_MAX];
+    char text[VERDICT_UNRESOLVED_MAX];
     if (!estimates_known(e))
         return;
-    if (e->lo <= 0)
-        text_list_add(out, size, "; ", "%s slows scalar code by at most %.2g %%", who, fmax(percent.hi, 0.01));
+    if (!verdict_resolved(e, VERDICT_SLOWDOWN_ENOUGH))
+        text_list_add(out, size, "; ", "what scalar code loses beside %s: %s", who,
+                      verdict_unresolved(v, verdict_most(&percent), 100 * VERDICT_SLOWDOWN_ENOUGH, "%", text));
+    else if (e->lo <= 0)
+        text_list_add(out, size, "; ", "%s slows scalar code by at most %.2g %%", who,
+                      fmax(verdict_most(&percent), 0.01));
     else
         text_list_add(out, size, "; ", "%s slows scalar code by %s %%", who, estimates_text(&percent, 1, text));
 }
@@ -191,9 +250,9 @@ static void print_neighbours(FILE *out, const struct verdict *v)
     if (s->n == 0)
         return;
     snprintf(who, sizeof who, "%s on all other cores", s->kernel[s->n - 1]);
-    neighbour_text(&v->corunners, who, text, sizeof text);
+    neighbour_text(v, &v->corunners, who, text, sizeof text);
     snprintf(who, sizeof who, "%s on the siblings, instead of scalar code,", s->kernel[s->n - 1]);
-    neighbour_text(&v->siblings, who, text, sizeof text);
+    neighbour_text(v, &v->siblings, who, text, sizeof text);
     if (text[0])
         pivot_labelled(out, INDENT, "Neighbors", "%s", text);
 }
@@ -288,7 +347,7 @@ void verdict_print(FILE *out, bool colour, const struct verdict *v)
         print_side(out, false, v, other, "");
     print_classes(out, colour, v);
     putc('\n', out);
-    print_bursts(out, &v->side[v->weight]);
+    print_bursts(out, v);
     print_units(out, v);
     print_neighbours(out, v);
     print_missing(out, v);

@@ -13,7 +13,7 @@
 #include "tables/table/tables.h"
 
 enum { COUNT, EVERY_NS }; /* cell.number */
-enum { ROUNDS = 60, ROUNDS_LONG = 16, ROUNDS_LONGEST = 6, ROUNDS_BRIEF = 20 };
+enum { ROUNDS = 60, ROUNDS_LONG = 16, ROUNDS_LONGEST = 6, ROUNDS_BRIEF = 20, ROUNDS_LEAST = 6, ROUNDS_MOST = 2000 };
 #define REJECT 4.0
 /* Before the first burst of a repetition: longer than the 2 ms that the Intel manual gives for a license to lapse. So
  * long at least, and again as long as bursts are far apart. */
@@ -77,6 +77,11 @@ static struct bursts_setup burst_setup(const struct tables_context *x, const str
     /* where the pause before the first burst is that of all others, the first one tells as much as they do */
     s.skipped = s.before_us == every ? 0 : (unsigned)ceil(SETTLE_US / every);
     s.bursts = (unsigned)fmin(fmax(floor(seen / every), 1), BURSTS_MOST - s.skipped);
+    if (o->seconds > 0 && !o->runs) {
+        double round = 1e-6 * s.variants * (s.before_us + (s.skipped + s.bursts) * every);
+        s.rounds = (unsigned)fmin(fmax(o->seconds / round, ROUNDS_LEAST), ROUNDS_MOST);
+        s.seconds = o->seconds;
+    }
     return s;
 }
 
@@ -192,7 +197,7 @@ static void burst_put(const struct cell *c, const struct bursts_setup *s, const 
 static int burst_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                          struct machine_error *err)
 {
-    enum { ROUNDS_LEAST = 3 };
+    enum { ENOUGH = 3 };
     struct tables_context own = *x;
     struct bursts_setup s = burst_setup(x, c);
     struct bursts_result r;
@@ -201,7 +206,7 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
     int status = bursts_run(x->machine, &s, &r, err);
     if (status != MACHINE_OK)
         return status;
-    if (r.n >= ROUNDS_LEAST) {
+    if (r.n >= ENOUGH) {
         burst_put(c, &s, &r, rows);
     } else {
         double seconds = 1e-6 * (s.before_us + (s.skipped + s.bursts) * s.every_us);

@@ -8,14 +8,16 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/stats/robust.h"
-#include "probes/steady.h"
+#include "probes/brackets.h"
+#include "probes/repetitions.h"
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
 
-enum { RUNS = 5, RUNS_BRIEF = 3 };
+enum { ROUNDS = 8, ROUNDS_BRIEF = 6 };
 /* Code that throttles a core, as far as is known, does so within the first microseconds (Gottschlag, 5.2.1). */
 #define FIRST_US 12.0 /* a Granite Rapids throttles for 2.7 us: to be seen in the mean */
 #define FIRST_PERIOD_US 2.0
@@ -29,6 +31,7 @@ static const char *const classes[] = {"64add", "256or", "256fma", "512or", "512f
 static const struct table_column columns[] = {
     {"cpu", "", TABLE_WHOLE, true, 0},      {"kernel", "", TABLE_TEXT, true, 0},
     {"core", "", TABLE_TEXT, false, 0},     TABLE_LIMITS("freq_ghz", "GHz", 4),
+    TABLE_LIMITS("ratio", "", 4), /* of 64add around it, on this core alone */
     TABLE_LIMITS("freq_all_ghz", "GHz", 4), {"throttle", "", TABLE_TEXT, false, 0},
     TABLE_LIMITS("first_rate", "", 3),      {"group", "", TABLE_WHOLE, false, 0},
     {"n", "", TABLE_WHOLE, false, 0},       {"discarded", "", TABLE_WHOLE, false, 0},
@@ -36,15 +39,26 @@ static const struct table_column columns[] = {
 
 /* ---- which ---- */
 
-static void cores_set_up(const struct tables_context *x, const struct cell *c, struct steady_setup *s)
+/* The kernel of a cell and what it is compared with: itself where that is scalar code. */
+static size_t cores_kernels(const struct cell *c, struct payload out[2])
 {
+    out[0] = kernel_named("64add");
+    out[1] = c->a;
+    return strcmp(c->a.name, out[0].name) == 0 ? 1 : 2;
+}
+
+static void cores_set_up(const struct tables_context *x, const struct cell *c, const struct payload kernels[2],
+                         struct brackets_setup *s)
+{
+    struct payload unused[2];
     const struct tables_options *o = x->options;
-    steady_defaults(s, &c->a);
+    brackets_defaults(s, &kernels[0], kernels, cores_kernels(c, unused));
     s->machine = tables_setup(x, table_cores.name, c);
     s->machine.cpus = NULL; /* all cores take part, whichever is measured */
     s->machine.n_cpus = 0;
     s->machine.corunner = c->a;
-    s->runs = o->runs ? o->runs : o->brief ? RUNS_BRIEF : RUNS;
+    s->least = s->most = o->runs ? o->runs : o->brief ? ROUNDS_BRIEF : ROUNDS;
+    s->seconds = INFINITY;
     s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
     s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
     s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
@@ -71,15 +85,17 @@ static size_t cores_wanted(const struct tables_context *x, struct machine_core_k
 static int cores_add(const struct tables_context *x, const struct machine_core_kind *core, const struct payload *p,
                      unsigned pass, struct cells *out, struct table *t)
 {
-    struct steady_setup s;
+    struct brackets_setup s;
+    struct payload kernels[2];
     char key[40];
     struct cell *c = cells_add(out, p, NULL, 1, "cpu%d_%s%s%.0u", core->cpu, p->name, pass ? "_again" : "", pass);
     if (!c)
         return -1;
     c->number[PASS] = pass;
     c->cpu = core->cpu;
-    cores_set_up(x, c, &s);
-    c->seconds = 0.1 + 2e-6 * (s.settle_us + s.runs * (s.before_us + s.observe_us)) + 1e-5 * s.runs;
+    cores_kernels(c, kernels);
+    cores_set_up(x, c, kernels, &s);
+    c->seconds = 0.1 + 2 * (1e-6 * s.settle_us + s.least * brackets_round_seconds(&s));
     snprintf(key, sizeof key, "core of CPU %d", core->cpu);
     if (core->label[0])
         table_set_setting(t, key, core->label);
@@ -104,9 +120,9 @@ static int cores_plan(const struct tables_context *x, struct cells *out, struct 
                                         tables_kernels(x, classes, sizeof classes / sizeof *classes, kernels, t));
     size_t all, n = cores_wanted(x, list, &all);
     for (unsigned pass = 0; pass < cores_passes(out, pass); pass++)
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) /* there and back: what drifts in one direction cancels */
             for (size_t k = 0; k < n_kernels; k++)
-                if (cores_add(x, &list[i], &kernels[k], pass, out, t))
+                if (cores_add(x, &list[pass % 2 ? n - 1 - i : i], &kernels[k], pass, out, t))
                     return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (n == 0) {
         table_add_missing(t, "this machine does not report its cores; name them with --cpus");
@@ -142,20 +158,20 @@ static struct estimate first_rate(const struct trace *t, double settled)
 }
 
 /* Whether the code is slower at first than later: repetitions that begin with scalar code. */
-static int cores_see_first(const struct tables_context *x, const struct steady_setup *s, double settled,
-                           struct estimate *out, struct machine_error *err)
+static int cores_see_first(const struct tables_context *x, const struct brackets_setup *s, const struct payload *kernel,
+                           double settled, struct estimate *out, struct machine_error *err)
 {
     struct tables_context own = *x;
     const struct payload scalar = kernel_named("64add");
     double before = 4 * repetitions_run_in_us(FIRST_PERIOD_US);
     const struct segment segments[] = {
-        {scalar, SCALAR_US, false}, {scalar, before, true}, {s->kernel, FIRST_US + 4 * FIRST_PERIOD_US, true}};
+        {scalar, SCALAR_US, false}, {scalar, before, true}, {*kernel, FIRST_US + 4 * FIRST_PERIOD_US, true}};
     struct repetitions_plan plan = {.machine = s->machine,
                                     .segments = segments,
                                     .n_segments = 3,
                                     .zero_segment = 2,
-                                    .wanted = FIRST_RUNS * s->runs,
-                                    .attempts = 2 * FIRST_RUNS * s->runs,
+                                    .wanted = FIRST_RUNS * s->least,
+                                    .attempts = 2 * FIRST_RUNS * s->least,
                                     .from_us = -before / 2,
                                     .progress = tables_on_progress,
                                     .data = &own};
@@ -170,35 +186,44 @@ static int cores_see_first(const struct tables_context *x, const struct steady_s
     return MACHINE_OK;
 }
 
-/* The steady frequency with so many active cores; *ipc: instructions per cycle. */
-static int cores_see_steady(const struct tables_context *x, struct steady_setup *s, unsigned cores,
-                            struct steady_value *ghz, struct steady_value *ipc, size_t *discarded,
-                            struct machine_error *err)
+/* What one kernel showed on a core. */
+struct core_seen {
+    struct steady_value ghz, ipc;
+    struct estimate ratio;
+    size_t discarded;
+};
+
+/* With so many active cores. */
+static int cores_see(const struct tables_context *x, struct brackets_setup *s, unsigned cores, struct core_seen *out,
+                     struct machine_error *err)
 {
-    struct repetitions r;
+    struct brackets_result r;
     s->machine.active_cores = cores;
-    int status = steady_run(x->machine, s, &r, err);
+    int status = brackets_run(x->machine, s, &r, err);
     if (status)
         return status;
-    if (steady_mean(&r.trace, TRACE_FREQ, 0, ghz) ||
-        steady_mean(&r.trace, TRACE_FREQ, FREQUENCY_SAME / 2 * ghz->mean.value, ghz) ||
-        steady_mean(&r.trace, TRACE_IPC, 0, ipc))
+    const size_t last = s->n - 1;
+    if (steady_mean(&r.seen[last], TRACE_FREQ, 0, &out->ghz) ||
+        steady_mean(&r.seen[last], TRACE_FREQ, FREQUENCY_SAME / 2 * out->ghz.mean.value, &out->ghz) ||
+        steady_mean(&r.seen[last], TRACE_IPC, 0, &out->ipc))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    *discarded += r.n_invalid + ghz->runs - ghz->used + ghz->shared;
-    repetitions_free(&r);
+    out->ratio = brackets_ratio_of(&r, last);
+    out->discarded = r.rounds - out->ghz.used;
+    brackets_free(&r);
     return status;
 }
 
-static void cores_put(const struct cell *c, const struct steady_value *alone, const struct steady_value *all,
-                      const struct estimate *first, size_t discarded, struct table *rows)
+static void cores_put(const struct cell *c, const struct core_seen *alone, const struct core_seen *all,
+                      const struct estimate *first, struct table *rows)
 {
     table_add_row(rows);
     tables_put_cell(rows, c);
-    estimates_put(rows, "freq_ghz", alone->mean);
-    estimates_put(rows, "freq_all_ghz", all->mean);
+    estimates_put(rows, "freq_ghz", alone->ghz.mean);
+    estimates_put(rows, "ratio", alone->ratio);
+    estimates_put(rows, "freq_all_ghz", all->ghz.mean);
     estimates_put(rows, "first_rate", *first);
-    table_put_number(rows, "n", (double)alone->used);
-    table_put_number(rows, "discarded", (double)discarded);
+    table_put_number(rows, "n", (double)alone->ghz.used);
+    table_put_number(rows, "discarded", (double)(alone->discarded + all->discarded));
 }
 
 static json_t *limits_to_json(const struct estimate *e)
@@ -220,27 +245,28 @@ static int cores_measure(const struct tables_context *x, const struct cell *c, s
                          struct machine_error *err)
 {
     struct tables_context own = *x;
-    struct steady_setup s;
-    struct steady_value alone, all = {.mean = {NAN, NAN, NAN}}, ipc, unused;
+    struct payload kernels[2];
+    struct brackets_setup s;
+    struct core_seen alone, all = {.ghz.mean = {NAN, NAN, NAN}};
     struct estimate first = {NAN, NAN, NAN};
-    size_t discarded = 0;
-    cores_set_up(x, c, &s);
+    cores_kernels(c, kernels);
+    cores_set_up(x, c, kernels, &s);
     s.progress = tables_on_progress;
     s.data = &own;
-    int status = cores_see_steady(x, &s, 1, &alone, &ipc, &discarded, err);
+    int status = cores_see(x, &s, 1, &alone, err);
     if (!status && !c->number[PASS] && x->info.usable_cores != 1)
-        status = cores_see_steady(x, &s, 0, &all, &unused, &discarded, err);
+        status = cores_see(x, &s, 0, &all, err);
     s.machine.active_cores = 1;
-    if (!status && ipc.used && c->a.kernel->width > 64)
-        status = cores_see_first(x, &s, ipc.mean.value, &first, err);
+    if (!status && alone.ipc.used && c->a.kernel->width > 64)
+        status = cores_see_first(x, &s, &c->a, alone.ipc.mean.value, &first, err);
     if (status)
         return status;
-    if (alone.used && c->number[PASS])
-        cores_put_again(c, &alone.mean, &first, rows);
-    else if (alone.used)
-        cores_put(c, &alone, &all, &first, discarded, rows);
+    if (alone.ghz.used && c->number[PASS])
+        cores_put_again(c, &alone.ghz.mean, &first, rows);
+    else if (alone.ghz.used)
+        cores_put(c, &alone, &all, &first, rows);
     else if (!c->number[PASS])
-        tables_cell_missing(rows, c, "all repetitions were disturbed; stop other programs, or use more --runs");
+        tables_cell_missing(rows, c, "all rounds were disturbed; stop other programs, or use more --runs");
     return MACHINE_OK;
 }
 
@@ -249,10 +275,12 @@ const struct table_kind table_cores = {
     .name = "cores",
     .title = "Each core alone, and all",
     .about = "each core: frequency of each class of code alone and with all cores, throttling, groups of cores",
-    .method = "On each core in turn, each kernel runs alone, then on all cores at once, until it has settled. The rate "
-              "of its first 12 us after scalar code, relative to the settled rate, tells whether the core throttles. "
-              "Cores of one frequency form a group; 1 is the fastest. Everything is measured in several passes, and "
-              "the limits include the differences between measurements of one core.",
+    .method =
+        "On each core in turn, each kernel runs alone, then on all cores at once, in slots between slots of scalar "
+        "code, with which the ratio compares it. The rate "
+        "of its first 12 us after scalar code, relative to the settled rate, tells whether the core throttles. "
+        "Cores of one frequency form a group; 1 is the fastest. Everything is measured in several passes, and "
+        "the limits include the differences between measurements of one core.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "freq_ghz", "throttle", "group"},
     .drafted = {.keys = {"cpu", "kernel"}, .values = {"freq_ghz"}},

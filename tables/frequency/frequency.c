@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Steady frequencies: each kernel at each number of active cores, on one CPU of each kind of core. Some at each
- * number of cores are measured again after the others, which shows whether the frequency moves by itself. Where no
- * cycles are counted, in most virtual machines, it does, since others share the processor: there each kernel is
- * compared with the first one within each repetition.
+ * Frequencies: each kernel at each number of active cores, on one CPU of each kind of core, by brackets against the
+ * first kernel (probes/brackets.h). Two at each number of cores are measured again after the others, which shows
+ * whether the frequency moves by itself: in most virtual machines it does, since others share the processor.
  */
 #include "tables/frequency/frequency.h"
 
@@ -12,22 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/repetitions/clock.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "drivers/power/rated_limits.h"
-#include "probes/steady.h"
+#include "probes/brackets.h"
 #include "tables/registry.h"
 #include "util/json_lines.h"
 #include "util/text_list.h"
 
 /* Repetitions that agree so well count, whatever the scatter of the others: half of what frequencies must differ by. */
 #define SLACK (FREQUENCY_SAME / 2)
-#define SHARP (FREQUENCY_SAME / 10)
-enum { RUNS_FEW = 10, RUNS_MOST = 24 }; /* where limits are wide: the clock advances in steps */
-#define REST_US 500e3                   /* no known processor takes longer */
-enum { AGAIN = 0 };                     /* cell.number[AGAIN]: 1 = a frequency that is measured again */
-enum { AGAIN_LEAST = 8 };               /* so many of them, if there are so many, and one for each number of cores */
-enum { RATIO_RUNS = 24, RATIO_RUNS_BRIEF = 16 };
+#define ENOUGH 0.0025 /* half of the width of a ratio's limits */
+/* Rounds, where --runs does not tell: more than a median needs for limits; and s of a cell, which models do not spend,
+ * as their limits suffice. */
+enum { ROUNDS_LEAST = 10, ROUNDS_LEAST_BRIEF = 6, ROUNDS_MOST = 600 };
+static const double SECONDS = 3, SECONDS_BRIEF = 1.5;
+enum { AGAIN = 0 }; /* cell.number[AGAIN]: 1 = the first and the last kernel are measured again */
 
 static const struct table_column columns[] = {
     {"cpu", "", TABLE_WHOLE, true, 0},
@@ -37,7 +35,7 @@ static const struct table_column columns[] = {
     {"level", "", TABLE_WHOLE, false, 0},
     TABLE_LIMITS("freq_ghz", "GHz", 4),
     TABLE_LIMITS("ipc", "", 3),   /* instructions of the kernel per cycle */
-    TABLE_LIMITS("ratio", "", 4), /* of the frequency of the first kernel, right before */
+    TABLE_LIMITS("ratio", "", 4), /* of the frequency of the first kernel, before and behind; its own: the null */
     {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0},
     {"level_source", "", TABLE_TEXT, false, 0},
@@ -50,42 +48,48 @@ static const struct table_column columns[] = {
 
 /* ---- what is measured ---- */
 
-static void set_up(const struct tables_context *x, const struct cell *c, struct steady_setup *s)
+static void set_up(const struct tables_context *x, const struct cell *c, const struct payload *kernels, size_t n,
+                   struct brackets_setup *s)
 {
     const struct tables_options *o = x->options;
-    steady_defaults(s, &c->a);
+    brackets_defaults(s, &kernels[0], kernels, n);
     s->machine = tables_setup(x, table_frequency.name, c);
-    s->runs = o->runs ? o->runs : o->brief ? 3 : s->runs;
+    s->least = o->runs ? o->runs : o->brief || c->number[AGAIN] ? ROUNDS_LEAST_BRIEF : ROUNDS_LEAST;
+    s->most = o->runs ? o->runs : c->number[AGAIN] ? ROUNDS_LEAST_BRIEF : ROUNDS_MOST;
+    s->seconds = o->seconds > 0 ? o->seconds : o->brief ? SECONDS_BRIEF : SECONDS;
+    s->enough = ENOUGH;
     s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
     s->observe_us = o->observe_us > 0 ? o->observe_us : s->observe_us;
-    if (o->warmup_us > 0) {
-        s->settle_us = fmax(s->settle_us, o->warmup_us); /* a shorter one would record the first milliseconds */
-        s->before_us = fmin(s->before_us, o->warmup_us);
-    }
+    s->before_us = o->warmup_us > 0 ? o->warmup_us : s->before_us;
 }
 
-/* Whether each kernel is compared with the first one. */
-static bool compares(const struct tables_context *x)
+/* The kernels of the table. What cannot run goes into `t` as missing. */
+static size_t frequency_kernels(const struct tables_context *x, struct payload *out, struct table *t)
 {
-    return x->machine->ops->lacks(x->machine, COUNTER_CYCLES, NULL);
+    return tables_each_once(out, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, out, t));
 }
 
-/* first: the kernel to compare with. */
-static struct cell *add_cell(const struct tables_context *x, const struct payload *p, const struct payload *first,
-                             unsigned cores, int cpu, bool again, struct cells *out)
+/* Of n kernels those of a cell: the first and the last one of what is measured again. Returns how many. */
+static size_t kernels_of_cell(bool again, struct payload *kernels, size_t n)
 {
-    struct steady_setup s;
-    bool compare = !again && strcmp(p->name, first->name) && compares(x);
-    struct cell *c = cells_add(out, p, compare ? first : NULL, cores, "cpu%d_%s_%u%s", cpu, p->name, cores,
-                               again ? "_again" : "");
+    if (!again || n < 2)
+        return n;
+    kernels[1] = kernels[n - 1];
+    return 2;
+}
+
+static struct cell *add_cell(const struct tables_context *x, const struct payload *kernels, size_t n, unsigned cores,
+                             int cpu, bool again, struct cells *out)
+{
+    struct brackets_setup s;
+    struct cell *c = cells_add(out, &kernels[0], NULL, cores, "cpu%d_%u%s", cpu, cores, again ? "_again" : "");
     if (!c)
         return NULL;
     c->cpu = cpu;
     c->number[AGAIN] = again;
-    set_up(x, c, &s);
-    c->seconds = (compare ? 2 : 1) *
-                 (0.02 +
-                  1e-6 * (s.settle_us + s.runs * (s.before_us + repetitions_run_in_us(s.period_us) + s.observe_us)));
+    set_up(x, c, kernels, n, &s);
+    double rounds = s.most > s.least ? fmax(s.least, s.seconds / brackets_round_seconds(&s)) : s.least;
+    c->seconds = 0.05 + rounds * brackets_round_seconds(&s);
     return c;
 }
 
@@ -180,20 +184,18 @@ static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[M
     return 1;
 }
 
-static int frequency_add_cells(const struct tables_context *x, const struct payload *kernels, size_t n_kernels, int cpu,
+static int frequency_add_cells(const struct tables_context *x, const struct payload *kernels, size_t n, int cpu,
                                struct cells *out)
 {
     unsigned cores[TABLES_CORES_MAX];
     size_t n_cores = tables_active_cores(x, x->options->brief ? CORES_DOUBLED : CORES_EVERY, cores);
-    size_t each = (AGAIN_LEAST + n_cores - 1) / n_cores, again = each < n_kernels ? each : n_kernels;
-    for (size_t i = 0; i < n_cores; i++) {
-        for (size_t k = 0; k < n_kernels; k++)
-            if (!add_cell(x, &kernels[k], &kernels[0], cores[i], cpu, false, out))
+    for (size_t i = 0; i < n_cores; i++)
+        for (int again = 0; again < 2; again++) {
+            struct payload of_cell[TABLES_KERNELS_MAX];
+            memcpy(of_cell, kernels, n * sizeof *kernels);
+            if (!add_cell(x, of_cell, kernels_of_cell(again, of_cell, n), cores[i], cpu, again, out))
                 return -1;
-        for (size_t k = 0; k < again; k++)
-            if (!add_cell(x, &kernels[k * n_kernels / again], &kernels[0], cores[i], cpu, true, out))
-                return -1;
-    }
+        }
     return 0;
 }
 
@@ -201,8 +203,8 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
 {
     struct payload kernels[TABLES_KERNELS_MAX];
     int cpus[MACHINE_CORE_KINDS_MAX], chosen;
-    struct steady_setup s;
-    size_t n = tables_each_once(kernels, tables_kernels(x, tables_usual_kernels, tables_n_usual_kernels, kernels, t));
+    struct brackets_setup s;
+    size_t n = frequency_kernels(x, kernels, t);
     if (!n)
         return MACHINE_OK;
     int status = look_around(x, &kernels[0], t, &chosen, err);
@@ -212,15 +214,14 @@ static int frequency_plan(const struct tables_context *x, struct cells *out, str
     for (size_t i = 0; i < n_cpus; i++)
         if (frequency_add_cells(x, kernels, n, cpus[i], out))
             return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    set_up(x, &out->cell[0], &s);
+    set_up(x, &out->cell[0], kernels, n, &s);
     table_set_setting_number(t, "cores", x->info.cores);
-    table_set_setting_number(t, "runs", s.runs);
+    table_set_setting_number(t, "runs", s.least);
     table_set_setting_number(t, "settle_us", s.settle_us);
     table_set_setting_number(t, "warmup_us", s.before_us);
     table_set_setting_number(t, "observe_us", s.observe_us);
     table_set_setting_number(t, "period_us", s.period_us);
-    if (compares(x))
-        table_set_setting(t, FREQUENCY_RATIO_TO, kernels[0].name);
+    table_set_setting(t, FREQUENCY_RATIO_TO, kernels[0].name);
     return MACHINE_OK;
 }
 
@@ -235,154 +236,123 @@ static void put_shares(const struct trace *t, struct table *rows)
     }
 }
 
-/* Why repetitions are not in the result, in the details: the reason of each. */
-static void put_discarded(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
-                          struct table *rows)
+/* What one kernel of a cell showed. */
+struct seen_kernel {
+    struct cell cell; /* of this kernel alone */
+    const struct trace *trace;
+    struct steady_value ghz, ipc;
+    struct estimate ratio;
+};
+
+/* Why recordings, and rounds, are not in the result, in the details. */
+static void put_discarded(const struct seen_kernel *k, const struct brackets_result *r, struct table *rows)
 {
-    char key[TABLES_CELL_ID_MAX + 12];
+    char key[TABLES_CELL_ID_MAX + 60];
+    const struct steady_value *f = &k->ghz;
     if (!r->n_invalid && f->used == f->runs && !f->shared)
         return;
-    snprintf(key, sizeof key, "discarded %s", c->id);
-    json_t *json = json_pack("{s:I, s:s, s:I, s:I}", "disturbed", (json_int_t)r->n_invalid, "first",
-                             r->n_invalid ? r->invalid[0].why : "", "far_from_the_others",
-                             (json_int_t)(f->runs - f->used), "shared_core", (json_int_t)f->shared);
+    snprintf(key, sizeof key, "discarded %s %s", k->cell.id, k->cell.a.name);
+    json_t *json = json_pack("{s:I, s:s, s:I, s:I}", "disturbed", (json_int_t)r->n_invalid, "first", r->why,
+                             "far_from_the_others", (json_int_t)(f->runs - f->used), "shared_core",
+                             (json_int_t)f->shared);
     table_set_detail_json(rows, key, json, 9);
 }
 
-static void put_again(const struct cell *c, const struct steady_value *f, struct table *rows)
+static void put_again(const struct seen_kernel *k, struct table *rows)
 {
-    char key[TABLES_CELL_ID_MAX + 12];
-    snprintf(key, sizeof key, FREQUENCY_AGAIN "%s", c->id);
-    json_t *json = json_pack("{s:i, s:s, s:i, s:o, s:o}", "cpu", c->cpu, "kernel", c->a.name, "active_cores",
-                             (int)c->active_cores, "freq_ghz", json_lines_real(f->mean.value), "half_width",
-                             json_lines_real(estimate_half_known(&f->mean)));
+    char key[TABLES_CELL_ID_MAX + 60];
+    snprintf(key, sizeof key, FREQUENCY_AGAIN "%s %s", k->cell.id, k->cell.a.name);
+    json_t *json = json_pack("{s:i, s:s, s:i, s:o, s:o}", "cpu", k->cell.cpu, "kernel", k->cell.a.name, "active_cores",
+                             (int)k->cell.active_cores, "freq_ghz", json_lines_real(k->ghz.mean.value), "half_width",
+                             json_lines_real(estimate_half_known(&k->ghz.mean)));
     table_set_detail_json(rows, key, json, 9);
 }
 
-static void frequency_put_row(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
-                              const struct estimate *ratio, struct table *rows)
+static void frequency_put_row(const struct seen_kernel *k, const struct brackets_result *r, struct table *rows)
 {
     table_add_row(rows);
-    tables_put_cell(rows, c);
-    struct steady_value ipc;
-    estimates_put(rows, "freq_ghz", f->mean);
-    if (steady_mean(&r->trace, TRACE_IPC, 0, &ipc) == 0)
-        estimates_put(rows, "ipc", ipc.mean);
-    else
-        rows->failed = true;
-    estimates_put(rows, "ratio", *ratio);
-    table_put_number(rows, "n", (double)f->used);
-    table_put_number(rows, "discarded", (double)(r->n_invalid + f->runs - f->used + f->shared));
-    put_shares(&r->trace, rows);
+    tables_put_cell(rows, &k->cell);
+    estimates_put(rows, "freq_ghz", k->ghz.mean);
+    estimates_put(rows, "ipc", k->ipc.mean);
+    estimates_put(rows, "ratio", k->ratio);
+    table_put_number(rows, "n", (double)k->ghz.used);
+    table_put_number(rows, "discarded", (double)(r->rounds - k->ghz.used));
+    put_shares(k->trace, rows);
 }
 
-static void frequency_put(const struct cell *c, const struct repetitions *r, const struct steady_value *f,
-                          const struct estimate *ratio, struct table *rows)
+static void frequency_put(const struct seen_kernel *k, const struct brackets_result *r, struct table *rows)
 {
-    if (f->used && c->number[AGAIN]) {
-        put_again(c, f, rows);
-    } else if (f->used) {
-        frequency_put_row(c, r, f, ratio, rows);
-        put_discarded(c, r, f, rows);
-    } else if (!c->number[AGAIN]) {
-        tables_cell_missing(
-            rows, c,
-            "all of %zu repetitions were disturbed (%.120s); stop other programs, or shorten --warmup and --observe",
-            r->n_invalid, r->n_invalid ? r->invalid[0].why : "no samples");
+    if (k->cell.number[AGAIN]) {
+        if (k->ghz.used)
+            put_again(k, rows);
+    } else if (k->ghz.used) {
+        frequency_put_row(k, r, rows);
+        put_discarded(k, r, rows);
+    } else {
+        tables_cell_missing(rows, &k->cell,
+                            "in all of %u rounds it was disturbed (%.120s); stop other programs, or shorten --warmup "
+                            "and --observe",
+                            r->rounds, r->n_invalid ? r->why : "no samples");
     }
 }
 
-/* *drift: by how much the frequency still moves (steady_drift). */
-static int frequency_measure_once(const struct tables_context *x, const struct steady_setup *s, struct repetitions *r,
-                                  struct steady_value *f, double *drift, struct machine_error *err)
-{
-    int status = steady_run(x->machine, s, r, err);
-    if (status)
-        return status;
-    if (steady_mean(&r->trace, TRACE_FREQ, 0, f) == 0 &&
-        steady_mean(&r->trace, TRACE_FREQ, SLACK * f->mean.value, f) == 0 &&
-        steady_drift(&r->trace, TRACE_FREQ, drift) == 0)
-        return MACHINE_OK;
-    repetitions_free(r);
-    return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-}
-
-/* Whether more repetitions would tell what these do not: their limits are too wide to hold levels apart, or are those
- * of so few that do not quite agree that they may be narrow by chance. Where cycles are counted it is the frequency
- * itself that moves. */
-static bool more_would_tell(const struct tables_context *x, const struct steady_setup *s, const struct trace *t,
-                            const struct steady_value *f)
-{
-    double half = (f->mean.hi - f->mean.lo) / 2;
-    double least = s->runs < RUNS_FEW ? SHARP : SLACK;
-    bool wide = f->used > 1 && half > least * f->mean.value;
-    return wide && clock_reading_of(t).instant && !x->options->runs && 2 * s->runs <= RUNS_MOST;
-}
-
-/*
- * One kernel, with more repetitions where they would tell more. Where the frequency is not steady yet (*moves), half a
- * second of the kernel comes before what is recorded; where that cannot be, or does not help, the value has no limits.
- */
-static int measure_kernel(const struct tables_context *x, struct steady_setup s, struct repetitions *r,
-                          struct steady_value *f, bool *moves, struct machine_error *err)
+/* Kernel number `i` of what was measured. Where its frequency still moves within the slots, no limits hold. */
+static int frequency_read(const struct cell *c, const struct payload *kernel, const struct brackets_result *r, size_t i,
+                          struct seen_kernel *k)
 {
     double drift;
-    int status = frequency_measure_once(x, &s, r, f, &drift, err);
-    *moves = status == MACHINE_OK && drift != 0;
-    if (*moves && !(x->info.longest_us > 0) && !(x->options->warmup_us > 0)) {
-        repetitions_free(r);
-        s.before_us = SLOWEST_US;
-        status = frequency_measure_once(x, &s, r, f, &drift, err);
-    }
-    if (*moves && status == MACHINE_OK && drift != 0)
-        f->mean.lo = f->mean.hi = NAN;
-    while (status == MACHINE_OK && !*moves && more_would_tell(x, &s, &r->trace, f)) {
-        repetitions_free(r);
-        s.runs *= 2;
-        status = frequency_measure_once(x, &s, r, f, &drift, err);
-    }
-    return status;
+    *k = (struct seen_kernel){.cell = *c, .trace = &r->seen[i], .ratio = brackets_ratio_of(r, i)};
+    k->cell.a = *kernel;
+    if (steady_mean(k->trace, TRACE_FREQ, 0, &k->ghz) ||
+        steady_mean(k->trace, TRACE_FREQ, SLACK * k->ghz.mean.value, &k->ghz) ||
+        steady_mean(k->trace, TRACE_IPC, 0, &k->ipc) || steady_drift(k->trace, TRACE_FREQ, &drift))
+        return -1;
+    if (drift != 0)
+        k->ghz.mean.lo = k->ghz.mean.hi = k->ratio.lo = k->ratio.hi = NAN;
+    return 0;
 }
 
-/* Its frequency as a ratio to that of the kernel to compare with, one right behind the other in each repetition. */
-static int measure_ratio(const struct tables_context *x, struct steady_setup s, const struct payload *first,
-                         struct estimate *ratio, struct machine_error *err)
+/* n kernels against the first one in turn; `skip` of them are not told. */
+static int measure_kernels(const struct tables_context *x, const struct cell *c, const struct payload *kernels,
+                           size_t n, size_t skip, struct table *rows, struct machine_error *err)
 {
-    struct steady_value f;
-    struct repetitions r;
-    s.runs = x->options->runs ? x->options->runs : x->options->brief ? RATIO_RUNS_BRIEF : RATIO_RUNS;
-    int status = steady_run_against(x->machine, &s, first, &r, err);
+    struct tables_context own = *x;
+    struct brackets_setup s;
+    struct brackets_result r;
+    set_up(x, c, kernels, n, &s);
+    s.progress = tables_on_progress;
+    s.data = &own;
+    int status = brackets_run(x->machine, &s, &r, err);
     if (status)
         return status;
-    if (steady_ratio(&r.trace, STEADY_AGAINST_US, &f))
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    *ratio = f.mean;
-    repetitions_free(&r);
+    for (size_t i = skip; i < n && status == MACHINE_OK; i++) {
+        struct seen_kernel k;
+        if (frequency_read(c, &kernels[i], &r, i, &k))
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        else
+            frequency_put(&k, &r, rows);
+    }
+    brackets_free(&r);
     return status;
 }
 
 static int frequency_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                              struct machine_error *err)
 {
-    struct tables_context own = *x;
-    struct steady_setup s;
-    struct steady_value f;
-    struct repetitions r;
-    struct estimate ratio = {NAN, NAN, NAN};
-    set_up(x, c, &s);
-    s.progress = tables_on_progress;
-    s.data = &own;
-    bool moves;
-    int status = measure_kernel(x, s, &r, &f, &moves, err);
-    if (status)
-        return status;
-    if (c->b.kernel && !moves) /* a few milliseconds of it would not be what it comes to */
-        status = measure_ratio(x, s, &c->b, &ratio, err);
-    else if (!c->b.kernel && compares(x))
-        ratio = (struct estimate){1, 1, 1}; /* the first kernel itself */
-    if (status == MACHINE_OK)
-        frequency_put(c, &r, &f, &ratio, rows);
-    repetitions_free(&r);
+    struct payload kernels[TABLES_KERNELS_MAX];
+    struct table unused;
+    table_init(&unused, table_frequency.name, columns, sizeof columns / sizeof *columns);
+    const size_t n = kernels_of_cell(c->number[AGAIN], kernels, frequency_kernels(x, kernels, &unused));
+    table_free(&unused);
+    if (!x->options->corunner_same)
+        return measure_kernels(x, c, kernels, n, 0, rows, err);
+    int status = MACHINE_OK;
+    for (size_t i = 0; i < n && status == MACHINE_OK; i++) { /* the other cores run what is told */
+        const struct payload pair[] = {kernels[0], kernels[i]};
+        struct cell own = *c;
+        own.a = kernels[i];
+        status = measure_kernels(x, &own, pair, i ? 2 : 1, i ? 1 : 0, rows, err);
+    }
     return status;
 }
 
@@ -391,8 +361,10 @@ const struct table_kind table_frequency = {
     .title = "Frequency by license level and active cores",
     .about = "steady frequency of each kernel by number of active cores, levels, groups of core counts",
     .method =
-        "Each kernel runs on the measured core while a growing number of other cores is kept busy. The first "
-        "milliseconds, in which the core halts and throttles, are skipped; the frequency is the mean over the rest. "
+        "Each kernel runs on the measured core while a growing number of other cores is kept busy, in slots of 3 ms "
+        "between slots of the first kernel, in random order; the first 2.2 ms of each, in which the core halts and "
+        "throttles, are skipped. The ratio compares each slot with those around it, which a clock that floats does not "
+        "disturb; that of the first kernel is the null: what is not larger is not told. "
         "Core counts that share their frequencies form one group, as in published tables (G 3.1, table 3.1).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"cpu", "kernel", "active_cores", "level", "freq_ghz"},

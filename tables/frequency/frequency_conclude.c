@@ -40,6 +40,12 @@ const char *frequency_setting(const struct table *t, const char *key, int cpu)
     return table_setting(t, name);
 }
 
+const char *frequency_ratio_to(const struct table *t)
+{
+    const char *to = table_setting(t, FREQUENCY_RATIO_TO);
+    return to ? to : "the first kernel";
+}
+
 static void set_setting(struct table *t, const char *key, int cpu, const char *value)
 {
     char name[60];
@@ -51,7 +57,6 @@ static void set_setting(struct table *t, const char *key, int cpu, const char *v
 
 struct seen {
     size_t n, n_again, n_kernels;
-    bool by_ratio; /* the points are ratios to the first kernel; what is said of them is relative in any case */
     struct frequency_point *points; /* room for all rows */
     struct frequency_again *again;  /* room for all details */
     const char *kernels[FREQUENCY_KERNELS_MAX];
@@ -73,15 +78,17 @@ static const struct estimate none = {NAN, NAN, NAN};
 static void take_row(const struct table *t, size_t row, struct seen *s)
 {
     const char *kernel = table_text(t, row, "kernel");
-    const struct estimate of = estimates_of_table(t, row, s->by_ratio ? "ratio" : "freq_ghz");
+    const struct estimate ghz = estimates_of_table(t, row, "freq_ghz"), ratio = estimates_of_table(t, row, "ratio");
     size_t k = kernel ? frequency_conclude_kernel_number(s, kernel) : FREQUENCY_KERNELS_MAX;
-    if (k == FREQUENCY_KERNELS_MAX || !isfinite(of.value))
+    if (k == FREQUENCY_KERNELS_MAX || !isfinite(ghz.value))
         return;
     s->points[s->n++] = (struct frequency_point){
         .kernel = k,
         .cores = (unsigned)table_number(t, row, "active_cores"),
-        .ghz = of.value,
-        .half_width = estimate_half(&of),
+        .ghz = ghz.value,
+        .half_width = estimate_half(&ghz),
+        .ratio = ratio.value,
+        .ratio_half = estimate_half(&ratio),
         .row = row,
         .share = {table_number(t, row, "lvl0"), table_number(t, row, "lvl1"), table_number(t, row, "lvl2")}};
 }
@@ -158,12 +165,12 @@ static void group_text(unsigned first, unsigned last, char *out, size_t size)
         snprintf(out, size, "%u-%u", first, last);
 }
 
-static void put_point(struct table *t, const struct frequency_point *p, const struct frequency_levels *l, bool by_ratio)
+static void put_point(struct table *t, const struct frequency_point *p, const struct frequency_levels *l)
 {
     char group[40];
     if (p->level >= 0) {
         table_set_number(t, p->row, "level", p->level);
-        table_set_text(t, p->row, "level_source", l->counted ? "counters" : by_ratio ? "ratio" : "frequency");
+        table_set_text(t, p->row, "level_source", l->counted ? "counters" : "ratio");
     }
     group_text(p->first, p->last, group, sizeof group);
     table_set_text(t, p->row, "group", p->first ? group : "no steps");
@@ -179,16 +186,15 @@ static void put_groups(struct table *t, int cpu, const struct frequency_levels *
     set_setting(t, "groups", cpu, text[0] ? text : "no steps");
 }
 
-static void put_verdict(struct table *t, int cpu, const struct frequency_levels *l, bool by_ratio)
+static void put_verdict(struct table *t, int cpu, const struct frequency_levels *l)
 {
     char text[400] = "steps";
     if (l->verdict == FREQUENCY_ALIKE)
         snprintf(text, sizeof text, "%s",
                  l->n_levels > 1 ? "one frequency, as far as can be told; the levels are those of the license counters"
                                  : "one frequency for everything");
-    if (l->verdict == FREQUENCY_FLOATS && by_ratio && l->n_levels > 1)
-        snprintf(text, sizeof text, "levels by the ratio to %s right before; %s", table_setting(t, FREQUENCY_RATIO_TO),
-                 l->why);
+    if (l->verdict == FREQUENCY_FLOATS && !l->counted && l->n_levels > 0)
+        snprintf(text, sizeof text, "levels by the ratio to %s around them; %s", frequency_ratio_to(t), l->why);
     else if (l->verdict == FREQUENCY_FLOATS)
         snprintf(text, sizeof text, "no steps, %s", l->why);
     if (l->verdict != FREQUENCY_NOTHING)
@@ -203,90 +209,6 @@ static void take_rows(const struct table *t, int cpu, struct seen *s)
             take_row(t, row, s);
 }
 
-/* Whether there is a ratio of all that a frequency is known of. */
-static bool has_ratios(const struct table *t, int cpu)
-{
-    bool any = false;
-    for (size_t row = 0; row < t->n_rows; row++) {
-        if ((int)table_number(t, row, "cpu") != cpu || !isfinite(table_number(t, row, "freq_ghz")))
-            continue;
-        if (!isfinite(table_number(t, row, "ratio")))
-            return false;
-        any = true;
-    }
-    return any;
-}
-
-/* By how much the frequencies of one level differ at one number of active cores, at most, relative. */
-static double differs_within_levels(const struct table *t, const struct seen *s)
-{
-    double most = 0;
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t k = 0; k < i; k++) {
-            const struct frequency_point *a = &s->points[i], *b = &s->points[k];
-            if (a->cores == b->cores && a->level == b->level && a->level >= 0)
-                most = fmax(most, fabs(table_number(t, a->row, "freq_ghz") / table_number(t, b->row, "freq_ghz") - 1));
-        }
-    return most;
-}
-
-static bool untold(const struct seen *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->points[i].level < 0)
-            return true;
-    return false;
-}
-
-/* Both have the same points, in an order of their own. */
-static void take_levels(const struct seen *from, size_t n_levels, struct seen *to, struct frequency_levels *l)
-{
-    for (size_t i = 0; i < from->n; i++)
-        for (size_t k = 0; k < to->n; k++)
-            if (to->points[k].row == from->points[i].row)
-                to->points[k].level = from->points[i].level;
-    to->by_ratio = true;
-    l->n_levels = n_levels;
-}
-
-/*
- * What each kernel has of the first one's frequency, measured right before it, tells levels where the frequency floats
- * or was another one at the second measurement, and that it floats: where kernels of one level differ. `l` and the
- * points of *s then have the levels, else nothing changes. 0, or -1: out of memory.
- */
-static int levels_by_ratio(const struct table *t, int cpu, struct seen *s, struct frequency_levels *l)
-{
-    struct seen own = {.by_ratio = true};
-    struct frequency_levels levels;
-    if (!has_ratios(t, cpu))
-        return 0;
-    own.points = calloc(t->n_rows + 1, sizeof *own.points);
-    int bad = !own.points ? -1 : 0;
-    if (!bad) {
-        take_rows(t, cpu, &own);
-        /* what measuring again shows is what moves all kernels, which ratios are free of */
-        bad = frequency_analyse(own.points, own.n, NULL, 0, &levels);
-    }
-    if (!bad && (levels.verdict == FREQUENCY_STEPS || levels.verdict == FREQUENCY_ALIKE)) {
-        double differs = differs_within_levels(t, &own);
-        if (l->verdict != FREQUENCY_FLOATS && differs > FREQUENCY_UNSTEADY) {
-            l->verdict = FREQUENCY_FLOATS;
-            snprintf(l->why, sizeof l->why,
-                     "the frequency floats: it differs by up to %.1f %% within a level at one number of active cores",
-                     100 * differs);
-        }
-        if (levels.n_levels > 1 && (l->verdict == FREQUENCY_FLOATS || untold(s)))
-            take_levels(&own, levels.n_levels, s, l);
-    }
-    if (!bad)
-        frequency_levels_free(&levels);
-    for (size_t i = 0; i < s->n && l->verdict == FREQUENCY_FLOATS; i++)
-        s->points[i].first = s->points[i].last = 0; /* groups are of frequencies */
-    l->n_groups = l->verdict == FREQUENCY_FLOATS ? 0 : l->n_groups;
-    free(own.points);
-    return bad;
-}
-
 /* Limits no narrower than so much of a value. */
 static void frequency_widen(struct table *t, size_t row, const char *column, double by)
 {
@@ -298,36 +220,21 @@ static void frequency_widen(struct table *t, size_t row, const char *column, dou
     estimates_set(t, row, column, e);
 }
 
-/* By how much a ratio of a frequency moves with the clock, relative; see widen_floating(). */
-static double ratio_moves(double ghz, double ratio, double moved)
-{
-    const double apart = fabs(1 - ratio) * ghz / ratio;
-    const bool another_step = apart > CLOCK_STEP_GHZ / 2 && moved * ghz >= CLOCK_STEP_GHZ;
-    return fmax(fabs(1 - ratio) * moved, another_step ? CLOCK_STEP_GHZ / ghz : 0);
-}
-
 /*
- * Where the frequency floats, the limits of a few repetitions hold for the second in which they were made: on a Granite
+ * Where the frequency floats, the limits of some rounds hold for the seconds in which they were made: on a Granite
  * Rapids guest 3.493 [3.488, 3.499] GHz were 3.394 [3.393, 3.395] a minute later. So they become as wide as it moves
- * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean). A ratio of
- * frequencies that are so many steps of the clock apart moves with it, in proportion to what is missing to 1; and where
- * the clock moves by a step or more, there may be a step more or less between them in another of its states: that guest
- * ran 512-bit FMAs at 0.9465 of plain code's 3.7 GHz, but at 0.9236 of 4.1 GHz, minutes apart.
+ * from one measurement to the next (two of them differ by sqrt(2) as much as either from the mean).
  */
 static void widen_floating(struct table *t, int cpu, double between)
 {
-    const double moved = between * M_SQRT1_2;
     char percent[40];
     snprintf(percent, sizeof percent, "%.3g", 100 * between);
     set_setting(t, FREQUENCY_MOVES, cpu, percent);
     for (size_t row = 0; row < t->n_rows; row++) {
-        double ratio = table_number(t, row, "ratio");
         if ((int)table_number(t, row, "cpu") != cpu)
             continue;
-        frequency_widen(t, row, "freq_ghz", moved);
-        frequency_widen(t, row, "ipc", moved); /* who moves the clock is on the core, too, now and then */
-        if (isfinite(ratio))
-            frequency_widen(t, row, "ratio", ratio_moves(table_number(t, row, "freq_ghz"), ratio, moved));
+        frequency_widen(t, row, "freq_ghz", between * M_SQRT1_2);
+        frequency_widen(t, row, "ipc", between * M_SQRT1_2); /* who moves the clock is on the core, too, now and then */
     }
 }
 
@@ -342,13 +249,10 @@ static int conclude_cpu(struct table *t, int cpu)
         bad = frequency_analyse(s.points, s.n, s.again, s.n_again, &levels);
     }
     if (!bad) {
-        if (!levels.counted)
-            bad = levels_by_ratio(t, cpu, &s, &levels);
-        for (size_t i = 0; i < s.n && !bad; i++)
-            put_point(t, &s.points[i], &levels, s.by_ratio);
-        if (!bad)
-            put_verdict(t, cpu, &levels, s.by_ratio);
-        if (!bad && levels.verdict == FREQUENCY_FLOATS)
+        for (size_t i = 0; i < s.n; i++)
+            put_point(t, &s.points[i], &levels);
+        put_verdict(t, cpu, &levels);
+        if (levels.verdict == FREQUENCY_FLOATS)
             widen_floating(t, cpu, moved_by(s.again, s.n_again));
         frequency_levels_free(&levels);
     }

@@ -11,9 +11,7 @@
 
 /* Shares of what may be disturbed before a frequency is said to float: see the header. */
 #define AGAIN_MOST 0.25
-#define RISES_MOST (1.0 / 7)
 #define UNSTEADY_MOST 0.25
-#define OPPOSITE_MOST 0.15
 #define OF_MANY 2.5      /* times the limits: many are compared */
 #define ONE_LEVEL 0.0068 /* relative: 1.5 times FREQUENCY_SAME */
 
@@ -39,7 +37,6 @@ static int by_kernel_and_cores(const void *x, const void *y)
 struct view {
     struct frequency_point *points;
     size_t n, first[FREQUENCY_KERNELS_MAX + 1];
-    double moves; /* relative: by how much the same differs when it is measured again, two standard deviations */
 };
 
 static void frequency_levels_look(struct view *v, struct frequency_point *points, size_t n)
@@ -63,10 +60,10 @@ static bool frequency_levels_measured(const struct view *v, size_t kernel)
 /* ---- two kernels side by side ---- */
 
 struct comparison {
-    size_t both, above, below; /* numbers of cores: with both kernels; where a is faster, slower */
-    size_t apart, open;        /* ... where they surely differ; where they may do so by a whole step */
-    double difference;         /* summed over them, GHz */
-    double relative, squares;  /* the same relative to the frequency, and the squares of its half widths */
+    size_t both;        /* numbers of cores: with both kernels */
+    size_t apart, open; /* ... where they surely differ; where they may do so by a whole step */
+    double relative;    /* by how much a is faster, summed over them */
+    double squares;     /* ... of its half widths */
 };
 
 /* Whether two kernels are of one level: 1; of two: 0; what there is does not tell: -1. */
@@ -91,12 +88,9 @@ static struct comparison frequency_levels_compare(const struct view *v, size_t a
             k += x->cores > y->cores;
             continue;
         }
+        const double relative = x->ratio / y->ratio - 1;
+        const double half = hypot(or_zero(x->ratio_half), or_zero(y->ratio_half)) / y->ratio;
         c.both++;
-        c.above += !frequency_levels_same(x, y) && x->ghz > y->ghz;
-        c.below += !frequency_levels_same(x, y) && x->ghz < y->ghz;
-        c.difference += x->ghz - y->ghz;
-        double relative = (x->ghz - y->ghz) / y->ghz;
-        double half = fmax(v->moves, hypot(or_zero(x->half_width), or_zero(y->half_width)) / y->ghz);
         c.apart += fabs(relative) > fmax(FREQUENCY_UNSTEADY, OF_MANY * half);
         c.open += fabs(relative) + half >= 2 * FREQUENCY_UNSTEADY;
         c.relative += relative;
@@ -105,15 +99,6 @@ static struct comparison frequency_levels_compare(const struct view *v, size_t a
         k++;
     }
     return c;
-}
-
-/* What the limits of few repetitions, which may agree by chance, and of neighbouring ones do not tell. */
-static double frequency_levels_moves(const struct frequency_again *again, size_t n)
-{
-    double squares = 0;
-    for (size_t i = 0; i < n; i++)
-        squares += pow(again[i].after / again[i].before - 1, 2);
-    return n ? 2 * sqrt(squares / (double)n) : 0;
 }
 
 /* ---- whether it floats ---- */
@@ -147,34 +132,6 @@ static void judge_limits(const struct view *v, struct frequency_levels *out)
     }
 }
 
-static void judge_rises(const struct view *v, struct frequency_levels *out)
-{
-    size_t rises = 0, all = 0;
-    for (size_t i = 1; i < v->n; i++) {
-        const struct frequency_point *fewer = &v->points[i - 1], *more = &v->points[i];
-        if (fewer->kernel != more->kernel)
-            continue;
-        all++;
-        rises += more->ghz > fewer->ghz && !frequency_levels_same(more, fewer);
-    }
-    if (rises >= 2 && (double)rises > RISES_MOST * (double)all)
-        floats(out, rises, all, "frequencies rise with more active cores");
-}
-
-/* Of two kernels, how often the one that is faster less often is faster: never, where both have levels. */
-static void judge_order(const struct view *v, struct frequency_levels *out)
-{
-    size_t opposite = 0, all = 0;
-    for (size_t a = 0; a < FREQUENCY_KERNELS_MAX; a++)
-        for (size_t b = a + 1; b < FREQUENCY_KERNELS_MAX; b++) {
-            struct comparison c = frequency_levels_compare(v, a, b);
-            all += c.both;
-            opposite += c.above < c.below ? c.above : c.below;
-        }
-    if (opposite >= 2 && (double)opposite > OPPOSITE_MOST * (double)all)
-        floats(out, opposite, all, "comparisons of two kernels contradict others");
-}
-
 static bool all_alike(const struct view *v)
 {
     for (size_t i = 0; i < v->n; i++)
@@ -194,10 +151,6 @@ static void frequency_levels_judge(const struct view *v, const struct frequency_
     judge_again(again, n_again, out);
     if (out->verdict == FREQUENCY_STEPS)
         judge_limits(v, out);
-    if (out->verdict == FREQUENCY_STEPS)
-        judge_rises(v, out);
-    if (out->verdict == FREQUENCY_STEPS)
-        judge_order(v, out);
     if (out->verdict == FREQUENCY_STEPS && all_alike(v))
         out->verdict = FREQUENCY_ALIKE;
 }
@@ -232,7 +185,7 @@ static size_t rank_kernels(const struct view *v, size_t *order)
             continue;
         for (size_t b = 0; b < FREQUENCY_KERNELS_MAX; b++) {
             struct comparison c = frequency_levels_compare(v, a, b);
-            lead[a] += c.both ? c.difference / (double)c.both : 0;
+            lead[a] += c.both ? c.relative / (double)c.both : 0;
         }
         size_t at = n++;
         for (; at > 0 && lead[order[at - 1]] < lead[a]; at--)
@@ -244,7 +197,7 @@ static size_t rank_kernels(const struct view *v, size_t *order)
 
 /* Each kernel is compared with the first one of the level at hand, not with its neighbour: otherwise many small
  * differences would add up to none. */
-static void levels_from_frequencies(const struct view *v)
+static void levels_from_ratios(const struct view *v)
 {
     size_t order[FREQUENCY_KERNELS_MAX];
     size_t n = rank_kernels(v, order), first = 0;
@@ -261,6 +214,14 @@ static void levels_from_frequencies(const struct view *v)
         for (size_t p = v->first[order[i]]; p < v->first[order[i] + 1]; p++)
             v->points[p].level = level;
     }
+}
+
+static bool has_ratios(const struct view *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (!isfinite(v->points[i].ratio))
+            return false;
+    return true;
 }
 
 /* ---- groups of active cores ---- */
@@ -330,12 +291,11 @@ int frequency_analyse(struct frequency_point *points, size_t n, const struct fre
         points[i].first = points[i].last = 0;
     }
     frequency_levels_look(&v, points, n);
-    v.moves = frequency_levels_moves(again, n_again);
     frequency_levels_judge(&v, again, n_again, out);
     bool steps = out->verdict == FREQUENCY_STEPS || out->verdict == FREQUENCY_ALIKE;
     out->counted = take_counted_levels(&v);
-    if (!out->counted && steps)
-        levels_from_frequencies(&v);
+    if (!out->counted && has_ratios(&v))
+        levels_from_ratios(&v);
     for (size_t i = 0; i < n; i++)
         if (points[i].level >= (int)out->n_levels)
             out->n_levels = (size_t)points[i].level + 1;

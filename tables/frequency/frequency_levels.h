@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a set of steady frequencies says: whether the processor runs at a few fixed frequencies at all, which kinds of
- * code share a license level, and which numbers of active cores share a frequency. Knows nothing of kernels or CPUs but
+ * What a set of frequencies says: whether the processor runs at a few fixed frequencies at all, which kinds of code
+ * share a license level, and which numbers of active cores share a frequency. Knows nothing of kernels or CPUs but
  * their numbers.
  */
 #pragma once
@@ -20,9 +20,10 @@ enum { FREQUENCY_KERNELS_MAX = 64 };
 struct frequency_point {
     size_t kernel; /* below FREQUENCY_KERNELS_MAX */
     unsigned cores;
-    double ghz, half_width; /* of the 95 % limits; NaN: not known */
-    size_t row;             /* the caller's own */
-    double share[3];        /* of the cycles counted at license level 0, 1, 2; NaN: not counted */
+    double ghz, half_width;   /* of the 95 % limits; NaN: not known */
+    double ratio, ratio_half; /* to the first kernel, by brackets; likewise */
+    size_t row;               /* the caller's own */
+    double share[3];          /* of the cycles counted at license level 0, 1, 2; NaN: not counted */
     /* filled in by frequency_analyse() */
     int level;            /* -1: the data do not tell */
     unsigned first, last; /* the numbers of active cores that share this frequency; 0: no steps */
@@ -57,20 +58,17 @@ struct frequency_levels {
 /*
  * Finds levels and groups of n points, which it reorders by kernel, then by cores. Returns 0, or -1: out of memory.
  *
- * Levels: where every point has a share above one half of one level, that one. Otherwise from the frequencies: two
- * kernels are of one level when their frequencies are the same at all numbers of active cores at which both were
- * measured, so that a kernel has one level, whatever the number of cores; levels are numbered from 0 in falling order
- * of frequency. Where the frequency floats, the frequencies tell no level; where the limits of one kernel leave open
- * whether it has a level of its own, it and the slower ones have none. Since many are compared, two differ whose
- * differences are on average larger than FREQUENCY_SAME and 2.5 times their limits, or one of them larger than
- * FREQUENCY_UNSTEADY and that; they are one where the average stays within 1.5 FREQUENCY_SAME by its limits. These
- * are at least what measuring again shows.
+ * Levels: where every point has a share above one half of one level, that one. Otherwise from the ratios, which a
+ * clock that floats does not disturb: two kernels are of one level when their ratios are the same at all numbers of
+ * active cores at which both were measured, so that a kernel has one level, whatever the number of cores; levels are
+ * numbered from 0 in falling order. Where the limits of one kernel leave open whether it has a level of its own, it and
+ * the slower ones have none. Since many are compared, two differ whose differences are on average larger than
+ * FREQUENCY_SAME and 2.5 times their limits, or one of them larger than FREQUENCY_UNSTEADY and that; they are one where
+ * the average stays within 1.5 FREQUENCY_SAME by its limits. What the first kernel's own limits are is the null's.
  *
- * A frequency floats when more than a quarter of the measurements taken again do not give the same, when more than a
- * quarter are not steady themselves (their repetitions differ, FREQUENCY_UNSTEADY), when more than one in seven (and at
- * least two) frequencies rise with more active cores, or when more than three in twenty comparisons of two kernels at a
- * number of cores contradict those of the same two at most others. On a processor with fixed steps
- * none of this happens but by disturbance.
+ * A frequency floats when more than a quarter of the measurements taken again do not give the same, or when more than a
+ * quarter are not steady themselves (their rounds differ, FREQUENCY_UNSTEADY). On a processor with fixed steps none of
+ * this happens but by disturbance.
  *
  * Groups: neighbouring numbers of active cores at which a kernel's frequency is the same as the mean of those before
  * them in the group; over all kernels the groups end where that of any kernel does.

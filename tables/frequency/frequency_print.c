@@ -315,21 +315,28 @@ static bool print_column_cost(FILE *out, const struct sheet *s, size_t column)
     return differ;
 }
 
-/* What kernels have of the first one's frequency, with most cores active, where that tells the levels. */
+/* What kernels have of the first one's frequency, with most cores active; or within what all have the same. */
 static void print_ratios(FILE *out, const struct table *t, const struct sheet *s)
 {
     char text[1000] = "", one[ESTIMATE_TEXT_MAX];
     unsigned cores = s->n_columns ? s->column[s->n_columns - 1].last : 0;
+    double low = INFINITY, high = -INFINITY;
     for (size_t row = 0; row < t->n_rows; row++) {
         const struct estimate ratio = estimates_of_table(t, row, "ratio");
-        if ((int)table_number(t, row, "cpu") == s->cpu && table_number(t, row, "active_cores") == cores &&
-            table_number(t, row, "level") > 0 && strlen(text) + 100 < sizeof text)
+        if ((int)table_number(t, row, "cpu") != s->cpu || table_number(t, row, "active_cores") != cores)
+            continue;
+        low = fmin(low, ratio.lo);
+        high = fmax(high, ratio.hi);
+        if (table_number(t, row, "level") > 0 && strlen(text) + 100 < sizeof text)
             text_list_add(text, sizeof text, ", ", "%s at %s", table_text(t, row, "kernel"),
                           estimates_text(&ratio, 3, one));
     }
     if (text[0])
-        fprintf(out, "With %s, of the frequency of %s: %s.\n", estimates_cores_text(cores, one),
-                table_setting(t, FREQUENCY_RATIO_TO), text);
+        fprintf(out, "With %s, of the frequency of %s: %s.\n", estimates_cores_text(cores, one), frequency_ratio_to(t),
+                text);
+    else if (high > 0)
+        fprintf(out, "With %s, no kernel lowers the frequency: all run at %.3f to %.3f of that of %s.\n",
+                estimates_cores_text(cores, one), low, high, frequency_ratio_to(t));
 }
 
 /* With most cores active; where that makes no difference, also with fewer if it does there. */

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NONE "none: "
-#define NO_STEPS "no steps" /* with which the setting `steps` begins where the frequency floats */
+#define NO_STEPS "no steps"            /* with which the setting `steps` begins where the frequency floats */
+#define RELATIVE "levels by the ratio" /* ... and where ratios tell levels all the same */
 #define NOTED "frequency_levels"
 #define WAIT_SLACK 0.02
 #define WAIT_SLACK_US 2.0
@@ -129,6 +130,12 @@ bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_W
         return false;
     snprintf(why, SUPPORT_WHY_MAX, "%.300s", steps);
     return true;
+}
+
+bool estimates_relative(const struct table *frequency, int cpu)
+{
+    const char *steps = steps_of(frequency, cpu);
+    return steps && strncmp(steps, RELATIVE, strlen(RELATIVE)) == 0;
 }
 
 bool estimates_levels(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX])

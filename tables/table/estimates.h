@@ -54,6 +54,8 @@ const char *estimates_cores_of(const struct table *t, size_t row, char out[ESTIM
 enum { SUPPORT_WHY_MAX = 320 };
 /* Whether the table frequency says that the frequency of a CPU moves by itself; `why` is then what it says. */
 bool estimates_floats(const struct table *frequency, int cpu, char why[SUPPORT_WHY_MAX]);
+/* Whether its levels are those of ratios, while the frequency floats. */
+bool estimates_relative(const struct table *frequency, int cpu);
 /*
  * Whether the table frequency has found at least two levels that the frequency tells apart, on a CPU (-1, or one that
  * it does not have: its first). Where the frequency floats it has not, whatever counters say. `frequency` NULL: not

@@ -55,6 +55,7 @@ struct tables_options {
     bool siblings;           /* hyper-thread siblings of active cores are kept busy too */
     unsigned runs;
     double period_us, warmup_us, observe_us; /* 0: default */
+    double seconds;                          /* budget of time for a cell of frequencies or bursts; 0: default */
     uint64_t seed;
     double fixed_ghz;                   /* --fixed-frequency, which is in force already; 0: automatic */
     uint32_t event;                     /* umask: the event select code, 0 = 28H */

@@ -24,7 +24,9 @@ run --compare one slow --output made
 verdict "one that is 100 MHz slower at one level: status 0, too" test "$status" -eq 0
 verdict "... which is said" \
     grep -q '1\.9 \[.*, 1\.7999 \[.*\|1\.9 \[.*, 1\.8[0-9]* \[.*: -0\.[01][0-9]* \[.* GHz, -5\.3 %' "$out"
-verdict "... of that level and number of cores alone" test "$(grep -c '^  frequency' "$out")" -eq 1
+verdict "... of that level and number of cores alone: the frequency and its ratio" \
+    test "$(grep '^  frequency' "$out" | sort | tr '\n' ',')" = \
+    "  frequency kernel=512fma active_cores=16 freq_ghz,  frequency kernel=512fma active_cores=16 ratio,"
 verdict "... and in what they differ" grep -q '^Differing machine: ' "$out"
 for form in csv json txt; do
     verdict "... written as $form" test -s "made/compare.$form"
@@ -41,7 +43,7 @@ run --compare one two slow --json -
 verdict "three of them: JSON on standard output" grep -q '"table": "compare"' "$out"
 run --compare one two slow
 verdict "... one is unlike the others" \
-    grep -q '^  slow: in 1 of [0-9]* values, farthest frequency kernel=512fma active_cores=16 ' "$out"
+    grep -q '^  slow: in 2 of [0-9]* values, farthest frequency kernel=512fma active_cores=16 ' "$out"
 
 # names, and directories that are none
 mkdir empty broken broken/tables

@@ -36,6 +36,11 @@ verdict "a library of light code is told what suits that" grep -q '  as it is: .
 verdict "what cannot run is named, with the reason" grep -q '^Not measured amx: needs amx_bf16' "$out"
 verdict "one screen" test "$(wc -l <"$out")" -le 60
 
+# less time, wider limits
+# shellcheck disable=SC2086
+run --verdict $gold --seconds 5 --json short.json --quiet
+verdict "--seconds 5: the same answer" grep -q '^Prefer       128 bits for heavy (FMA) code' "$out"
+
 # class NAME KEY: the number of a class in v.json
 class() {
     grep "\"class\": \"$1\"" v.json | sed "s/.*\"$2\": \([-0-9.e]*\).*/\1/"
@@ -115,6 +120,8 @@ refuses "--input without tables" 2 "none of these tables is in none/tables: freq
     --verdict --input none
 refuses "a measurement's option with --input" 2 "--brief cannot be combined with --input" --verdict --input all --brief
 
+refuses "--seconds 4: too few" 2 "--seconds: --verdict needs 5 or more" --verdict --seconds 4
+refuses "--seconds with a table" 2 "--seconds cannot be combined with --table" --table frequency --seconds 10
 refuses "--share 0" 2 "--share: '0' " --verdict --share 0
 refuses "--share 101" 2 "--share: '101' " --verdict --share 101
 refuses "--burst N,T" 2 "--burst: --verdict takes a time alone" --verdict --burst 1,1ms

@@ -74,7 +74,11 @@ static const struct list lists[] = {
      {NULL},
      false},
     {"frequencies",
-     {{"cpu", KEY, 0, 65535, false}, {"active_cores", KEY, 1, 65535, false}, {"level", KEY, 0, A_LEVEL, false}, MHZ},
+     {{"cpu", KEY, 0, 65535, false},
+      {"active_cores", KEY, 1, 65535, false},
+      {"level", KEY, 0, A_LEVEL, false},
+      MHZ,
+      {"ratio_ppm", OPTIONAL, 1, 4000000, true}},
      NULL,
      {NULL},
      false},
@@ -106,8 +110,8 @@ static const struct list lists[] = {
 };
 static const size_t N_LISTS = sizeof lists / sizeof *lists;
 /* of the head; the first two must be there */
-static const char *const head_texts[] = {"cpu", "machine", "source", "version", "date_first", "date_last"};
-enum { HEAD_TEXTS = 6, HEAD_TEXTS_NEEDED = 2 };
+static const char *const head_texts[] = {"cpu", "machine", "source", "version", "date_first", "date_last", "basis"};
+enum { HEAD_TEXTS = 7, HEAD_TEXTS_NEEDED = 2 };
 
 struct check {
     const json_t *root;

@@ -208,6 +208,7 @@ static void check_frequency(struct check *c, size_t row)
     struct model_truth t;
     truth_between(c, "64add", text(c, row, "kernel"), cores_of(c, row), &t);
     cell_ghz(c, row, "freq_ghz", &t, t.phases[t.n - 1].ghz);
+    cell(c, row, "ratio", t.phases[t.n - 1].ghz / t.from_ghz);
     if (!c->model->no_counters) /* which ranks the frequencies that it sees */
         cell(c, row, "level", t.phases[t.n - 1].level);
 }

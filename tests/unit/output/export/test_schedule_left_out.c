@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "output/export/export.h"
+#include "tables/registry.h"
 #include "tests/support/export_rules.h"
 #include "tests/support/schedule_tables.h"
 
@@ -244,6 +245,49 @@ static void test_floating_frequency(void **state)
 }
 
 /* One level for everything: there is nothing to come back from. */
+static void relative_row(struct table *t, const char *kernel, int level, double ghz, double ratio)
+{
+    frequency_row(t, 0, kernel, 4, level, ghz);
+    table_set_limits(t, t->n_rows - 1, "freq_ghz", ghz, 0.97 * ghz, 1.03 * ghz);
+    table_put_limits(t, "ratio", ratio, ratio - 0.002, ratio + 0.002);
+}
+
+/* Where the frequency floats but ratios tell the levels, these are exported, and waits and costs with them, though the
+ * slower kernel happened to be seen at the higher frequency. */
+static void test_ratios_where_it_floats(void **state)
+{
+    (void)state;
+    struct table f, w;
+    struct schedule s;
+    table_init(&f, "frequency", table_frequency.columns, table_frequency.n_columns);
+    table_set_meta(&f, "cpu", "Intel Xeon Gold 6130 CPU @ 2.10GHz (06_55H, stepping 4)");
+    table_set_meta(&f, "machine", "model:by-hand");
+    table_set_meta(&f, "modelled", "yes");
+    table_set_setting(&f, "steps", "levels by the ratio to 64add around them; the frequency floats: 2 of 4 changed");
+    relative_row(&f, "64add", 0, 3.6, 1);
+    relative_row(&f, "512fma", 1, 3.7, 0.9);
+    relaxation_table(&w);
+    wait_row(&w, "wait", "512fma", 1, 670, 1);
+    const struct table *tables[] = {&f, &w};
+    if (schedule_from_tables(tables, 2, &s, why, sizeof why) != 0)
+        fail_msg("%s", why);
+    assert_true(s.relative);
+    assert_int_equal(s.n_points, 1);
+    assert_int_equal(s.points[0].mhz[1].value, 3240);
+    assert_int_equal(s.points[0].ratio_ppm[1].value, 900000);
+    assert_int_equal(s.points[0].ratio_ppm[1].hi, 902000);
+    assert_int_equal(s.n_turbos, 0);
+    assert_int_equal(s.n_relaxations, 1);
+    char *json = export_to_json(&s, why, sizeof why);
+    assert_non_null(json);
+    assert_non_null(strstr(json, "\"basis\": \"relative\""));
+    assert_int_equal(export_rules_check(json, strlen(json), why, sizeof why), 0);
+    free(json);
+    schedule_free(&s);
+    table_free(&f);
+    table_free(&w);
+}
+
 static void test_one_level(void **state)
 {
     (void)state;
@@ -440,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_impossible_costs),
         cmocka_unit_test(test_unusable_rows),
         cmocka_unit_test(test_floating_frequency),
+        cmocka_unit_test(test_ratios_where_it_floats),
         cmocka_unit_test(test_one_level),
         cmocka_unit_test(test_waits_that_nothing_bears_out),
         cmocka_unit_test(test_events_of_few_kernels),

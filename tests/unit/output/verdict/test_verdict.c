@@ -16,10 +16,11 @@
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 
-static const struct verdict_question usual = {{0.1, 100}, NAN, 1};
+static const struct verdict_question usual = {{0.1, 100}, NAN, 1, 20};
 
 struct made {
-    struct table frequency, burst, burst_at, wake, corunners, corunners_plain;
+    struct table frequency, burst, burst_at, wake;
+    struct beside_result corunners;
     struct verdict_tables tables;
     struct verdict v;
 };
@@ -73,8 +74,6 @@ static struct made *made_begin(void)
     table_of(&m->burst, &table_burst);
     table_of(&m->burst_at, &table_burst);
     table_of(&m->wake, &table_wake);
-    table_of(&m->corunners, &table_frequency);
-    table_of(&m->corunners_plain, &table_frequency);
     for (unsigned cores = 1; cores <= 4; cores += 3) {
         const double plain = cores == 1 ? 3.6 : 3;
         add_frequency(&m->frequency, "64add", cores, plain, 4);
@@ -90,14 +89,12 @@ static struct made *made_begin(void)
     /* the frequency never returns: a fifth of the scalar work is lost, a tenth with 256 bits */
     add_burst(&m->burst_at, "512fma", 150000, 1000, 31.25, 0.2, 55.5556 + 94.4444 - 225, 100 - 225, 5);
     add_burst(&m->burst_at, "512or", 225000, 1000, 37.5, 0, 50 - 37.5, 100 - 37.5, 1);
-    add_frequency(&m->corunners, "64add", 4, 2.7, 4);
-    add_frequency(&m->corunners_plain, "64add", 4, 3, 4);
+    m->corunners = (struct beside_result){.ratio = {0.9, 0.898, 0.902}, .null = {1, 0.997, 1.003}};
     m->tables = (struct verdict_tables){.frequency = &m->frequency,
                                         .burst = {&m->burst, &m->burst},
                                         .burst_at = {&m->burst_at, &m->burst_at},
                                         .wake = &m->wake,
-                                        .corunners = &m->corunners,
-                                        .corunners_plain = &m->corunners_plain};
+                                        .corunners = &m->corunners};
     return m;
 }
 
@@ -107,8 +104,6 @@ static void made_end(struct made *m)
     table_free(&m->burst);
     table_free(&m->burst_at);
     table_free(&m->wake);
-    table_free(&m->corunners);
-    table_free(&m->corunners_plain);
     free(m);
 }
 
@@ -209,8 +204,9 @@ static void measured_ones_decide(void **state)
     table_set_limits(&m->burst_at, 1, "saves128_us", 60, 50, 70);
     conclude(m, &usual);
     assert_int_equal(s->prefer, VERDICT_UNDECIDED);
-    assert_string_equal(s->why, "at 10 % of wide work in bursts of 100 us, as measured, 256or takes 2.1 [-0.5, 4.8] % "
-                                "more time than 512or: no more than noise; --runs, or a quieter machine, narrows it");
+    assert_string_equal(s->why,
+                        "at 10 % of wide work in bursts of 100 us, as measured, 256or takes 2.1 [-0.5, 4.8] % "
+                        "more time than 512or: no more than noise; --seconds 60, or a quieter machine, narrows it");
     made_end(m);
 }
 
@@ -304,6 +300,70 @@ static void what_is_missing(void **state)
     made_end(m);
 }
 
+static char *printed(const struct verdict *v)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    verdict_print(out, false, v);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Slowdowns by brackets: what is no larger than the null may be nothing, and says no less than the null does. */
+static void brackets_decide(void **state)
+{
+    (void)state;
+    struct made *m = made_begin();
+    table_set_setting(&m->frequency, "ratio_to", "64add");
+    for (size_t row = 0; row < m->frequency.n_rows; row++) {
+        const char *kernel = table_text(&m->frequency, row, "kernel");
+        const double ratio = strcmp(kernel, "512fma") == 0 ? 0.95 : strcmp(kernel, "256fma") == 0 ? 0.996 : 1;
+        table_set_limits(&m->frequency, row, "ratio", ratio, ratio - 0.002, ratio + 0.002);
+        if (strcmp(kernel, "64add") == 0)
+            table_set_limits(&m->frequency, row, "ratio", 0.999, 0.994, 1.003);
+    }
+    conclude(m, &usual);
+    for (size_t i = 0; i < m->v.n_classes; i++) {
+        const struct verdict_class *c = &m->v.classes[i];
+        if (strcmp(c->kernel, "512fma") == 0) {
+            is_near(c->slowdown.value, 0.05);
+            is_near(c->slowdown.lo, 0.048);
+        }
+        if (strcmp(c->kernel, "256fma") == 0) {
+            is_near(c->slowdown.lo, -0.003);
+            is_near(c->slowdown.hi, 0.006);
+        }
+    }
+    m->corunners.ratio = (struct estimate){0.998, 0.996, 0.9995};
+    conclude(m, &usual);
+    is_near(m->v.corunners.lo, -0.003);
+    is_near(m->v.corunners.hi, 0.004);
+    made_end(m);
+}
+
+/* Limits that say nothing are no answer, but how long it would take to get one is. */
+static void what_is_not_resolved(void **state)
+{
+    (void)state;
+    struct made *m = made_begin();
+    table_set_limits(&m->burst, 0, "saves_us", 300, 200, 400);
+    table_set_limits(&m->burst, 0, "saves128_us", 300, 200, 400);
+    m->corunners = (struct beside_result){.ratio = {1, 0.98, 1.02}, .null = {1, 0.98, 1.02}};
+    conclude(m, &usual);
+    char *text = printed(&m->v), *json = verdict_to_json(&m->v);
+    assert_non_null(json);
+    assert_non_null(strstr(text, "not resolved here in 20 s; --seconds "));
+    assert_non_null(strstr(text, "--seconds 80 would tell 1 %"));
+    assert_null(strstr(text, "512fma costs at most"));
+    assert_non_null(strstr(json, "\"other_cores_slowdown\": null"));
+    assert_non_null(strstr(json, "\"once_us\": null"));
+    free(text);
+    free(json);
+    made_end(m);
+}
+
 static void text_and_json(void **state)
 {
     (void)state;
@@ -340,6 +400,8 @@ int main(void)
                                        cmocka_unit_test(other_cores),
                                        cmocka_unit_test(computed_ones_decide),
                                        cmocka_unit_test(what_is_missing),
+                                       cmocka_unit_test(brackets_decide),
+                                       cmocka_unit_test(what_is_not_resolved),
                                        cmocka_unit_test(text_and_json)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

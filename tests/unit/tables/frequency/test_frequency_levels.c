@@ -30,13 +30,17 @@ static void make_points(struct made *m, struct rng *r, double noise)
 {
     m->n = 0;
     for (unsigned c = 0; c < m->cores; c++)
-        for (size_t k = 0; k < m->kernels; k++)
+        for (size_t k = 0; k < m->kernels; k++) {
+            const double ratio = m->ghz[k][c] / m->ghz[0][c] * (1 + (r ? noise * rng_normal(r) : 0));
             m->points[m->n++] = (struct frequency_point){.kernel = k,
                                                          .cores = c + 1,
                                                          .ghz = m->ghz[k][c] * (1 + (r ? noise * rng_normal(r) : 0)),
                                                          .half_width = noise * m->ghz[k][c],
+                                                         .ratio = ratio,
+                                                         .ratio_half = 2 * noise * ratio,
                                                          .row = c * m->kernels + k,
                                                          .share = {NAN, NAN, NAN}};
+        }
 }
 
 static const struct frequency_point *find(const struct made *m, size_t kernel, unsigned cores)
@@ -264,7 +268,8 @@ static void test_small_differences_add_up(void **state)
     frequency_levels_free(&l);
 }
 
-/* Frequencies that wander by themselves, in fine or in whole steps of 100 MHz: nothing is made of them. */
+/* Frequencies that wander by themselves, in fine or in whole steps of 100 MHz: no steps are made of them, but what the
+ * brackets say holds. */
 static void test_what_floats_has_no_steps(void **state)
 {
     (void)state;
@@ -273,25 +278,49 @@ static void test_what_floats_has_no_steps(void **state)
         struct rng r;
         struct frequency_levels l;
         struct frequency_again again[8];
+        unsigned level_of[KERNELS];
         rng_init(&r, 3, seed);
-        memset(&m, 0, sizeof m);
-        m.cores = (unsigned)rng_int(&r, 1, 16);
-        m.kernels = 6;
+        make_random(&m, &r, level_of);
         bool whole = rng_chance(&r, 0.5);
-        for (size_t k = 0; k < m.kernels; k++)
-            for (unsigned c = 0; c < m.cores; c++)
-                m.ghz[k][c] = whole ? rng_int(&r, 22, 30) * 0.1 : rng_range(&r, 2.2, 3.0);
         for (size_t i = 0; i < 8; i++)
             again[i] = (struct frequency_again){rng_range(&r, 2.2, 3.0), rng_range(&r, 2.2, 3.0), 0.002, 0.002};
-        make_points(&m, NULL, 0);
-        bool told = m.cores >= 4 && rng_chance(&r, 0.5); /* without anything measured again, too */
-        assert_int_equal(frequency_analyse(m.points, m.n, again, told ? 0 : 8, &l), 0);
+        make_points(&m, &r, 0.0004);
+        for (size_t i = 0; i < m.n; i++)
+            m.points[i].ghz = whole ? rng_int(&r, 22, 30) * 0.1 : rng_range(&r, 2.2, 3.0);
+        assert_int_equal(frequency_analyse(m.points, m.n, again, 8, &l), 0);
         assert_int_equal(l.verdict, FREQUENCY_FLOATS);
         assert_true(l.why[0] != '\0');
-        assert_int_equal(l.n_levels, 0);
         assert_int_equal(l.n_groups, 0);
-        for (size_t i = 0; i < m.n; i++)
-            assert_true(m.points[i].level == -1 && m.points[i].first == 0);
+        for (size_t i = 0; i < m.n; i++) {
+            assert_int_equal(m.points[i].level, expected_level(&m, m.points[i].kernel));
+            assert_int_equal(m.points[i].first, 0);
+        }
+        frequency_levels_free(&l);
+    }
+}
+
+/* A step of 1 % is told by ratios of 0.25 %; one of 0.3 % is none, and one that may be either is not told. */
+static void test_what_brackets_decide(void **state)
+{
+    (void)state;
+    static const struct {
+        double step, half;
+        int level;
+    } cases[] = {{0.01, 0.0025, 1}, {0.003, 0.0015, 0}, {0.01, 0.01, -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct frequency_levels l;
+        struct frequency_point p[2];
+        for (size_t k = 0; k < 2; k++)
+            p[k] = (struct frequency_point){.kernel = k,
+                                            .cores = 1,
+                                            .ghz = k ? 3.3 : 3,
+                                            .half_width = 0.1,
+                                            .ratio = 1 - (double)k * cases[i].step,
+                                            .ratio_half = cases[i].half,
+                                            .share = {NAN, NAN, NAN}};
+        assert_int_equal(frequency_analyse(p, 2, NULL, 0, &l), 0);
+        assert_int_equal(l.verdict, FREQUENCY_FLOATS);
+        assert_int_equal(p[1].level, cases[i].level);
         frequency_levels_free(&l);
     }
 }
@@ -407,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_one_disturbed_frequency),
         cmocka_unit_test(test_small_differences_add_up),
         cmocka_unit_test(test_what_floats_has_no_steps),
+        cmocka_unit_test(test_what_brackets_decide),
         cmocka_unit_test(test_what_is_not_steady_has_no_steps),
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_steady_mean),

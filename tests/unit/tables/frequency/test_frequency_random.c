@@ -41,6 +41,8 @@ static size_t draw_points(struct rng *r, struct frequency_point *p)
             *one = (struct frequency_point){.kernel = numbers[k], .cores = cores, .row = n, .share = {NAN, NAN, NAN}};
             one->ghz = rng_chance(r, wild) ? rng_one_of(r, ghz, 7) : level - steps * (cores > 2) - steps * (cores > 4);
             one->half_width = rng_chance(r, 0.9) ? half : 0.009 * one->ghz + 1e-9;
+            one->ratio = one->ghz / 3.2;
+            one->ratio_half = one->half_width / 3.2;
             for (int i = 0; i < 3 && counted; i++)
                 one->share[i] = i == license ? rng_one_of(r, (const double[]){1, 0.51, 0.9, 1, 1}, 5) : 0;
             if (counted && rng_chance(r, 0.01))

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The experiment of frequencies: slots of a few milliseconds, A B A C A ..., of which the later part counts, so that
+ * each kernel stands between two slots of the first one. In each round every kernel has one bracket, in random order.
+ * What moves the clock for longer than some milliseconds is in all three slots of a bracket, and cancels.
+ */
+#pragma once
+
+#include "analysis/stats/estimate.h"
+#include "probes/repetitions.h"
+
+enum { BRACKETS_KERNELS_MAX = 64 };
+
+struct brackets_setup {
+    struct machine_setup machine; /* as in sequence_begin(); its seed also draws the order */
+    struct payload first;         /* A */
+    const struct payload *kernels;
+    size_t n;          /* of them, at most BRACKETS_KERNELS_MAX. A itself among them: its bracket is the null */
+    double settle_us;  /* of A, before the first round */
+    double before_us;  /* of each slot, which do not count: levels lapse, halts are over. Where A is slower right behind
+                          another kernel than behind A, four times as long, once or twice */
+    double observe_us; /* which count */
+    double period_us;
+    /* rounds: at least so many; then until each ratio's limits are half as wide as `enough` (relative; 0: never), the
+     * time is over, or there are so many */
+    unsigned least, most;
+    double seconds, enough;
+    repetitions_progress *progress; /* may be NULL; non-zero: no more rounds. What was measured is kept */
+    void *data;
+};
+
+/* 20 ms to settle; 2.2 ms of each slot, which is more than the 2 ms that the Intel manual gives for a license to lapse,
+ * and 0.8 ms that count, in samples of 20 us; so that a bracket fits in the 10 ms for which the kernel helper masks
+ * interrupts. `machine` is zeroed but for cpu = -1. */
+void brackets_defaults(struct brackets_setup *s, const struct payload *first, const struct payload *kernels, size_t n);
+/* How long a round takes, s. */
+double brackets_round_seconds(const struct brackets_setup *s);
+
+struct brackets_result {
+    size_t n;        /* kernels */
+    unsigned rounds; /* that were run */
+    double seconds;  /* that their recordings took */
+    /* of kernel k, in round i (NaN: missing), at [k * most + i]: the logarithm of its frequency over A's around it */
+    double *logs;
+    unsigned most;
+    double *carry;      /* in round i: the logarithm of A's frequency right behind others over that behind A */
+    double *scratch;    /* room for all rounds */
+    struct trace *seen; /* of each kernel: the samples that count, a run for each round */
+    size_t n_invalid;   /* recordings that the machine knows to be invalid; why the first one is */
+    char why[FROM_RECORDING_WHY_MAX];
+};
+
+/* Runs it: prepares the machine, and finishes it again. MACHINE_OK, or fills *err and returns its status; then *out is
+ * empty. Being preempted makes nothing invalid: what it disturbs are samples. Free with brackets_free(). */
+int brackets_run(struct machine *m, const struct brackets_setup *s, struct brackets_result *out,
+                 struct machine_error *err);
+void brackets_free(struct brackets_result *r);
+/* The ratio of kernel k to A (analysis/brackets/brackets_limits.h); NaN: it has none. */
+struct estimate brackets_ratio_of(const struct brackets_result *r, size_t k);
+
+/* The frequency of the samples that end after from_us and not after to_us, by the mean time of a cycle: a median of
+ * what comes in steps, or is modulated, would be one of these. NaN of none, or fewer than `least`. scratch: 2 t->n. */
+double brackets_ghz(const struct trace *t, double from_us, double to_us, size_t least, double *scratch);

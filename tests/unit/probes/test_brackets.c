@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Brackets on models, whose ratios are known: what they give back, when rounds end, and what outlasts a slot. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probes/brackets.h"
+#include "tests/support/model_rig.h"
+
+enum { KERNELS = 4 };
+
+static struct payload kernels[KERNELS];
+
+static struct brackets_setup set_up(void)
+{
+    static const char *const names[KERNELS] = {"64add", "128fma", "512or", "512fma"};
+    struct brackets_setup s;
+    for (size_t k = 0; k < KERNELS; k++)
+        kernels[k] = rig_payload(names[k]);
+    brackets_defaults(&s, &kernels[0], kernels, KERNELS);
+    s.machine.active_cores = 16;
+    s.machine.seed = 5;
+    s.least = 10;
+    s.most = 40;
+    s.seconds = 10;
+    s.enough = 0.0025;
+    return s;
+}
+
+static void measure(const struct model *model, const struct brackets_setup *s, struct brackets_result *out)
+{
+    struct machine m;
+    struct machine_error err;
+    assert_int_equal(machine_open_parsed_model(model, "model:test", &m, &err), MACHINE_OK);
+    assert_int_equal(brackets_run(&m, s, out, &err), MACHINE_OK);
+    m.ops->close(&m);
+}
+
+static void expect_ratios(const struct brackets_result *r, double tolerance)
+{
+    static const double ratios[KERNELS] = {1, 1, 2.4 / 2.8, 1.9 / 2.8}; /* at 16 cores (G table 3.1) */
+    for (size_t k = 0; k < KERNELS; k++) {
+        const struct estimate e = brackets_ratio_of(r, k);
+        assert_true(fabs(e.value / ratios[k] - 1) < tolerance);
+        assert_true(e.lo <= e.value && e.value <= e.hi);
+        assert_true(r->seen[k].n > 0 && trace_count_runs(&r->seen[k]) <= r->rounds);
+    }
+}
+
+static void test_parameters_come_back(void **state)
+{
+    (void)state;
+    struct model model;
+    struct brackets_setup s = set_up();
+    struct brackets_result r;
+    rig_load("xeon-gold-6130", &model);
+    measure(&model, &s, &r);
+    assert_int_equal(r.rounds, s.least); /* limits suffice at once */
+    expect_ratios(&r, 5e-4);
+    brackets_free(&r);
+}
+
+/* Chains of adds against a coarse clock while the frequency floats by 5 %. */
+static void test_a_clock_that_floats(void **state)
+{
+    (void)state;
+    struct model model;
+    struct brackets_setup s = set_up();
+    struct brackets_result r;
+    rig_load("xeon-gold-6130", &model);
+    model.no_counters = true;
+    model.counts_licenses = model.counts_throttle = false;
+    model.tsc_step_ns = 10;
+    model.world.wander = (struct model_wander){.sigma = {0.05}, .us = {1e6}};
+    measure(&model, &s, &r);
+    expect_ratios(&r, 0.006);
+    for (size_t k = 0; k < KERNELS; k++) {
+        const struct estimate e = brackets_ratio_of(&r, k);
+        assert_true(estimate_half(&e) < 0.005);
+    }
+    brackets_free(&r);
+}
+
+static int stop_after_three(void *data, unsigned done, unsigned wanted)
+{
+    (void)data;
+    (void)wanted;
+    return done == 3;
+}
+
+static void test_rounds_end_when_time_is_over(void **state)
+{
+    (void)state;
+    struct model model;
+    struct brackets_setup s = set_up();
+    struct brackets_result r;
+    rig_load("xeon-gold-6130", &model);
+    s.enough = 0; /* never */
+    s.least = 2;
+    s.seconds = 15 * brackets_round_seconds(&s);
+    measure(&model, &s, &r);
+    assert_in_range(r.rounds, 14, 16);
+    assert_true(r.seconds >= s.seconds && r.seconds < 1.3 * s.seconds);
+    brackets_free(&r);
+    s.progress = stop_after_three;
+    measure(&model, &s, &r);
+    assert_int_equal(r.rounds, 3);
+    brackets_free(&r);
+}
+
+/* A level that is held for longer than a slot: slots grow, or the first kernel would be as slow as the others. */
+static void test_what_outlasts_a_slot(void **state)
+{
+    (void)state;
+    struct model model;
+    struct brackets_setup s = set_up();
+    struct brackets_result r;
+    rig_load("xeon-gold-6130", &model);
+    model.wait_us = 6000;
+    measure(&model, &s, &r);
+    expect_ratios(&r, 1e-3);
+    brackets_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parameters_come_back),
+        cmocka_unit_test(test_a_clock_that_floats),
+        cmocka_unit_test(test_rounds_end_when_time_is_over),
+        cmocka_unit_test(test_what_outlasts_a_slot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
