@@ -239,13 +239,16 @@ sanitize: sanitize-build
 bench: $(BENCH_BIN)
 	@status=0; for program in $(BENCH_BIN); do CHARACTERIZE_DATA=data $$program || status=1; done; exit $$status
 
-## accuracy       accuracy of the analysis on random traces, of the tables on random models; also runs profile-accuracy
-# 1000 random traces of each kind, 10000 of nothing with each kind of noise, the tables of random models; minutes each.
-accuracy: accuracy-traces accuracy-nulls accuracy-tables profile-accuracy
+## accuracy       accuracy of the analysis on random traces and busy guests, of the tables on random models; also runs profile-accuracy
+# 1000 random traces of each kind, 10000 of nothing with each kind of noise, 100 of each kind of switch on busy guests,
+# the tables of random models; minutes each.
+accuracy: accuracy-traces accuracy-nulls accuracy-guest accuracy-tables profile-accuracy
 accuracy-traces: $(BUILD)/tests/bench/score_traces
 	$< all 1 1000
 accuracy-nulls: $(BUILD)/tests/bench/score_nulls
 	$< all 1 10000
+accuracy-guest: $(BUILD)/tests/bench/score_guest
+	$< all 1 100
 
 ACCURACY_SEED ?= 1
 ACCURACY_MODELS ?= 100
@@ -419,6 +422,6 @@ clean:
 
 .PHONY: caught FORCE all unit test test-quick test-slow mutants golden test-deep check check-deep sanitize-build test-vm-one test-vm-quiet test-resume test-vm \
         test-valgrind \
-        test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls \
+        test-vm-stops test-vm-soak test-vm-avx512 sanitize bench accuracy accuracy-traces accuracy-nulls accuracy-guest \
         accuracy-tables profile-accuracy fuzz lint lint-deep format help debug compile_commands.json manuals install uninstall static test-static deb test-deb container test-container clean
 .SECONDARY:

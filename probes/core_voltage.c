@@ -133,6 +133,10 @@ int core_voltage_read(struct machine *m, const struct transition_setup *s, unsig
     unsigned step = scattering_step(readings), missing = 0, without = 0, done = 0, late = 0;
     char first_why[sizeof out->volts_missing] = "";
     struct volt_reading *reading = malloc((readings + 1) * sizeof *reading);
+    /* behind the repetitions, of which there may be more than were wanted */
+    unsigned first = out->trace.n && out->trace.run && out->trace.run[out->trace.n - 1] >= s->runs
+                         ? out->trace.run[out->trace.n - 1] + 1
+                         : s->runs;
     size_t n = 0;
     int status = reading ? MACHINE_OK : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     bool stopped = false;
@@ -140,7 +144,7 @@ int core_voltage_read(struct machine *m, const struct transition_setup *s, unsig
         unsigned point = (unsigned)((uint64_t)done * step % readings);
         double at = -s->before_us + (s->before_us + s->observe_us) * (point + 0.5) / readings;
         char why[sizeof first_why];
-        reading[n].run = s->runs + done;
+        reading[n].run = first + done;
         status = read_voltage(m, s, at, &reading[n], why, sizeof why, err);
         if (why[0]) {
             without += strcmp(why, disturbed) != 0;

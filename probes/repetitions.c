@@ -13,6 +13,9 @@
 #include "util/list.h"
 #include "util/text_list.h"
 
+/* Behind these come the numbers of what is recorded beside them, and not far behind: repetitions of a model lie one
+ * behind the other, and times of days have no nanoseconds. */
+enum { ROUNDS_MOST = 20000 };
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64, GROWTH_EXTRA = 32 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
 
@@ -115,15 +118,17 @@ int repetitions_note_clock(struct trace *t, const struct machine_info *info)
     return bad ? -1 : 0;
 }
 
-/* ... and what the machine has remarked on the way. */
-static int note_remarks(const struct machine *m, struct trace *t, struct machine_error *err)
+/* ... and what the machine has remarked on the way; traces beside it are read by the same clock. */
+static int note_remarks(const struct machine *m, struct repetitions *out, size_t n_beside, struct machine_error *err)
 {
     struct machine_info info;
+    struct trace *t = &out->trace;
     m->ops->info(m, &info);
     bool remarked = info.notes && *info.notes;
-    return (remarked && trace_set(t, "notes", info.notes)) || repetitions_note_clock(t, &info)
-               ? machine_fail(err, MACHINE_FAILED, "", "out of memory")
-               : MACHINE_OK;
+    int bad = (remarked && trace_set(t, "notes", info.notes)) || repetitions_note_clock(t, &info);
+    for (size_t i = 0; i < n_beside && !bad; i++)
+        bad = repetitions_note_clock(&out->beside[i], &info);
+    return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
 }
 
 /* ---- the repetitions ---- */
@@ -162,8 +167,15 @@ int repetitions_drop(struct repetitions *out, unsigned run, const char *why)
 void repetitions_free(struct repetitions *r)
 {
     trace_free(&r->trace);
+    for (size_t i = 0; i < REPETITIONS_BESIDE_MAX; i++)
+        trace_free(&r->beside[i]);
     free(r->invalid);
     memset(r, 0, sizeof *r);
+}
+
+static bool repetitions_counts_cycles(const struct machine_setup *setup)
+{
+    return recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES) >= 0;
 }
 
 /* Appends a recording, or, where it is invalid, adds it to those with the reason; *kept tells which. 0, or -1: out of
@@ -171,12 +183,13 @@ void repetitions_free(struct repetitions *r)
 static int keep(struct repetitions *out, unsigned run, struct recording *rec, const struct machine_setup *setup,
                 double tsc_hz, const struct repetitions_plan *p, bool *kept)
 {
-    if (p->fine_us > 0)
+    const bool lenient = p->fine_us > 0 || !repetitions_counts_cycles(setup);
+    if (lenient) /* what was lost is a part of it: samples tell */
         rec->involuntary_switches = 0;
     char refused[FROM_RECORDING_WHY_MAX] = "";
     const char *why = recording_disturbed(rec);
     if (!why && from_recording_append(&out->trace, run, rec, setup->counters, setup->n_counters, tsc_hz, p->from_us,
-                                      p->fine_us > 0, refused))
+                                      lenient, refused))
         return -1;
     if (refused[0])
         why = refused;
@@ -184,29 +197,102 @@ static int keep(struct repetitions *out, unsigned run, struct recording *rec, co
     return why ? repetitions_leave_out(out, run, why) : 0;
 }
 
+/* One of those that are made beside the repetitions; what the machine knows to be invalid is left out. */
+static int record_beside(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+                         size_t which, unsigned run, double tsc_hz, struct repetitions *out, struct machine_error *err)
+{
+    const struct repetitions_beside *b = &p->beside[which];
+    struct run_request request = {.segments = b->segments,
+                                  .n_segments = b->n_segments,
+                                  .zero_segment = b->zero_segment,
+                                  .phase = p->shifted ? repetitions_phase(run) : 0,
+                                  .repetition = run + ROUNDS_MOST * ((uint64_t)which + 1)};
+    char refused[FROM_RECORDING_WHY_MAX] = "";
+    struct recording rec;
+    int status = m->ops->run(m, &request, &rec, err);
+    if (status)
+        return status;
+    const bool lenient = p->fine_us > 0 || !repetitions_counts_cycles(setup);
+    if (lenient)
+        rec.involuntary_switches = 0;
+    if (!recording_disturbed(&rec) && from_recording_append(&out->beside[which], run, &rec, setup->counters,
+                                                            setup->n_counters, tsc_hz, p->from_us, lenient, refused))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return MACHINE_OK;
+}
+
+static int record_treatment(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+                            unsigned run, double tsc_hz, bool *kept, struct repetitions *out, struct machine_error *err)
+{
+    struct run_request request = {.segments = p->segments,
+                                  .n_segments = p->n_segments,
+                                  .zero_segment = p->zero_segment,
+                                  .phase = p->shifted ? repetitions_phase(run) : 0,
+                                  .fine_us = p->fine_us,
+                                  .repetition = run};
+    struct recording rec;
+    int status = m->ops->run(m, &request, &rec, err);
+    if (!status && keep(out, run, &rec, setup, tsc_hz, p, kept))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return status;
+}
+
+/* A round: the repetition and what is due beside it, beginning with another one of them each time. */
+static int record_round(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+                        unsigned run, double tsc_hz, bool *kept, struct repetitions *out, struct machine_error *err)
+{
+    size_t arms = p->n_beside + 1, first = (size_t)(repetitions_phase(7 * (uint64_t)run + 3) * (double)arms);
+    int status = MACHINE_OK;
+    for (size_t k = 0; k < arms && !status; k++) {
+        size_t arm = (first + k) % arms;
+        if (arm == p->n_beside)
+            status = record_treatment(m, p, setup, run, tsc_hz, kept, out, err);
+        else if (run % p->beside[arm].every == 0)
+            status = record_beside(m, p, setup, arm, run, tsc_hz, out, err);
+    }
+    return status;
+}
+
+/* What a repetition takes, with its share of what is made beside it, us. */
+static double round_us(const struct repetitions_plan *p)
+{
+    double us = 0;
+    for (size_t i = 0; i < p->n_segments; i++)
+        us += p->segments[i].duration_us;
+    for (size_t k = 0; k < p->n_beside; k++)
+        for (size_t i = 0; i < p->beside[k].n_segments; i++)
+            us += p->beside[k].segments[i].duration_us / p->beside[k].every;
+    return us;
+}
+
 static int record(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
                   struct repetitions *out, struct machine_error *err)
 {
     struct machine_info info;
-    unsigned done = 0;
+    unsigned done = 0, look = p->wanted, most = p->attempts;
+    double budget = p->enough ? p->budget_us / round_us(p) : 0;
     m->ops->info(m, &info);
-    for (unsigned run = 0; done < p->wanted && run < p->attempts; run++) {
-        struct run_request request = {.segments = p->segments,
-                                      .n_segments = p->n_segments,
-                                      .zero_segment = p->zero_segment,
-                                      .phase = p->shifted ? repetitions_phase(run) : 0,
-                                      .fine_us = p->fine_us,
-                                      .repetition = run};
-        struct recording rec;
-        bool kept;
-        int status = m->ops->run(m, &request, &rec, err);
+    if (budget > most)
+        most = (unsigned)fmin(budget, ROUNDS_MOST);
+    for (unsigned run = 0; run < most; run++) {
+        bool kept = false;
+        int status = record_round(m, p, setup, run, info.tsc_hz, &kept, out, err);
         if (status)
             return status;
-        if (keep(out, run, &rec, setup, info.tsc_hz, p, &kept))
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
         done += kept;
-        if (p->progress && p->progress(p->data, done, p->wanted))
+        if (p->progress && p->progress(p->data, done, done < look ? look : done))
             break;
+        if (done < look)
+            continue;
+        status = p->enough ? note_remarks(m, out, p->n_beside, err) : MACHINE_OK;
+        if (status)
+            return status;
+        int enough = p->enough ? p->enough(p->context, out) : 1;
+        if (enough < 0)
+            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+        if (enough || run + 1 >= budget)
+            break;
+        look += look / 2 + 1;
     }
     return MACHINE_OK;
 }
@@ -221,13 +307,16 @@ static int conduct(struct machine *m, const struct repetitions_plan *p, const st
     if (note_machine(&out->trace, &info, setup->counters, setup->n_counters, setup->seed) |
         note_events(&out->trace, p->events, p->n_events))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    for (size_t i = 0; !status && i < p->n_beside; i++)
+        if (from_recording_begin(&out->beside[i], setup->counters, setup->n_counters))
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (!status && p->first)
         status = p->first(m, p->context, out, err);
     if (!status)
         status = record(m, p, setup, out, err);
     if (!status && p->last)
         status = p->last(m, p->context, out, err);
-    return status ? status : note_remarks(m, &out->trace, err);
+    return status ? status : note_remarks(m, out, p->n_beside, err);
 }
 
 int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
@@ -238,6 +327,8 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
     double sampled_us = 0, grown_us = 0;
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
+    for (size_t i = 0; i < REPETITIONS_BESIDE_MAX; i++)
+        trace_init(&out->beside[i]);
     for (size_t i = 0; i < p->n_segments; i++) {
         sampled_us += p->segments[i].sampled ? p->segments[i].duration_us : 0;
         grown_us += p->segments[i].sampled && i >= p->zero_segment ? p->segments[i].duration_us : 0;

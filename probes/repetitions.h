@@ -21,9 +21,18 @@ struct raw_event {
     char name[64]; /* as it was requested: a name, or "" */
 };
 
+/* Recordings that are made in turn with the repetitions, so that both see the same moments of the machine. */
+enum { REPETITIONS_BESIDE_MAX = 3 };
+struct repetitions_beside {
+    const struct segment *segments;
+    size_t n_segments, zero_segment;
+    unsigned every; /* one for so many repetitions; 1 or more */
+};
+
 /* What came of an experiment. */
 struct repetitions {
     struct trace trace;
+    struct trace beside[REPETITIONS_BESIDE_MAX]; /* samples and channels alone, numbered as the repetition beside it */
     struct discarded_run *invalid; /* that the machine itself knows to be: not in the trace, but counted */
     size_t n_invalid;
     char volts_missing[400]; /* why the core voltage, or some of its readings, were not measured; "" if all were, or if
@@ -40,6 +49,9 @@ typedef int repetitions_progress(void *data, unsigned done, unsigned wanted);
 /* A step of an experiment of its own, on the prepared machine. MACHINE_OK, or fills *err and returns its status. */
 typedef int repetitions_step(struct machine *m, void *context, struct repetitions *out, struct machine_error *err);
 
+/* Whether what there is answers the question: 1, 0, or -1: out of memory. */
+typedef int repetitions_enough(void *context, const struct repetitions *so_far);
+
 struct repetitions_plan {
     /* the counters, their number and max_samples are set here, the rest is the caller's */
     struct machine_setup machine;
@@ -53,6 +65,11 @@ struct repetitions_plan {
     double from_us;            /* samples that end before are left out */
     double fine_us;            /* as in run_request; above 0, being preempted is no reason to leave one out, since what
                                   is lost in a long recording is a part of it */
+    struct repetitions_beside beside[REPETITIONS_BESIDE_MAX];
+    size_t n_beside;
+    double budget_us; /* repetitions go on beyond `wanted` until so much of the machine's time was asked for ... */
+    repetitions_enough *enough; /* ... or this says that they are enough, asked at `wanted` and then for half as many
+                                   more again and again; NULL: `wanted` are */
     repetitions_progress *progress;
     void *data;                     /* for progress */
     repetitions_step *first, *last; /* before and after the repetitions, unless NULL */

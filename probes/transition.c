@@ -11,6 +11,11 @@
 #include <string.h>
 
 enum { VOLT_READINGS_MAX = 2000 };
+/* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median need
+ * six, and the first does not count. */
+enum { NULLS_RARELY = 4, HELD_RARELY = 16, HELD_LEAST = 7 };
+#define NULL_US 150.0  /* of the copy: longer than any code takes to come into the caches */
+#define DIRTY_US 200.0 /* of a first kernel that leaves upper halves in use: what follows is slow for good */
 /* With 500 ms behind it this is less than what a real-time thread may run in a second (drivers/native/pinning.c). */
 #define LONG_WARMUP_US 340e3
 
@@ -61,6 +66,27 @@ double transition_samples(const struct transition_setup *s)
            (grown_us > 0 ? repetitions_grown(s->period_us, grown_us) : 0);
 }
 
+/* One kernel alone: behind the other where that leaves upper halves in use. */
+struct held {
+    struct segment segment[4];
+    size_t n;
+};
+
+static struct held held_alone(const struct transition_setup *s, const struct payload *p, const struct payload *before,
+                              double longest_us)
+{
+    double us = s->fine_us > 0 ? SLOWEST_US : TRANSITION_HELD_US;
+    struct held h = {.n = 0};
+    if (longest_us > 0)
+        us = fmin(us, longest_us - DIRTY_US - 2 * fmax(TRANSITION_HELD_SAMPLED_US, 20 * s->period_us));
+    if (before->dirty)
+        h.segment[h.n++] = (struct segment){*before, DIRTY_US, false};
+    h.segment[h.n++] = (struct segment){*p, us, false};
+    h.segment[h.n++] = (struct segment){*p, fmax(TRANSITION_HELD_SAMPLED_US, 20 * s->period_us), true};
+    h.segment[h.n++] = (struct segment){s->to, NULL_US, false};
+    return h;
+}
+
 /* A transition that is measured. */
 struct course {
     const struct transition_setup *setup;
@@ -78,6 +104,12 @@ static int transition_on_progress(void *data, unsigned done, unsigned wanted)
     c->done++;
     c->stopped = c->progress && c->progress(c->data, c->done, c->setup->runs + c->volts);
     return c->stopped;
+}
+
+static int transition_on_enough(void *context, const struct repetitions *so_far)
+{
+    const struct transition_setup *s = ((struct course *)context)->setup;
+    return s->enough(s->data, so_far);
 }
 
 static int transition_note(struct machine *m, void *context, struct repetitions *out, struct machine_error *err)
@@ -146,6 +178,23 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
                                     .first = transition_note,
                                     .last = add_volts,
                                     .context = &c};
+    /* whatever is recorded, the second kernel has run before what is recorded next */
+    const struct segment null[4] = {
+        segments[0], segments[1], {kernel_copy(&s->from), fmin(s->observe_us, NULL_US), true}, {s->to, NULL_US, false}};
+    struct machine_info info;
+    m->ops->info(m, &info);
+    const struct held from = held_alone(s, &s->from, &s->from, info.longest_us),
+                      to = held_alone(s, &s->to, &s->from, info.longest_us);
     plan.machine.period_us = s->period_us;
+    if (s->beside) {
+        bool chains = m->ops->lacks(m, COUNTER_CYCLES, NULL);
+        unsigned fewer = s->runs / HELD_LEAST, rarely = fewer < 1 ? 1 : fewer < HELD_RARELY ? fewer : HELD_RARELY;
+        plan.n_beside = 3;
+        plan.beside[TRANSITION_NULL] = (struct repetitions_beside){null, 4, 2, chains ? 1 : NULLS_RARELY};
+        plan.beside[TRANSITION_HELD_FROM] = (struct repetitions_beside){from.segment, from.n, from.n - 2, rarely};
+        plan.beside[TRANSITION_HELD_TO] = (struct repetitions_beside){to.segment, to.n, to.n - 2, rarely};
+        plan.budget_us = s->budget_us;
+        plan.enough = s->enough ? transition_on_enough : NULL;
+    }
     return repetitions_run(m, &plan, out, err);
 }

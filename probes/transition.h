@@ -22,7 +22,18 @@ struct transition_setup {
     unsigned volt_readings; /* how many times it is read, once a repetition; 0: two a sample period, at most 2000 */
     struct raw_event events[REPETITIONS_EVENTS_MAX];
     size_t n_events;
+    bool beside;      /* what TRANSITION_NULL and the others are recorded in turn with the repetitions */
+    double budget_us; /* as in repetitions_plan, likewise `enough` with its data */
+    repetitions_enough *enough;
+    void *data;
 };
+
+/* What is recorded beside the repetitions: the first kernel and its copy at another address, which shows what a switch
+ * of code costs; either kernel after so long alone that it has come to rest. */
+enum { TRANSITION_NULL, TRANSITION_HELD_FROM, TRANSITION_HELD_TO };
+/* No processor is known that waits for more than 2 ms, but ramps; less on machines that cannot run so long. */
+#define TRANSITION_HELD_US 20e3
+#define TRANSITION_HELD_SAMPLED_US 100.0
 
 /*
  * Defaults for a pair: 100 runs, 50 us recorded, 150 us observed or 1.5 ms when `from` is the heavier. The warm-up of

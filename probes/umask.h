@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The umask experiment: some events at once, while a kernel runs steadily, around its transitions from another kernel
- * and back to it, and once more after that kernel when all that it requests is already held
- * (analysis/phases/checks/switch_cost.h): what is slow there, too, is not throttled.
+ * and back to it, and once more after that kernel when all that it requests is already held: what is slow there, too,
+ * is not throttled.
  */
 #pragma once
 

@@ -17,7 +17,6 @@ enum form {
     FORM_WORD,   /* one of `allowed` */
     FORM_NUMBER, /* lo to hi; above lo where `open` */
     FORM_WHOLE,  /* lo to most */
-    FORM_LIST,   /* up to `most` numbers as above, blanks between them; with `holes` also nan */
     FORM_RUNS,   /* REASON = 3,17; REASON = 4 */
     FORM_SAMPLES /* 3 of 20000 */
 };
@@ -27,8 +26,7 @@ struct trace_key {
     enum form form;
     const char *allowed; /* for a person */
     double lo, hi;
-    bool open, holes;
-    int decimals; /* of a list as it is written; 0: nine digits */
+    bool open;
     uint64_t most;
 };
 
@@ -39,12 +37,6 @@ struct trace_key {
 #define TEXT(key)                                                                                                      \
     {                                                                                                                  \
         .name = key, .form = FORM_TEXT, .allowed = "a text"                                                            \
-    }
-
-#define ALONE(key)                                                                                                     \
-    {                                                                                                                  \
-        .name = key, .form = FORM_LIST, .allowed = "up to 64 numbers above 0, up to 99", .hi = 99, .open = true,       \
-        .most = TRACE_ALONE_MAX                                                                                        \
     }
 
 /*
@@ -66,6 +58,7 @@ static const struct trace_key keys[] = {
     {.name = "period_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e6", .hi = 1e6, .open = true},
     {.name = "warmup_us", .form = FORM_NUMBER, .allowed = "0 to 1e9", .hi = 1e9},
     {.name = "observe_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e9", .hi = 1e9, .open = true},
+    {.name = "null_lost_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .lo = 0, .hi = 1000},
     {.name = "fine_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e9", .hi = 1e9, .open = true},
     WHOLE("repetitions", 1, 4294967295),
     WHOLE("cpu_number", 0, 65535),
@@ -76,16 +69,6 @@ static const struct trace_key keys[] = {
     {.name = "reading_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .hi = 1000},
     {.name = "frequency_error", .form = FORM_NUMBER, .allowed = "0 to 0.5", .hi = 0.5},
     {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once"},
-    {.name = "guarded", .form = FORM_WORD, .allowed = "yes, fall"},
-    ALONE("alone_from_ghz"),
-    ALONE("alone_to_ghz"),
-    {.name = "held_rates",
-     .form = FORM_LIST,
-     .allowed = "up to 96 numbers from 0 to 99, or nan",
-     .hi = 99,
-     .holes = true,
-     .decimals = 4,
-     .most = TRACE_HELD_RATES_MAX},
     TEXT("unsettled"),
     TEXT("events"),
     TEXT("notes"),
@@ -99,7 +82,6 @@ static const struct trace_key keys[] = {
     TEXT("version"),
 };
 _Static_assert(TRACE_OUTSIDE_ONE_IN == 1000, "the text above says so");
-_Static_assert(TRACE_ALONE_MAX == 64 && TRACE_HELD_RATES_MAX == 96, "the texts above say so");
 
 static bool trace_keys_is_word(const char *value, const char *words)
 {
@@ -122,26 +104,6 @@ static bool trace_keys_take_number(const struct trace_key *k, const char **at, d
     bool ok = end != *at && within && *value <= k->hi;
     *at = end;
     return ok;
-}
-
-static bool take_element(const struct trace_key *k, const char **at, double *value)
-{
-    bool hole = k->holes && strncmp(*at, "nan", 3) == 0;
-    *at += hole ? 3 : 0;
-    *value = NAN;
-    return hole || trace_keys_take_number(k, at, value);
-}
-
-static bool is_list(const struct trace_key *k, const char *value)
-{
-    double element;
-    size_t n = 0;
-    while (*value) {
-        if (!take_element(k, &value, &element) || (*value && *value != ' ') || ++n > k->most)
-            return false;
-        value += strspn(value, " ");
-    }
-    return n > 0;
 }
 
 static bool trace_keys_is_whole(const char *text, uint64_t least, uint64_t most)
@@ -172,8 +134,6 @@ static bool may_be(const struct trace_key *k, const char *value)
         return trace_keys_take_number(k, &at, &number) && !*at;
     case FORM_WHOLE:
         return trace_keys_is_whole(value, (uint64_t)k->lo, k->most);
-    case FORM_LIST:
-        return is_list(k, value);
     case FORM_RUNS:
         return are_runs(value);
     case FORM_SAMPLES:
@@ -195,32 +155,4 @@ const char *trace_key_refuses(const char *key, const char *value)
 {
     const struct trace_key *k = trace_key_named(key);
     return !k || may_be(k, value) ? NULL : k->allowed;
-}
-
-int trace_set_numbers(struct trace *t, const char *key, const double *x, size_t n)
-{
-    enum { DIGITS = 24 };
-    const struct trace_key *k = trace_key_named(key);
-    char text[DIGITS * TRACE_HELD_RATES_MAX + 1] = "", *at = text;
-    if (!k || k->form != FORM_LIST)
-        abort();
-    for (size_t i = 0; i < n && i < k->most; i++) {
-        at += snprintf(at, 2, "%s", i ? " " : "");
-        at += isnan(x[i])   ? snprintf(at, DIGITS, "nan")
-              : k->decimals ? snprintf(at, DIGITS, "%.*f", k->decimals, x[i])
-                            : snprintf(at, DIGITS, "%.9g", x[i]);
-    }
-    return trace_set(t, key, text);
-}
-
-size_t trace_get_numbers(const struct trace *t, const char *key, double *x, size_t most)
-{
-    const struct trace_key *k = trace_key_named(key);
-    const char *at = trace_get(t, key);
-    size_t n = 0;
-    while (k && at && n < most && take_element(k, &at, &x[n])) {
-        at += strspn(at, " ");
-        n++;
-    }
-    return n;
 }

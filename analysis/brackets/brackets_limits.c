@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The ratio of two kernels by brackets A B A, with its limits. */
 #include "analysis/brackets/brackets_limits.h"
 
 #include <math.h>

@@ -13,9 +13,6 @@
  */
 int consensus_find(const struct runs *r, double switch_us, struct segmentation *o, struct phases *out);
 
-/* rates.c: instructions per cycle of the pieces anew, where the clock goes in steps. 0, or -1: out of memory. */
-int rates_find(const struct runs *r, struct segmentation *o);
-
 /* kinds.c: kinds and IPC ratios of the pieces into out->phases; pieces that turn out to be one are merged in `o`. 0, or
  * -1: out of memory. */
 int kinds_find(struct segmentation *o, struct phases *out);
@@ -64,9 +61,6 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
 
 /* transitions.c: from one steady phase to the next. 0, or -1: out of memory. */
 int transitions_find(const struct runs *r, const struct segmentation *o, struct phases *out);
-
-/* short_throttle.c: warns of a throttle that is too short to be a phase. 0, or -1: out of memory. */
-int short_throttle_warn(const struct runs *r, const struct segmentation *o, struct phases *out);
 
 /* volts.c: steps of the voltage, and the voltage of each phase. 0, or -1: out of memory. */
 int volts_find(const struct trace *t, struct phases *out);

@@ -22,19 +22,9 @@
  * steps of 6.25 %; Intel SDM, volume 3, "Software Controlled Clock Modulation"). */
 #define THROTTLE_MIN_RATIO 0.05
 
-/* A chain of adds is throttled too, but less than code that fills the core: it waits for one result at a time. Where
- * the payload slows by at least so much more than the chain, no clock alone can be the reason. (Seen on a Granite
- * Rapids: for 2.7 us 512-bit FMAs run at 0.25 of their rate, chains at 0.5 to 0.95.) */
-#define BEYOND_CHAIN 0.75
-
-static double piece_rate(const struct piece *piece)
-{
-    return piece->value[TRACE_IPC] * piece->value[TRACE_FREQ];
-}
-
-/* The highest IPC (with `per_us`, the highest rate) of a later piece that runs the same code, after THROTTLE_MAX_US of
- * running at most; NaN: there is none. */
-static double kinds_full_rate(const struct segmentation *o, size_t p, bool per_us)
+/* The highest IPC of a later piece that runs the same code, after THROTTLE_MAX_US of running at most; NaN: there is
+ * none. */
+static double kinds_full_rate(const struct segmentation *o, size_t p)
 {
     double full = NAN, ran_us = 0;
     for (size_t q = p + 1; q < o->n_pieces && ran_us <= THROTTLE_MAX_US; q++) {
@@ -42,7 +32,7 @@ static double kinds_full_rate(const struct segmentation *o, size_t p, bool per_u
             break;
         if (o->piece[q].halt)
             continue;
-        full = fmax(full, per_us ? piece_rate(&o->piece[q]) : o->piece[q].value[TRACE_IPC]);
+        full = fmax(full, o->piece[q].value[TRACE_IPC]);
         double us = q + 1 < o->n_pieces ? segmentation_edge_time(o, q) - segmentation_edge_time(o, q - 1) : NAN;
         ran_us += isnan(us) ? 0 : us;
     }
@@ -62,13 +52,6 @@ struct phase kinds_phase(const struct piece *piece, enum phase_kind kind)
     return ph;
 }
 
-/* What the chains of a piece read, of the lowest frequency before and after. */
-static double slow_chain_ratio(const struct segmentation *o, size_t p)
-{
-    double least = fmin(o->piece[0].value[TRACE_FREQ], o->piece[o->n_pieces - 1].value[TRACE_FREQ]);
-    return o->piece[p].value[TRACE_FREQ] / least;
-}
-
 static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *out)
 {
     const struct piece *piece = &o->piece[p];
@@ -84,23 +67,7 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
     }
     double length = p + 1 < o->n_pieces && p ? segmentation_edge_time(o, p) - segmentation_edge_time(o, p - 1) : NAN;
     bool first = p == 0 || isnan(segmentation_edge_time(o, p - 1)), possible = !first && length <= THROTTLE_MAX_US;
-    if (piece->slow_chain) {
-        /* per cycle of a clock that is not known: the ratio is that of the rates, as if it had the clock of what
-         * follows */
-        out->freq_ghz.value = out->ipc = NAN;
-        double ratio = piece->rate / kinds_full_rate(o, p, true);
-        if (possible && ratio >= THROTTLE_MIN_RATIO && ratio < BEYOND_CHAIN * slow_chain_ratio(o, p)) {
-            out->kind = PHASE_THROTTLE;
-            out->ipc_ratio = ratio;
-            return;
-        }
-        out->kind = PHASE_UNKNOWN;
-        snprintf(out->why, sizeof out->why,
-                 "the chain of adds is slower than before and after: a lower frequency, or something that also slows "
-                 "the chain");
-        return;
-    }
-    double full = kinds_full_rate(o, p, false);
+    double full = kinds_full_rate(o, p);
     if (possible && out->ipc < FULL_RATE * full) {
         out->kind = PHASE_THROTTLE;
         out->ipc_ratio = out->ipc / full;
@@ -118,7 +85,7 @@ static void kinds_kind_of(const struct segmentation *o, size_t p, struct phase *
 /* A steady piece is not at full rate where the same code is faster later: slow for longer than known throttling. */
 static void kinds_doubt_steady(const struct segmentation *o, size_t p, struct phase *out)
 {
-    double full = kinds_full_rate(o, p, false);
+    double full = kinds_full_rate(o, p);
     if (p > 0 && !isnan(segmentation_edge_time(o, p - 1)) && out->ipc < FULL_RATE * full) {
         out->kind = PHASE_UNKNOWN;
         out->ipc_ratio = out->ipc / full;

@@ -22,10 +22,6 @@ struct phase_mode {
     double share; /* of the agreeing runs, 0..1 */
 };
 
-/* How much of a slow phase the cost of the switch itself explains (switch_cost.h): nothing, or it is not known; a part,
- * the rest is throttling; most, the rest may be; all. */
-enum switch_explains { EXPLAINS_NOTHING, EXPLAINS_PART, EXPLAINS_MOST, EXPLAINS_ALL };
-
 /* One side of a ramp (tail.h): of the clock (GHz), or of the rate (instructions per
  * cycle, as a share of those at its end). tau.value is 0 where it does not change. */
 struct ramp_side {
@@ -53,7 +49,6 @@ struct phase {
     struct ramp_side clock_ramp, rate_ramp; /* behind a fine part, or of the rate alone; else both are none */
     bool clock_unsure; /* dependent adds alone tell its clock: they slow down where all code is throttled, too */
     char why[160];     /* for unknown: the reason */
-    enum switch_explains switch_explains; /* of unknown */
 };
 
 struct transition {
@@ -97,6 +92,7 @@ struct phases {
     double detectable_throttle; /* mildest throttle: largest ipc_ratio still told from 1, if it lasts ..._throttle_us */
     double detectable_throttle_us;
     double detectable_halt_us; /* shortest halt */
+    double null_lost_us; /* what a switch of code alone lost in the first 5 us, by a null beside it; NaN: unknown */
 };
 
 void phases_free(struct phases *p);
@@ -133,6 +129,9 @@ bool phases_is_steady(const struct phase *p);
  */
 enum { PHASES_NO_MEMORY = -2 };
 int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size);
+/* The same, beside a trace of the first kernel and its copy at another address, recorded in turn with it (NULL: none):
+ * what that shows is the cost of a switch of code, and no finding. */
+int phases_find_beside(const struct trace *t, const struct trace *null, struct phases *out, char *why, size_t why_size);
 
 /* volts.c: a trace of scattered voltage readings as one recording, in order of time. 0, or -1: out of memory. */
 int volts_gather(const struct trace *t, struct trace *out);

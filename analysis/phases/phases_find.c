@@ -23,9 +23,8 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/phases/repetitions/neighbour.h"
-#include "analysis/phases/repetitions/slow_start.h"
-#include "analysis/phases/checks/withdraw.h"
 #include "analysis/phases/tail/tail.h"
+#include "analysis/pooled/pooled.h"
 #include "analysis/stats/robust.h"
 #include "util/error.h"
 
@@ -118,52 +117,32 @@ static void phases_describe(const struct trace *t, struct phases *out)
         out->samples = t->n;
     }
     out->detectable_freq = out->detectable_throttle = out->detectable_halt_us = NAN;
-    out->detectable_freq_us = out->detectable_throttle_us = NAN;
+    out->detectable_freq_us = out->detectable_throttle_us = out->null_lost_us = NAN;
 }
 
-/* Looks for another thread on the core; where there is one, the repetitions are prepared anew without what it
- * disturbed. *masked: the trace that they then refer to. */
+/* Where cycles are counted, looks for another thread on the core; where there is one, the repetitions are prepared anew
+ * without what it disturbed. *masked: the trace that they then refer to. */
 static int leave_out_neighbour(const struct trace *t, struct runs *r, struct trace *masked, struct neighbour *n,
                                struct phases *out)
 {
+    if (r->clock.instant)
+        return 0;
     if (neighbour_find(r, switch_of(out), n) || neighbour_warn(n, r, out))
         return -1;
-    r->chain_uncertainty = n->uncertainty;
     if (!n->ipc)
         return 0;
     *masked = *t;
     masked->channel[TRACE_IPC] = n->ipc;
-    if (n->freq)
-        masked->channel[TRACE_FREQ] = n->freq;
     runs_free(r);
     int bad = runs_prepare(masked, r);
     r->disturbed = out->disturbed = true;
-    r->chain_uncertainty = n->uncertainty;
     return bad;
-}
-
-/* Of a second kernel that starts slowly the repetitions are prepared anew, with what was measured then put right. */
-static int put_slow_start_right(const struct trace *t, struct runs *r, struct trace *right, struct slow_start *s,
-                                double switch_us)
-{
-    if (isnan(switch_us) || !r->has[TRACE_FREQ] || !r->has[TRACE_IPC])
-        return 0;
-    if (slow_start_find(t, r->period, s))
-        return -1;
-    if (!s->ipc)
-        return 0;
-    *right = *t;
-    right->channel[TRACE_IPC] = s->ipc;
-    right->channel[TRACE_FREQ] = s->freq;
-    runs_free(r);
-    return runs_prepare(right, r);
 }
 
 /* Of samples that are all alike. */
 static int find_uniform(const struct trace *t, struct phases *out, char *why, size_t why_size)
 {
-    struct trace masked, right;
-    struct slow_start start = {NULL, NULL};
+    struct trace masked;
     struct neighbour neighbour = {0};
     struct runs r;
     struct segmentation segmentation = {0};
@@ -187,11 +166,10 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     }
     phases_describe(t, out);
     out->runs = r.n;
-    bad = bad || put_slow_start_right(t, &r, &right, &start, switch_of(out)) ||
-          leave_out_neighbour(start.ipc ? &right : t, &r, &masked, &neighbour, out) ||
+    bad = bad || leave_out_neighbour(t, &r, &masked, &neighbour, out) ||
           consensus_find(&r, switch_of(out), &segmentation, out);
     out->runs_used = r.n - out->n_discarded;
-    bad = bad || rates_find(&r, &segmentation) || kinds_find(&segmentation, out);
+    bad = bad || kinds_find(&segmentation, out);
     neighbour_withdraw(&neighbour, out);
     bool again = true;
     bad = bad || times_find(&r, &segmentation, out) || slow_runs_mark(&r, &segmentation, out, &again);
@@ -202,12 +180,9 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
         phases_find_limits(&r, out);
     }
     bad = bad || ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out) ||
-          transitions_find(&r, &segmentation, out) || short_throttle_warn(&r, &segmentation, out) || volts_find(t, out);
-    if (!bad && neighbour.common && neighbour.begins && r.clock.instant)
-        withdraw_all(out, "a thread in step with the repetitions slows the kernel and may slow the frequency chains");
+          transitions_find(&r, &segmentation, out) || volts_find(t, out);
     segmentation_free(&segmentation);
     runs_free(&r);
-    slow_start_free(&start);
     neighbour_free(&neighbour);
     if (bad)
         phases_free(out);
@@ -216,19 +191,37 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     return bad ? PHASES_NO_MEMORY : 0;
 }
 
+/* Of many short repetitions of one switch, pooled. 1: they are too few. */
+static int find_pooled(const struct trace *t, const struct trace *null, struct phases *out)
+{
+    memset(out, 0, sizeof *out);
+    phases_describe(t, out);
+    int bad = pooled_find(t, null, out);
+    if (!bad)
+        bad = volts_find(t, out);
+    if (bad)
+        phases_free(out);
+    return bad < 0 ? PHASES_NO_MEMORY : bad;
+}
+
 int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
 {
+    return phases_find_beside(t, NULL, out, why, why_size);
+}
+
+int phases_find_beside(const struct trace *t, const struct trace *null, struct phases *out, char *why, size_t why_size)
+{
+    if (pooled_suits(t)) {
+        int found = find_pooled(t, null, out);
+        snprintf(why, why_size, "%s", found ? "out of memory" : "");
+        if (found <= 0)
+            return found;
+    }
     double fine_us = tail_begins(t);
     struct trace fine;
     struct tail tail;
-    if (isnan(fine_us)) {
-        int found = find_uniform(t, out, why, why_size);
-        if (found || !tail_uniform_find(t, out))
-            return found;
-        snprintf(why, why_size, "out of memory");
-        phases_free(out);
-        return PHASES_NO_MEMORY;
-    }
+    if (isnan(fine_us))
+        return find_uniform(t, out, why, why_size);
     snprintf(why, why_size, "out of memory");
     if (tail_fine_part(t, fine_us, &fine)) {
         memset(out, 0, sizeof *out);

@@ -25,8 +25,6 @@ enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
  * sample) when scatter is averaged away. */
 #define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
 #define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
-#define SLOW_PERIODS 0.05  /* what the sampler takes longer to look for the end of a sample ... */
-#define SLOW_ADDS_US 0.03  /* ... and its adds to run, for each time that code is slower than at full rate */
 #define SYSTEMATIC_PERIODS 0.015
 /* The switch of kernels is timed by the clock, the rest by counters, which are read up to this much later. */
 #define LAG_US 0.08
@@ -52,54 +50,6 @@ double times_edge_sigma(const struct runs *r, const struct segmentation *o, size
     if (a->halt || b->halt)
         return r->habit == SAMPLER_AT_ONCE ? 0.05 * r->period : r->period / sqrt(12);
     return r->period * fmin(2 / effect_snr(r, a, b), 10);
-}
-
-/* How many times slower piece p runs than what comes after it does at most, by channel c. */
-static double slower(const struct segmentation *o, size_t p, int c)
-{
-    double own = o->piece[p].value[c], full = own;
-    for (size_t q = p + 1; q < o->n_pieces && !o->edge[q - 1].forced; q++)
-        if (!o->piece[q].halt)
-            full = fmax(full, o->piece[q].value[c]);
-    return own > 0 ? full / own : 1;
-}
-
-/*
- * What slow code next to a halt leaves open about an end of it, us, where the payload alone tells when: behind a halt
- * the sampler looks for the end of the sample some twenty times in a period of code at full rate, and the adds right
- * behind the payload may be slow, too; where all are, so are readings.
- */
-static double slow_uncertainty(const struct runs *r, const struct segmentation *o, size_t p, bool behind)
-{
-    if (!r->clock.instant)
-        return 0;
-    if (o->piece[p].slow_chain)
-        return r->clock.reading_us * (slower(o, p, TRACE_FREQ) - 1);
-    return behind ? (SLOW_PERIODS * r->period + SLOW_ADDS_US) * (slower(o, p, TRACE_IPC) - 1) : 0;
-}
-
-/* The same of the end of a slow start (slow_start.h): whether the reading of the sample in which it ends was slowed,
- * too, is not known, and the sampler goes on in small steps behind it, which cost more than usual. (A Granite Rapids at
- * 0.5 us: 2.93 to 2.97 us, for 2.78 by time stamps alone.) */
-static double slow_start_uncertainty(const struct runs *r, const struct segmentation *o, size_t p)
-{
-    bool unread = isnan(o->piece[p].value[TRACE_FREQ]) && !isnan(o->piece[p].value[TRACE_IPC]);
-    return r->clock.instant && unread ? 1.5 * r->clock.reading_us * (slower(o, p, TRACE_IPC) - 1) : 0;
-}
-
-/* The same of both ends of a stretch of pieces, where they are those of halts or of a slow start. */
-static double slow_uncertainties(const struct runs *r, const struct segmentation *o, size_t from, size_t to)
-{
-    double begin = 0, end = 0;
-    if (from)
-        begin = o->piece[from - 1].halt ? slow_uncertainty(r, o, from, true)
-                : o->piece[from].halt   ? slow_uncertainty(r, o, from - 1, false)
-                                        : 0;
-    if (to + 1 < o->n_pieces)
-        end = o->piece[to].halt       ? slow_uncertainty(r, o, to + 1, true)
-              : o->piece[to + 1].halt ? slow_uncertainty(r, o, to, false)
-                                      : slow_start_uncertainty(r, o, to);
-    return hypot(begin, end);
 }
 
 struct scratch {
@@ -167,22 +117,7 @@ struct estimate times_between(const struct runs *r, const struct segmentation *o
     double habit = r->habit == SAMPLER_UNKNOWN ? HABIT_PERIODS * r->period : 0; /* alike in all repetitions */
     if (halted)
         half = hypot(half, HALT_PERIODS * r->period) + habit;
-    half = hypot(half, slow_uncertainties(r, o, from, to)); /* 0 where neither end is of a halt or of a slow start */
     return (struct estimate){value, isnan(half) ? NAN : fmax(0, value - half), value + half};
-}
-
-/* Where another thread leaves little of many repetitions, those of which little is left scatter by steps of the clock:
- * only those count of which at least a quarter of the most is left. x, count: of m repetitions. Returns how many. */
-static size_t well_read(double *x, const double *count, size_t m)
-{
-    double most = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < m; i++)
-        most = fmax(most, count[i]);
-    for (size_t i = 0; i < m; i++)
-        if (4 * count[i] >= most)
-            x[kept++] = x[i];
-    return kept;
 }
 
 /* Frequency of a phase with limits over repetitions: each repetition's mean within its own edges. x: scratch of twice
@@ -214,7 +149,6 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         if (count) {
             one_sigma = ROBUST_MEDIAN_ERROR * r->noise[TRACE_FREQ] / sqrt((double)count);
             double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
-            x[o->n_runs + m] = (double)count;
             x[m++] = 1 / ghz; /* times have a mean without bias (clock.h) */
         }
     }
@@ -223,8 +157,6 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         ph->freq_ghz.value = NAN;
     if (!m || unread > read)
         return 0;
-    if (r->disturbed && r->clock.instant)
-        m = well_read(x, x + o->n_runs, m);
     struct estimate e = robust_mean(x, m, REJECT, 0, NULL);
     if (isnan(e.value) && !isnan(x[0]))
         return -1; /* out of memory */
@@ -232,7 +164,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     double half = m == 1 ? ESTIMATE_Z95 * one_sigma * e.value : estimate_half(&e);
     half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
     half = hypot(half, ESTIMATE_Z95 * r->clock.error * e.value);
-    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value * (1 + r->chain_uncertainty) + half};
+    ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value + half};
     return 0;
 }
 
@@ -280,7 +212,7 @@ int times_find(const struct runs *r, const struct segmentation *o, struct phases
     for (size_t p = 0; p < o->n_pieces && !bad; p++) {
         struct phase *ph = &out->phases[p];
         ph->agreeing_runs = agreement(r, o, p, ph, s.x);
-        if (r->has[TRACE_FREQ] && !o->piece[p].halt && !o->piece[p].slow_chain)
+        if (r->has[TRACE_FREQ] && !o->piece[p].halt)
             bad = phase_frequency(r, o, p, ph, s.x);
     }
     free(s.main_mode);

@@ -66,8 +66,12 @@ void blocks_widen(const struct blocks *b, struct estimate *e)
 {
     if (b->n == 0)
         return;
-    struct estimate by_blocks = robust_mean(b->mean, b->n, 0, INFINITY, NULL);
-    double half = estimate_half(&by_blocks);
+    double mean = 0, squares = 0;
+    for (size_t k = 0; k < b->n; k++)
+        mean += b->mean[k] / (double)b->n;
+    for (size_t k = 0; k < b->n; k++)
+        squares += (b->mean[k] - mean) * (b->mean[k] - mean);
+    double half = robust_half_width95(sqrt(squares / (double)(b->n - 1)), b->n);
     e->lo = fmin(e->lo, e->value - half);
     e->hi = fmax(e->hi, e->value + half);
 }

@@ -285,7 +285,9 @@ static const struct option_row option_table[] = {
      "--simulate: "
      "active at all times (default: counted)",
      WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_cores},
-    {"runs", "N", "Repetitions (default: 100; each table has its own; with --simulate, of drawn workloads: 20)",
+    {"runs", "N",
+     "Repetitions (default: 100, and of a switch more until its limits are narrow, for 3 s at most; each table "
+     "has its own; with --simulate, of drawn workloads: 20)",
      WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
     {"period", "US",
      "Sampling period in microseconds (default: 1; 0.5 where the second kernel starts slowly for less than 5)",

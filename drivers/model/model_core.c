@@ -326,9 +326,12 @@ int model_core_run(struct model_core *c, const struct payload *p, struct machine
     if (status != MACHINE_OK)
         return status;
     bool goes_on = c->payload && strcmp(c->payload->name, p->name) == 0;
+    bool elsewhere = goes_on && c->payload->run != p->run; /* its copy: another address, and nothing else */
     c->payload = p;
     c->need = need;
     c->nj = model_power_instruction(c->model, p);
+    if (elsewhere)
+        model_world_switched(c);
     if (goes_on) /* a boundary between segments is none to the core: what has been counted stays counted */
         return MACHINE_OK;
     double scatter = 1;

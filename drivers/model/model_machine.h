@@ -41,7 +41,7 @@ struct model_progress {
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
     unsigned doubled; /* samples of fixed work have become twice as long so many times */
-    unsigned turn; /* of the next chain */
+    unsigned turn;    /* of the next chain */
     struct model_dither dither;
     double cost_off; /* cycles that chains take longer than is believed, in this repetition */
     uint64_t chain_ticks, chain_cycles, read_ticks; /* so far */

@@ -82,7 +82,7 @@ struct lengths {
     double shortest, span, ratio; /* us; ln of the longest over the shortest; the shortest over the longest */
 };
 
-static struct lengths lengths_of(const struct model_sibling *s, double mean_us)
+static struct lengths bout_lengths(const struct model_sibling *s, double mean_us)
 {
     const double span = s->decades * 2.302585092994046, ratio = model_decay(span);
     return (struct lengths){mean_us * (1 - ratio) / span, span, ratio};
@@ -97,7 +97,7 @@ static double bout_us(struct model_core *c, bool runs)
         return us;
     if (s->decades <= 0)
         return us * model_random_exponential(random);
-    const struct lengths l = lengths_of(s, us);
+    const struct lengths l = bout_lengths(s, us);
     return l.shortest / (1 - model_random_uniform(random) * (1 - l.ratio));
 }
 
@@ -108,7 +108,7 @@ static double rest_us(struct model_core *c, bool runs)
     struct model_random *random = &c->streams[MODEL_STREAM_SIBLING];
     if (s->lockstep || s->decades <= 0) /* they begin with the repetition, or have no memory */
         return bout_us(c, runs);
-    const struct lengths l = lengths_of(s, s->period_us * (runs ? s->share : 1 - s->share));
+    const struct lengths l = bout_lengths(s, s->period_us * (runs ? s->share : 1 - s->share));
     double whole = l.shortest / model_decay(model_random_uniform(random) * l.span);
     return whole * model_random_uniform(random);
 }

@@ -458,7 +458,7 @@ static void print_null_result(const struct screen *s, const struct phases *p)
     bool ramps = false, unknown = false;
     for (size_t i = 0; i < p->n_phases; i++) {
         ramps = ramps || p->phases[i].kind == PHASE_RAMP;
-        unknown = unknown || (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].switch_explains != EXPLAINS_ALL);
+        unknown = unknown || p->phases[i].kind == PHASE_UNKNOWN;
     }
     if (p->n_transitions > 0 || ramps)
         return;

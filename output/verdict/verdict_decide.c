@@ -23,6 +23,15 @@ static struct estimate decide_longer(const struct verdict_side *s, size_t a, siz
     return estimate_around(ratio - 1, half);
 }
 
+const char *verdict_more_time(const struct verdict *v, char out[VERDICT_UNRESOLVED_MAX])
+{
+    if (v->asked.seconds > 0)
+        snprintf(out, VERDICT_UNRESOLVED_MAX, "--seconds %.0f, or a quieter machine, narrows it", 3 * v->asked.seconds);
+    else
+        snprintf(out, VERDICT_UNRESOLVED_MAX, "--runs, or a quieter machine, narrows it");
+    return out;
+}
+
 static bool measured(const struct verdict_side *s)
 {
     for (size_t i = 0; i < s->n; i++)

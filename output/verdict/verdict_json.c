@@ -40,11 +40,11 @@ static json_t *width_json(const struct verdict *v, const struct verdict_side *s,
                           bool *failed)
 {
     const struct estimate none = {NAN, NAN, NAN};
-    const bool compared = i > 0 && /* with the narrowest */
-                          verdict_resolved(&s->once_us[i], verdict_cost_enough(v));
+    const struct estimate *once = &s->once_us[i];
+    const bool compared = i > 0 && verdict_resolved(once, verdict_cost_enough(v)); /* with the narrowest */
     json_t *o = json_pack("{s:s, s:i, s:s}", "code", code, "bits", (int)s->width[i].bits, "kernel", s->kernel[i]);
     verdict_put_estimate(o, "rate", &s->width[i].rate, failed);
-    put_resolved(o, "once_us", &s->once_us[i], verdict_cost_enough(v), failed);
+    put_resolved(o, "once_us", once, verdict_cost_enough(v), failed);
     verdict_put_estimate(o, "time", s->n > 1 ? &s->cost.time[i] : &none, failed);
     verdict_put_estimate(o, "longer", &s->longer[i], failed);
     verdict_put_estimate(o, "pays_from_us", compared ? &s->cost.pays_from_us[i] : &none, failed);

@@ -58,15 +58,6 @@ const char *verdict_unresolved(const struct verdict *v, double most, double enou
     return out;
 }
 
-const char *verdict_more_time(const struct verdict *v, char out[VERDICT_UNRESOLVED_MAX])
-{
-    if (v->asked.seconds > 0)
-        snprintf(out, VERDICT_UNRESOLVED_MAX, "--seconds %.0f, or a quieter machine, narrows it", 3 * v->asked.seconds);
-    else
-        snprintf(out, VERDICT_UNRESOLVED_MAX, "--runs, or a quieter machine, narrows it");
-    return out;
-}
-
 /* ---- frequencies ---- */
 
 /* "1.3 [1.1, 1.5]" in percent, "at most 0.2" where it may be nothing, or that limits do not say. */

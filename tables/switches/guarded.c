@@ -1,59 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One switch, recorded from a first kernel that has come to rest at its own frequency until the second has. Neither is
- * given: on silicon a repetition begins where the one before ended, and a processor may throttle or wait for longer
- * than is recorded. So both kernels are seen alone first, for longer than any known wait (README, Limits), and the
- * recording is held against that.
+ * One switch, recorded from a first kernel that has come to rest until the second has. Neither is given: on silicon a
+ * repetition begins where the one before ended, and a processor may throttle or wait for longer than is recorded. So
+ * both kernels are seen alone in turn with the repetitions, and the recording is held against that, round by round.
+ *
+ * One stop rule: repetitions go on until their limits are narrow, or the time is over. A recording that does not begin
+ * or end as the kernels alone do is made again with a longer warm-up or for longer, as long as there is time.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/checks/cross_check.h"
-#include "analysis/phases/checks/switch_cost.h"
-#include "analysis/phases/repetitions/settling.h"
-#include "analysis/phases/repetitions/slow_start.h"
 #include "analysis/phases/phases.h"
-#include "probes/granted_switch.h"
-#include "probes/sequence.h"
-#include "tables/switches/alone.h"
+#include "analysis/pooled/ends.h"
 #include "tables/switches/guarded.h"
-#include "tables/switches/later.h"
 #include "util/text_list.h"
 
-enum { STEADY_RUNS = 3, STEADY_TRIES = 9, ATTEMPTS = 8 };
-#define STEADY_US 8000.0
-#define STEADY_SAMPLED_US 40.0
-#define DIRTY_US 200.0        /* of a first kernel that leaves upper halves in use: what follows is slow for good */
-#define REPETITION_US 9900.0  /* so long a repetition all machines can do */
-#define WARMUP_MOST_US 4900.0 /* with a recording of the greatest length again less than 10 ms */
+enum { ATTEMPTS = 6 };
+#define BUDGET_US 3e6 /* of the machine's time, for one recording */
+#define WARMUP_MOST_US                                                                                                 \
+    4900.0 /* with a recording of the greatest length again less than 10 ms, which all machines can */
 #define OBSERVE_MOST_US 4900.0
-#define BACK_US 100e3 /* of a first kernel that has run for so long a repetition need not be asked */
 #define LONGER 4.0
-/* Relative: by so much the second kernel's rate and frequency may change during a recording of a few hundred us, which
- * is then made longer, and of the longest of those that are short, which is then made much longer. */
-#define RATE_MAY_MOVE 0.003
-#define FREQ_MAY_MOVE 0.0015
-#define FREQ_FAR 0.01 /* ... and so far the frequency may be from where it is in the long run */
-#define RATE_MOVES 0.01
-#define FREQ_MOVES 0.003
 #define LONG_PERIOD_MOST_US 5.0 /* at the switch of a long recording: its fine part has 150 of them */
-#define PERIOD_LEAST_US 0.5     /* shorter samples are mostly reading */
-#define HELD_ROOM_US 500.0      /* of a repetition of probes/held.h besides its long stretches */
+#define PERIOD_LEAST_US 0.5
+#define COARSE_SAMPLES 5.0 /* a first phase of fewer is recorded again with half the period */
+#define CLOCK_OFF 0.004    /* relative: by so much a recording may begin or end off the kernel alone */
+#define IPC_OFF 0.01
+#define END_US 20.0 /* of a recording's end that is compared; at least so many samples: */
+#define END_SAMPLES 8.0
+#define NARROW_US 0.1     /* half the width of limits that are narrow enough, us ... */
+#define NARROW_SHARE 0.03 /* ... or of the duration, or of a frequency: */
+#define NARROW_STEP 0.003
 
 struct attempt {
     const struct guard *guard;
-    struct kernel_alone from, to;
-    unsigned number;
-    bool slow;         /* something moves for longer than a few milliseconds */
-    bool looked_later; /* ... which was asked for seconds, and is not */
+    struct switches_seen *seen;
     bool stopped;
+    bool looked; /* the phases are those of all that was recorded */
+    char why[300];
 };
 
 static int guarded_on_progress(void *data, unsigned done, unsigned wanted)
 {
     struct attempt *a = data;
     const struct guard *g = a->guard;
+    a->looked = false;
     a->stopped = a->stopped || (g->progress && g->progress(g->data, done, wanted));
     return a->stopped;
 }
@@ -66,211 +58,148 @@ static double longest_us(const struct machine *m)
     return info.longest_us;
 }
 
-/* ---- either kernel alone ---- */
+/* ---- how much is enough ---- */
 
-/* So long a repetition all machines can do, but not a slow one, such as an emulated machine whose kernel helper masks
- * interrupts for 10 ms at most: the first half is a repetition of its own, and the core rests for microseconds. */
-static int run_first_half(const struct sequence *q, const struct payload *p, double us, struct machine_error *err)
+static bool limits_narrow(const struct phases *p)
 {
-    const struct segment segment = {*p, us, false};
-    const struct run_request request = {.segments = &segment, .n_segments = 1, .repetition = q->repetition};
-    struct recording unused;
-    return q->machine->ops->run(q->machine, &request, &unused, err);
-}
-
-/* Repetitions of one kernel, behind another where that is dirty; what could be seen of it is added to *seen. */
-static int guarded_see(struct sequence *q, struct attempt *a, const struct payload *p, const struct payload *before,
-                       double sampled_us, struct kernel_alone *seen, struct machine_error *err)
-{
-    double alone_us = fmax(0, fmin(STEADY_US, REPETITION_US - DIRTY_US - sampled_us));
-    if (q->patient)
-        alone_us = SLOWEST_US;
-    size_t skip = before->dirty ? 0 : 1;
-    double part_us = skip ? 0.5 * alone_us : alone_us; /* in one go where upper halves must stay in use */
-    const struct segment segments[3] = {{*before, DIRTY_US, false}, {*p, part_us, false}, {*p, sampled_us, true}};
-    int status = MACHINE_OK;
-    unsigned kept = 0;
-    for (unsigned k = 0; !status && !a->stopped && kept < STEADY_RUNS && k < STEADY_TRIES; k++) {
-        bool valid = false;
-        status = skip ? run_first_half(q, p, part_us, err) : MACHINE_OK;
-        if (!status)
-            status = alone_see(q, segments + skip, 3 - skip, 2 - skip, seen, &valid, err);
-        kept += valid;
-        guarded_on_progress(a, 0, 0);
+    for (size_t i = 0; i < p->n_phases; i++) {
+        const struct phase *ph = &p->phases[i];
+        double half = estimate_half(&ph->duration_us);
+        if (ph->kind == PHASE_UNKNOWN)
+            return false;
+        if (ph->start_us >= 0 && half > fmax(NARROW_US, NARROW_SHARE * ph->duration_us.value))
+            return false;
+        if (ph->start_us >= 0 && phases_is_steady(ph) && ph->freq_half_ghz > NARROW_STEP * ph->freq_ghz.value)
+            return false;
     }
-    return status;
+    return true;
 }
 
-static int see_both(struct attempt *a, const struct transition_setup *s, struct machine_error *err)
+/* Looks at what there is so far. */
+static int guarded_look(void *data, const struct repetitions *so_far)
 {
-    struct sequence q;
-    struct machine_setup m = s->machine;
-    bool chains = a->guard->machine->ops->lacks(a->guard->machine, COUNTER_CYCLES, NULL);
-    double sampled_us = fmax(chains ? ALONE_CHAINS_US : STEADY_SAMPLED_US, 4 * s->period_us);
-    m.period_us = s->period_us;
-    int status = sequence_begin(&q, a->guard->machine, &m, sampled_us, err);
-    if (status)
-        return status;
-    q.patient = s->fine_us > 0;
-    q.repetition = a->number++ * 2 * STEADY_TRIES; /* no two the same in a model */
-    status = guarded_see(&q, a, &s->to, &s->from, sampled_us, &a->to, err);
-    if (!status)
-        status = guarded_see(&q, a, &s->from, &s->from, sampled_us, &a->from, err);
-    sequence_end(&q);
-    return status;
+    struct attempt *a = data;
+    phases_free(&a->seen->phases);
+    int status = phases_find_beside(&so_far->trace, &so_far->beside[TRANSITION_NULL], &a->seen->phases, a->why,
+                                    sizeof a->why);
+    a->looked = true;
+    return status == PHASES_NO_MEMORY ? -1 : !status && limits_narrow(&a->seen->phases);
 }
 
 /* ---- the switch ---- */
 
-/* Marks repetitions that the core had not come back for: *late. Where most are, the kernels are seen once more, since
- * the machine may have changed its mind. */
-static int mark_late(struct attempt *a, const struct switches_seen *seen, bool *off, int *late,
-                     struct machine_error *err)
-{
-    unsigned runs = seen->setup.runs;
-    for (unsigned look = 0; look < 2; look++) {
-        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
-        if (status)
-            return status;
-        *late = settling_mark_late(&seen->result.trace, &a->from, &a->to, off, runs);
-        if (*late < 0)
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        if (2 * (unsigned)*late <= runs)
-            break;
-    }
-    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
-}
-
-/* Discards them. */
-static int drop_late(struct attempt *a, struct switches_seen *seen, int *late, struct machine_error *err)
-{
-    bool *off = calloc(seen->setup.runs + 1, sizeof *off);
-    if (!off)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    int status = mark_late(a, seen, off, late, err);
-    for (unsigned run = 0; !status && *late && run < seen->setup.runs; run++)
-        if (off[run] && repetitions_drop(&seen->result, run, "not back at its own frequency at the switch"))
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    free(off);
-    return status;
-}
-
-static int nothing_left(const struct switches_seen *seen, const char *why, int late, struct machine_error *err)
+static int nothing_left(const struct switches_seen *seen, const char *why, struct machine_error *err)
 {
     const struct repetitions *r = &seen->result;
-    return machine_fail(err, MACHINE_CANNOT,
-                        late > 0 ? "repeat with a longer --warmup" : "repeat on a quieter machine or with more --runs",
+    return machine_fail(err, MACHINE_CANNOT, "repeat on a quieter machine or with more --runs",
                         "%s: of %u repetitions, %zu were disturbed%s%s", why, seen->setup.runs, r->n_invalid,
                         r->n_invalid ? ", the first: " : "", r->n_invalid ? r->invalid[0].why : "");
 }
 
-/* Records it once. *late: repetitions that did not begin as they should. */
-static int guarded_record(struct attempt *a, struct switches_seen *seen, int *late, struct machine_error *err)
+static int guarded_record(struct attempt *a, struct machine_error *err)
 {
-    char why[300];
-    *late = 0;
-    bool back = seen->setup.fine_us > 0 && seen->setup.warmup_us >= BACK_US;
+    struct switches_seen *seen = a->seen;
+    seen->setup.beside = true;
+    seen->setup.budget_us = a->guard->runs_given || seen->setup.fine_us > 0 ? 0 : BUDGET_US;
+    seen->setup.enough = seen->setup.budget_us > 0 ? guarded_look : NULL;
+    seen->setup.data = a;
+    a->looked = false;
     int status = transition_run(a->guard->machine, &seen->setup, guarded_on_progress, a, &seen->result, err);
-    if (status)
-        return status;
-    if (a->stopped)
+    if (!status && a->stopped)
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    else if (!back)
-        status = drop_late(a, seen, late, err);
-    if (!status && phases_find(&seen->result.trace, &seen->phases, why, sizeof why))
-        status = nothing_left(seen, why, *late, err);
+    if (!status && !a->looked && guarded_look(a, &seen->result) < 0)
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (!status && !isnan(seen->phases.null_lost_us) &&
+        trace_set_number(&seen->result.trace, "null_lost_us", fmax(0, seen->phases.null_lost_us)))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (!status && !seen->phases.n_phases)
+        status = nothing_left(seen, a->why, err);
     if (status)
-        repetitions_free(&seen->result);
+        switches_free(seen);
     return status;
 }
 
-/* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
-static int tell_unsettled(struct switches_seen *seen, const struct settling *end, int late, bool limited)
-{
-    if (!end->settled)
-        snprintf(seen->unsettled, sizeof seen->unsettled,
-                 "not over when the recording ended at %.0f us: %.110s; repeat with a longer --observe%s",
-                 seen->setup.observe_us, end->why, limited ? " and --machine timing, which may record for longer" : "");
-    else
-        snprintf(seen->unsettled, sizeof seen->unsettled,
-                 "in %d of %u repetitions the core was not back at its own frequency at the switch, after %.0f "
-                 "us of the first kernel; repeat with a longer --warmup",
-                 late, seen->setup.runs, seen->setup.warmup_us);
-    return phases_warn_first(&seen->phases, seen->unsettled);
-}
+/* ---- what is held against it ---- */
 
-/* What may be the switch itself is held against one at which everything is held. */
-static int judge_held(struct attempt *a, struct switches_seen *seen, struct machine_error *err)
-{
-    const struct transition_setup *s = &seen->setup;
-    double until_us = switch_cost_until_us(&seen->phases, s->period_us);
-    double settle_us = fmin(fmax(s->warmup_us, s->observe_us), REPETITION_US - HELD_ROOM_US - 1.2 * until_us);
-    struct granted_switch granted;
-    struct switch_cost cost;
-    if (!(until_us > 0))
-        return MACHINE_OK;
-    int status = granted_switch_record(a->guard->machine, s, fmax(settle_us, 0), until_us, guarded_on_progress, a,
-                                       &granted, err);
-    if (status)
-        return status;
-    /* by way of the metadata, so that the recording gives the same answer */
-    bool bad = !a->stopped && (switch_cost_measure(&granted.trace, s->period_us, granted.shown_us, granted.full_from_us,
-                                                   granted.full_to_us, &cost) ||
-                               switch_cost_note(&seen->result.trace, &cost) ||
-                               switch_cost_recorded(&seen->result.trace, &seen->phases));
-    trace_free(&granted.trace);
-    if (bad)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
-}
+struct judged {
+    bool late, open; /* it did not begin as the first kernel alone runs, or not end as the second does */
+    char why[160];
+};
 
-/* What stands of it, and into the trace what was asked of it for that. */
-static int guarded_conclude(struct attempt *a, struct switches_seen *seen, const struct settling *end, bool unsettled,
-                            int late, struct machine_error *err)
+static int guarded_judge(const struct attempt *a, struct judged *out, struct machine_error *err)
 {
-    bool waits = a->guard->fall_only;
-    /* of seconds each, during which a clock floats by as much as it steps, either kernel alone tells nothing */
+    const struct switches_seen *seen = a->seen;
+    const struct repetitions *r = &seen->result;
+    double end = seen->setup.observe_us, span = fmax(END_US, END_SAMPLES * seen->setup.period_us);
+    struct ends from, to;
+    memset(out, 0, sizeof *out);
     if (seen->setup.fine_us > 0)
-        a->from = a->to = (struct kernel_alone){0};
-    bool bad = cross_check(&seen->result.trace, &a->from, &a->to, waits, &seen->phases);
-    int status = bad ? MACHINE_OK : judge_held(a, seen, err);
-    if (status)
-        return status;
-    bad = bad || (unsettled && tell_unsettled(seen, end, late, longest_us(a->guard->machine) > 0)) ||
-          cross_check_note(&seen->result.trace, &a->from, &a->to, waits, seen->unsettled);
-    return bad ? machine_fail(err, MACHINE_FAILED, "", "out of memory") : MACHINE_OK;
+        span = fmax(span, 0.2 * end);
+    if (ends_compare(&r->trace, -span, 0, &r->beside[TRANSITION_HELD_FROM], &from) ||
+        ends_compare(&r->trace, end - span, INFINITY, &r->beside[TRANSITION_HELD_TO], &to))
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    out->late = from.clock.hi < -CLOCK_OFF;
+    bool clock = ends_differ(&to.clock, CLOCK_OFF) && !(a->guard->fall_only && to.clock.hi < 0);
+    bool ipc = seen->setup.fine_us <= 0 && ends_differ(&to.ipc, IPC_OFF); /* long samples hold fewer readings */
+    out->open = clock || ipc;
+    if (clock)
+        snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", to.ghz,
+                 to.ghz * exp(-to.clock.value));
+    else if (ipc)
+        snprintf(out->why, sizeof out->why, "the code still ran at %.2f of its rate in the long run",
+                 exp(to.ipc.value));
+    return MACHINE_OK;
+}
+
+static bool starts_coarsely(const struct attempt *a)
+{
+    const struct switches_seen *seen = a->seen;
+    const struct phases *p = &seen->phases;
+    if (a->guard->period_given || seen->setup.period_us / 2 < PERIOD_LEAST_US || seen->setup.fine_us > 0)
+        return false;
+    for (size_t i = 1; i + 1 < p->n_phases; i++)
+        if ((p->phases[i].kind == PHASE_THROTTLE || p->phases[i].kind == PHASE_UNKNOWN) &&
+            fabs(p->phases[i].start_us) < 1)
+            return p->phases[i].duration_us.value < COARSE_SAMPLES * seen->setup.period_us;
+    return false;
 }
 
 /* Whether another attempt has a chance, and its setup. */
-static bool try_longer(const struct attempt *a, struct transition_setup *s, bool too_late, bool settled)
+static bool try_again(const struct attempt *a, const struct judged *j, struct transition_setup *s)
 {
-    bool longer = false;
-    if (too_late && !a->guard->warmup_given && s->warmup_us < WARMUP_MOST_US) {
+    const struct guard *g = a->guard;
+    bool again = false;
+    if (j->late && !g->warmup_given && s->warmup_us < WARMUP_MOST_US) {
         s->warmup_us = fmin(2 * s->warmup_us, WARMUP_MOST_US);
-        longer = true;
+        again = true;
     }
-    if (!settled && !a->guard->observe_given && !a->slow && s->observe_us < OBSERVE_MOST_US) {
+    if (j->open && !g->observe_given && s->observe_us < OBSERVE_MOST_US) {
         s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
-        longer = true;
+        again = true;
+    } else if (j->open && !g->observe_given && s->fine_us <= 0 && !g->uniform && longest_us(g->machine) <= 0) {
+        transition_observe(s, SLOWEST_US, g->runs_given, g->warmup_given);
+        again = true;
+    } else if (starts_coarsely(a)) {
+        s->period_us /= 2;
+        again = true;
     }
-    if (!settled && !longer && !a->guard->observe_given && s->fine_us <= 0 && !a->guard->uniform &&
-        !longest_us(a->guard->machine)) {
-        transition_observe(s, SLOWEST_US, a->guard->runs_given, a->guard->warmup_given);
-        longer = true;
-    }
-    return longer;
+    return again;
 }
 
-/* Whether the recording is too coarse for what follows the switch at once. */
-static int try_finer(const struct attempt *a, const struct switches_seen *seen, bool *finer, struct machine_error *err)
+/* Why the recording must not be believed; it becomes the first warning, so that it stands wherever the phases stand. */
+static int tell_unsettled(struct switches_seen *seen, const struct judged *j, bool limited)
 {
-    double period_us = seen->setup.period_us;
-    *finer = false;
-    if (a->guard->period_given || period_us / 2 < PERIOD_LEAST_US)
-        return MACHINE_OK;
-    if (slow_start_too_short(&seen->result.trace, period_us, finer))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    return MACHINE_OK;
+    if (j->open)
+        snprintf(seen->unsettled, sizeof seen->unsettled,
+                 "not over when the recording ended at %.0f us: %.110s; repeat with a longer --observe%s",
+                 seen->setup.observe_us, j->why, limited ? " and --machine timing, which may record for longer" : "");
+    else
+        snprintf(seen->unsettled, sizeof seen->unsettled,
+                 "the core was not back at its own frequency at the switch, after %.0f us of the first kernel; repeat "
+                 "with a longer --warmup",
+                 seen->setup.warmup_us);
+    return trace_set(&seen->result.trace, "unsettled", seen->unsettled) ||
+           phases_warn_first(&seen->phases, seen->unsettled);
 }
 
 /* 0, or -1: out of memory. */
@@ -284,85 +213,6 @@ static int note_finer(struct switches_seen *seen)
                   "sampled every %g us, since the second kernel starts slowly for a few microseconds",
                   seen->setup.period_us);
     return trace_set(&seen->result.trace, "notes", text);
-}
-
-/*
- * Whether the second kernel still gets slower or faster: by a ramp, or by so little that it is none yet (not asked of
- * short recordings that somebody has chosen). A frequency that rises is none of those of a recording that awaits no
- * higher one. *far: it ends surely elsewhere than in the long run. Both with why.
- */
-static int still_moves(const struct attempt *a, const struct switches_seen *seen, struct settling *out, bool *moves,
-                       bool *far)
-{
-    const struct phases *p = &seen->phases;
-    const struct phase *last = p->n_phases ? &p->phases[p->n_phases - 1] : NULL;
-    bool falls_only = a->guard->fall_only, whole = seen->setup.observe_us >= OBSERVE_MOST_US;
-    bool short_wanted = a->guard->observe_given && !whole, is_long = seen->setup.fine_us > 0;
-    struct settling_drift drift;
-    *moves = last && last->kind == PHASE_RAMP && !(falls_only && last->to_ghz.value > last->from_ghz.value);
-    *far = false;
-    snprintf(out->why, sizeof out->why, "a ramp went on");
-    if (*moves || short_wanted)
-        return 0;
-    if (settling_find_drift(&seen->result.trace, p, &a->from, &a->to, &drift))
-        return -1;
-    bool rate = !is_long && fabs(drift.rate) > (whole ? RATE_MOVES : RATE_MAY_MOVE);
-    bool freq = !is_long && fabs(drift.freq) > (whole ? FREQ_MOVES : FREQ_MAY_MOVE) && !(falls_only && drift.freq > 0);
-    *moves = rate || freq;
-    *far = (!whole || is_long) && fabs(drift.off) > FREQ_FAR && !(falls_only && drift.off < 0);
-    if (*moves)
-        snprintf(out->why, sizeof out->why, "the %s still changed, by %+.1f %% at last", rate ? "rate" : "frequency",
-                 100 * (rate ? drift.rate : drift.freq));
-    else if (*far)
-        snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", drift.ghz,
-                 drift.alone_ghz);
-    return 0;
-}
-
-/* Whether the recording is settled; where it seems not to be, the kernels are seen once more: it may be that the
- * machine has changed its mind. */
-static int guarded_judge(struct attempt *a, const struct switches_seen *seen, struct settling *out,
-                         struct machine_error *err)
-{
-    bool moves, far;
-    struct settling first = {0};
-    for (unsigned look = 0; look < 2; look++) { /* it may be that the machine has changed its mind */
-        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
-        if (status)
-            return status;
-        if (still_moves(a, seen, &first, &moves, &far))
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        if (moves || !far)
-            break;
-    }
-    *out = first;
-    out->settled = !moves && !far;
-    for (unsigned look = 0; look < 2 && !moves && !far && seen->setup.fine_us <= 0; look++) {
-        int status = look ? see_both(a, &seen->setup, err) : MACHINE_OK;
-        if (status)
-            return status;
-        if (settling_judge(&seen->result.trace, &seen->phases, &a->to, a->guard->fall_only, out))
-            return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        if (out->settled)
-            break;
-    }
-    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
-}
-
-/* Whether a recording that is settled is so in the long run, too. */
-static int judge_later(struct attempt *a, const struct switches_seen *seen, struct settling *out,
-                       struct machine_error *err)
-{
-    if (!out->settled || a->looked_later || seen->setup.fine_us > 0 || a->guard->uniform ||
-        longest_us(a->guard->machine) > 0)
-        return MACHINE_OK;
-    const struct later later = {a->guard->machine, &seen->setup,        a->guard->fall_only,
-                                a->number,         guarded_on_progress, a};
-    int status = later_moves(&later, &a->slow, &a->looked_later, out->why, sizeof out->why, err);
-    if (status)
-        return status;
-    out->settled = !a->slow;
-    return a->stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : MACHINE_OK;
 }
 
 /* A long recording that was asked for, where the machine can make it. */
@@ -392,55 +242,24 @@ void switches_free(struct switches_seen *s)
 int guarded_switch(const struct guard *g, const struct transition_setup *s, struct switches_seen *out,
                    struct machine_error *err)
 {
-    struct attempt a = {.guard = g};
-    struct settling end;
-    int late = 0, status;
+    struct attempt a = {.guard = g, .seen = out};
+    struct judged j = {false, false, ""};
     memset(out, 0, sizeof *out);
     out->setup = *s;
-    status = prepare_long(g, &out->setup, err);
-    if (!status)
-        status = see_both(&a, &out->setup, err);
+    int status = prepare_long(g, &out->setup, err);
     for (unsigned k = 1; !status; k++) {
-        status = a.stopped ? machine_fail(err, MACHINE_FAILED, "", "interrupted") : guarded_record(&a, out, &late, err);
-        bool none_left = status == MACHINE_CANNOT && late > 0;
-        if (none_left && k < ATTEMPTS && try_longer(&a, &out->setup, true, true)) {
-            status = see_both(&a, &out->setup, err);
-            continue;
-        }
-        if (status)
+        status = guarded_record(&a, err);
+        if (!status)
+            status = guarded_judge(&a, &j, err);
+        if (status || k == ATTEMPTS || !try_again(&a, &j, &out->setup))
             break;
-        status = guarded_judge(&a, out, &end, err);
-        bool too_late = 2 * (unsigned)late > out->setup.runs, finer = false, looked_before = a.looked_later;
-        if (!status)
-            status = try_finer(&a, out, &finer, err);
-        if (!status && finer) {
-            out->setup.period_us /= 2;
-            switches_free(out);
-            continue;
-        }
-        if (!status)
-            status = judge_later(&a, out, &end, err);
-        if (!status && k < ATTEMPTS && end.settled && a.looked_later && !looked_before) {
-            /* the clock of such a machine is elsewhere by now */
-            switches_free(out);
-            continue;
-        }
-        if (!status && k < ATTEMPTS && try_longer(&a, &out->setup, too_late, end.settled)) {
-            if (out->setup.fine_us > 0) /* what a few milliseconds of either kernel have shown is not enough */
-                a.from = a.to = (struct kernel_alone){0};
-            if (too_late || out->setup.fine_us > 0)
-                status = see_both(&a, &out->setup, err);
-            switches_free(out);
-            continue;
-        }
-        if (!status)
-            status = guarded_conclude(&a, out, &end, !end.settled || too_late, late, err);
-        if (!status && out->setup.period_us < s->period_us && note_finer(out))
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        if (status)
-            switches_free(out);
-        break;
+        switches_free(out);
     }
+    if (!status && ((j.open || j.late) ? tell_unsettled(out, &j, longest_us(g->machine) > 0)
+                                       : out->setup.period_us < s->period_us && note_finer(out)))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (status)
+        switches_free(out);
     out->discarded = status ? 0 : out->result.n_invalid + out->phases.n_discarded;
     return status;
 }

@@ -116,10 +116,11 @@ static void describe_limits(const struct phases *p, struct transition_summary *o
 /*
  * Mean IPC, weighted by cycles, of the samples of one repetition (begin .. end of the trace) that lie within a phase.
  * `edge`: so far from its ends, us. Where each frequency is that of one chain it is the mean rate, payload instructions
- * in a ns: what they all have in common gives the frequency better. NaN: there are none.
+ * in a ns: what they all have in common gives the frequency better. `sparse`: few samples have a frequency, and IPC is
+ * by one for all of them. NaN: there are none.
  */
 static double mean_ipc(const struct trace *t, size_t begin, size_t end, const struct phase *p, double edge,
-                       bool instant)
+                       bool instant, bool sparse)
 {
     const float *ipc = t->channel[TRACE_IPC], *freq = t->channel[TRACE_FREQ];
     double from = p->start_us + edge, to = p->start_us + p->duration_us.value - edge, cycles = 0, done = 0;
@@ -127,11 +128,21 @@ static double mean_ipc(const struct trace *t, size_t begin, size_t end, const st
         double us = t->time_us[i] - t->time_us[i - 1];
         if (t->time_us[i - 1] < from || t->time_us[i] > to || isnan(ipc[i]) || !(us > 0))
             continue;
-        double weight = us * (freq && !isnan(freq[i]) ? (double)freq[i] : 1);
+        double weight = us * (freq && !sparse && !isnan(freq[i]) ? (double)freq[i] : 1);
         cycles += instant ? us : weight;
         done += weight * (double)ipc[i];
     }
     return cycles > 0 ? done / cycles : NAN;
+}
+
+static bool mostly_without_frequency(const struct trace *t)
+{
+    size_t with = 0, all = 0;
+    for (size_t i = 0; i < t->n && t->channel[TRACE_IPC]; i++) {
+        all += !isnan(t->channel[TRACE_IPC][i]);
+        with += t->channel[TRACE_FREQ] && !isnan(t->channel[TRACE_FREQ][i]);
+    }
+    return 2 * with < all;
 }
 
 static size_t fastest_behind(const struct phases *phases, size_t p)
@@ -190,14 +201,14 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
         return fallback;
     /* an eighth off either end: repetitions do not all begin and end it at the same time */
     double edge[2] = {slow->duration_us.value / 8, fmin(full->duration_us.value / 8, 5)};
-    bool instant = clock_reading_of(t).instant;
+    bool instant = clock_reading_of(t).instant, sparse = mostly_without_frequency(t);
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
         end = trace_run_end(t, begin);
         if (phases_discarded(phases, t->run[begin]))
             continue;
-        double ratio = mean_ipc(t, begin, end, slow, edge[0], instant) /
-                       mean_ipc(t, begin, end, full, edge[1], instant);
+        double ratio = mean_ipc(t, begin, end, slow, edge[0], instant, sparse) /
+                       mean_ipc(t, begin, end, full, edge[1], instant, sparse);
         if (isfinite(ratio))
             x[n++] = ratio;
     }
@@ -325,17 +336,15 @@ static bool other_license(const struct phase *a, const struct phase *b)
 
 static enum switch_kind transition_summary_kind_of(const struct phases *p, size_t first)
 {
-    bool throttled = false, halted = false, license = false, open = false, ramp = false;
+    bool throttled = false, halted = false, license = false, ramp = false;
     if (first == 0 || first >= p->n_phases || !phases_is_steady(&p->phases[p->n_phases - 1]) ||
         !phases_is_steady(&p->phases[first - 1]) || across_switch(p))
         return SWITCH_UNDECIDED;
     const struct phase *before = &p->phases[first - 1];
     for (size_t i = first; i < p->n_phases; i++) {
-        if (p->phases[i].kind == PHASE_UNKNOWN && p->phases[i].switch_explains == EXPLAINS_NOTHING)
+        if (p->phases[i].kind == PHASE_UNKNOWN)
             return SWITCH_UNDECIDED;
         ramp |= p->phases[i].clock_ramp.tau_us.value > 0; /* which has been found by more than its two ends */
-        open |= p->phases[i].switch_explains == EXPLAINS_MOST;
-        throttled |= p->phases[i].switch_explains == EXPLAINS_PART;
         throttled |= (p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i])) ||
                      phases_rate_ramps(&p->phases[i]);
         halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
@@ -351,8 +360,6 @@ static enum switch_kind transition_summary_kind_of(const struct phases *p, size_
     }
     if (throttled || halted)
         return throttled ? SWITCH_THROTTLE_ONLY : SWITCH_HALT_ONLY;
-    if (open)
-        return SWITCH_UNDECIDED;
     if (p->n_volt_steps)
         return SWITCH_VOLTAGE_ONLY;
     return first_of_switch(p) < p->n_transitions && license ? SWITCH_LICENSE_ONLY : SWITCH_NONE;

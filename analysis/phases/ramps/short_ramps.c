@@ -460,7 +460,7 @@ int short_ramps_find(const struct runs *r, struct segmentation *o, struct phases
             if (j > i && out->phases[j].duration_us.value > INTERMEDIATE * r->period)
                 break;
         for (size_t k = i; k <= j; k++)
-            wanders = wanders || o->piece[k].wanders || o->piece[k].slow_chain;
+            wanders = wanders || o->piece[k].wanders;
         if (wanders)
             continue;
         struct staircase s = {.r = r, .o = o, .first = i, .last = j, .period = r->period};

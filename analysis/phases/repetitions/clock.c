@@ -116,8 +116,3 @@ double clock_middle_between(const struct trace *t, enum trace_channel c, size_t 
             scratch[n++] = (double)t->channel[c][i];
     return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
 }
-
-double clock_slowed_rate(double rate, double full, double share)
-{
-    return rate < full ? rate + fmin(0.5, share) * (full - rate) : rate;
-}

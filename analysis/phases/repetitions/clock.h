@@ -55,12 +55,3 @@ double clock_middle(const struct clock_reading *r, enum trace_channel c, double 
  * NaN: there are none. scratch: of twice as many. */
 double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
                             double to, double *scratch);
-
-/*
- * A rate that was seen while chains are slowed, without what slow readings hide. A sample's time is counted without the
- * usual cost of its reading, `share` of it (at most a half counts); but a reading is code like any other and is slowed
- * as well: at the true share x of the full rate F a sample shows F (x - share) / (1 - share). (Checked on a Granite
- * Rapids against 512-bit FMAs that nothing but time stamps interrupted: x is 0.255; 0.20 without this.) What is no
- * slower than `full` stays as it is.
- */
-double clock_slowed_rate(double rate, double full, double share);

@@ -435,40 +435,6 @@ int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out
     return bad;
 }
 
-int neighbour_mark(const struct trace *t, bool *marked, double *doubt)
-{
-    struct clock_reading clock = clock_reading_of(t);
-    double full, below;
-    size_t n = 0, slow;
-    struct chains c = {0};
-    memset(marked, 0, t->n * sizeof *marked);
-    *doubt = 0;
-    if (!clock.instant || !t->run || !t->channel[TRACE_IPC] || !t->channel[TRACE_FREQ])
-        return 0;
-    float *rate = rates_of(t);
-    size_t *sample = malloc((t->n + 1) * sizeof *sample);
-    double *x = malloc(2 * (t->n + 1) * sizeof *x);
-    int bad = !rate || !sample || !x ? -1 : 0;
-    for (size_t i = 0; !bad && i < t->n; i++)
-        if (!isnan(rate[i]))
-            sample[n++] = i;
-    /* bouts shorter than a sample leave no two alike: only the clock's part is known of what they scatter by */
-    double window = bad ? INFINITY : fmax(NEIGHBOUR_WINDOW, WINDOW_SIGMAS * steps_noise(t, x));
-    if (!bad && window <= WINDOW_MOST && two_rates(rate, sample, n, window, x, &full, &below, &slow))
-        c = judge_chains(t, &clock, rate, sample, n, below, x);
-    *doubt = c.uncertainty;
-    if (c.other && c.slowed) {
-        /* a bout that begins where a long sample ends slows the chain, and the kernel by little */
-        double least = full * (1 - fmax(ALONE_LEAST, WINDOW_SIGMAS * steps_noise(t, x)));
-        for (size_t i = 0; i < t->n; i++)
-            marked[i] = (double)rate[i] < least;
-    }
-    free(rate);
-    free(sample);
-    free(x);
-    return bad;
-}
-
 int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out)
 {
     if (!(n->share > 0))

@@ -34,13 +34,6 @@ size_t neighbour_fastest(const double *x, size_t stride, size_t n, double share,
 int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out);
 void neighbour_free(struct neighbour *n);
 
-/*
- * Marks the samples of a trace of one settled kernel that another thread disturbed so that chains of adds are no
- * measure of the frequency in them; marked: of t->n. None where cycles are counted, or where the kernel is slower by
- * the same factor as the chains: then the frequency moves, or both are slowed. *doubt: by so much, relative, it may be
- * above what the other samples tell. Returns 0, or -1: out of memory.
- */
-int neighbour_mark(const struct trace *t, bool *marked, double *doubt);
 /* Warns of what was found. 0, or -1: out of memory. */
 int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out);
 /* Makes throttling unknown that a thread in step with the repetitions may have caused. */

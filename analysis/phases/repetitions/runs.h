@@ -58,7 +58,6 @@ struct runs {
     double typical_step; /* their size, as a logarithm */
     struct clock_reading clock;
     bool disturbed; /* IPC is missing where another thread ran: what one repetition shows is not all that happened */
-    double chain_uncertainty; /* by so much, relative, the frequency may be above what chains tell (neighbour.h) */
 };
 
 /* Prepares the repetitions that hold anything but scattered voltage readings. 0, or -1: out of memory. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/phases/repetitions/clock.h"
-#include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
@@ -14,36 +13,26 @@
 enum { REJECT_ONE_IN = 5, DRIFT_RUNS = 3 };
 #define DRIFT_LEAST 0.0015
 
-/* The mean of samples begin..end that end after `from` and up to `to` (us), but for what is marked; NaN of none. In
- * *left_out how many are marked. `values`, `scratch`: room for t->n. */
-static double mean_within(const struct trace *t, enum trace_channel c, const bool *marked, size_t begin, size_t end,
-                          double from, double to, double *values, double *scratch, size_t *left_out)
+/* The mean of samples begin..end that end after `from` and up to `to` (us); NaN of none. `values`, `scratch`: room for
+ * t->n. */
+static double mean_within(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from, double to,
+                          double *values, double *scratch)
 {
     struct clock_reading clock = clock_reading_of(t);
     size_t n = 0;
-    *left_out = 0;
-    for (size_t k = begin; k < end; k++) {
-        if (!(t->time_us[k] > from && t->time_us[k] <= to))
-            continue;
-        if (isfinite(t->channel[c][k]) && !marked[k])
+    for (size_t k = begin; k < end; k++)
+        if (t->time_us[k] > from && t->time_us[k] <= to && isfinite(t->channel[c][k]))
             values[n++] = (double)t->channel[c][k];
-        *left_out += marked[k];
-    }
     return n ? clock_centre(&clock, c, values, n, scratch) : NAN;
 }
 
-/* The mean of each repetition that has one, but for what is marked; returns how many, and in *shared of how many all is
- * marked. `values`, `scratch`, `means`: room for t->n. */
-static size_t means_of_runs(const struct trace *t, enum trace_channel c, const bool *marked, double *values,
-                            double *scratch, double *means, size_t *shared)
+/* The mean of each repetition that has one; returns how many. `values`, `scratch`, `means`: room for t->n. */
+static size_t means_of_runs(const struct trace *t, enum trace_channel c, double *values, double *scratch, double *means)
 {
     size_t runs = 0;
-    *shared = 0;
     for (size_t i = 0, end; i < t->n; i = end) {
-        size_t left_out;
         end = trace_run_end(t, i);
-        double mean = mean_within(t, c, marked, i, end, -INFINITY, INFINITY, values, scratch, &left_out);
-        *shared += isnan(mean) && left_out;
+        double mean = mean_within(t, c, i, end, -INFINITY, INFINITY, values, scratch);
         if (!isnan(mean))
             means[runs++] = mean;
     }
@@ -65,23 +54,16 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     if (!t->channel[c] || !t->n)
         return 0;
     double *room = calloc(3 * t->n, sizeof *room);
-    bool *marked = calloc(t->n, sizeof *marked);
-    double doubt = 0;
-    if (!room || !marked || (c == TRACE_FREQ && neighbour_mark(t, marked, &doubt))) {
-        free(room);
-        free(marked);
+    if (!room)
         return -1;
-    }
     double *means = room + 2 * t->n;
-    out->runs = means_of_runs(t, c, marked, room, room + t->n, means, &out->shared);
-    free(marked);
+    out->runs = means_of_runs(t, c, room, room + t->n, means);
     int bad = mean_of_runs(means, slack, out);
     double common = clock_reading_of(t).error;
     if (c == TRACE_FREQ && common > 0) { /* what all readings have in common is not in their scatter */
         double value = out->mean.value, half = hypot(value - out->mean.lo, ESTIMATE_Z95 * common * value);
         out->mean = estimate_around(value, half);
     }
-    out->mean.hi += doubt * out->mean.value;
     free(room);
     return bad;
 }
@@ -98,22 +80,20 @@ static double *ratios_of_runs(const struct trace *t, enum trace_channel c, bool 
                               size_t *n)
 {
     double *ratios = calloc(t->n + 1, sizeof *ratios), *room = calloc(2 * t->n + 1, sizeof *room);
-    bool *none = calloc(t->n + 1, sizeof *none), bad = !ratios || !room || !none;
+    bool bad = !ratios || !room;
     *n = 0;
     for (size_t i = 0, end; i < t->n && !bad; i = end) {
-        size_t unused;
         end = trace_run_end(t, i);
         if (quarters) {
             double first = t->time_us[i], last = t->time_us[end - 1], quarter = (last - first) / 4;
             at = (struct stretches){first, first + quarter, last - quarter};
         }
-        double one = mean_within(t, c, none, i, end, at.from, at.to, room, room + t->n, &unused);
-        double other = mean_within(t, c, none, i, end, at.again_from, INFINITY, room, room + t->n, &unused);
+        double one = mean_within(t, c, i, end, at.from, at.to, room, room + t->n);
+        double other = mean_within(t, c, i, end, at.again_from, INFINITY, room, room + t->n);
         if (one > 0 && other > 0)
             ratios[(*n)++] = other / one;
     }
     free(room);
-    free(none);
     if (bad)
         free(ratios);
     return bad ? NULL : ratios;

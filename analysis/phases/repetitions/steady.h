@@ -8,15 +8,14 @@
 struct steady_value {
     struct estimate mean; /* over the repetitions used, with 95 % limits by Student's t (NaN for fewer than two) */
     size_t runs, used;    /* repetitions in the trace that have values; those that are not far from the others */
-    size_t shared;        /* repetitions of which another thread on the core leaves none */
+    size_t shared;        /* always 0 */
 };
 
 /*
  * The mean of a channel. Of a repetition it is the mean of what lies within four standard deviations of the median
  * (robust_centre), so that single disturbed samples do not count; a repetition counts if it lies within four standard
  * deviations (by the MAD) of the median repetition, or within `slack` of it. Where more than one in five would not, all
- * count: the quantity itself varies then. Frequencies that chains tell are those of the samples in which no
- * other thread on the core disturbs them (neighbour.h). NaN and no runs where the channel was not
+ * count: the quantity itself varies then. NaN and no runs where the channel was not
  * measured. Returns 0, or -1: out of memory. Repetitions must lie one behind the other in the trace.
  */
 int steady_mean(const struct trace *t, enum trace_channel c, double slack, struct steady_value *out);

@@ -25,7 +25,6 @@ enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define ALIKE 0.8               /* of the repetitions: fewer that agree call for a reason */
 #define OWN_STEP_SIGMA 0.35     /* of a step: noise of one repetition beside which it still tells whether it steps */
 #define STEPS_THERE 0.7         /* of the whole step: what is less is not all of it */
-#define CHAIN_SLOWER 0.01       /* relative: what wanders less is left to the levels */
 #define STAIRCASE_PERIODS 100.0 /* steps that are farther apart are levels */
 #define AT_SWITCH_PERIODS 5.0
 #define HALT_LEAST 0.3 /* periods: a halt that accounts for less is none */
@@ -152,19 +151,7 @@ static void forget_staircases(const struct runs *r, struct segmentation *o)
     }
 }
 
-/* Edges that only instructions per cycle show: a sibling hyper-thread causes some, elsewhere in each repetition. */
-static void forget_rates(const struct runs *r, struct segmentation *o)
-{
-    (void)r;
-    for (size_t e = 0; e + 1 < o->n_pieces;)
-        if (o->edge[e].change[TRACE_IPC] && segmentation_changes_only(&o->edge[e], TRACE_IPC, TRACE_IPC) &&
-            !at_halt(o, e))
-            segmentation_forget_edge(o, e);
-        else
-            e++;
-}
-
-/* All but halts and the switch: chains timed next to another thread seem to change their frequency, too. */
+/* All but halts and the switch: next to another thread edges of other kinds lie elsewhere in each repetition. */
 static void forget_all_but_halts(const struct runs *r, struct segmentation *o)
 {
     (void)r;
@@ -427,23 +414,6 @@ static int find_wandering(const struct runs *r, struct segmentation *o)
     return 0;
 }
 
-/*
- * A chain of adds measures the frequency as long as nothing slows the chain itself: throttling of all code, or a
- * sibling hyper-thread. What it reads between two higher frequencies need not be a frequency.
- */
-static void doubt_slow_chains(const struct runs *r, struct segmentation *o)
-{
-    if (!r->clock.instant || isnan(o->switch_us) || o->n_pieces < 3)
-        return;
-    double least = fmin(o->piece[0].value[TRACE_FREQ], o->piece[o->n_pieces - 1].value[TRACE_FREQ]);
-    for (size_t p = 1; p + 1 < o->n_pieces; p++) {
-        struct piece *q = &o->piece[p];
-        double sigma = ROBUST_MEDIAN_ERROR * o->noise[TRACE_FREQ] / sqrt(fmax(1, (double)q->samples));
-        double bound = CHAIN_SLOWER + clock_uncertainty(&r->clock) + COMMON_Z * sigma;
-        q->slow_chain = !q->halt && log(least / q->value[TRACE_FREQ]) > bound;
-    }
-}
-
 /* A halt that is much longer than in the other repetitions was interrupted. */
 static int drop_long_halts(const struct runs *r, struct segmentation *o, struct phases *out)
 {
@@ -514,16 +484,12 @@ static bool shows_more(const struct runs *r, const struct segmentation *means, c
     return false;
 }
 
-/*
- * Where repetitions go their own ways, an edge that few of them show is not the recording's; nor, by chains, which a
- * sibling hyper-thread slows in bouts, one that less than half of them show.
- */
-static int keep_common_edges(const struct runs *r, struct segmentation *o, struct phases *out)
+/* Where repetitions go their own ways, an edge that few of them show is not the recording's. */
+static int keep_common_edges(struct segmentation *o, struct phases *out)
 {
     size_t went = 0;
-    double least = r->clock.instant && !r->disturbed ? 0.5 : MINORITY;
     for (size_t e = 0; e + 1 < o->n_pieces;) {
-        if ((double)segmentation_seen_by(o, e) >= least * (double)o->n_runs || o->edge[e].forced) {
+        if ((double)segmentation_seen_by(o, e) >= MINORITY * (double)o->n_runs || o->edge[e].forced) {
             e++;
             continue;
         }
@@ -551,7 +517,7 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
         goto out;
     struct group g = largest_group(own, n, run + r->n + 1);
     void (*const forget[])(const struct runs *, struct segmentation *) = {forget_short_halts, forget_staircases,
-                                                                          forget_rates, forget_all_but_halts};
+                                                                          forget_all_but_halts};
     size_t tries = n < LEAST_KEPT ? 1 : sizeof forget / sizeof *forget; /* few repetitions are taken as they are */
     for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
         bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);
@@ -572,14 +538,13 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
         segmentation_free(o);
         *o = means;
         memset(&means, 0, sizeof means);
-        bad = keep_common_edges(r, o, out);
+        bad = keep_common_edges(o, out);
     } else {
         bad = tell_minority(r, own, n, o, out);
     }
     if (!bad) {
         bad = drop_long_halts(r, o, out) || find_wandering(r, o);
         drop_empty_halts(r, o);
-        doubt_slow_chains(r, o);
     }
     out->runs_used = n;
 out:

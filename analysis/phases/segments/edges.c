@@ -114,8 +114,7 @@ double edges_place(const struct runs *r, size_t run, const struct piece *before,
     for (int c = 0; c < TRACE_CHANNELS; c++) {
         double own = kind->change[c] ? snr(r, c, before, after) : 0;
         use[c] = own > 0.5;
-        /* a frequency read at one instant places an edge no better than its sample */
-        if (own > best_snr * (c == TRACE_FREQ && r->clock.instant ? 4 : 1)) {
+        if (own > best_snr) {
             best_snr = own;
             best = c;
         }
@@ -207,16 +206,9 @@ void edges_place_halt(const struct runs *r, const struct gap *g, const struct pi
     if (isnan(f2))
         f2 = g->freq_after;
     bool rates = !isnan(g->rate) && i1 > 0 && i2 > 0;
-    if (isnan(g->clock) || isnan(f1) || isnan(f2) || (r->clock.instant && !rates)) {
+    if (isnan(g->clock) || isnan(f1) || isnan(f2) || r->clock.instant) {
         a = isnan(known) ? 0.5 * fmin(r->period, dt) : fmin(fmax(0, known - g->begin), dt);
         b = wait * fmin(r->period, dt); /* no account to draw on: time stamps alone */
-    } else if (r->clock.instant) {
-        /* this machine's sampler resumes at once, and reads: what is done of the payload was done before */
-        double reading = fmin(r->clock.reading_us, dt), work = (dt - reading) * g->rate;
-        a = fmin(work / (f1 * i1), r->period);
-        if (!isnan(known))
-            a = fmin(fmax(0, known - g->begin), dt);
-        b = fmax(0, (work - f1 * i1 * a) / (f2 * i2)) + reading;
     } else {
         double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;
         /* of the whole running time in the sample, a half comes after the halt where the sampler waits */

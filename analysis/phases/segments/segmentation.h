@@ -14,8 +14,6 @@
 struct piece {
     bool halt;
     bool wanders;                 /* its frequency changes, in each repetition at another time */
-    bool slow_chain;              /* the chain that measures the frequency may have been throttled, too */
-    double rate;                  /* of those: 1000 payload instructions a us, without the readings; 0 = not known */
     double value[TRACE_CHANNELS]; /* means without outliers, in the channel's unit; NaN = not seen */
     size_t samples;               /* of the series it was found in */
     size_t ramp_runs;             /* of a ramp: the repetitions that show it; 0: it is none */

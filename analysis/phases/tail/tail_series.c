@@ -15,15 +15,11 @@ enum {
     BINS_MOST = 240,   /* of the rest */
     SAMPLES_OF_BIN = 8,
     SAMPLES_UNIFORM = 2, /* ... where what is looked for may last some samples only */
-    STEP_RUNS = 4,       /* repetitions: of fewer it is not known what is usual */
     GROWTH = 256,
     GROWN_US = 250 /* as in drivers/native/growth.h */
 };
 #define LONG_US 5.0 /* from this period on, chains are long ones (drivers/timing/timing_chains.c) */
 #define LOST_SIGMAS 6.0
-#define STEP_LEAST 0.004 /* relative */
-#define ALIKE 0.75
-#define ALIKE_Z 5.0
 #define CHAIN_QUANTA 2.5
 #define LOST_LEAST 0.004 /* of a sample: less is seen in no mean, and may be noise */
 
@@ -214,67 +210,6 @@ static void bin_samples(const struct samples *s, const struct binning *b, const 
         }
 }
 
-/* Whether the net changes of n repetitions are alike, rather than a clock's own. */
-static bool changes_alike(double *x, size_t n, double *scratch)
-{
-    memcpy(scratch, x, n * sizeof *x);
-    double middle = order_median(scratch, n), sum = 0, squares = 0;
-    size_t same = 0;
-    for (size_t k = 0; k < n; k++) {
-        same += x[k] * middle > 0 && fabs(x[k]) > 0.5 * fabs(middle);
-        sum += x[k];
-        squares += x[k] * x[k];
-    }
-    double mean = sum / (double)n, sigma = sqrt(fmax(0, squares / (double)n - mean * mean));
-    return (double)same >= ALIKE * (double)n && fabs(mean) * sqrt((double)n) >= ALIKE_Z * sigma;
-}
-
-/*
- * A clock that floats in steps has one at another time in each repetition, or two: from bin to bin, a change that is
- * not that of the others by far more than they scatter. Such changes are taken off, unless all the repetitions end up
- * changed alike by them. step: scratch of n_runs * n_bins; x: of as many as either and n_runs.
- */
-static void take_off_steps(struct tail_series *s, double *step, double *x)
-{
-    const size_t n = s->n_bins, runs = s->n_runs;
-    double *value = s->value[TAIL_FREQ], *net = x, *scratch = x + runs;
-    if (runs < STEP_RUNS)
-        return;
-    for (size_t k = 0; k < runs; k++)
-        for (size_t b = 0, last = SIZE_MAX; b < n; b++) { /* changes since the last bin that holds any */
-            step[k * n + b] = isnan(value[k * n + b]) || last == SIZE_MAX ? NAN
-                                                                          : log(value[k * n + b] / value[k * n + last]);
-            last = isnan(value[k * n + b]) ? last : b;
-        }
-    for (size_t b = 0; b < n; b++) {
-        for (size_t k = 0; k < runs; k++)
-            scratch[k] = step[k * n + b];
-        double usual = order_median(scratch, runs);
-        for (size_t k = 0; k < runs; k++)
-            step[k * n + b] -= usual;
-    }
-    for (size_t k = 0; k < runs; k++) {
-        for (size_t b = 0; b < n; b++)
-            scratch[b] = fabs(step[k * n + b]);
-        double bound = fmax(STEP_LEAST, LOST_SIGMAS * MAD_TO_SIGMA * order_median(scratch, n));
-        net[k] = 0;
-        for (size_t b = 0; b < n; b++) {
-            double *own = &step[k * n + b];
-            *own = fabs(*own) > bound ? *own : 0;
-            net[k] += *own;
-        }
-    }
-    if (changes_alike(net, runs, scratch))
-        return;
-    for (size_t k = 0; k < runs; k++) {
-        double off = 0;
-        for (size_t b = 0; b < n; b++) {
-            off += step[k * n + b];
-            value[k * n + b] *= exp(-off);
-        }
-    }
-}
-
 /* All repetitions at the median of their centres, and the medians over them. x: scratch, of bins and of repetitions. */
 static void tail_level_out(struct tail_series *s, int c, double *x)
 {
@@ -323,7 +258,7 @@ static size_t usable_runs(const struct trace *t, const struct phases *fine, doub
 }
 
 static int gather_into(const struct trace *t, const struct phases *fine, struct tail *x, const struct binning *b,
-                       struct samples *own, struct sums *sum, double *scratch, double *steps, struct tail_series *out)
+                       struct samples *own, struct sums *sum, double *scratch, struct tail_series *out)
 {
     const struct clock_reading clock = clock_reading_of(t);
     size_t run = 0;
@@ -340,7 +275,6 @@ static int gather_into(const struct trace *t, const struct phases *fine, struct 
         out->time[k] = sum[k].us > 0 ? sum[k].time / sum[k].us : NAN;
         out->density[k] = sum[k].us > 0 ? sum[k].n / sum[k].us : NAN;
     }
-    take_off_steps(out, steps, scratch);
     for (int c = 0; c < TAIL_COURSES; c++)
         tail_level_out(out, c, scratch);
     return 0;
@@ -362,17 +296,15 @@ int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x
     double *scratch = calloc(longest + b.n + 2 * out->n_runs + 1, sizeof *scratch);
     out->time = calloc(b.n, sizeof *out->time);
     out->density = calloc(b.n, sizeof *out->density);
-    double *steps = calloc(b.n * out->n_runs + 1, sizeof *steps);
-    bool bad = !sum || !scratch || !steps || !out->time || !out->density;
+    bool bad = !sum || !scratch || !out->time || !out->density;
     for (int c = 0; c < TAIL_COURSES; c++) {
         out->value[c] = calloc(b.n * out->n_runs + 1, sizeof *out->value[c]);
         out->curve[c] = calloc(b.n, sizeof *out->curve[c]);
         bad = bad || !out->value[c] || !out->curve[c];
     }
-    bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, steps, out) ||
+    bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, out) ||
           (!x->uniform && tail_put_reading_right(out, x->after));
     free(sum);
-    free(steps);
     free(scratch);
     free_samples(&own);
     return bad ? -1 : 0;

@@ -108,16 +108,6 @@ static void start_row(struct table *rows, const struct cell *c, const struct swi
         table_put_text(rows, "note", s->phases.warnings[0]);
 }
 
-/* How long the switch itself slowed the code right before phase `p`, us, at most: meanwhile it may have been throttled
- * already, which cold code hides. */
-static double hidden_us(const struct phases *p, size_t phase)
-{
-    double us = 0;
-    for (; phase > 0 && p->phases[phase - 1].switch_explains != EXPLAINS_NOTHING; phase--)
-        us += fmax(p->phases[phase - 1].duration_us.value, p->phases[phase - 1].duration_us.hi);
-    return us;
-}
-
 static void put_phase(struct table *rows, const struct cell *c, const struct switches_seen *s, size_t p,
                       unsigned number)
 {
@@ -125,19 +115,8 @@ static void put_phase(struct table *rows, const struct cell *c, const struct swi
     bool ramp = phases_rate_ramps(phase);
     struct estimate ratio = ramp ? phases_ramp_ratio(phase)
                                  : transition_throttle_ratio(&s->result.trace, &s->phases, p);
-    double hidden = hidden_us(&s->phases, p);
     start_row(rows, c, s, number);
-    table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo,
-                     phase->duration_us.hi + hidden);
-    if (hidden > 0) {
-        char note[400];
-        const char *warning = s->phases.n_warnings ? s->phases.warnings[0] : "";
-        snprintf(note, sizeof note,
-                 "may have begun up to %.1f us earlier (see the upper limit): until then, the switch itself (cold "
-                 "code) also slowed the kernel%s%.250s",
-                 hidden, warning[0] ? "; " : "", warning);
-        table_put_text(rows, "note", note);
-    }
+    table_put_limits(rows, "duration_us", phase->duration_us.value, phase->duration_us.lo, phase->duration_us.hi);
     if (ramp) {
         char note[200];
         snprintf(note, sizeof note,
@@ -178,26 +157,15 @@ static bool is_certain(const struct switches_seen *s, size_t p)
     return !(ratio.hi >= 1) && !(ratio.value > mildest);
 }
 
-/* Throttling and cold code at once: where the one ends and how deep it is, nobody knows. NULL: none. */
-static const struct phase *blurred(const struct switches_seen *s)
-{
-    for (size_t p = 0; p < s->phases.n_phases; p++)
-        if (s->phases.phases[p].switch_explains == EXPLAINS_PART)
-            return &s->phases.phases[p];
-    return NULL;
-}
-
 static int throttle_put_rows(struct table *rows, const struct cell *c, const struct switches_seen *s,
                              struct machine_error *err)
 {
     (void)err;
     unsigned number = 0;
     /* what throttles to the end looks like full rate, and what comes before is measured by it */
-    if (s->unsettled[0] || blurred(s)) {
+    if (s->unsettled[0]) {
         start_row(rows, c, s, UNDECIDED);
         table_put_number(rows, "n", (double)s->phases.runs_used);
-        if (!s->unsettled[0])
-            table_put_text(rows, "note", blurred(s)->why);
         return MACHINE_OK;
     }
     for (size_t p = transition_first_phase_after_switch(&s->phases); p < s->phases.n_phases; p++)

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The clock behind the switch, of that before it in the same repetition: drift and each repetition's own clock cancel.
+ * Chains are few and each tells little, so they are pooled over stretches first; a step counts if the repetitions' own
+ * differences bear it out.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/pooled/pooled.h"
+#include "analysis/stats/blocks.h"
+#include "analysis/stats/robust.h"
+#include "util/order.h"
+
+enum { STRETCHES_MOST = 64 };
+#define STRETCH_US 4.0 /* the first are so long, and later ones a share of the time since the switch */
+#define STRETCH_GROWS 6.0
+#define PENALTY 25.0
+#define COLD_US 0.6
+#define LEAST_STEP 0.004 /* relative: clocks with spread spectrum wander by less (clock.h) */
+#define SURE 3.3         /* standard errors of the repetitions' own steps: 1 in 1000 */
+
+/* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
+ * Of samples beyond the switch alone. NaN: too few chains. x: scratch of twice as many as there are samples. */
+static double own_clock(const struct pooled *p, size_t r, double from, double to, size_t least, double *x)
+{
+    const struct pooled_run *run = &p->run[r];
+    const float *freq = p->trace->channel[TRACE_FREQ];
+    size_t m = 0, i = trace_first_after(p->trace, run->zero, run->past, from);
+    for (; i < run->past && p->trace->time_us[i] <= to; i++)
+        if (freq[i] > 0 && !p->beside[i])
+            x[m++] = (double)freq[i];
+    if (m < least || isnan(run->cycle_ns))
+        return NAN;
+    return log(clock_centre(&p->clock, TRACE_FREQ, x, m, x + m) * run->cycle_ns);
+}
+
+/* The median over repetitions with its limits; error: a standard error of it. x: scratch of one a repetition. */
+static struct estimate pooled_clock_between(const struct pooled *p, double from, double to, size_t least, double *x,
+                                            double *scratch, double *error)
+{
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        double own = own_clock(p, r, from, to, least, scratch);
+        if (!isnan(own))
+            x[m++] = own;
+    }
+    struct estimate e = robust_median(x, m);
+    *error = m > 3 ? ROBUST_MEDIAN_ERROR * order_mad_sigma(x, m, e.value, scratch) / sqrt((double)m) : NAN;
+    return e;
+}
+
+/* How surely and by how much the clock steps at `at`: repetition by repetition. */
+static struct estimate own_step(const struct pooled *p, double from, double at, double to, double *x, double *scratch,
+                                double *error)
+{
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        double before = from < 0 ? 0 : own_clock(p, r, from, at, 1, scratch);
+        double after = own_clock(p, r, at, to, 1, scratch);
+        if (!isnan(before) && !isnan(after))
+            x[m++] = after - before;
+    }
+    struct estimate e = robust_median(x, m);
+    *error = m > 3 ? ROBUST_MEDIAN_ERROR * order_mad_sigma(x, m, e.value, scratch) / sqrt((double)m) : INFINITY;
+    return e;
+}
+
+/* Stretches that end where states do, and where they would become long. */
+static size_t clock_stretches(const struct pooled *p, const struct pooled_states *s, double *border)
+{
+    size_t n = 0;
+    border[0] = 0;
+    for (size_t k = 0; k < s->n; k++) {
+        double end = k + 1 == s->n ? p->border[p->n] : s->state[k].end_us;
+        for (;;) {
+            double length = fmax(STRETCH_US, border[n] / STRETCH_GROWS);
+            if (n + s->n + 2 >= STRETCHES_MOST || end - border[n] < 1.5 * length)
+                break;
+            border[n + 1] = border[n] + length;
+            n++;
+        }
+        if (end > border[n])
+            border[++n] = end;
+    }
+    return n;
+}
+
+/* Where between two times the pooled rate steps as the clock does; `at` where it does not show. */
+static double place_step(const struct pooled *p, double from, double at, double to, double step)
+{
+    size_t a = 0, b = p->n;
+    while (a + 1 < p->n && p->border[a] < fmax(from, COLD_US) - 1e-9)
+        a++;
+    while (b > a + 1 && p->border[b] > to + 1e-9)
+        b--;
+    double all = 0, before = 0, best = 0;
+    size_t n = b - a, where = n;
+    for (size_t k = a; k < b; k++)
+        all += log(fmax(0.05, p->rate[k]));
+    for (size_t k = 1; k < n; k++) {
+        before += log(fmax(0.05, p->rate[a + k - 1]));
+        double d = (all - before) / (double)(n - k) - before / (double)k;
+        double gain = d * d * (double)k * (double)(n - k);
+        if (gain > best && d * step > 0 && fabs(d / step - 1) < 0.5) {
+            best = gain;
+            where = k;
+        }
+    }
+    return where < n ? p->border[a + where] : at;
+}
+
+static bool sure_step(const struct estimate *e, double error)
+{
+    return fabs(e->value) > fmax(LEAST_STEP, SURE * error) && (e->lo > 0 || e->hi < 0);
+}
+
+static int cut_clock(const struct pooled *p, const double *border, size_t n, struct pooled_clock *out, double *x,
+                     double *scratch)
+{
+    double y[STRETCHES_MOST], w[STRETCHES_MOST], error;
+    size_t cut[STRETCHES_MOST + 1];
+    for (size_t k = 0; k < n; k++) {
+        struct estimate e = pooled_clock_between(p, border[k], border[k + 1], 1, x, scratch, &error);
+        bool told = !isnan(error);
+        y[k] = told ? e.value : 0;
+        w[k] = told ? 1 / (error * error + 0.25 * LEAST_STEP * LEAST_STEP) : 0;
+    }
+    size_t pieces = pooled_cut(y, w, n, 1, PENALTY, cut);
+    if (!pieces)
+        return -1;
+    out->n = 0;
+    double begin = 0;
+    for (size_t k = 0; k < pieces && out->n < POOLED_STATES_MAX; k++) {
+        double end = border[cut[k + 1]], reach = k ? border[cut[k] - 1] : 0,
+               previous = out->n ? out->state[out->n - 1].begin_us : -1;
+        struct estimate e = own_step(p, previous, begin, end, x, scratch, &error);
+        bool sure = sure_step(&e, error);
+        if (out->n && !sure) /* the same as before: one stretch */
+            out->state[out->n - 1].end_us = end;
+        else {
+            if (out->n)
+                begin = out->state[out->n - 1].end_us = place_step(p, reach, begin, border[cut[k] + 1], e.value);
+            out->state[out->n++] = (struct pooled_clock_state){begin, end, {0, 0, 0}};
+        }
+        begin = end;
+    }
+    for (size_t k = 0; k < out->n; k++) {
+        struct pooled_clock_state *q = &out->state[k];
+        q->log_step = pooled_clock_between(p, q->begin_us, q->end_us, 1, x, scratch, &error);
+        if (!k && !sure_step(&q->log_step, error)) /* the same as before the switch, as far as is known */
+            q->log_step = (struct estimate){0, fmin(0, q->log_step.lo), fmax(0, q->log_step.hi)};
+    }
+    return 0;
+}
+
+/* The rate behind state k of that before its end, a logarithm; a halt in between is passed over: *end is its end. */
+static double rate_step(const struct pooled *p, const struct pooled_states *s, size_t k, double *end)
+{
+    bool halts = k + 2 < s->n && pooled_halts(p, s, k + 1);
+    *end = s->state[halts ? k + 1 : k].end_us;
+    return log(s->state[halts ? k + 2 : k + 1].rate / s->state[k].rate);
+}
+
+/*
+ * A clock that changes near the border of two states changes there, or while the core halts: chains are few, and where
+ * they are slowed, too, the end of that is the end of the state. Near is what stretches of chains leave open, where the
+ * rate steps as the clock does.
+ */
+static void snap_to_states(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *c)
+{
+    for (size_t i = 1; i < c->n; i++) {
+        double at = c->state[i].begin_us, least = INFINITY;
+        double step = c->state[i].log_step.value - c->state[i - 1].log_step.value;
+        for (size_t k = 0; k + 1 < s->n; k++) {
+            double border, rate = rate_step(p, s, k, &border), d = fabs(border - at);
+            bool alike = rate * step > 0 && fabs(rate / step - 1) < 0.5;
+            double reach = (alike ? fmax(1.5 * STRETCH_US, at / STRETCH_GROWS) : 1.5 * STRETCH_US) +
+                           3 * s->state[k].scatter_us;
+            if (d < reach && d < least && border > c->state[i - 1].begin_us &&
+                !(i + 1 < c->n && border >= c->state[i + 1].begin_us)) {
+                least = d;
+                c->state[i].begin_us = c->state[i - 1].end_us = border;
+            }
+        }
+    }
+}
+
+int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out)
+{
+    double border[STRETCHES_MOST + 1];
+    memset(out, 0, sizeof *out);
+    out->before_ghz = (struct estimate){NAN, NAN, NAN};
+    if (!p->trace->channel[TRACE_FREQ])
+        return 0;
+    size_t most = 1;
+    for (size_t r = 0; r < p->n_runs; r++)
+        most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
+    double *x = malloc((p->n_runs + 2 * (most > p->n_runs ? most : p->n_runs)) * sizeof *x);
+    if (!x)
+        return -1;
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        if (p->run[r].cycle_ns > 0)
+            x[m++] = 1 / p->run[r].cycle_ns;
+    int bad = 0;
+    if (m >= POOLED_RUNS_LEAST) {
+        /* a clock that wanders slowly is alike in neighbors */
+        struct blocks b;
+        out->before_ghz = robust_median(memcpy(x + p->n_runs, x, m * sizeof *x), m);
+        blocks_cut(x, m, out->before_ghz.value, INFINITY, &b);
+        blocks_widen(&b, &out->before_ghz);
+        size_t n = clock_stretches(p, s, border);
+        bad = cut_clock(p, border, n, out, x, x + p->n_runs);
+        snap_to_states(p, s, out);
+    }
+    free(x);
+    return bad;
+}

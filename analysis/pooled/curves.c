@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Repetitions on a common grid of moments: the rate of the sample that runs then, of what its repetition does in the
+ * end. */
+#include "analysis/pooled/pooled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+
+#include "util/list.h"
+#include "util/order.h"
+
+enum { SAMPLES_LEAST = 12, MOMENTS_MOST = 4000, CLOCK_SAMPLES = 5 };
+#define FIXED_WORK 0.1     /* relative: samples that scatter by more hold no fixed work */
+#define LATE 0.6667        /* of what is recorded behind the switch: from here on it is its end */
+#define USUAL 0.08         /* relative: rates so near to each other are one */
+#define SOON_US 100.0      /* recordings with a period that grows have fine samples for longer */
+#define SHARED 0.2         /* of the samples */
+#define MOMENT_US 0.1      /* between moments, at first ... */
+#define MOMENT_SAMPLES 0.3 /* ... and of a sample, where that is more */
+#define MOMENT_GROWS 200   /* ... and later a share of the time since the switch */
+#define SHORT_RUN 0.8      /* of what most repetitions record: one with less does not show its end */
+
+double pooled_sample_rate(const struct pooled *p, size_t i)
+{
+    const struct trace *t = p->trace;
+    double ipc = (double)t->channel[TRACE_IPC][i];
+    return p->dense ? ipc * (double)t->channel[TRACE_FREQ][i] : p->clock_now ? ipc * (double)p->clock_now[i] : ipc;
+}
+
+double pooled_sample_begin(const struct pooled *p, size_t r, size_t i)
+{
+    return i > p->run[r].first ? p->trace->time_us[i - 1] : p->trace->time_us[i] - p->sample_us;
+}
+
+double pooled_middle(double *x, size_t n, double *error)
+{
+    if (error)
+        *error = NAN;
+    if (!n)
+        return NAN;
+    gsl_sort(x, 1, n);
+    size_t a = n / 4, b = n - n / 4;
+    double sum = 0;
+    for (size_t i = a; i < b; i++)
+        sum += x[i];
+    /* of a normal distribution the middle half spans 1.349 sigma, and its mean is 0.92 as good as the mean of all */
+    if (error)
+        *error = (x[b - 1] - x[a]) / 1.349 / 0.92 / sqrt((double)n);
+    return sum / (double)(b - a);
+}
+
+/* Splits the trace into repetitions; *ends, *begins: when. */
+static int pooled_split(struct pooled *p)
+{
+    const struct trace *t = p->trace;
+    for (size_t first = 0, past; first < t->n; first = past) {
+        past = trace_run_end(t, first);
+        if (!trace_measured(t, first, past))
+            continue;
+        struct pooled_run run = {.number = t->run ? t->run[first] : 0, .first = first, .past = past, .late = NAN};
+        run.zero = trace_first_after(t, first, past, 1e-9);
+        if (!list_room(&p->run, p->n_runs, sizeof *p->run))
+            return -1;
+        p->run[p->n_runs++] = run;
+    }
+    return 0;
+}
+
+/* Keeps the repetitions that are long enough, with what is common to them. x: scratch, one a repetition. */
+static void keep_whole(struct pooled *p, double *x)
+{
+    const double *time = p->trace->time_us;
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        x[r] = time[p->run[r].past - 1];
+    p->after_us = order_median(x, p->n_runs);
+    for (size_t r = 0; r < p->n_runs; r++)
+        x[r] = -time[p->run[r].first];
+    p->before_us = order_median(x, p->n_runs);
+    for (size_t r = 0; r < p->n_runs; r++) {
+        const struct pooled_run *run = &p->run[r];
+        if (run->past - run->zero >= SAMPLES_LEAST && time[run->past - 1] >= SHORT_RUN * p->after_us)
+            p->run[m++] = *run;
+    }
+    p->n_runs = m;
+}
+
+/* The usual rate of samples first..past: another thread on the core slows whatever it meets, so it is the fastest that
+ * a fifth of them share; then the mean time of the work near it. NaN: too few. x: scratch. */
+static double usual_rate(const struct pooled *p, size_t first, size_t past, double *x)
+{
+    size_t m = 0, n = 0, at = 0;
+    for (size_t i = first; i < past; i++) {
+        double rate = pooled_sample_rate(p, i);
+        if (rate > 0)
+            x[m++] = rate;
+    }
+    if (m < SAMPLES_LEAST / 2)
+        return NAN;
+    gsl_sort(x, 1, m);
+    double sum = 0, share = fmax(2, SHARED * (double)m);
+    for (size_t hi = m, lo = m; hi-- > 0;) { /* the highest window that holds so many */
+        while (lo > 0 && x[lo - 1] > x[hi] * (1 - USUAL))
+            lo--;
+        at = lo;
+        if ((double)(hi - lo + 1) >= share)
+            break;
+    }
+    size_t enough = (size_t)fmin(share, (double)(m - at));
+    double mode = x[at + enough / 2];
+    for (size_t i = 0; i < m; i++)
+        if (fabs(x[i] / mode - 1) < USUAL) {
+            sum += 1 / x[i];
+            n++;
+        }
+    return (double)n / sum;
+}
+
+/* Adds up the time of slower samples of a repetition, and how often they begin. */
+static void slow_runs(const struct pooled *p, const struct pooled_run *run, size_t first, double *us, size_t *bursts)
+{
+    bool before = false;
+    for (size_t i = first; i < run->past; i++) {
+        bool slow = pooled_sample_rate(p, i) < run->late * (1 - USUAL);
+        *us += slow ? p->trace->time_us[i] - p->trace->time_us[i - 1] : 0;
+        *bursts += slow && !before;
+        before = slow;
+    }
+}
+
+/* Each repetition's rate in the end; what all samples there scatter by, and how many run at another rate. */
+static int pooled_normalize(struct pooled *p)
+{
+    size_t most = 1, m = 0, other = 0, n = 0, all = 0, bursts = 0;
+    double slow_us = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
+    size_t step = most * p->n_runs / 200000 + 1;
+    double *x = malloc(most * sizeof *x), *near = malloc((most * p->n_runs / step + p->n_runs + 1) * 3 * sizeof *near);
+    if (!x || !near) {
+        free(x);
+        free(near);
+        return -1;
+    }
+    double *length = near + most * p->n_runs / step + p->n_runs + 1,
+           *slow = length + most * p->n_runs / step + p->n_runs + 1;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        struct pooled_run *run = &p->run[r];
+        for (size_t i = run->zero + 1; i < run->past && n < (r + 1) * most / step; i += step) {
+            if (p->trace->time_us[i] > SOON_US && n)
+                break;
+            length[n++] = p->trace->time_us[i] - p->trace->time_us[i - 1];
+        }
+        size_t late = trace_first_after(p->trace, run->zero, run->past, LATE * p->after_us);
+        run->late = usual_rate(p, late, run->past, x);
+        run->early = usual_rate(p, run->first, run->zero, x);
+        slow_runs(p, run, late, &slow_us, &bursts);
+        for (size_t i = late; i < run->past; i += step) {
+            double d = log(pooled_sample_rate(p, i) / run->late);
+            if (isnan(d))
+                continue;
+            all++;
+            if (fabs(d) < USUAL)
+                near[m++] = d;
+            else if (d < 0 && d > log(0.4))
+                slow[other++] = exp(d);
+        }
+    }
+    size_t kept = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        if (p->run[r].late > 0)
+            p->run[kept++] = p->run[r];
+    p->n_runs = kept;
+    p->sample_us = order_median(length, n);
+    double sum = 0;
+    for (size_t i = 0; i < m; i++)
+        sum += near[i] * near[i];
+    p->noise = fmax(0.005, sqrt(sum / fmax(1, (double)m)));
+    p->sibling_us = bursts ? slow_us / (double)bursts : 0;
+    p->sibling_share = all ? (double)other / (double)all : 0;
+    p->sibling_factor = other ? order_median(slow, other) : NAN;
+    free(x);
+    free(near);
+    return 0;
+}
+
+static int pooled_moments(struct pooled *p)
+{
+    double last = p->after_us, t = 0;
+    double least = fmax(MOMENT_US, MOMENT_SAMPLES * p->sample_us);
+    p->n = 0;
+    for (; t < last && p->n < MOMENTS_MOST; t += fmax(least, t / MOMENT_GROWS))
+        p->n++;
+    p->border = malloc((p->n + 1) * sizeof *p->border);
+    p->rate = malloc((p->n + 1) * sizeof *p->rate);
+    p->error = malloc((p->n + 1) * sizeof *p->error);
+    p->length = malloc((p->n + 1) * sizeof *p->length);
+    p->own = malloc((p->n * p->n_runs + 1) * sizeof *p->own);
+    if (!p->length || !p->border || !p->rate || !p->error || !p->own)
+        return -1;
+    t = 0;
+    for (size_t k = 0; k <= p->n; k++, t += fmax(least, t / MOMENT_GROWS))
+        p->border[k] = t;
+    return 0;
+}
+
+/* The rate of the sample that runs at each moment. */
+static void own_rates(struct pooled *p, size_t r)
+{
+    const struct pooled_run *run = &p->run[r];
+    float *own = p->own + r * p->n;
+    size_t i = run->zero;
+    for (size_t k = 0; k < p->n; k++) {
+        double moment = 0.5 * (p->border[k] + p->border[k + 1]);
+        while (i < run->past && p->trace->time_us[i] < moment)
+            i++;
+        own[k] = i < run->past ? (float)(pooled_sample_rate(p, i) / run->late) : NAN;
+        p->length[k] += i < run->past ? (p->trace->time_us[i] - pooled_sample_begin(p, r, i)) / (double)p->n_runs : 0;
+    }
+}
+
+/* Moments of which nobody has a sample are like those before them, or behind them at the begin. */
+static void fill_gaps(struct pooled *p)
+{
+    size_t first = 0;
+    while (first + 1 < p->n && isnan(p->rate[first]))
+        first++;
+    for (size_t k = 0; k < p->n; k++)
+        if (isnan(p->rate[k])) {
+            p->rate[k] = p->rate[k < first ? first : k - 1];
+            p->error[k] = p->error[k < first ? first : k - 1];
+        }
+}
+
+static int pooled_pool(struct pooled *p)
+{
+    double *x = malloc((p->n_runs + 1) * sizeof *x);
+    if (!x)
+        return -1;
+    for (size_t k = 0; k < p->n; k++)
+        p->length[k] = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        own_rates(p, r);
+    size_t width = p->n, enough = 0; /* recordings end a little sooner than most */
+    for (size_t k = 0; k < width; k++) {
+        size_t m = 0;
+        for (size_t r = 0; r < p->n_runs; r++)
+            if (!isnan(p->own[r * width + k]))
+                x[m++] = (double)p->own[r * width + k];
+        p->rate[k] = pooled_middle(x, m, &p->error[k]);
+        enough = 2 * m >= p->n_runs ? k + 1 : enough;
+    }
+    p->n = enough;
+    fill_gaps(p);
+    free(x);
+    return 0;
+}
+
+/* Whether IPC times length is alike in most samples, but for those behind a chain: fixed work, timed. x: scratch. */
+static double work_of(const struct pooled *p, const struct pooled_run *run, double *x, size_t *m)
+{
+    const struct trace *t = p->trace;
+    const float *freq = t->channel[TRACE_FREQ], *ipc = t->channel[TRACE_IPC];
+    *m = 0;
+    for (size_t i = run->first + 1; i < run->past; i++)
+        if (ipc[i] > 0 && !(freq && freq[i - 1] > 0) && t->time_us[i] > LATE * p->after_us)
+            x[(*m)++] = (double)ipc[i] * (t->time_us[i] - t->time_us[i - 1]);
+    return order_median(x, *m);
+}
+
+/*
+ * Samples of fixed work tell the clock, too: their IPC times their length is the work over the clock. Where the IPC was
+ * reckoned with one clock throughout the product does not change, and nothing comes of it. Single time stamps come in
+ * steps: the median of five samples counts. Samples behind a chain hold its time as well, and are left out.
+ */
+static int clock_of_work(struct pooled *p)
+{
+    const struct trace *t = p->trace;
+    const float *freq = t->channel[TRACE_FREQ], *ipc = t->channel[TRACE_IPC];
+    size_t most = 1, m;
+    for (size_t r = 0; r < p->n_runs; r++)
+        most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
+    double *x = malloc(2 * most * sizeof *x);
+    p->clock_now = malloc((t->n + 1) * sizeof *p->clock_now);
+    if (!x || !p->clock_now) {
+        free(x);
+        return -1;
+    }
+    for (size_t i = 0; i < t->n; i++)
+        p->clock_now[i] = 1;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        const struct pooled_run *run = &p->run[r];
+        double work = work_of(p, run, x, &m), spread = order_mad_sigma(x, m, work, x + most);
+        if (m < SAMPLES_LEAST || !(spread < FIXED_WORK * work))
+            continue; /* no fixed work */
+        double recent[CLOCK_SAMPLES], sorted[CLOCK_SAMPLES];
+        size_t seen = 0, done = run->zero;
+        for (size_t i = run->zero + 1; i < run->past; i++) {
+            double own = (double)ipc[i] * (t->time_us[i] - t->time_us[i - 1]);
+            if (!(own > 0.5 * work && own < 2 * work) || (freq && freq[i - 1] > 0))
+                continue;
+            recent[seen++ % CLOCK_SAMPLES] = work / own;
+            memcpy(sorted, recent, sizeof sorted);
+            if (seen < CLOCK_SAMPLES)
+                continue;
+            double now = order_median(sorted, CLOCK_SAMPLES);
+            size_t until = i > CLOCK_SAMPLES / 2 + run->zero ? i - CLOCK_SAMPLES / 2 : run->zero;
+            for (; done <= until; done++) /* of the middle of the five */
+                p->clock_now[done] = (float)now;
+        }
+        for (; done > run->zero && done < run->past; done++)
+            p->clock_now[done] = p->clock_now[done - 1];
+    }
+    free(x);
+    return 0;
+}
+
+/* A row of repetitions has room for moments that were cut off at the end. */
+static void pack_own(struct pooled *p, size_t width)
+{
+    for (size_t r = 1; r < p->n_runs && p->n < width; r++)
+        memmove(p->own + r * p->n, p->own + r * width, p->n * sizeof *p->own);
+}
+
+int pooled_clocks_before(struct pooled *p)
+{
+    const float *freq = p->trace->channel[TRACE_FREQ];
+    size_t most = 1;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        p->run[r].cycle_ns = NAN;
+        most = p->run[r].zero - p->run[r].first > most ? p->run[r].zero - p->run[r].first : most;
+    }
+    double *x = malloc(most * 2 * sizeof *x);
+    if (!x)
+        return -1;
+    for (size_t r = 0; r < p->n_runs && freq; r++) {
+        size_t m = 0;
+        for (size_t i = p->run[r].first; i < p->run[r].zero; i++)
+            if (freq[i] > 0 && !p->beside[i])
+                x[m++] = (double)freq[i];
+        if (m >= 3)
+            p->run[r].cycle_ns = 1 / clock_centre(&p->clock, TRACE_FREQ, x, m, x + most);
+    }
+    free(x);
+    return 0;
+}
+
+int pooled_prepare(const struct trace *t, struct pooled *out)
+{
+    size_t with_freq = 0, with_ipc = 0;
+    memset(out, 0, sizeof *out);
+    out->trace = t;
+    out->clock = clock_reading_of(t);
+    for (size_t i = 0; i < t->n; i++) {
+        with_ipc += t->channel[TRACE_IPC] && t->channel[TRACE_IPC][i] > 0;
+        with_freq += t->channel[TRACE_FREQ] && t->channel[TRACE_FREQ][i] > 0;
+    }
+    out->dense = with_freq > with_ipc / 10 * 9;
+    if (!with_ipc)
+        return 0;
+    if (pooled_split(out))
+        return -1;
+    if (!out->n_runs)
+        return 0;
+    double *x = malloc(out->n_runs * sizeof *x);
+    if (!x)
+        return -1;
+    out->n_recorded = out->n_runs;
+    keep_whole(out, x);
+    free(x);
+    out->beside = calloc(t->n + 1, 1);
+    if (!out->beside || (!out->dense && clock_of_work(out)) || pooled_normalize(out))
+        return -1;
+    if (!out->n_runs)
+        return 0;
+    if (pooled_moments(out))
+        return -1;
+    size_t width = out->n;
+    if (pooled_pool(out))
+        return -1;
+    pack_own(out, width);
+    return 0;
+}
+
+void pooled_free(struct pooled *p)
+{
+    free(p->run);
+    free(p->border);
+    free(p->rate);
+    free(p->error);
+    free(p->own);
+    free(p->length);
+    free(p->clock_now);
+    free(p->beside);
+    memset(p, 0, sizeof *p);
+}

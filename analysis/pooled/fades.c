@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rates that approach their end exponentially: a row of states that rise (or fall) to what follows is one such approach
+ * where that fits the pooled curve better than the steps do. How well its time constant is known, parts of the
+ * repetitions tell, each left out in turn (delete-a-group jackknife).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "analysis/pooled/pooled.h"
+#include "analysis/stats/golden.h"
+
+enum { GROUPS = 8, STEPS = 40 };
+#define LEAST 0.08   /* relative: smaller changes are told as steps */
+#define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */
+#define NEAR 0.08    /* ... and how near, relative */
+#define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
+#define COLD_SHARE 0.15
+#define EACH_STATE                                                                                                     \
+    4.0 /* what a state more must gain in the sum of squares, in units of the least one: see fits_better */
+
+/* The curve from moment a on, and what it approaches. */
+struct fade {
+    const double *rate, *border;
+    size_t a, b;
+    double to, begin;
+    double from; /* fitted */
+};
+
+/* Minus the sum of squares about the best approach with this time constant (a logarithm); its start is linear. */
+static double fade_fit(void *data, double log_tau)
+{
+    struct fade *f = data;
+    double tau = exp(log_tau), xx = 0, xy = 0, squares = 0;
+    for (int round = 0; round < 2; round++)
+        for (size_t k = f->a; k < f->b; k++) {
+            double d = f->border[k + 1] - f->border[k], t = 0.5 * (f->border[k + 1] + f->border[k]) - f->begin;
+            double x = exp(-t / tau), y = f->to - f->rate[k];
+            if (round) {
+                squares += d * (y - (f->to - f->from) * x) * (y - (f->to - f->from) * x);
+            } else {
+                xx += d * x * x;
+                xy += d * x * y;
+                f->from = f->to - xy / xx;
+            }
+        }
+    return -squares;
+}
+
+static double fade_tau(struct fade *f, double *squares)
+{
+    double a = log(2 * (f->border[f->a + 1] - f->border[f->a])), b = log(f->border[f->b] - f->border[f->a]);
+    *squares = -golden_highest(fade_fit, f, &a, &b, 1e-3, STEPS);
+    fade_fit(f, 0.5 * (a + b));
+    return exp(0.5 * (a + b));
+}
+
+/* Half of the 95 % limits of the time constant. -1: out of memory. */
+static double fade_half(const struct pooled *p, const struct fade *f)
+{
+    double *rate = malloc((p->n + p->n_runs + 1) * sizeof *rate), *x, tau[GROUPS], mean = 0, sum = 0, unused;
+    if (!rate)
+        return -1;
+    x = rate + p->n;
+    for (size_t g = 0; g < GROUPS; g++) {
+        struct fade own = *f;
+        own.rate = rate;
+        for (size_t k = f->a; k < f->b; k++) {
+            size_t m = 0;
+            for (size_t r = 0; r < p->n_runs; r++)
+                if (r % GROUPS != g && !isnan(p->own[r * p->n + k]))
+                    x[m++] = (double)p->own[r * p->n + k];
+            rate[k] = pooled_middle(x, m, NULL);
+        }
+        tau[g] = fade_tau(&own, &unused);
+        mean += tau[g] / GROUPS;
+    }
+    for (size_t g = 0; g < GROUPS; g++)
+        sum += (tau[g] - mean) * (tau[g] - mean);
+    free(rate);
+    return gsl_cdf_tdist_Pinv(0.975, GROUPS - 1) * sqrt(sum * (GROUPS - 1) / GROUPS) + 0.02 * f->to * mean;
+}
+
+static double step_squares(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past,
+                           const struct fade *f)
+{
+    double squares = 0;
+    for (size_t k = f->a; k < f->b; k++) {
+        double moment = 0.5 * (p->border[k] + p->border[k + 1]);
+        size_t q = first;
+        while (q < past && moment > s->state[q].end_us)
+            q++;
+        double rate = q < past ? s->state[q].rate : f->to;
+        squares += (p->border[k + 1] - p->border[k]) * (p->rate[k] - rate) * (p->rate[k] - rate);
+    }
+    return squares;
+}
+
+/* Whether the repetitions approach the end together: in each piece but the first enough of them are near the pooled
+ * rate. Where some have reached it and others have not begun to, hardly any is near the mean. */
+static bool together(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past)
+{
+    for (size_t q = first + 1; q < past; q++) {
+        size_t near = 0, all = 0;
+        for (size_t k = 0; k < p->n; k++)
+            for (size_t r = 0; r < p->n_runs && p->border[k] > s->state[q].begin_us - 1e-9 &&
+                               p->border[k + 1] < s->state[q].end_us + 1e-9;
+                 r++) {
+                double own = (double)p->own[r * p->n + k];
+                all += !isnan(own);
+                near += fabs(log(own / p->rate[k])) < fmax(NEAR, 2 * p->noise);
+            }
+        if ((double)near < TOGETHER * (double)all)
+            return false;
+    }
+    return true;
+}
+
+/* How many states from `first` on approach the one behind them the same way. */
+static size_t approach(const struct pooled_states *s, size_t first)
+{
+    size_t past = first + 1;
+    bool up = s->state[first + 1].rate > s->state[first].rate;
+    while (past + 1 < s->n && s->state[past].rate > POOLED_HALT_RATIO &&
+           (s->state[past + 1].rate > s->state[past].rate) == up)
+        past++;
+    return s->state[first].rate > POOLED_HALT_RATIO ? past - first : 0;
+}
+
+int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
+{
+    for (size_t first = 0; first + 1 < s->n; first++) {
+        size_t n = approach(s, first), past = first + n;
+        if (n < 2)
+            continue;
+        struct fade f = {p->rate, p->border, 0, p->n, s->state[past].rate, 0, 0};
+        while (f.a + 1 < p->n && p->border[f.a] < s->state[first].begin_us - 1e-9)
+            f.a++;
+        double squares, length = s->state[past].begin_us - s->state[first].begin_us;
+        while (f.b > f.a + 2 && p->border[f.b] > s->state[past].begin_us + 2 * length)
+            f.b--;
+        f.begin = p->border[f.a];
+        while (f.a + 8 < f.b && p->border[f.a] < f.begin + fmin(COLD_US, COLD_SHARE * length))
+            f.a++;
+        double tau = fade_tau(&f, &squares), steps = step_squares(p, s, first, past, &f);
+        if (s->state[past].end_us - s->state[past].begin_us < tau) /* too short to be what it approaches */
+            continue;
+        if (squares > steps * (n > 2 ? EACH_STATE : 1) || f.from < POOLED_HALT_RATIO ||
+            fabs(f.from / f.to - 1) < LEAST || !together(p, s, first, past))
+            continue;
+        double half = fade_half(p, &f);
+        if (half < 0)
+            return -1;
+        s->state[first].end_us = s->state[past].begin_us;
+        s->state[first].rate = f.from;
+        s->state[first].tau_us = tau;
+        s->state[first].tau_half_us = half;
+        memmove(&s->state[first + 1], &s->state[past], (s->n - past) * sizeof *s->state);
+        s->n -= n - 1;
+    }
+    return 0;
+}

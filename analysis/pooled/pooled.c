@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From pooled states and the clock to phases: what each state is, how long it lasts, and what it leads to. */
+#include "analysis/pooled/pooled.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+
+#include "analysis/stats/robust.h"
+#include "util/order.h"
+
+#define FULL_RATE 0.94       /* of the rate that the clock allows: what is nearer is at full rate */
+#define RESOLUTION 0.05      /* us: what remains of the assumptions (sharp edges) when scatter is averaged away */
+#define PLACED 0.1           /* ... of a sample: how well its border within one is known in the mean */
+#define PLACED_HALT 0.2      /* ... of a halt, before and after which nobody knows what was done in it */
+#define CLOCK_LIKE_RATE 0.03 /* a logarithm: a clock and a rate that change by nearly as much change together */
+#define TAU_KNOWN 0.02       /* relative: how well a time constant is known at best */
+#define CLOCK_LEAST 0.5      /* of the rate: no license is known that lowers a clock so far, for a while */
+#define BEYOND_CHAIN                                                                                                   \
+    0.85                /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
+                              FMAs run at 0.25 of their rate for 2.7 us, chains at 0.5 to 0.95) */
+#define SLOW_CHAIN 0.03 /* relative: a chain so much slower than before and after may have been throttled, too */
+#define REJECT 5.0
+#define MODES_SHARE 0.25    /* of a duration: modes are at least so far apart */
+#define THROTTLE_MAX_US 600 /* Intel's own bound is 500 us (optimization manual; dissertation, section 3.2.2) */
+
+struct answer {
+    const struct pooled *p;
+    const struct pooled_states *s;
+    const struct pooled_clock *c;
+    struct phases *out;
+};
+
+bool pooled_suits(const struct trace *t)
+{
+    struct clock_reading clock = clock_reading_of(t);
+    /* with a period that grows, the end of a recording has other samples than its begin (tail/) */
+    if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !t->channel[TRACE_IPC] ||
+        trace_count_runs(t) < POOLED_RUNS_LEAST)
+        return false;
+    if (clock.instant)
+        return true;
+    size_t both = 0, ipc = 0; /* fixed work: chains come with few samples */
+    for (size_t i = 0; i < t->n; i++) {
+        bool has = t->channel[TRACE_IPC][i] > 0;
+        ipc += has;
+        both += has && t->channel[TRACE_FREQ] && t->channel[TRACE_FREQ][i] > 0;
+    }
+    return ipc > t->n / 2 && both < ipc / 10 * 6 && t->channel[TRACE_FREQ];
+}
+
+/* How long a state lasts in each repetition: the main mode with its limits, and all modes. x: scratch of three for each
+ * repetition. 0, or -1: out of memory. */
+static int state_duration(const struct answer *a, size_t k, struct phase *ph, double *x)
+{
+    const struct pooled *p = a->p;
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        double begin = k ? a->s->left[(k - 1) * p->n_runs + r] : 0, end = a->s->left[k * p->n_runs + r];
+        if (!isnan(begin) && !isnan(end))
+            x[m++] = fmax(0, end - begin);
+    }
+    struct value_mode mode[2];
+    double *copy = x + p->n_runs;
+    memcpy(copy, x, m * sizeof *x);
+    double middle = order_median(copy, m), sample = p->sample_us / fmax(0.2, a->s->state[k].rate);
+    gsl_sort(x, 1, m);
+    size_t n = pooled_two_lengths(x, m, fmax(MODES_SHARE * middle, 0.6 * sample), mode, x + p->n_runs), kept = m;
+    if (n == 2) {
+        ph->n_modes = 2;
+        for (size_t i = 0; i < 2; i++)
+            ph->modes[i] = (struct phase_mode){mode[i].mean, (double)mode[i].n / (double)m};
+        kept = 0;
+        for (size_t i = 0; i < m; i++)
+            if (x[i] >= mode[0].lo && x[i] <= mode[0].hi)
+                x[kept++] = x[i];
+    }
+    ph->duration_us = robust_mean(x, kept, REJECT, 0.5 * sample, &ph->agreeing_runs);
+    ph->agreeing_runs = n == 2 ? m : ph->agreeing_runs;
+    double placed = a->s->state[k].rate < POOLED_HALT_RATIO || (k && a->s->state[k - 1].rate < POOLED_HALT_RATIO)
+                        ? PLACED_HALT
+                        : PLACED;
+    double half = hypot(hypot(estimate_half_known(&ph->duration_us), RESOLUTION), placed * p->sample_us);
+    if (isnan(ph->duration_us.value) && kept)
+        return -1; /* out of memory */
+    if (!kept)
+        ph->duration_us.value = a->s->state[k].end_us - a->s->state[k].begin_us;
+    ph->duration_us.lo = fmax(0, ph->duration_us.value - half);
+    ph->duration_us.hi = ph->duration_us.value + half;
+    return 0;
+}
+
+/* The clock's stretch that holds most of begin..end; NULL: none. */
+static const struct pooled_clock_state *clock_in(const struct pooled_clock *c, double begin, double end)
+{
+    const struct pooled_clock_state *best = NULL;
+    double most = 0;
+    for (size_t k = 0; k < c->n; k++) {
+        double common = fmin(end, c->state[k].end_us) - fmax(begin, c->state[k].begin_us);
+        if (common > most) {
+            most = common;
+            best = &c->state[k];
+        }
+    }
+    return best;
+}
+
+static struct phase *append_phase(struct phases *out, enum phase_kind kind, double start, double end)
+{
+    struct phase *ph = &out->phases[out->n_phases++];
+    *ph = (struct phase){.kind = kind,
+                         .start_us = start,
+                         .duration_us = {end - start, NAN, NAN},
+                         .freq_ghz = {NAN, NAN, NAN},
+                         .ipc = NAN,
+                         .ipc_ratio = NAN,
+                         .volts = NAN,
+                         .share = {NAN, NAN, NAN, NAN},
+                         .level = -1,
+                         .from_ghz = {NAN, NAN, NAN},
+                         .to_ghz = {NAN, NAN, NAN}};
+    return ph;
+}
+
+/* Frequency and level of a phase at a clock of so much against that before the switch. */
+static void set_clock(const struct answer *a, struct phase *ph, const struct estimate *log_step)
+{
+    const struct estimate *b = &a->c->before_ghz;
+    double step = log_step ? log_step->value : 0, half = log_step ? estimate_half_known(log_step) : 0;
+    ph->freq_ghz.value = b->value * exp(step);
+    ph->freq_half_ghz = ph->freq_ghz.value * half;
+    double wide = hypot(hypot(estimate_half_known(b) * exp(step), ph->freq_half_ghz),
+                        ESTIMATE_Z95 * a->p->clock.error * ph->freq_ghz.value);
+    ph->freq_ghz.lo = ph->freq_ghz.value - wide;
+    ph->freq_ghz.hi = ph->freq_ghz.value + wide;
+}
+
+/* Payload instructions per cycle of the samples of a phase, with what is typical of it. x: scratch. */
+static double phase_ipc(const struct pooled *p, double begin, double end, double rate, double *x)
+{
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        const struct pooled_run *run = &p->run[r];
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = trace_first_after(p->trace, run->first, run->past, begin); i < run->past; i++) {
+            if (p->trace->time_us[i] > end)
+                break;
+            double own = begin < 0 ? 1 : pooled_sample_rate(p, i) / run->late / rate;
+            if (p->trace->channel[TRACE_IPC][i] > 0 && fabs(log(own)) < 0.1) {
+                sum += (double)p->trace->channel[TRACE_IPC][i];
+                n++;
+            }
+        }
+        if (n)
+            x[m++] = sum / (double)n;
+    }
+    return pooled_middle(x, m, NULL);
+}
+
+/* What state k is, at the clock that it runs at: throttled, halted, or at full rate. */
+static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
+{
+    const struct pooled_state *q = &a->s->state[k];
+    const struct pooled_clock_state *now = clock_in(a->c, q->begin_us, q->end_us);
+    const struct pooled_clock_state *last = a->c->n ? &a->c->state[a->c->n - 1] : NULL;
+    double clock = now ? now->log_step.value : 0, final = last ? last->log_step.value : 0;
+    if (pooled_halts(a->p, a->s, k)) {
+        ph->kind = PHASE_HALT;
+        return;
+    }
+    bool slow_chain = now && now != last && clock < fmin(0, final) - SLOW_CHAIN;
+    double ratio = q->rate / (slow_chain ? 1 : exp(clock - final));
+    ph->kind = PHASE_STEADY;
+    if (!slow_chain && a->c->n)
+        set_clock(a, ph, now ? &now->log_step : NULL);
+    ph->ipc_ratio = 1;
+    /* a chain waits for one result at a time, and is throttled less than code that fills the core */
+    if (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final)) {
+        ph->kind = PHASE_UNKNOWN;
+        ph->ipc_ratio = NAN;
+        snprintf(ph->why, sizeof ph->why,
+                 "the chain of adds is slower than before and after: a lower frequency, or something that also slows "
+                 "the chain");
+    } else if (ratio < FULL_RATE && k + 1 < a->s->n) {
+        ph->kind = q->end_us - q->begin_us > THROTTLE_MAX_US ? PHASE_UNKNOWN : PHASE_THROTTLE;
+        ph->ipc_ratio = ratio;
+        if (ph->kind == PHASE_UNKNOWN)
+            snprintf(ph->why, sizeof ph->why,
+                     "the rate is %.2g of what follows, for longer than any known throttling: other code?", ratio);
+    } else if (ratio > 1 / FULL_RATE && k + 1 < a->s->n) {
+        ph->kind = PHASE_UNKNOWN;
+        ph->ipc_ratio = ratio;
+        snprintf(ph->why, sizeof ph->why, "the code slows down to %.2g of this rate, and the clock does not",
+                 1 / ratio);
+    }
+}
+
+/* Stretches of full rate in which the clock steps are as many phases. */
+static void add_steady(const struct answer *a, double begin, double end, double *x)
+{
+    for (size_t k = 0; k == 0 || k < a->c->n; k++) {
+        const struct pooled_clock_state *c = a->c->n ? &a->c->state[k] : NULL;
+        double from = c ? fmax(begin, c->begin_us) : begin, to = c ? fmin(end, c->end_us) : end;
+        if (to - from < fmin(1, 0.5 * (end - begin)))
+            continue;
+        /* what is left of a neighbor's clock at either end is the scatter of its border */
+        struct phase *last = a->out->n_phases ? &a->out->phases[a->out->n_phases - 1] : NULL;
+        bool inner = last && last->start_us >= begin && last->kind == PHASE_STEADY;
+        struct phase *ph = append_phase(a->out, PHASE_STEADY, inner ? from : begin, end);
+        if (inner)
+            last->duration_us.value = ph->start_us - last->start_us;
+        ph->ipc_ratio = 1;
+        ph->agreeing_runs = a->p->n_runs;
+        if (c)
+            set_clock(a, ph, &c->log_step);
+        ph->ipc = phase_ipc(a->p, from, to, 1, x);
+    }
+}
+
+/* Neighbors of one kind at one clock are one phase; of levels, by their limits. */
+static void merge_steady(struct phases *out)
+{
+    size_t n = 1;
+    for (size_t k = 1; k < out->n_phases; k++) {
+        struct phase *a = &out->phases[n - 1], *b = &out->phases[k];
+        bool alike = k > 1 && a->kind == PHASE_STEADY && b->kind == PHASE_STEADY &&
+                     (isnan(a->freq_ghz.value) || fabs(a->freq_ghz.value / b->freq_ghz.value - 1) < 0.0035);
+        if (alike)
+            a->duration_us = (struct estimate){b->start_us + b->duration_us.value - a->start_us, NAN, NAN};
+        else
+            out->phases[n++] = *b;
+    }
+    out->n_phases = n;
+}
+
+static int pooled_levels(const struct answer *a)
+{
+    struct phases *out = a->out;
+    out->levels_ghz = malloc((out->n_phases + 1) * sizeof *out->levels_ghz);
+    out->levels = malloc((out->n_phases + 1) * sizeof *out->levels);
+    if (!out->levels_ghz || !out->levels)
+        return -1;
+    for (size_t k = 0; k < out->n_phases; k++) {
+        struct phase *ph = &out->phases[k];
+        if (isnan(ph->freq_ghz.value) || (!phases_is_steady(ph) && ph->kind != PHASE_THROTTLE))
+            continue;
+        size_t i = 0;
+        while (i < out->n_levels && fabs(out->levels_ghz[i] / ph->freq_ghz.value - 1) > 0.0035)
+            i++;
+        if (i == out->n_levels) {
+            out->levels[i] = ph->freq_ghz;
+            out->levels_ghz[out->n_levels++] = ph->freq_ghz.value;
+        }
+    }
+    for (size_t i = 1; i < out->n_levels; i++) /* highest first */
+        for (size_t k = i; k && out->levels_ghz[k] > out->levels_ghz[k - 1]; k--) {
+            struct estimate e = out->levels[k];
+            out->levels[k] = out->levels[k - 1];
+            out->levels[k - 1] = e;
+            out->levels_ghz[k] = out->levels[k].value;
+            out->levels_ghz[k - 1] = e.value;
+        }
+    for (size_t k = 0; k < out->n_phases; k++)
+        for (size_t i = 0; i < out->n_levels; i++)
+            if (fabs(out->levels_ghz[i] / out->phases[k].freq_ghz.value - 1) <= 0.0035)
+                out->phases[k].level = (int)i;
+    return 0;
+}
+
+/* Slow: steady, and what it leads to is faster. */
+static void name_slow(struct phases *out)
+{
+    for (size_t k = 0; k + 1 < out->n_phases; k++) {
+        size_t next = k + 1;
+        while (next + 1 < out->n_phases && !phases_is_steady(&out->phases[next]))
+            next++;
+        if (out->phases[k].kind == PHASE_STEADY && k > 0 && out->phases[k].level > out->phases[next].level &&
+            out->phases[next].level >= 0)
+            out->phases[k].kind = PHASE_SLOW;
+    }
+}
+
+static int pooled_transitions(const struct answer *a)
+{
+    struct phases *out = a->out;
+    for (size_t i = 0; i + 1 < out->n_phases;) {
+        size_t j = i + 1;
+        unsigned halts = 0;
+        bool undecided = false;
+        struct estimate latency = {0, 0, 0};
+        double half = 0;
+        size_t agreeing = a->p->n_runs;
+        for (; j + 1 < out->n_phases && !phases_is_steady(&out->phases[j]); j++) {
+            const struct phase *ph = &out->phases[j];
+            halts += ph->kind == PHASE_HALT;
+            undecided |= ph->kind == PHASE_UNKNOWN;
+            latency.value += ph->duration_us.value;
+            half = hypot(half, estimate_half_known(&ph->duration_us));
+            agreeing = ph->agreeing_runs < agreeing ? ph->agreeing_runs : agreeing;
+        }
+        const struct phase *from = &out->phases[i], *to = &out->phases[j];
+        bool same = j == i + 1 && from->level == to->level;
+        if (!same && !undecided && phases_is_steady(from) && phases_is_steady(to)) {
+            latency.lo = fmax(0, latency.value - half);
+            latency.hi = latency.value + (j > i + 1 ? half : fmax(RESOLUTION, out->detectable_halt_us));
+            struct transition t = {out->phases[i + 1].start_us, latency, from->freq_ghz.value,
+                                   to->freq_ghz.value,          halts,   agreeing};
+            if (phases_add_transition(out, t))
+                return -1;
+        }
+        i = j;
+    }
+    return 0;
+}
+
+/* What would have been found: a step of the clock, throttling for a microsecond, a halt. */
+static void pooled_limits(const struct answer *a)
+{
+    const struct pooled *p = a->p;
+    struct phases *out = a->out;
+    double worst = 0, step = 0;
+    for (size_t k = 0; k < p->n; k++)
+        worst = fmax(worst, p->error[k] / p->rate[k]);
+    for (size_t k = 0; k < a->c->n; k++)
+        step = fmax(step, estimate_half_known(&a->c->state[k].log_step));
+    if (a->c->n) {
+        out->detectable_freq = fmax(0.005, 2.2 * step);
+        out->detectable_freq_us = fmax(20, 0.25 * p->after_us);
+    }
+    /* as long as five samples, and more than what cold code may explain */
+    out->detectable_throttle_us = fmax(5 * p->sample_us, 1);
+    double share = fmax(fmax(0.05, 6 * hypot(worst, 0.01)), 1.2 * a->s->floor_lost_us / out->detectable_throttle_us);
+    while (share > 0.6) {
+        out->detectable_throttle_us *= 2;
+        share *= 0.5;
+    }
+    out->detectable_throttle = 1 - fmax(share, 0.08);
+    out->detectable_halt_us = fmax(a->s->floor_lost_us + 2 * p->sample_us, p->sample_us / POOLED_HALT_RATIO);
+}
+
+static int warn_of_neighbor(const struct answer *a)
+{
+    a->out->disturbed = a->p->sibling_share > 0.02;
+    if (!a->out->disturbed)
+        return 0;
+    return phases_warn(a->out,
+                       "another thread on the core slowed %.0f %% of the samples to %.2f of their rate; the middle "
+                       "half of the repetitions tells each rate",
+                       100 * a->p->sibling_share, a->p->sibling_factor);
+}
+
+/* Whether the clock, before a state and in the end, differs as the rate of a gradual change does: then it is the clock. */
+static bool clock_fades(const struct answer *a, const struct pooled_state *q, double to)
+{
+    if (!a->c->n)
+        return false;
+    const struct pooled_clock_state *before = clock_in(a->c, 0, q->begin_us), *last = &a->c->state[a->c->n - 1];
+    double step = (before ? before->log_step.value : 0) - last->log_step.value, rate = log(q->rate / to);
+    return fabs(step - rate) < fmax(CLOCK_LIKE_RATE, 0.3 * fabs(rate)) && fabs(step) > CLOCK_LIKE_RATE / 2;
+}
+
+/* A rate, or a clock, that approaches its end exponentially, until it is within 0.1 % of it. */
+static void put_fade(const struct answer *a, size_t k, struct phase *ph)
+{
+    const struct pooled_state *q = &a->s->state[k];
+    double to = k + 1 < a->s->n ? a->s->state[k + 1].rate : 1, length = q->tau_us * log(fabs(q->rate / to - 1) / 0.001);
+    double begin = ph->start_us, us = fmin(length, a->p->border[a->p->n] - begin);
+    bool clock = clock_fades(a, q, to);
+    struct estimate tau = estimate_around(q->tau_us, fmax(q->tau_half_us, TAU_KNOWN * q->tau_us));
+    ph->kind = PHASE_RAMP;
+    ph->ipc_ratio = clock ? 1 : NAN;
+    ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
+    struct ramp_side side = {.begin_us = estimate_around(begin, RESOLUTION),
+                             .end_us = estimate_around(begin + us, estimate_half(&ph->duration_us)),
+                             .from = {q->rate / to, NAN, NAN},
+                             .to = {1, NAN, NAN},
+                             .tau_us = tau,
+                             .runs = a->p->n_runs};
+    const struct estimate none = {NAN, NAN, NAN};
+    ph->rate_ramp = ph->clock_ramp = (struct ramp_side){
+        .begin_us = none, .end_us = none, .from = none, .to = none, .tau_us = {0, NAN, NAN}};
+    ph->agreeing_runs = a->p->n_runs;
+    if (clock) {
+        set_clock(a, ph, &a->c->state[a->c->n - 1].log_step);
+        ph->to_ghz = ph->freq_ghz;
+        const struct pooled_clock_state *before = clock_in(a->c, 0, q->begin_us);
+        set_clock(a, ph, before ? &before->log_step : NULL);
+        ph->from_ghz = ph->freq_ghz;
+        ph->tau_us = tau;
+    } else {
+        ph->rate_ramp = side;
+        if (a->c->n)
+            ph->from_ghz = ph->to_ghz = ph->freq_ghz;
+    }
+}
+
+static int pooled_answer(const struct answer *a)
+{
+    struct phases *out = a->out;
+    double *x = malloc(3 * (a->p->n_runs + 1) * sizeof *x);
+    out->phases = calloc(2 * POOLED_STATES_MAX + 2, sizeof *out->phases);
+    if (!x || !out->phases) {
+        free(x);
+        return -1;
+    }
+    struct phase *ph = append_phase(out, PHASE_STEADY, -a->p->before_us, 0);
+    ph->ipc_ratio = 1;
+    ph->agreeing_runs = a->p->n_runs;
+    if (a->c->n)
+        set_clock(a, ph, NULL);
+    ph->ipc = phase_ipc(a->p, -a->p->before_us, -1e-9, 1, x);
+    double start = 0;
+    for (size_t k = 0; k < a->s->n; k++) {
+        const struct pooled_state *q = &a->s->state[k];
+        struct phase state = *append_phase(out, PHASE_STEADY, start, q->end_us);
+        kind_of_state(a, k, &state);
+        bool last = k + 1 == a->s->n;
+        if (!last && state_duration(a, k, &state, x)) {
+            free(x);
+            return -1;
+        }
+        double end = last ? a->p->border[a->p->n] : fmin(start + state.duration_us.value, a->p->border[a->p->n]);
+        out->n_phases--;
+        if (q->tau_us > 0) {
+            put_fade(a, k, &state);
+            end = start + state.duration_us.value;
+            out->phases[out->n_phases++] = state;
+        } else if (state.kind == PHASE_STEADY) {
+            size_t first = out->n_phases;
+            add_steady(a, start, end, x);
+            struct phase *one = &out->phases[first];
+            if (out->n_phases == first + 1 && !last) /* its end is an edge of the repetitions */
+                one->duration_us = state.duration_us, one->n_modes = state.n_modes,
+                memcpy(one->modes, state.modes, sizeof one->modes), one->agreeing_runs = state.agreeing_runs;
+        } else {
+            state.ipc = state.kind == PHASE_HALT ? NAN : phase_ipc(a->p, start, end, q->rate, x);
+            out->phases[out->n_phases++] = state;
+        }
+        start = end;
+    }
+    free(x);
+    merge_steady(out);
+    pooled_limits(a);
+    if (pooled_levels(a))
+        return -1;
+    name_slow(out);
+    return pooled_transitions(a) || warn_of_neighbor(a) ? -1 : 0;
+}
+
+/* What a switch of code costs, by the null or as the trace tells it. *lost_us: NaN where neither does. *moves: the null
+ * has states of its own, which no switch of code has. 0, or -1: out of memory. */
+static int null_loss(const struct trace *t, const struct trace *null, double *lost_us, bool *moves)
+{
+    const char *told = trace_get(t, "null_lost_us");
+    struct pooled p;
+    struct pooled_states s = {0};
+    *lost_us = told ? strtod(told, NULL) : NAN;
+    *moves = false;
+    if (!null)
+        return 0;
+    int bad = pooled_prepare(null, &p);
+    if (!bad && p.n_runs >= POOLED_RUNS_LEAST && p.n) {
+        *lost_us = pooled_lost(&p);
+        bad = pooled_find_states(&p, *lost_us, &s);
+        *moves = !bad && s.n > 1;
+    }
+    pooled_states_free(&s);
+    pooled_free(&p);
+    return bad;
+}
+
+/* Nothing that is seen can be told from what keeps step with the repetitions. */
+static int tell_nothing(const struct pooled *p, struct phases *out)
+{
+    out->phases = calloc(2, sizeof *out->phases);
+    if (!out->phases)
+        return -1;
+    append_phase(out, PHASE_UNKNOWN, -p->before_us, 0);
+    append_phase(out, PHASE_UNKNOWN, 0, p->border[p->n]);
+    for (size_t k = 0; k < 2; k++)
+        snprintf(out->phases[k].why, sizeof out->phases[k].why,
+                 "a switch of code alone shows changes, too: another thread keeps step with the repetitions");
+    return 0;
+}
+
+int pooled_find(const struct trace *t, const struct trace *null, struct phases *out)
+{
+    struct pooled p;
+    struct pooled_states s = {0};
+    struct pooled_clock c = {0};
+    int bad = pooled_prepare(t, &p);
+    bool few = !bad && (p.n_runs < POOLED_RUNS_LEAST || !p.n), moves = false;
+    if (!bad && !few)
+        bad = null_loss(t, null, &out->null_lost_us, &moves) || pooled_find_states(&p, out->null_lost_us, &s) ||
+              pooled_find_clock(&p, &s, &c);
+    if (!bad && !few) {
+        const struct answer a = {&p, &s, &c, out};
+        out->runs = p.n_recorded;
+        out->runs_used = p.n_runs;
+        bad = moves ? tell_nothing(&p, out) : pooled_answer(&a);
+    }
+    pooled_states_free(&s);
+    pooled_free(&p);
+    return bad ? -1 : few;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Many short repetitions of one switch of kernels, pooled before anything is judged (private to analysis/).
+ *
+ * The rate of each sample is taken relative to what its own repetition does in the end, so that a clock that floats and
+ * a sibling thread that stays cancel. At each moment the middle half of the repetitions tells the rate; states are
+ * found on that curve, and each repetition then passes through them from left to right at times of its own. A sample
+ * beside a busy sibling thread, or one that was interrupted, is an outlier of its state, not a state.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/phases/phases.h"
+#include "analysis/phases/repetitions/clock.h"
+#include "analysis/stats/robust.h"
+#include "trace/trace.h"
+
+enum { POOLED_RUNS_LEAST = 8, POOLED_STATES_MAX = 12 };
+/* Slower than any known throttling: a core that does so much less than its full rate stands still. Published ratios
+ * begin at 1/4; some guests show 1/10. */
+#define POOLED_HALT_RATIO 0.07
+/* Relative: rates as near to each other are one. */
+#define POOLED_SAME_RATE 0.04
+
+struct pooled_run {
+    uint32_t number;
+    size_t first, zero, past; /* samples of the trace; `zero`: the first of the second kernel */
+    double early, late;       /* its usual rates before the switch and at last */
+    double cycle_ns;          /* mean time of a cycle before the switch; NaN: no chain was timed */
+};
+
+/* The repetitions and their pooled rate. */
+struct pooled {
+    const struct trace *trace;
+    struct clock_reading clock;
+    bool dense;            /* each sample has a frequency of its own */
+    unsigned char *beside; /* [sample]: at another rate than its state, as beside a busy sibling thread (passes.c) */
+    float *clock_now;      /* of each sample, relative: what fixed work and the IPC say (curves.c); NULL: nothing */
+    struct pooled_run *run;
+    size_t n_runs, n_recorded;            /* those that are used; all of them, but for scattered voltages */
+    double before_us, after_us;           /* what most repetitions have recorded */
+    double sample_us;                     /* usual length of a sample soon after the switch, at the rate in the end */
+    double noise;                         /* of one sample's rate in the end, relative */
+    double sibling_share, sibling_factor; /* of the samples in the end, those at another rate, and which */
+    double sibling_us;                    /* how long they last in a row, mean */
+    size_t n;                             /* moments */
+    double *border;                       /* n + 1, us from the switch */
+    double *rate, *error;                 /* at each moment, of the rate in the end; standard error */
+    double *length;                       /* of the samples there, mean, us */
+    float *own;                           /* [run * n + moment]; NaN: not measured */
+};
+
+/* The rate of a sample in a unit of its own repetition; NaN: missing. */
+double pooled_sample_rate(const struct pooled *p, size_t sample);
+/* When a sample begins, us. */
+double pooled_sample_begin(const struct pooled *p, size_t r, size_t sample);
+
+/*
+ * Prepares them, and pools the rate. Repetitions that end early, or have
+ * too few samples, are left out: n_runs may become 0. 0, or -1: out of memory.
+ */
+int pooled_prepare(const struct trace *t, struct pooled *out);
+void pooled_free(struct pooled *p);
+
+/* The mean of the middle half of n values without NaN, and its standard error (NULL: not wanted). Reorders x. */
+double pooled_middle(double *x, size_t n, double *error);
+
+/*
+ * Cuts a series into pieces of one value each: least sum of squares, weighted, with a penalty for each piece (Jackson
+ * et al. 2005, "An algorithm for optimal partitioning of data on an interval"). Pieces have `least` values or more.
+ * cut: of n + 1; receives where pieces begin, and n behind the last. Returns how many there are; 0: out of memory.
+ * O(n^2).
+ */
+size_t pooled_cut(const double *y, const double *weight, size_t n, size_t least, double penalty, size_t *cut);
+
+/* A stretch of one rate behind the switch. */
+struct pooled_state {
+    double begin_us, end_us; /* on the pooled curve */
+    double rate;             /* of the rate in the end */
+    double length_us;        /* as the repetitions show it, median */
+    double scatter_us;       /* of when they leave it: standard deviation by the MAD */
+    double tau_us;           /* > 0: `rate` is that at the beginning, and it approaches the one that follows */
+    double tau_half_us;      /* half the width of the 95 % limits of tau_us */
+};
+/* The states of all repetitions, and when each repetition leaves them. */
+struct pooled_states {
+    size_t n;
+    struct pooled_state state[POOLED_STATES_MAX];
+    double *left;                   /* [state * n_runs + run], us; NaN: the repetition does not show it */
+    double floor_lost_us, floor_us; /* what code that is not in the caches yet may explain: time lost, until when */
+};
+/* The time that is lost against the rate in the end in the first 5 us, us. */
+double pooled_lost(const struct pooled *p);
+/* `null_lost_us`: pooled_lost() of the first kernel and its copy; NaN: nobody knows. 0, or -1: out of memory. */
+int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_states *out);
+void pooled_states_free(struct pooled_states *s);
+/* fades.c: states in a row that are one exponential approach of what follows become one. 0, or -1: out of memory. */
+int pooled_find_fades(const struct pooled *p, struct pooled_states *s);
+/* passes.c: fills `left`, and the states' rates anew. 0, or -1: out of memory. */
+int pooled_pass(const struct pooled *p, struct pooled_states *s);
+/* passes.c: no work is done in state k, or no more than that of the one sample that spans it, and less than
+ * before and behind: a core halts while its clock changes, and throttles from the first instruction of wide code on. */
+bool pooled_halts(const struct pooled *p, const struct pooled_states *s, size_t k);
+/* Marks the samples that are not at the rate of their state: p->beside. */
+void pooled_mark_beside(struct pooled *p, const struct pooled_states *s);
+/* states.c: halts that each repetition shows at a time of its own, so that none is on the pooled curve: the curve is
+ * pooled anew about each repetition's own border of two states. *found: the states are more. 0, or -1: out of
+ * memory. */
+int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *found);
+/* The mean time of a cycle before the switch, of each repetition. 0, or -1: out of memory. */
+int pooled_clocks_before(struct pooled *p);
+
+/* Two lengths that a duration has, the more frequent one first: 2, or 0: there is but one. x: in ascending order; scratch:
+ * of 2 n. */
+size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_mode out[2], double *scratch);
+
+/* The clock behind the switch, relative to that before it within the same repetition (logarithms). */
+struct pooled_clock {
+    size_t n; /* stretches; 0: nothing tells the clock */
+    struct pooled_clock_state {
+        double begin_us, end_us;
+        struct estimate log_step; /* against the clock before the switch */
+    } state[POOLED_STATES_MAX];
+    struct estimate before_ghz;
+};
+/* 0, or -1: out of memory. */
+int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out);
+
+/*
+ * The phases of a trace that pooled_suits(). `null`: a trace of the first kernel and its copy in turn with it; NULL:
+ * what the trace itself tells of it (null_lost_us), if anything. Fills the parts of *out that are measured. 0, or -1:
+ * out of memory; 1: too few repetitions can be used, and nothing is filled.
+ */
+bool pooled_suits(const struct trace *t);
+int pooled_find(const struct trace *t, const struct trace *null, struct phases *out);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The states behind the switch: pieces of the pooled curve of the rate. A piece is a state where the repetitions
+ * themselves run at its rate; one whose rate is but the mean of those that are still in the state before and those that
+ * are already in the next is none, and how long the state before lasts in each repetition (passes.c) tells what it was.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+
+#include "analysis/pooled/pooled.h"
+#include "util/order.h"
+
+enum { STATE_VALUES = 50000 }; /* that tell a state's rate */
+#define PENALTY 25.0     /* for a piece, in units of twice the logarithm of the likelihood: three sigma, 700 places */
+#define LATE 0.6667      /* of the curve: from here on it is its end */
+#define PROFILE 0.02     /* relative: how well a state's rate is known to be constant */
+#define RATE_LEAST 0.03  /* slower is as good as halted */
+#define SUPPORT 0.2      /* of the repetitions that run at a state's rate meanwhile */
+#define USUAL 0.1        /* relative: how near to it */
+#define LOW 0.5          /* of the rate on either side: in a slower sample time was lost */
+#define HALT_SAMPLES 2.0 /* so much of it, in samples, is a halt ... */
+#define MOST 0.6         /* ... where most repetitions lose as much ... */
+#define ALIKE 0.25       /* ... relative; others are interruptions */
+#define REACH_US 40.0    /* how far from the border of two states it may lie */
+#define HALTED 0.02
+#define EMPTY 0.3        /* samples */
+#define OWN_PART 0.4     /* of the way to its neighbors' rates: nearer ones are its own */
+#define EDGE_SAMPLES 1.6 /* a piece that is no longer than so many samples is the scatter of an edge */
+/* Lost time that code explains that is not in the caches yet, where no null tells what that costs: */
+#define UNKNOWN_COLD_US 0.5
+#define KNOWN_COLD_US 0.3 /* ... and where one does, of another kernel: the least; it need not cost the same */
+#define COLD_UNTIL_US 5.0 /* ... and until when */
+
+/* A stretch of the pooled curve: moments a to b - 1, but for what is near its ends where it is long. */
+static void inner_moments(const struct pooled *p, const struct pooled_state *s, size_t *a, size_t *b)
+{
+    bool inner = s->end_us - s->begin_us > 4 * p->sample_us;
+    double edge = inner ? 0.5 * p->sample_us : 0;
+    *a = 0;
+    *b = p->n;
+    while (*a + 1 < p->n && p->border[*a] < s->begin_us + edge - 1e-9)
+        ++*a;
+    while (*b > *a + 1 && p->border[*b] > s->end_us - edge + 1e-9)
+        --*b;
+}
+
+/*
+ * The rate of a state: the most frequent one of the repetitions in its stretch, and what is near it. Returns how many
+ * of them are near it, or beside a busy sibling; of the mean of two states that is none. x: scratch.
+ */
+static double state_update(const struct pooled *p, struct pooled_states *all, size_t k, double *x)
+{
+    struct pooled_state *s = &all->state[k];
+    double gap = INFINITY; /* to its neighbors, whose rates must not count as its own */
+    for (size_t i = k ? k - 1 : 0; i < all->n && i <= k + 1; i++)
+        if (i != k)
+            gap = fmin(gap, fabs(log(fmax(all->state[i].rate, RATE_LEAST) / fmax(s->rate, RATE_LEAST))));
+    double width = fmax(2 * p->noise, fmin(fmax(USUAL, 2.5 * p->noise), OWN_PART * gap));
+    size_t a, b, m = 0, near = 0;
+    inner_moments(p, s, &a, &b);
+    size_t step = (b - a) * p->n_runs / STATE_VALUES + 1;
+    for (size_t i = a; i < b; i++)
+        for (size_t r = i % step; r < p->n_runs; r += step)
+            if (!isnan(p->own[r * p->n + i]))
+                x[m++] = log(fmax((double)p->own[r * p->n + i], RATE_LEAST));
+    if (!m)
+        return 0;
+    gsl_sort(x, 1, m);
+    double sum = 0;
+    size_t best = 0;
+    for (size_t i = 0, past = 0; i < m; i++) { /* the densest stretch: time stamps come in steps, which have no mode */
+        while (past < m && x[past] <= x[i] + 2 * width)
+            past++;
+        if (past - i > near) {
+            near = past - i;
+            best = i;
+        }
+    }
+    for (size_t i = best; i < best + near; i++)
+        sum += x[i];
+    s->rate = exp(sum / (double)near);
+    if (s->rate < POOLED_HALT_RATIO)
+        for (near = 0; near < m && exp(x[near]) < 1.5 * POOLED_HALT_RATIO;)
+            near++;
+    return (double)near / (double)m;
+}
+
+/* Takes state k out; the time goes to its neighbors, half to each where it has two and not all goes to the next. */
+static void remove_state(struct pooled_states *s, size_t k, bool to_next)
+{
+    double middle = 0.5 * (s->state[k].begin_us + s->state[k].end_us);
+    bool first = k == 0, last = k + 1 == s->n;
+    if (!last)
+        s->state[k + 1].begin_us = first || to_next ? s->state[k].begin_us : middle;
+    if (!first)
+        s->state[k - 1].end_us = last ? s->state[k].end_us : to_next ? s->state[k].begin_us : middle;
+    memmove(&s->state[k], &s->state[k + 1], (s->n - k - 1) * sizeof *s->state);
+    s->n--;
+}
+
+static bool same_rate(double a, double b)
+{
+    return fabs(log(a / b)) < POOLED_SAME_RATE || (a < POOLED_HALT_RATIO && b < POOLED_HALT_RATIO);
+}
+
+static void merge_states(const struct pooled *p, struct pooled_states *s, double *x)
+{
+    for (size_t k = 0; k + 1 < s->n;)
+        if (!(s->state[k].tau_us > 0) && same_rate(s->state[k].rate, s->state[k + 1].rate)) {
+            s->state[k].end_us = s->state[k + 1].end_us;
+            memmove(&s->state[k + 1], &s->state[k + 2], (s->n - k - 2) * sizeof *s->state);
+            s->n--;
+            state_update(p, s, k, x);
+            k = k ? k - 1 : 0;
+        } else {
+            k++;
+        }
+}
+
+/* Takes out what is no state, one at a time, the least supported first. x: scratch. */
+static void keep_states(const struct pooled *p, struct pooled_states *s, double *x)
+{
+    for (;;) {
+        double least = SUPPORT;
+        merge_states(p, s, x);
+        size_t worst = s->n;
+        for (size_t k = 0; k + 1 < s->n; k++) {
+            struct pooled_state *q = &s->state[k];
+            if (q->tau_us > 0)
+                continue;
+            bool edge = k && (q->rate - q[-1].rate) * (q->rate - q[1].rate) < 0 &&
+                        q->end_us - q->begin_us < EDGE_SAMPLES * p->sample_us / q->rate;
+            double has = edge ? 0 : state_update(p, s, k, x);
+            if (has < least) {
+                least = has;
+                worst = k;
+            }
+        }
+        if (worst == s->n)
+            return;
+        remove_state(s, worst, false);
+    }
+}
+
+double pooled_lost(const struct pooled *p)
+{
+    double lost = 0;
+    for (size_t k = 0; k < p->n && p->border[k + 1] <= COLD_UNTIL_US + 1e-9; k++)
+        lost += (1 - p->rate[k]) * (p->border[k + 1] - p->border[k]);
+    return lost;
+}
+
+/* What the null loses, or what nulls are known to lose; the first states that it explains are none. */
+static void forget_cold_code(double null_lost_us, struct pooled_states *s)
+{
+    s->floor_us = COLD_UNTIL_US;
+    s->floor_lost_us = isnan(null_lost_us) ? UNKNOWN_COLD_US : fmax(KNOWN_COLD_US, 1.5 * null_lost_us);
+    while (s->n > 1) {
+        const struct pooled_state *q = s->state;
+        double lost = (1 - q->rate / s->state[1].rate) * (q->end_us - q->begin_us);
+        if (q->tau_us > 0 || q->end_us > s->floor_us || lost > s->floor_lost_us || q->rate > s->state[1].rate)
+            return;
+        remove_state(s, 0, true);
+    }
+}
+
+/* The time that a repetition loses in slow samples in a row near its border of two states; 0: none to speak
+ * of. `least`: the lower rate of the two. */
+static double own_halt(const struct pooled *p, size_t r, double from, double to, double least)
+{
+    const struct pooled_run *run = &p->run[r];
+    double most = 0, before = 0;
+    for (size_t i = trace_first_after(p->trace, run->zero + 1, run->past, from); i < run->past; i++) {
+        double begin = pooled_sample_begin(p, r, i), rate = pooled_sample_rate(p, i) / run->late / least, lost = 0;
+        if (begin > to)
+            break;
+        if (rate < LOW)
+            lost = before + (1 - rate) * (p->trace->time_us[i] - begin);
+        most = fmax(most, lost);
+        before = lost;
+    }
+    return most;
+}
+
+/* The median of what the repetitions lose in single samples near border e; 0: not most of them, or not alike. */
+static double common_halt(const struct pooled *p, const struct pooled_states *s, size_t e, double *x)
+{
+    double reach = 0.5 *
+                   fmin(s->state[e].end_us - s->state[e].begin_us, s->state[e + 1].end_us - s->state[e + 1].begin_us);
+    size_t m = 0, all = 0;
+    for (size_t r = 0; r < p->n_runs; r++) {
+        double at = s->left[e * p->n_runs + r];
+        if (isnan(at))
+            continue;
+        all++;
+        double lost = own_halt(p, r, fmax(0, at - fmin(reach, REACH_US)), at + fmin(reach, REACH_US),
+                               fmin(s->state[e].rate, s->state[e + 1].rate));
+        if (lost > HALT_SAMPLES * p->sample_us)
+            x[m++] = lost;
+    }
+    double middle = order_median(x, m);
+    bool most = all > p->n_runs / 2 && (double)m > MOST * (double)all;
+    return most && order_mad_sigma(x, m, middle, x + p->n_runs) < ALIKE * middle ? middle : 0;
+}
+
+int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *found)
+{
+    double *x = malloc((2 * p->n_runs + 1) * sizeof *x);
+    *found = false;
+    if (!x)
+        return -1;
+    for (size_t e = 0; e + 1 < s->n && s->n < POOLED_STATES_MAX && !*found; e++) {
+        bool halted = s->state[e].rate < POOLED_HALT_RATIO || s->state[e + 1].rate < POOLED_HALT_RATIO;
+        double lost = halted || s->state[e].tau_us > 0 ? 0 : common_halt(p, s, e, x);
+        if (!(lost > 0))
+            continue;
+        double begin = s->state[e].end_us;
+        memmove(&s->state[e + 2], &s->state[e + 1], (s->n - e - 1) * sizeof *s->state);
+        s->state[e + 1] = (struct pooled_state){begin, begin + lost, HALTED, 0, 0, 0, 0};
+        s->state[e + 2].begin_us = fmin(begin + lost, s->state[e + 2].end_us);
+        s->n++;
+        *found = true;
+    }
+    free(x);
+    return 0;
+}
+
+/* Neighbors that have turned out to run at one rate. */
+static bool forget_twin(struct pooled_states *s)
+{
+    for (size_t k = 0; k + 1 < s->n; k++)
+        if (!(s->state[k].tau_us > 0) && same_rate(s->state[k].rate, s->state[k + 1].rate)) {
+            remove_state(s, k, true);
+            return true;
+        }
+    return false;
+}
+
+/* States that hardly any repetition shows for a sample's length were the scatter of others. */
+static bool forget_empty(const struct pooled *p, struct pooled_states *s)
+{
+    for (size_t k = 0; k + 1 < s->n; k++)
+        if (s->state[k].length_us < EMPTY * p->sample_us && !(s->state[k].tau_us > 0)) {
+            remove_state(s, k, true);
+            return true;
+        }
+    return false;
+}
+
+/* The standard error of a moment's rate in the end, where nothing but the sibling thread changes it; relative. */
+static double late_error(const struct pooled *p)
+{
+    double sum = 0, n = 0;
+    for (size_t k = 0; k < p->n; k++)
+        if (p->border[k] > LATE * p->border[p->n]) {
+            sum += p->error[k] / fmax(RATE_LEAST, p->rate[k]);
+            n++;
+        }
+    return n > 0 ? sum / n : 0;
+}
+
+/* All rates are told of that in the end, which begins late in some recordings, when what came before it was taken for it. */
+static void end_at_one(struct pooled *p, struct pooled_states *s)
+{
+    double last = s->state[s->n - 1].rate;
+    s->state[s->n - 1].rate = 1;
+    if (fabs(log(last)) < USUAL)
+        return;
+    for (size_t k = 0; k + 1 < s->n; k++)
+        s->state[k].rate /= last;
+    for (size_t r = 0; r < p->n_runs; r++)
+        p->run[r].late *= last;
+    for (size_t k = 0; k < p->n; k++) {
+        p->rate[k] /= last;
+        p->error[k] /= last;
+    }
+    for (size_t i = 0; i < p->n * p->n_runs; i++)
+        p->own[i] /= (float)last;
+}
+
+int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_states *out)
+{
+    memset(out, 0, sizeof *out);
+    double *y = malloc(2 * (p->n + 1) * sizeof *y), *w;
+    size_t *cut = malloc((p->n + 2) * sizeof *cut);
+    if (!y || !cut) {
+        free(y);
+        free(cut);
+        return -1;
+    }
+    w = y + p->n + 1;
+    double beside = late_error(p); /* a busy sibling stays for longer than a sample: so long moments err alike */
+    for (size_t k = 0; k < p->n; k++) {
+        double rate = fmax(RATE_LEAST, p->rate[k]), moment = p->border[k + 1] - p->border[k];
+        double alike = sqrt(fmax(0, p->sibling_us / fmax(p->length[k], p->sample_us) - 1));
+        double sigma = hypot(PROFILE, fmax(p->error[k], p->noise / sqrt((double)p->n_runs)) / rate);
+        sigma = hypot(sigma, beside * alike);
+        y[k] = log(rate);
+        w[k] = fmin(1, moment / fmax(p->length[k], moment)) / (sigma * sigma);
+    }
+    size_t n = pooled_cut(y, w, p->n, 1, PENALTY, cut);
+    out->n = n < POOLED_STATES_MAX ? n : POOLED_STATES_MAX;
+    for (size_t k = 0; k < out->n; k++) {
+        size_t b = k + 1 == out->n ? p->n : cut[k + 1];
+        double sum = 0;
+        for (size_t i = cut[k]; i < b; i++)
+            sum += p->rate[i] * (p->border[i + 1] - p->border[i]);
+        out->state[k] = (struct pooled_state){
+            p->border[cut[k]], p->border[b], sum / (p->border[b] - p->border[cut[k]]), 0, 0, 0, 0};
+    }
+    free(y);
+    free(cut);
+    double *x = malloc((STATE_VALUES + p->n + 1) * 2 * sizeof *x);
+    if (!n || !x) {
+        free(x);
+        return -1;
+    }
+    /* by the pooled curve's own rates: a gradual change has no states but its begin and its end */
+    int bad = pooled_find_fades(p, out);
+    for (size_t k = 0; k < out->n; k++)
+        if (!(out->state[k].tau_us > 0))
+            state_update(p, out, k, x);
+    keep_states(p, out, x);
+    end_at_one(p, out);
+    free(x);
+    if (bad)
+        return -1;
+    forget_cold_code(null_lost_us, out);
+    /* first all that may be, then less and less: what is taken out is not looked for again */
+    for (bool more = true; more;)
+        if (pooled_pass(p, out) || pooled_find_between(p, out, &more))
+            return -1;
+    while (forget_empty(p, out) || forget_twin(out))
+        if (pooled_pass(p, out))
+            return -1;
+    pooled_mark_beside(p, out);
+    return pooled_clocks_before(p);
+}
+
+void pooled_states_free(struct pooled_states *s)
+{
+    free(s->left);
+    memset(s, 0, sizeof *s);
+}
