@@ -117,8 +117,6 @@ reading_us 1e9 0 to 1000
 modelled maybe yes, no
 clock_step_ns -3 0.01 to 10000
 chain_cycles 1e30 1 to 1e6
-alone_from_ghz -1 up to 64 numbers
-guarded 7 yes, fall
 seed -1 0 to 18446744073709551615
 active_cores all 1 to 65535
 discarded x REASON = RUN

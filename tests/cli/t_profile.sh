@@ -169,13 +169,16 @@ for option in '--cpu 0' '--runs 3' '--active-cores 1' '--turbo on' '--input d' -
     # shellcheck disable=SC2086 # option and value
     refuses "--profile with $option" 2 "${option%% *} cannot be combined with --profile" --profile $option
 done
-for option in '--seconds 3' '--rate 3' --sources '--folded x' --rehearsal --live --no-live; do
+for option in '--rate 3' --sources '--folded x' --rehearsal --live --no-live; do
     # shellcheck disable=SC2086
     refuses "$option without a job" 2 "${option%% *} without a job: add --profile" $option
     # shellcheck disable=SC2086
     refuses "$option with another job" 2 "${option%% *} cannot be combined with --table; use it with --profile" \
         --table frequency $option
 done
+refuses "--seconds without a job" 2 '--seconds without a job: add --verdict or --profile' --seconds 3
+refuses "--seconds with another job" 2 '--seconds cannot be combined with --table; use it with --verdict or --profile' \
+    --table frequency --seconds 3
 refuses "another job's --" 2 "unexpected argument 'x'" --list kernels -- x
 
 # ---- signals ----

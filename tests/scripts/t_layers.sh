@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 cd "$root" || exit 1
-order='util kernels drivers trace probes analysis tables output schedulers profiler library cli'
+order='util kernels drivers trace analysis probes tables output schedulers profiler library cli'
 
 # calls: input: lines "FILE.o T SYMBOL" and "FILE.o U SYMBOL"; output: "CALLER CALLED", each pair once
 calls() {

@@ -52,8 +52,6 @@ static void write_phase(FILE *out, const struct phase *ph)
         write_time(out, " mode ", ph->modes[i].duration_us);
         write_value(out, " of ", ph->modes[i].share);
     }
-    if (ph->switch_explains != EXPLAINS_NOTHING)
-        fprintf(out, " explained %d", (int)ph->switch_explains);
     fprintf(out, "%s%s\n", ph->why[0] ? ": " : "", ph->why);
 }
 

@@ -63,8 +63,8 @@ void tally_segmentation(struct tally *t, const struct segmentation *o)
         tally_add(t, of_all[i]);
     for (size_t p = 0; p < o->n_pieces; p++) {
         const struct piece *q = &o->piece[p];
-        const double x[] = {q->rate,       (double)q->samples, (double)q->ramp_runs,
-                            q->spread_ghz, q->sooner_us,       q->halt + 2 * q->wanders + 4 * q->slow_chain};
+        const double x[] = {(double)q->samples, (double)q->ramp_runs, q->spread_ghz, q->sooner_us,
+                            q->halt + 2 * q->wanders};
         for (int c = 0; c < TRACE_CHANNELS; c++)
             tally_add(t, q->value[c]);
         for (size_t i = 0; i < sizeof x / sizeof *x; i++)
@@ -92,15 +92,8 @@ static void tally_side(struct tally *t, const struct ramp_side *s)
 static void tally_phase(struct tally *t, const struct phase *ph)
 {
     const struct estimate *const all[] = {&ph->duration_us, &ph->freq_ghz, &ph->from_ghz, &ph->to_ghz, &ph->tau_us};
-    const double x[] = {(double)ph->kind,
-                        ph->start_us,
-                        ph->freq_half_ghz,
-                        ph->ipc,
-                        ph->ipc_ratio,
-                        ph->volts,
-                        ph->level,
-                        (double)ph->agreeing_runs,
-                        ph->clock_unsure + 2.0 * ph->switch_explains};
+    const double x[] = {(double)ph->kind, ph->start_us, ph->freq_half_ghz,         ph->ipc,         ph->ipc_ratio,
+                        ph->volts,        ph->level,    (double)ph->agreeing_runs, ph->clock_unsure};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         tally_add(t, x[i]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -142,7 +142,7 @@ static struct bounds bounds_of(const struct kernel *k)
         struct bounds narrow, wide;
     } others[] = {{"fmaadd", {0.45, 4.1}, {0.45, 4.1}},   {"load", {0.9, 3.08}, {0.9, 2.05}},
                   {"store", {0.45, 2.05}, {0.45, 1.03}},  {"gather", {0.008, 1.03}, {0.008, 0.5}},
-                  {"mov", {0.45, 8.1}, {0.45, 8.1}},      {"shuf", {0.45, 4.1}, {0.45, 2.05}},
+                  {"mov", {0.45, 8.1}, {0.45, 8.1}},      {"shuf", {0.45, 4.1}, {0.45, 4.1}},
                   {"add@zmask", {0.45, 4.1}, {0.45, 4.1}}};
     const char *operation = k->name + strspn(k->name, "0123456789");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

@@ -17,10 +17,10 @@
 
 #include "probes/bursts.h"
 #include "probes/energy.h"
-#include "probes/granted_switch.h"
 #include "probes/overhead.h"
 #include "probes/self_test.h"
 #include "probes/sequence.h"
+#include "probes/transition.h"
 #include "probes/trials.h"
 #include "probes/umask.h"
 #include "tests/support/golden.h"
@@ -385,24 +385,6 @@ static void write_trials(FILE *out)
     m.ops->close(&m);
 }
 
-static void write_granted(FILE *out, double period_us, double until_us, unsigned disturbed_in)
-{
-    struct machine m;
-    struct machine_error err;
-    struct transition_setup s;
-    struct granted_switch g;
-    const struct payload first = rig_payload("128fma"), second = rig_payload("512fma");
-    open_spied("granted switch", "xeon-gold-6130", true, disturbed_in, out, &m);
-    transition_defaults(&s, &first, &second);
-    s.period_us = period_us;
-    ok(granted_switch_record(&m, &s, 800, until_us, progress, &spy, &g, &err), &err);
-    fprintf(out, "  full from %.3f to %.3f us, shown %.3f us, told %u times\n", g.full_from_us, g.full_to_us,
-            g.shown_us, spy.told);
-    write_trace(out, &g.trace);
-    trace_free(&g.trace);
-    m.ops->close(&m);
-}
-
 static void write_self_test(FILE *out, const char *model, bool counters, unsigned disturbed_in)
 {
     struct machine m;
@@ -451,9 +433,6 @@ static void requests(void **state)
     write_energy(out, true);
     write_energy(out, false);
     write_trials(out);
-    write_granted(out, 1, 60, 0);
-    write_granted(out, 4, 200, 3);
-    write_granted(out, 1, 60, 1);
     write_self_test(out, "xeon-gold-6130", true, 0);
     write_self_test(out, "xeon-w-2104", false, 3);
     golden_expect(&g, "probes", "requests.txt", true);

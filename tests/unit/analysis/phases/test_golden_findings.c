@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What becomes of findings at random, of values that tie and lie at limits more often than any recording's do, when
- * they are withdrawn, explained by the switch itself, or joined to the long part of a recording, is that of
- * tests/golden/. After an intended change, `make golden` rewrites these.
+ * they are joined to the long part of a recording, is that of tests/golden/. After an intended change, `make golden`
+ * rewrites these.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,10 +15,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/checks/switch_cost.h"
-#include "analysis/phases/checks/withdraw.h"
 #include "analysis/phases/findings.h"
-#include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
@@ -72,8 +69,6 @@ static void draw_phase(struct rng *r, double at, struct phase *ph)
         ph->rate_ramp = draw_side(r, at);
     if (ph->kind == PHASE_RAMP && rng_chance(r, 0.3))
         ph->clock_ramp = draw_side(r, at);
-    if (ph->kind == PHASE_UNKNOWN)
-        ph->switch_explains = (enum switch_explains)rng_int(r, 0, EXPLAINS_ALL);
 }
 
 /* To be freed with phases_free(). */
@@ -127,89 +122,21 @@ static void copy_phases(const struct phases *p, struct phases *out)
     memcpy(out->levels_ghz, p->levels_ghz, LEVELS * sizeof *p->levels_ghz);
     for (size_t i = 0; i < p->n_transitions; i++)
         assert_int_equal(phases_add_transition(out, p->transitions[i]), 0);
-    struct transition behind = {.at_us = 1e4, .from_ghz = 2, .to_ghz = 3, .halts = 1};
-    if (p->n_phases)
-        behind.at_us = p->phases[p->n_phases / 2].start_us;
-    assert_int_equal(phases_add_transition(out, behind), 0);
-    for (size_t i = out->n_transitions; i-- > 0;)
-        if (memcmp(&out->transitions[i], &behind, sizeof behind) == 0) {
-            withdraw_forget_transition(out, i);
-            out->transitions[out->n_transitions] = behind;
-            break;
-        }
 }
 
 /* ---- what is done to them ---- */
 
 struct sums {
-    struct tally implausible, orphans, all, single, cost, beside, tail;
+    struct tally ratios, tail;
 };
 
-static void add_result(struct tally *sum, struct phases *p)
+static void add_ratios(const struct phases *p, struct sums *sums)
 {
-    tally_phases(sum, p);
-    for (size_t i = p->n_phases; i < PHASES_MAX; i++)
-        tally_add(sum, p->phases[i].kind);
-    phases_free(p);
-}
-
-static void add_withdrawn(const struct phases *p, struct sums *sums)
-{
-    struct phases q;
-    copy_phases(p, &q);
-    assert_int_equal(implausible_withdraw(&q), 0);
-    add_result(&sums->implausible, &q);
-    copy_phases(p, &q);
-    withdraw_orphans(&q);
-    add_result(&sums->orphans, &q);
-    copy_phases(p, &q);
-    withdraw_all(&q, "as a test says");
-    add_result(&sums->all, &q);
-    for (size_t i = 0; i < p->n_phases && i < 8; i++) {
-        copy_phases(p, &q);
-        withdraw_halt(&q, &q.phases[i]);
-        withdraw_phase(&q.phases[i], "as a test says");
-        withdraw_orphans(&q);
-        add_result(&sums->single, &q);
+    for (size_t i = 0; i < p->n_phases; i++) {
         struct estimate ratio = phases_ramp_ratio(&p->phases[i]);
         if (phases_rate_ramps(&p->phases[i]))
-            tally_estimate(&sums->single, &ratio);
+            tally_estimate(&sums->ratios, &ratio);
     }
-    for (size_t i = 0; i < p->n_transitions; i++) {
-        copy_phases(p, &q);
-        withdraw_transition(&q, i, "as a test says");
-        add_result(&sums->single, &q);
-    }
-}
-
-static void add_cost(struct rng *r, const struct phases *p, struct sums *sums)
-{
-    struct switch_cost c = {.period_us = ONE_OF(r, 1, 1, 0.5), .n = (size_t)rng_int(r, 0, 40)};
-    double low = ONE_OF(r, 0.25, 0.5, 0.625, 0.75, 0.90625), last = ONE_OF(r, 1, 1, 0.96875, 1.0625, 0.875);
-    size_t until = (size_t)rng_int(r, 0, (int)c.n);
-    struct phases q;
-    for (size_t k = 0; k < c.n; k++)
-        c.rate[k] = rng_chance(r, 0.1) ? NAN : k < until ? low : k + 3 < c.n ? 1 : last;
-    tally_add(&sums->cost, switch_cost_until_us(p, c.period_us));
-    copy_phases(p, &q);
-    assert_int_equal(switch_cost_judge(&c, &q), 0);
-    add_result(&sums->cost, &q);
-}
-
-static void add_beside(struct rng *r, const struct phases *p, struct sums *sums)
-{
-    struct neighbour n = {.share = ONE_OF(r, 0, 0.75),
-                          .factor = 0.625,
-                          .runs = (size_t)rng_int(r, 0, 2),
-                          .common = rng_chance(r, 0.5),
-                          .begins = rng_chance(r, 0.5),
-                          .uncertainty = ONE_OF(r, 0, 0.002, 0.0029296875)};
-    const struct runs runs = {.n = 12};
-    struct phases q;
-    copy_phases(p, &q);
-    neighbour_withdraw(&n, &q);
-    assert_int_equal(neighbour_warn(&n, &runs, &q), 0);
-    add_result(&sums->beside, &q);
 }
 
 static struct tail_course draw_course(struct rng *r, double begin, double to)
@@ -267,23 +194,16 @@ static void findings_at_random(void **state)
     FILE *out = golden_begin(&g);
     rng_init(&r, 1, 520);
     for (int line = 1; line <= LINES; line++) {
-        struct sums sums = {.all = {0}};
+        struct sums sums = {.tail = {0}};
         for (int i = 0; i < OF_EACH; i++) {
             struct phases p;
             draw_phases(&r, &p);
-            add_withdrawn(&p, &sums);
-            add_cost(&r, &p, &sums);
-            add_beside(&r, &p, &sums);
+            add_ratios(&p, &sums);
             add_tail(&r, &p, &sums);
             phases_free(&p);
         }
         fprintf(out, "%d", line);
-        tally_write(out, "implausible", &sums.implausible);
-        tally_write(out, "orphans", &sums.orphans);
-        tally_write(out, "all", &sums.all);
-        tally_write(out, "single", &sums.single);
-        tally_write(out, "cost", &sums.cost);
-        tally_write(out, "beside", &sums.beside);
+        tally_write(out, "ratios", &sums.ratios);
         tally_write(out, "tail", &sums.tail);
         fputc('\n', out);
     }

@@ -35,8 +35,6 @@ static void draw_piece(struct rng *r, bool halt, struct piece *p)
     *p = (struct piece){.halt = halt,
                         .samples = (size_t)ONE_OF(r, 0, 1, 4, 10, 10, 40),
                         .wanders = !halt && rng_chance(r, 0.05),
-                        .slow_chain = !halt && rng_chance(r, 0.08),
-                        .rate = ONE_OF(r, 0, 1, 2.5, 5),
                         .spread_ghz = ONE_OF(r, 0, 0, 0, 0.0078125),
                         .sooner_us = ONE_OF(r, 0, 0, 0, 1)};
     for (int c = 0; c < TRACE_CHANNELS; c++)
@@ -205,7 +203,6 @@ static void add_phases_of(struct sums *sums, const struct runs *runs, struct seg
 {
     struct phases p = {.runs = runs->n, .runs_used = runs->n};
     bool again = true, marked;
-    assert_int_equal(rates_find(runs, o), 0);
     assert_int_equal(kinds_find(o, &p), 0);
     tally_segmentation(&sums->kinds, o);
     tally_phases(&sums->kinds, &p);
@@ -225,7 +222,6 @@ static void add_phases_of(struct sums *sums, const struct runs *runs, struct seg
     tally_segmentation(&sums->levels, o);
     tally_phases(&sums->levels, &p);
     assert_int_equal(slow_runs_find(runs, o, &p) | transitions_find(runs, o, &p), 0);
-    assert_int_equal(short_throttle_warn(runs, o, &p), 0);
     tally_phases(&sums->changes, &p);
     phases_free(&p);
 }
@@ -244,8 +240,6 @@ static void segmentations_at_random(void **state)
         struct sums sums = {.asked = {0}};
         assert_int_equal(plain_trace(seed + 10000, &t), 0);
         assert_int_equal(runs_prepare(&t, &runs), 0);
-        runs.disturbed = rng_chance(&r, 0.2);
-        runs.chain_uncertainty = ONE_OF(&r, 0, 0, 0.01);
         for (int i = 0; i < OF_EACH && runs.n; i++) {
             struct segmentation o, other;
             draw_segmentation(&r, &runs, &o);

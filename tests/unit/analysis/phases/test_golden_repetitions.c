@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What is found in the samples of repetitions that are made sample by sample, of lengths, clocks and rates that lie at
- * limits more often than any recording's do, is tests/golden/phases.repetitions.txt: lost time, another thread, slow
- * starts, steady values, how a recording ends, and phases. After an intended change, `make golden` rewrites it.
+ * limits more often than any recording's do, is tests/golden/phases.repetitions.txt: lost time, steady
+ * values, and phases. After an intended change, `make golden` rewrites it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/findings.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
@@ -186,43 +185,15 @@ static void make_trace(struct rng *r, const struct world *w, struct trace *t)
     assert_int_equal(bad, 0);
 }
 
-/* Either kernel alone, which ran at about what it has here. */
-static void draw_alone(struct rng *r, double ghz, double ipc, struct kernel_alone *a)
-{
-    double off = ONE_OF(r, 0, 0, 0.0078125, 0.0234375, 0.0625, -0.0625), spread = ONE_OF(r, 0, 0.0009765625, 0.015625);
-    memset(a, 0, sizeof *a);
-    for (int i = rng_int(r, 0, 5); i > 0; i--)
-        a->ghz[a->n_ghz++] = ghz * (1 + off + spread * rng_int(r, -1, 1));
-    for (int i = rng_int(r, 0, 5); i > 0; i--)
-        a->ipc[a->n_ipc++] = ipc * (1 + off + spread * rng_int(r, -1, 1));
-}
-
-static void add_settling(struct rng *r, const struct world *w, const struct trace *t, struct tally *sum)
-{
-    struct phase phase = {.start_us = ONE_OF(r, -1, 0, 4)};
-    struct discarded_run gone = {.run = 1};
-    struct phases p = {.phases = &phase,
-                       .n_phases = rng_chance(r, 0.9),
-                       .discarded = &gone,
-                       .n_discarded = rng_chance(r, 0.2),
-                       .detectable_freq = ONE_OF(r, NAN, 0.01, 0.03, 0.2)};
-    struct kernel_alone alone[2];
-    for (int k = 0; k < 2; k++)
-        draw_alone(r, w->ghz[k], w->ipc[k], &alone[k]);
-    tally_settling(sum, t, &p, alone);
-    tally_settling_of(sum, t, &p);
-}
-
 struct sums {
-    struct tally runs, beside, steady, start, settles, cost, common, found;
+    struct tally runs, steady, common, found;
 };
 
-/* What repetitions that differ have in common; by chains, whether another thread disturbs them is as it comes. */
+/* What repetitions that differ have in common. */
 static void add_common(struct rng *r, struct runs *runs, struct tally *sum)
 {
     struct segmentation o;
     struct phases told = {0};
-    runs->disturbed = rng_chance(r, 0.2);
     assert_int_equal(consensus_find(runs, rng_chance(r, 0.9) ? 0 : NAN, &o, &told), 0);
     tally_segmentation(sum, &o);
     tally_phases(sum, &told);
@@ -230,7 +201,7 @@ static void add_common(struct rng *r, struct runs *runs, struct tally *sum)
     phases_free(&told);
 }
 
-static void add_all(struct rng *r, const struct world *w, const struct trace *t, bool common, struct sums *sums)
+static void add_all(struct rng *r, const struct trace *t, bool common, struct sums *sums)
 {
     struct runs runs;
     assert_int_equal(runs_prepare(t, &runs), 0);
@@ -239,12 +210,7 @@ static void add_all(struct rng *r, const struct world *w, const struct trace *t,
         tally_add(&sums->runs, (double)runs.dt[i]);
         tally_add(&sums->runs, runs_straddles(&runs, i, 0));
     }
-    tally_neighbour(&sums->beside, t, &runs, rng_chance(r, 0.9) ? 0 : NAN);
     tally_steady(&sums->steady, t);
-    tally_start(&sums->start, t, w->period);
-    tally_start(&sums->start, t, 0.5 * w->period);
-    add_settling(r, w, t, &sums->settles);
-    tally_cost(&sums->cost, t, w->period, (uint64_t)rng_int(r, 0, 8));
     if (common)
         add_common(r, &runs, &sums->common);
     runs_free(&runs);
@@ -263,7 +229,6 @@ static void add_found(struct rng *r, struct trace *t, struct tally *sum)
         tally_text(sum, why);
         return;
     }
-    assert_int_equal(cross_check_recorded(t, &p), 0);
     tally_phases(sum, &p);
     phases_free(&p);
 }
@@ -283,18 +248,14 @@ static void repetitions_at_random(void **state)
             struct world w;
             draw_world(&r, (enum kind)(i % KINDS), &w);
             make_trace(&r, &w, &t);
-            add_all(&r, &w, &t, i >= KINDS, &sums);
+            add_all(&r, &t, i >= KINDS, &sums);
             if (i < KINDS)
                 add_found(&r, &t, &sums.found);
             trace_free(&t);
         }
         fprintf(out, "%d", line);
         tally_write(out, "runs", &sums.runs);
-        tally_write(out, "beside", &sums.beside);
         tally_write(out, "steady", &sums.steady);
-        tally_write(out, "start", &sums.start);
-        tally_write(out, "settles", &sums.settles);
-        tally_write(out, "cost", &sums.cost);
         tally_write(out, "common", &sums.common);
         tally_write(out, "found", &sums.found);
         fputc('\n', out);

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/findings.h"
 #include "tests/support/golden.h"
 #include "tests/support/odd_traces.h"
@@ -24,7 +23,7 @@
 
 enum { PLAIN = 300, ODD = 40, ODD_FROM = 1000 };
 
-/* As phases_find() takes them, but that nobody is beside and no start is slow. */
+/* As phases_find() takes them. */
 static void write_stages(FILE *out, const struct trace *t, const struct runs *r, double switch_us)
 {
     struct tally sum = {0};
@@ -49,7 +48,6 @@ static void write_stages(FILE *out, const struct trace *t, const struct runs *r,
     tally_segmentation(&sum, &o);
     tally_phases(&sum, &p);
     tally_write(out, "common", &sum);
-    assert_int_equal(rates_find(r, &o), 0);
     assert_int_equal(kinds_find(&o, &p), 0);
     tally_segmentation(&sum, &o);
     tally_phases(&sum, &p);
@@ -67,14 +65,11 @@ static void write_stages(FILE *out, const struct trace *t, const struct runs *r,
     tally_write(out, "times", &sum);
     assert_int_equal(slow_runs_find(r, &o, &p), 0);
     assert_int_equal(transitions_find(r, &o, &p), 0);
-    assert_int_equal(short_throttle_warn(r, &o, &p), 0);
     tally_phases(&sum, &p);
     tally_write(out, "changes", &sum);
     assert_int_equal(volts_find(t, &p), 0);
     tally_phases(&sum, &p);
     tally_write(out, "volts", &sum);
-    tally_settling_of(&sum, t, &p);
-    tally_write(out, "settles", &sum);
     assert_int_equal(ramps_find(r, &o, &p), 0);
     tally_segmentation(&sum, &o);
     tally_phases(&sum, &p);
@@ -83,39 +78,22 @@ static void write_stages(FILE *out, const struct trace *t, const struct runs *r,
     phases_free(&p);
 }
 
-/* All of them, with what a measurement notes beside a recording and without. */
-static void write_found(FILE *out, struct trace *t, uint64_t seed)
+/* All of them. */
+static void write_found(FILE *out, const struct trace *t)
 {
-    static const double ghz[] = {2.5, 2.4921875, 2.5};
     struct tally sum = {0};
     struct phases p;
     char why[300];
-    double held[TRACE_HELD_RATES_MAX];
-    for (size_t k = 0; k < TRACE_HELD_RATES_MAX; k++)
-        held[k] = k < 2 + seed % 7 ? 0.25 + 0.125 * (double)(seed % 5) : seed % 11 ? 1 : 0.9375;
-    for (int noted = 0; noted < 2; noted++) {
-        if (noted && seed % 3)
-            assert_int_equal(trace_set_numbers(t, "held_rates", held, 6 + (size_t)(seed % 80)) |
-                                 trace_set_number(t, "period_us", 1),
-                             0);
-        if (noted && seed % 4)
-            assert_int_equal(trace_set_numbers(t, "alone_from_ghz", ghz, 1 + seed % 3) |
-                                 trace_set_numbers(t, "alone_to_ghz", ghz, 3),
-                             0);
-        if (noted)
-            assert_int_equal(trace_set(t, "guarded", seed % 2 ? "fall" : "yes"), 0);
-        if (phases_find(t, &p, why, sizeof why)) {
-            tally_text(&sum, why);
-        } else {
-            assert_int_equal(cross_check_recorded(t, &p), 0);
-            tally_phases(&sum, &p);
-            phases_free(&p);
-        }
-        tally_write(out, noted ? "noted" : "found", &sum);
+    if (phases_find(t, &p, why, sizeof why)) {
+        tally_text(&sum, why);
+    } else {
+        tally_phases(&sum, &p);
+        phases_free(&p);
     }
+    tally_write(out, "found", &sum);
 }
 
-static void write_of(FILE *out, const struct trace *t, uint64_t seed)
+static void write_of(FILE *out, const struct trace *t)
 {
     struct tally sum = {0};
     struct runs r;
@@ -124,16 +102,8 @@ static void write_of(FILE *out, const struct trace *t, uint64_t seed)
     tally_runs(&sum, &r);
     tally_write(out, "runs", &sum);
     if (r.n) {
-        tally_neighbour(&sum, t, &r, switch_us);
-        tally_write(out, "beside", &sum);
         tally_steady(&sum, t);
         tally_write(out, "steady", &sum);
-        tally_start(&sum, t, r.period);
-        tally_write(out, "start", &sum);
-        if (t->channel[TRACE_FREQ] && t->channel[TRACE_IPC]) {
-            tally_cost(&sum, t, r.period, seed);
-            tally_write(out, "cost", &sum);
-        }
         write_stages(out, t, &r, switch_us);
     }
     runs_free(&r);
@@ -149,8 +119,8 @@ static void stages_of_plain_recordings(void **state)
         struct trace t;
         assert_int_equal(plain_trace(seed, &t), 0);
         fprintf(out, "%ju", (uintmax_t)seed);
-        write_of(out, &t, seed);
-        write_found(out, &t, seed);
+        write_of(out, &t);
+        write_found(out, &t);
         fputc('\n', out);
         trace_free(&t);
     }
@@ -168,7 +138,7 @@ static void stages_of_odd_recordings(void **state)
             struct trace t;
             assert_int_equal(odd_trace((enum odd_kind)kind, seed, &t), 0);
             fprintf(out, "%s %ju", odd_kind_name((enum odd_kind)kind), (uintmax_t)seed);
-            write_of(out, &t, seed);
+            write_of(out, &t);
             fputc('\n', out);
             trace_free(&t);
         }

@@ -11,12 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/checks/cross_check.h"
-#include "analysis/phases/checks/switch_cost.h"
 #include "analysis/phases/phases.h"
-#include "analysis/phases/repetitions/neighbour.h"
-#include "analysis/phases/repetitions/settling.h"
-#include "analysis/phases/repetitions/slow_start.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/segments/segmentation.h"
 #include "analysis/verdict/verdict_cost.h"
@@ -47,11 +42,6 @@ static char *found_without(const struct trace *t, unsigned long n, bool *failed)
     char why[300] = "";
     strict_memory_fail(n);
     int status = phases_find(t, &p, why, sizeof why);
-    if (!status && cross_check_recorded(t, &p)) {
-        phases_free(&p);
-        snprintf(why, sizeof why, "out of memory");
-        status = -1;
-    }
     *failed = strict_memory_failed();
     strict_memory_fail(0);
     if (status) {
@@ -107,9 +97,7 @@ static int ask_steady(const struct trace *t, struct tally *sum)
 {
     struct steady_value v;
     double drift;
-    bool slow, *marked = calloc(t->n + 1, sizeof *marked);
-    struct slow_start start;
-    int bad = !marked || steady_mean(t, TRACE_FREQ, 0.001, &v);
+    int bad = steady_mean(t, TRACE_FREQ, 0.001, &v);
     if (!bad) {
         tally_steady(sum, &v);
         bad = steady_ratio(t, 4, &v) || steady_drift(t, TRACE_FREQ, &drift);
@@ -117,58 +105,21 @@ static int ask_steady(const struct trace *t, struct tally *sum)
     if (!bad) {
         tally_steady(sum, &v);
         tally_add(sum, drift);
-        bad = slow_start_too_short(t, 1, &slow) || neighbour_mark(t, marked, &drift);
     }
-    if (!bad) {
-        tally_add(sum, slow + drift);
-        bad = slow_start_find(t, 1, &start);
-        for (size_t i = 0; i < t->n && start.ipc && !bad; i++)
-            tally_add(sum, (double)start.ipc[i]);
-        slow_start_free(&start);
-    }
-    free(marked);
     return bad;
-}
-
-static int ask_settling(const struct trace *t, struct tally *sum)
-{
-    struct kernel_alone alone = {0};
-    struct phase last = {.start_us = 2};
-    struct phases p = {.n_phases = 1, .phases = &last, .detectable_freq = 0.01};
-    struct settling end;
-    struct settling_drift drift;
-    struct switch_cost cost;
-    bool off[32];
-    int late = 0, bad = settling_add_alone(&alone, t);
-    if (!bad)
-        late = settling_mark_late(t, &alone, &alone, off, 32);
-    bad = bad || late < 0 || settling_judge(t, &p, &alone, false, &end) ||
-          settling_find_drift(t, &p, &alone, &alone, &drift) ||
-          (t->channel[TRACE_IPC] && t->channel[TRACE_FREQ] && switch_cost_measure(t, 1, 6, 8, 16, &cost));
-    if (bad)
-        return -1;
-    tally_add(sum, late);
-    tally_add(sum, (double)(end.runs + 100 * end.off + 10000 * end.settled));
-    tally_add(sum, drift.freq + drift.rate + drift.off);
-    for (size_t k = 0; t->channel[TRACE_IPC] && t->channel[TRACE_FREQ] && k < cost.n; k++)
-        tally_add(sum, cost.rate[k]);
-    return 0;
 }
 
 static int ask_stages(const struct trace *t, struct tally *sum)
 {
     struct runs r;
-    struct neighbour beside = {0};
     struct segmentation o = {0};
     size_t first = 0;
-    int bad = runs_prepare(t, &r) || neighbour_find(&r, 0, &beside) || (r.n && segmentation_find(&r, &first, 1, 0, &o));
+    int bad = runs_prepare(t, &r) || (r.n && segmentation_find(&r, &first, 1, 0, &o));
     if (!bad) {
         tally_runs(sum, &r);
         tally_segmentation(sum, &o);
-        tally_add(sum, beside.share + beside.factor);
     }
     segmentation_free(&o);
-    neighbour_free(&beside);
     runs_free(&r);
     return bad ? -1 : 0;
 }
@@ -225,11 +176,6 @@ static char *steady_without(const struct trace *t, unsigned long n, bool *failed
     return asked_without(ask_steady, t, n, failed);
 }
 
-static char *settling_without(const struct trace *t, unsigned long n, bool *failed)
-{
-    return asked_without(ask_settling, t, n, failed);
-}
-
 static char *stages_without(const struct trace *t, unsigned long n, bool *failed)
 {
     return asked_without(ask_stages, t, n, failed);
@@ -243,19 +189,16 @@ static char *others_without(const struct trace *t, unsigned long n, bool *failed
 static void memory_runs_out_in_small_traces(void **state)
 {
     (void)state;
-    static answer_without *const all[] = {found_without, steady_without, settling_without, stages_without,
-                                          others_without};
+    static answer_without *const all[] = {found_without, steady_without, stages_without, others_without};
     skip_where_sanitized("sanitizers have their own memory");
     for (uint64_t seed = 1; seed <= 24; seed++) {
         struct trace t;
         assert_int_equal(seed % 4 ? plain_trace(seed, &t) : odd_trace((enum odd_kind)(seed / 4 % ODD_KINDS), seed, &t),
                          0);
-        if (seed % 3)
-            assert_int_equal(trace_set(&t, "guarded", "yes"), 0);
         if (seed % 8 == 2)
             assert_int_equal(trace_set_number(&t, "fine_us", 4), 0);
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            if (i ? seed < 24 || i < 4 : seed % 2 == 0)
+            if (i ? seed < 24 || i < 3 : seed % 2 == 0)
                 (void)expect_no_wrong_answer(all[i], &t);
         trace_free(&t);
     }

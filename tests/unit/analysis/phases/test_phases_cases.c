@@ -123,26 +123,6 @@ static void a_ratio_unlike_any_throttle_is_unknown(void **state)
     phases_free(&p);
 }
 
-static struct state two_samples(double t, unsigned run)
-{
-    (void)run;
-    return (struct state){3.0, t < 0 ? 2.0 : t < 2 ? 0.5 : 2.0};
-}
-
-static void a_throttle_too_short_is_told(void **state)
-{
-    (void)state;
-    struct trace t;
-    struct phases p;
-    char text[200];
-    record(&t, two_samples, 20, -30, 60, "a", "b");
-    analyse(&t, &p);
-    assert_string_equal(kinds(&p, text), "steady steady");
-    assert_int_equal(p.n_warnings, 1);
-    assert_non_null(strstr(p.warnings[0], "too short"));
-    phases_free(&p);
-}
-
 static struct state short_before_two(double t, unsigned run)
 {
     (void)run;
@@ -466,7 +446,6 @@ int main(void)
         cmocka_unit_test(throttle_of_the_second_kernel),
         cmocka_unit_test(an_idle_loop_is_no_throttle),
         cmocka_unit_test(a_ratio_unlike_any_throttle_is_unknown),
-        cmocka_unit_test(a_throttle_too_short_is_told),
         cmocka_unit_test(a_short_state_hides_no_step),
         cmocka_unit_test(a_frequency_that_wanders_is_no_transition_at_the_switch),
         cmocka_unit_test(levels_one_percent_apart_are_two),

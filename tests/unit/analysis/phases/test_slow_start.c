@@ -15,11 +15,9 @@
 #include <cmocka.h>
 
 #include "analysis/phases/phases.h"
-#include "analysis/phases/repetitions/slow_start.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/strict_memory.h"
 #include "trace/trace.h"
 
 /* What is recorded. */
@@ -41,7 +39,7 @@ static const struct course granite = {.period_us = 0.5,
                                       .chain_hi = 0.95,
                                       .from_ghz = 4.0,
                                       .to_ghz = 3.7,
-                                      .reading_us = 0.07,
+                                      .reading_us = 0, /* a chain stands by itself, outside the samples */
                                       .runs = 60};
 
 enum { TSC_STEP_PS = 769, CHAIN_CYCLES = 89 };
@@ -156,44 +154,16 @@ static void is_throttling_of_that_length(void **state)
     assert_true(right + (n > 20 ? n / 20 : 1) >= n);
 }
 
-/* Short of a period of its own it calls for a shorter one; longer throttling and none do not. */
-static void calls_for_a_shorter_period(void **state)
-{
-    (void)state;
-    static const struct {
-        double slow_us;
-        bool finer;
-    } cases[] = {{0, false}, {0.3, false}, {0.8, true}, {2.75, true}, {4, true}, {9, false}, {40, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (uint64_t seed = 0; seed < 4; seed++) {
-            struct course c = granite;
-            struct trace t;
-            bool slow;
-            c.period_us = 1;
-            c.slow_us = cases[i].slow_us;
-            record(&c, 100 * i + seed, &t);
-            assert_int_equal(slow_start_too_short(&t, c.period_us, &slow), 0);
-            if (slow != cases[i].finer)
-                fail_msg("%g us, seed %u: %d", c.slow_us, (unsigned)seed, slow);
-            trace_free(&t);
-        }
-}
-
-/* Chains that throttling leaves alone tell the frequency as ever; nothing is put right. */
+/* Chains that throttling leaves alone tell the frequency as ever. */
 static void chains_left_alone_are_believed(void **state)
 {
     (void)state;
     struct course c = granite;
     struct trace t;
-    struct slow_start s;
     struct phases p;
     char why[200];
     c.chain_lo = c.chain_hi = 1;
     record(&c, 1, &t);
-    assert_int_equal(slow_start_find(&t, c.period_us, &s), 0);
-    assert_null(s.freq);
-    assert_null(s.ipc);
-    slow_start_free(&s);
     assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
     const struct phase *ph = slow_phase(&p);
     assert_non_null(ph);
@@ -231,36 +201,12 @@ static void waits_that_differ_are_no_step(void **state)
     assert_true(30 * claims <= n); /* 6 of 60 before */
 }
 
-static void out_of_memory_is_told(void **state)
-{
-    (void)state;
-    struct trace t;
-    bool slow;
-    record(&granite, 1, &t);
-    for (unsigned k = 1;; k++) {
-        struct slow_start s;
-        strict_memory_fail(k);
-        int bad = slow_start_find(&t, granite.period_us, &s);
-        bool failed = strict_memory_failed();
-        strict_memory_fail(0);
-        slow_start_free(&s);
-        assert_int_equal(bad, failed ? -1 : 0);
-        if (!failed)
-            break;
-    }
-    strict_memory_fail(1);
-    int bad = slow_start_too_short(&t, granite.period_us, &slow);
-    assert_int_equal(bad, strict_memory_failed() ? -1 : 0);
-    strict_memory_fail(0);
-    trace_free(&t);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_throttling_of_that_length),   cmocka_unit_test(calls_for_a_shorter_period),
-        cmocka_unit_test(chains_left_alone_are_believed), cmocka_unit_test(waits_that_differ_are_no_step),
-        cmocka_unit_test(out_of_memory_is_told),
+        cmocka_unit_test(is_throttling_of_that_length),
+        cmocka_unit_test(chains_left_alone_are_believed),
+        cmocka_unit_test(waits_that_differ_are_no_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

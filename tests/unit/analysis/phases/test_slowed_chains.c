@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/checks/cross_check.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/phases.h"
 #include "probes/steady.h"
@@ -127,57 +126,6 @@ static void steady_frequencies_are_those_left_alone(void **state)
     assert_true(off <= 2 + n / 10);
 }
 
-/* Few repetitions, at 60 us of each of which the rate is half for as long as `length` says. How many are throttles.
- * Most made of bouts still pass where they seem to have two lengths; all did. */
-static unsigned throttles_of(const double *length, unsigned runs, struct rng *x)
-{
-    struct trace t;
-    struct phases p;
-    char why[200];
-    struct kernel_alone own = {.n_ghz = 3, .n_ipc = 3, .ghz = {2.8, 2.8, 2.8}, .ipc = {2, 2, 2}};
-    unsigned n = 0;
-    trace_init(&t);
-    assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) |
-                         trace_set(&t, "from", "64add") | trace_set(&t, "to", "512or"),
-                     0);
-    for (unsigned run = 0; run < runs; run++)
-        for (int us = -49; us <= 150; us++) {
-            assert_int_equal(trace_append(&t, run, us), 0);
-            double slow = fmin(1, fmax(0, us - 60)) - fmin(1, fmax(0, us - 60 - length[run]));
-            t.channel[TRACE_FREQ][t.n - 1] = (float)(2.8 * (1 + 0.002 * rng_normal(x)));
-            t.channel[TRACE_IPC][t.n - 1] = (float)(2 * (1 - 0.5 * slow) * (1 + 0.002 * rng_normal(x)));
-        }
-    assert_int_equal(phases_find(&t, &p, why, sizeof why), 0);
-    assert_int_equal(cross_check(&t, &own, &own, false, &p), 0);
-    for (size_t k = 0; k < p.n_phases; k++)
-        n += p.phases[k].kind == PHASE_THROTTLE;
-    phases_free(&p);
-    trace_free(&t);
-    return n;
-}
-
-static void bouts_of_any_length_are_no_throttle(void **state)
-{
-    (void)state;
-    enum { RUNS = 12, CASES = 30 };
-    struct rng x;
-    unsigned bouts = 0, throttles = 0;
-    rng_init(&x, 3, 0);
-    for (unsigned i = 0; i < CASES; i++) {
-        double length[RUNS], mean = rng_range(&x, 8, 25);
-        for (unsigned k = 0; k < RUNS; k++) /* exponential, but long enough to be seen */
-            length[k] = fmax(3, -mean * log(1 - rng_unit(&x)));
-        bouts += throttles_of(length, RUNS, &x) > 0;
-        for (unsigned k = 0; k < RUNS; k++)
-            length[k] = mean * fmax(0.4, 1 + 0.2 * rng_normal(&x));
-        throttles += throttles_of(length, RUNS, &x) == 1;
-    }
-    print_message("throttles: %u of %d made of bouts, %u of %d that scatter by a fifth\n", bouts, (int)CASES, throttles,
-                  (int)CASES);
-    assert_true(bouts <= CASES * 9 / 10);
-    assert_true(throttles >= CASES * 9 / 10);
-}
-
 /* Such a world had 240 phases. */
 static void what_keeps_step_is_undecided(void **state)
 {
@@ -206,7 +154,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_alone_tells_the_frequency),
         cmocka_unit_test(steady_frequencies_are_those_left_alone),
-        cmocka_unit_test(bouts_of_any_length_are_no_throttle),
         cmocka_unit_test(what_keeps_step_is_undecided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

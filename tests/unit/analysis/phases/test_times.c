@@ -112,62 +112,6 @@ static void limits_of_a_time(void **state)
     expect_half(&r, &o, 4, spread);
 }
 
-/*
- * Where a payload alone tells when: four times slower than at full rate behind the halt, which is three times more than
- * none, of 0.05 periods and 0.03 us. What came before the halt, or comes after the switch of kernels, tells no full
- * rate, nor do halts.
- */
-static void slow_code_beside_a_halt_widens_the_limits(void **state)
-{
-    (void)state;
-    enum { PIECES = 7 };
-    static const double ipc[PIECES] = {9, 50, 1, 2, 50, 4, 8}, ghz[PIECES] = {9, 50, 1, 1.5, 50, 3, 8};
-    struct runs r = {.period = 2, .habit = SAMPLER_AT_ONCE, .clock = {.instant = true, .reading_us = 0.25}};
-    struct piece piece[PIECES] = {{.halt = false}};
-    struct edge_kind edge[PIECES - 1] = {[5] = {.forced = true}};
-    double time[PIECES - 1];
-    struct segmentation o = {.n_pieces = PIECES, .piece = piece, .edge = edge, .n_runs = 1, .time = time, .end = 900};
-    for (size_t p = 0; p < PIECES; p++) {
-        piece[p].value[TRACE_IPC] = ipc[p];
-        piece[p].value[TRACE_FREQ] = ghz[p];
-        if (p + 1 < PIECES)
-            time[p] = 100 * (double)(p + 1);
-    }
-    piece[1].halt = piece[4].halt = true;
-    const double halt = ESTIMATE_Z95 * 0.1, other = hypot(hypot(halt, 0.03), 0.05),
-                 both = hypot(hypot(halt * sqrt(2), 0.03), 0.05), either = hypot(ESTIMATE_Z95 * hypot(0.1, 20), 0.03);
-    expect_half(&r, &o, 0, other);
-    expect_half(&r, &o, 1, hypot(both, 3 * 0.13));
-    expect_half(&r, &o, 2, hypot(hypot(either, 0.05), 3 * 0.13));
-    expect_half(&r, &o, 3, hypot(either, 0.05));
-    expect_half(&r, &o, 4, both);
-    expect_half(&r, &o, 5, hypot(halt, hypot(0.03, hypot(0.05, 0.08))));
-    o.n_pieces = 6; /* to the end of the recording */
-    expect_half(&r, &o, 5, other);
-    o.n_pieces = PIECES;
-    /* a chain that is slow, too: readings take as much longer, on either side of the halt */
-    piece[2].slow_chain = piece[3].slow_chain = true;
-    expect_half(&r, &o, 1, hypot(both, 2 * 0.25));
-    expect_half(&r, &o, 2, hypot(hypot(either, 0.05), 2 * 0.25));
-    expect_half(&r, &o, 3, hypot(hypot(either, 0.05), 0.25));
-    expect_half(&r, &o, 4, hypot(both, 0.25));
-    /* what came before tells no full rate */
-    piece[2].value[TRACE_FREQ] = 2.5;
-    piece[5].value[TRACE_FREQ] = 1.8;
-    expect_half(&r, &o, 4, hypot(both, 0.2 * 0.25));
-    piece[0].slow_chain = true;
-    piece[0].value[TRACE_FREQ] = 1;
-    expect_half(&r, &o, 0, hypot(other, 1.5 * 0.25));
-    edge[1].forced = true;
-    expect_half(&r, &o, 0, other);
-    edge[1].forced = false;
-    piece[3].value[TRACE_FREQ] = 0;
-    expect_half(&r, &o, 4, both);
-    /* where cycles are counted they tell, too */
-    r.clock.instant = false;
-    expect_half(&r, &o, 1, both);
-}
-
 static double period_us = 1;
 
 /* A piece that ends after these times, and what follows until 10 ms. */
@@ -265,7 +209,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sigma_of_an_edge),
         cmocka_unit_test(limits_of_a_time),
-        cmocka_unit_test(slow_code_beside_a_halt_widens_the_limits),
         cmocka_unit_test(modes_of_a_duration),
         cmocka_unit_test(two_modes_that_scatter),
     };

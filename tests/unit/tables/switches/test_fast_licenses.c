@@ -42,6 +42,7 @@ static void load_fast(struct model *m)
     m->wait_sigma_us = 0.1;
     m->halt_us = HALT_US;
     m->halt_sigma_us = 0.1;
+    m->fixed_work = true; /* as the sampler of such a guest has them */
     m->world.wander.step = 0.0244;
     m->world.wander.step_us = 1e6;
     m->world.carries = true;

@@ -58,10 +58,8 @@ static struct phase draw_phase(struct rng *r, double start)
         if (rng_chance(r, 0.2))
             p.clock_ramp.tau_us.value = 12;
     }
-    if (p.kind == PHASE_UNKNOWN) {
-        p.switch_explains = (enum switch_explains)rng_int(r, 0, 3);
+    if (p.kind == PHASE_UNKNOWN)
         snprintf(p.why, sizeof p.why, "nobody knows");
-    }
     return p;
 }
 

@@ -15,7 +15,6 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases/repetitions/settling.h"
 #include "tables/switches/guarded.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
@@ -283,7 +282,7 @@ static void a_short_warm_up_is_told(void **state)
     assert_string_equal(table_text(&t, row_of(&t, false), "kind"), "frequency");
     char *text = rig_printed(&table_transitions, &t);
     make_one_line(text);
-    assert_non_null(strstr(text, "repetitions the core was not back at its own frequency"));
+    assert_non_null(strstr(text, "the core was not back at its own frequency"));
     assert_non_null(strstr(text, "--warmup"));
     free(text);
     table_free(&t);
@@ -385,139 +384,6 @@ static void a_clock_that_changes_is_not_late(void **state)
         fail_msg("%u of %u: not back at its own frequency", told, n);
 }
 
-/* ---- made traces ---- */
-
-/* Repetitions of 50 us before and 150 us behind time 0; each floats by up to `floats` as a whole, each sample scatters
- * by 1 %; the last 30 us of those below `slow` run at half the rate. */
-static void make_trace(struct trace *t, unsigned runs, double ghz, double floats, unsigned slow, uint64_t seed)
-{
-    struct rng x;
-    rng_init(&x, seed, 0);
-    trace_init(t);
-    assert_int_equal(trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC), 0);
-    for (unsigned run = 0; run < runs; run++) {
-        double own = ghz * (1 + rng_range(&x, -floats, floats));
-        for (int us = -49; us <= 150; us++) {
-            assert_int_equal(trace_append(t, run, us), 0);
-            t->channel[TRACE_FREQ][t->n - 1] = (float)(own * (1 + 0.01 * rng_normal(&x)));
-            t->channel[TRACE_IPC][t->n - 1] = (float)(2 * (run < slow && us > 120 ? 0.5 : 1) *
-                                                      (1 + 0.01 * rng_normal(&x)));
-        }
-    }
-}
-
-static struct settling judge(double ghz, double floats, unsigned slow, double own_ghz, bool waits, uint64_t seed)
-{
-    struct trace t, alone;
-    struct kernel_alone own = {0};
-    struct settling s;
-    struct phases p = {.detectable_freq = 0.02};
-    make_trace(&t, 20, ghz, floats, slow, seed);
-    make_trace(&alone, 6, own_ghz, floats, 0, seed + 1000);
-    assert_int_equal(settling_add_alone(&own, &alone), 0);
-    assert_int_equal(own.n_ghz, 6);
-    assert_int_equal(settling_judge(&t, &p, &own, waits, &s), 0);
-    assert_int_equal(s.runs, 20);
-    trace_free(&t);
-    trace_free(&alone);
-    return s;
-}
-
-static void what_floats_is_settled(void **state)
-{
-    (void)state;
-    unsigned settled = 0;
-    for (uint64_t seed = 0; seed < 100; seed++) {
-        settled += judge(3, 0.03, 0, 3, false, seed).settled;
-        assert_false(judge(3, 0.03, 20, 3, false, seed).settled); /* half the rate */
-        assert_false(judge(3, 0.03, 0, 2, false, seed).settled);
-        assert_false(judge(2, 0.03, 0, 3, false, seed).settled);
-        assert_true(judge(2, 0, 0, 3, true, seed).settled); /* a wait that is not looked at */
-        assert_false(judge(3, 0, 0, 2, true, seed).settled);
-        assert_true(judge(3, 0, 1, 3, false, seed).settled); /* one disturbed repetition */
-        assert_false(judge(3, 0, 8, 3, false, seed).settled);
-    }
-    print_message("%u of 100 floating machines are settled\n", settled);
-    assert_true(settled >= 97);
-}
-
-/* Repetitions that are slow from beginning to end are not late, and late ones among them are. */
-static void what_is_limited_is_not_late(void **state)
-{
-    (void)state;
-    static const double factors[] = {0.6, 0.8, 0.9, 0.95, 0.965};
-    for (unsigned k = 0; k < 10; k++) {
-        struct trace t, alone;
-        struct kernel_alone own = {0}, none = {0};
-        bool off[20];
-        make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
-        make_trace(&t, 20, 2.8, 0, 0, 200 + k);
-        assert_int_equal(settling_add_alone(&own, &alone), 0);
-        for (size_t i = 0; i < t.n; i++) {
-            bool limited = t.run[i] % 5 < 2, late = t.run[i] % 7 == 0;
-            t.channel[TRACE_FREQ][i] *= (float)((limited ? factors[k % 5] : 1) * (late && t.time_us[i] <= 0 ? 0.7
-                                                                                  : t.time_us[i] > 0        ? 0.8
-                                                                                                            : 1));
-        }
-        assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 3);
-        for (unsigned run = 0; run < 20; run++)
-            assert_int_equal(off[run], run % 7 == 0);
-        trace_free(&t);
-        trace_free(&alone);
-    }
-}
-
-/* A machine that runs at another frequency than a moment before, in all repetitions or in most, comes back. */
-static void a_machine_that_changed_its_clock_is_not_late(void **state)
-{
-    (void)state;
-    static const double factors[] = {0.6, 0.8, 0.9, 0.965, 0.978};
-    for (unsigned k = 0; k < 50; k++) {
-        struct trace t, alone, second;
-        struct kernel_alone own = {0}, to = {0};
-        bool off[20];
-        double step = 0.5 + 0.01 * k; /* of the second kernel */
-        unsigned at_first = k % 3;    /* repetitions before the change */
-        make_trace(&alone, 3, 2.8, 0, 0, 100 + k);
-        make_trace(&second, 3, 2.8 * step, 0, 0, 300 + k);
-        make_trace(&t, 20, 2.8, 0, 0, 200 + k);
-        assert_int_equal(settling_add_alone(&own, &alone) | settling_add_alone(&to, &second), 0);
-        for (size_t i = 0; i < t.n; i++) {
-            bool late = t.run[i] % 7 == 6;
-            t.channel[TRACE_FREQ][i] *= (float)((t.run[i] < at_first ? 1 : factors[k % 5]) * (t.time_us[i] > 0 ? step
-                                                                                              : late           ? 0.7
-                                                                                                               : 1));
-        }
-        assert_int_equal(settling_mark_late(&t, &own, &to, off, 20), 2);
-        assert_true(off[6] && off[13]);
-        trace_free(&t);
-        trace_free(&second);
-        trace_free(&alone);
-    }
-}
-
-static void what_is_late_is_marked(void **state)
-{
-    (void)state;
-    struct trace t, alone;
-    struct kernel_alone own = {0}, none = {0};
-    bool off[20];
-    make_trace(&alone, 3, 2.8, 0, 0, 1);
-    make_trace(&t, 20, 2.8, 0, 0, 2);
-    assert_int_equal(settling_add_alone(&own, &alone), 0);
-    assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 0);
-    for (size_t i = 0; i < t.n; i++) /* every third has not come back */
-        if (t.run[i] % 3 == 0 && t.time_us[i] <= 0)
-            t.channel[TRACE_FREQ][i] = 1.9f;
-    assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 7);
-    for (unsigned run = 0; run < 20; run++)
-        assert_int_equal(off[run], run % 3 == 0);
-    own.n_ghz = 0; /* the frequency was not measured */
-    assert_int_equal(settling_mark_late(&t, &own, &none, off, 20), 0);
-    trace_free(&t);
-    trace_free(&alone);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,10 +396,6 @@ int main(void)
         cmocka_unit_test(a_short_warm_up_is_told),
         cmocka_unit_test(limited_repetitions_have_come_back),
         cmocka_unit_test(a_clock_that_changes_is_not_late),
-        cmocka_unit_test(what_floats_is_settled),
-        cmocka_unit_test(a_machine_that_changed_its_clock_is_not_late),
-        cmocka_unit_test(what_is_late_is_marked),
-        cmocka_unit_test(what_is_limited_is_not_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,8 +46,8 @@ static double read_after(const char **text, char what, double otherwise)
 
 /*
  * "S-50+50~1:2.8~0.01/0*0.25l1": a steady phase (T throttled, H halt, W slow, R ramp, U unknown) that begins at -50 us
- * and lasts 50 [49, 51], at 2.8 [2.79, 2.81] GHz, the level 0, of 1/4 of the rate, at license level 1. y1: the switch
- * explains a part of it, y2 most, y3 all; m10: in 10 % of the repetitions it lasts twice as long.
+ * and lasts 50 [49, 51], at 2.8 [2.79, 2.81] GHz, the level 0, of 1/4 of the rate, at license level 1. m10: in 10 % of
+ * the repetitions it lasts twice as long.
  */
 static void read_phase(const char **text, struct phase *p)
 {
@@ -68,7 +68,6 @@ static void read_phase(const char **text, struct phase *p)
     p->ipc_ratio = read_after(text, '*', p->kind == PHASE_THROTTLE ? (double)NAN : 1);
     int license = (int)read_after(text, 'l', 0);
     p->share[license] = 1;
-    p->switch_explains = (enum switch_explains)read_after(text, 'y', EXPLAINS_NOTHING);
     if (p->kind == PHASE_UNKNOWN)
         snprintf(p->why, sizeof p->why, "nobody knows");
     if (p->kind == PHASE_RAMP) {
@@ -192,9 +191,6 @@ static const char *const made_phases[] = {
     BEFORE "T0+20~1:2.8~0.01/0 S20+50:2.8~0.01/0 >0+20~1",
     BEFORE "R0+90~1:2.4~0.01/-1 S90+50:1.9~0.01/1 >0+90~1",
     BEFORE "U0+20:2.8/0 S20+50:2.8~0.01/0 >0+20",
-    BEFORE "U0+20:2.8/0y1 S20+50:2.8~0.01/0 >0+20",
-    BEFORE "U0+20:2.8/0y2 S20+50:2.8~0.01/0 >0+20",
-    BEFORE "U0+20:2.8/0y3 S20+50:2.8~0.01/0 >0+20",
     /* neither end may be anything but steady */
     BEFORE "T0+20:2.8/0*0.5",
     "T-50+50:2.8/0*0.5 " AFTER,

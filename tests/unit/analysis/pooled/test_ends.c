@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A part of a recording against another that was made beside it, round by round. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/pooled/ends.h"
+#include "tests/support/strict_memory.h"
+#include "tests/support/switch_traces.h"
+
+static struct switch_plan plan_of(unsigned repetitions, uint64_t seed)
+{
+    return (struct switch_plan){.repetitions = repetitions,
+                                .work_us = 0.5,
+                                .before_us = 40,
+                                .after_us = 100,
+                                .chain_noise = 0.005,
+                                .seed = seed};
+}
+
+static void compare(const struct switch_plan *a, const struct switch_plan *b, double from, double to, struct ends *e)
+{
+    struct trace t, beside;
+    assert_int_equal(switch_trace(a, &t), 0);
+    assert_int_equal(switch_trace(b, &beside), 0);
+    assert_int_equal(ends_compare(&t, from, to, &beside, e), 0);
+    trace_free(&t);
+    trace_free(&beside);
+}
+
+static void alike_do_not_differ(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct switch_plan a = plan_of(12, seed), b = plan_of(12, 100 + seed);
+        struct ends e;
+        compare(&a, &b, 50, 100, &e);
+        assert_true(fabs(e.clock.value) < 0.003);
+        assert_true(fabs(e.ipc.value) < 0.003);
+        assert_true(fabs(e.ghz - 3) < 0.01);
+        assert_false(ends_differ(&e.clock, 0.004));
+        assert_false(ends_differ(&e.ipc, 0.004));
+    }
+}
+
+static void what_the_clock_is_is_told_where_asked(void **state)
+{
+    (void)state;
+    struct switch_plan a = plan_of(12, 1), b = plan_of(12, 2);
+    struct ends e;
+    a.piece[0] = (struct switch_piece){0.1, 1, 0.95};
+    compare(&a, &b, 50, 100, &e);
+    assert_true(fabs(e.clock.value - log(0.95)) < 0.004);
+    assert_true(ends_differ(&e.clock, 0.02));
+    assert_false(ends_differ(&e.clock, 0.06));
+    assert_true(fabs(e.ghz - 2.85) < 0.01);
+    compare(&a, &b, -40, 0, &e);
+    assert_false(ends_differ(&e.clock, 0.004));
+}
+
+static void few_rounds_tell_nothing(void **state)
+{
+    (void)state;
+    struct switch_plan a = plan_of(12, 1), b = plan_of(3, 2);
+    struct ends e;
+    compare(&a, &b, 50, 100, &e);
+    assert_true(isnan(e.clock.lo) && isnan(e.ipc.hi));
+    assert_false(ends_differ(&e.clock, 0));
+}
+
+static void without_memory_it_says_so(void **state)
+{
+    (void)state;
+    struct switch_plan a = plan_of(8, 1);
+    struct trace t;
+    struct ends e;
+    assert_int_equal(switch_trace(&a, &t), 0);
+    strict_memory_fail(1);
+    int status = ends_compare(&t, 50, 100, &t, &e);
+    bool failed = strict_memory_failed();
+    strict_memory_fail(0);
+    assert_int_equal(status, failed ? -1 : 0);
+    trace_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alike_do_not_differ),
+        cmocka_unit_test(what_the_clock_is_is_told_where_asked),
+        cmocka_unit_test(few_rounds_tell_nothing),
+        cmocka_unit_test(without_memory_it_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
