@@ -220,8 +220,14 @@ int phases_find_beside(const struct trace *t, const struct trace *null, struct p
     double fine_us = tail_begins(t);
     struct trace fine;
     struct tail tail;
-    if (isnan(fine_us))
-        return find_uniform(t, out, why, why_size);
+    if (isnan(fine_us)) {
+        int found = find_uniform(t, out, why, why_size);
+        if (found || !tail_uniform_find(t, out))
+            return found;
+        snprintf(why, why_size, "out of memory");
+        phases_free(out);
+        return PHASES_NO_MEMORY;
+    }
     snprintf(why, why_size, "out of memory");
     if (tail_fine_part(t, fine_us, &fine)) {
         memset(out, 0, sizeof *out);

@@ -62,6 +62,12 @@ int tail_find(const struct trace *t, const struct phases *fine, struct tail *out
 /* Joins it to the phases of the fine part; a ramp may turn out to begin in it. 0, or -1: out of memory. */
 int tail_join(struct tail *x, struct phases *out);
 
+/*
+ * tail_uniform.c: the same of a recording whose samples are all alike. Throttling that fades within some of them is cut
+ * into a staircase of slow phases by what looks for steps; where one ramp of the rate describes it better, at a clock
+ * that does not change, that takes their place. 0, or -1: out of memory.
+ */
+int tail_uniform_find(const struct trace *t, struct phases *out);
 /* One side of a ramp phase from its course (none if that is no ramp), `relative` to its end; its mean from..to. */
 struct ramp_side tail_side(const struct tail_course *c, bool relative);
 double tail_mean(const struct tail_course *c, double from, double to);

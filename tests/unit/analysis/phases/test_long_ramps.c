@@ -186,7 +186,7 @@ static void ramps_are_found_as_they_are(void **state)
 static void fades_of_any_length_are_found(void **state)
 {
     (void)state;
-    skip_known_loss("fades of the rate that last for as long as the recording");
+    skip_known_loss("fades of the rate, by chains");
     struct rng r;
     rng_init(&r, 5, 0x66616465u); /* "fade" */
     for (unsigned i = 0; i < rng_rounds(FADES); i++) {
@@ -216,7 +216,6 @@ static void fades_of_any_length_are_found(void **state)
 static void ramps_hold_the_rate_about_them(void **state)
 {
     (void)state;
-    skip_known_loss("fades of the rate that last for as long as the recording");
     const struct truth t[] = {
         {.counters = true, .high = 3, .low = 3, .ratio = 0.0625, .fade_us = 1200, .up_us = 1e5},
         {.counters = true,
