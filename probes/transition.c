@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum { VOLT_READINGS_MAX = 2000 };
-/* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median need
- * six, and the first does not count. */
+/* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median
+ * need six, and the first does not count. */
 enum { NULLS_RARELY = 4, HELD_RARELY = 16, HELD_LEAST = 7 };
 #define NULL_US 150.0  /* of the copy: longer than any code takes to come into the caches */
 #define DIRTY_US 200.0 /* of a first kernel that leaves upper halves in use: what follows is slow for good */

@@ -353,7 +353,7 @@ static int warn_of_neighbor(const struct answer *a)
                        100 * a->p->sibling_share, a->p->sibling_factor);
 }
 
-/* Whether the clock, before a state and in the end, differs as the rate of a gradual change does: then it is the clock. */
+/* Whether the clock differs, before a state and in the end, as the rate of a gradual change does. */
 static bool clock_fades(const struct answer *a, const struct pooled_state *q, double to)
 {
     if (!a->c->n)
@@ -474,7 +474,7 @@ static int null_loss(const struct trace *t, const struct trace *null, double *lo
 }
 
 /* Nothing that is seen can be told from what keeps step with the repetitions. */
-static int tell_nothing(const struct pooled *p, struct phases *out)
+static int pooled_tell_nothing(const struct pooled *p, struct phases *out)
 {
     out->phases = calloc(2, sizeof *out->phases);
     if (!out->phases)
@@ -501,7 +501,7 @@ int pooled_find(const struct trace *t, const struct trace *null, struct phases *
         const struct answer a = {&p, &s, &c, out};
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
-        bad = moves ? tell_nothing(&p, out) : pooled_answer(&a);
+        bad = moves ? pooled_tell_nothing(&p, out) : pooled_answer(&a);
     }
     pooled_states_free(&s);
     pooled_free(&p);

@@ -112,8 +112,8 @@ int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *f
 /* The mean time of a cycle before the switch, of each repetition. 0, or -1: out of memory. */
 int pooled_clocks_before(struct pooled *p);
 
-/* Two lengths that a duration has, the more frequent one first: 2, or 0: there is but one. x: in ascending order; scratch:
- * of 2 n. */
+/* Two lengths that a duration has, the more frequent one first: 2, or 0: there is but one. x: in ascending order;
+ * scratch: of 2 n. */
 size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_mode out[2], double *scratch);
 
 /* The clock behind the switch, relative to that before it within the same repetition (logarithms). */

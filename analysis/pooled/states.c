@@ -262,7 +262,7 @@ static double late_error(const struct pooled *p)
     return n > 0 ? sum / n : 0;
 }
 
-/* All rates are told of that in the end, which begins late in some recordings, when what came before it was taken for it. */
+/* All rates are told of that in the end. Where it begins late in a recording, what came before was taken for it. */
 static void end_at_one(struct pooled *p, struct pooled_states *s)
 {
     double last = s->state[s->n - 1].rate;

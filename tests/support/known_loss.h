@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Behavior that the present analysis does not have: told in doc/limits.md, and skipped visibly until it has it again. */
+/* Behavior that the present analysis does not have: told in doc/limits.md, and skipped visibly until it has it. */
 #pragma once
 
 #include <stdio.h>

@@ -97,9 +97,9 @@ static void expect_segment(enum asked what, size_t i, const char *kernel, double
     assert_int_equal(s->sampled, sampled);
 }
 
-/* As many as were asked for; for one in sixteen of them, or of few for one in so many that there are seven or more, either
- * kernel alone for 20 ms, behind which 100 us are sampled; of the copy, which a switch of code is told by, as many as
- * repetitions where chains tell the clock. */
+/* As many as were asked for; for one in sixteen of them, or of few for one in so many that there are seven or more,
+ * either kernel alone for 20 ms, behind which 100 us are sampled; of the copy, which tells what a switch of code costs,
+ * as many as repetitions where chains tell the clock. */
 static void a_switch_is_recorded_beside_its_kernels(void **state)
 {
     (void)state;
