@@ -14,6 +14,7 @@ enum { VOLT_READINGS_MAX = 2000 };
 /* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median
  * need six, and the first does not count. */
 enum { NULLS_RARELY = 4, HELD_RARELY = 16, HELD_LEAST = 7 };
+#define HELD_SHARE 0.4 /* of what a machine can run at a time: an emulated one takes longer than it is asked for */
 #define NULL_US 150.0  /* of the copy: longer than any code takes to come into the caches */
 #define DIRTY_US 200.0 /* of a first kernel that leaves upper halves in use: what follows is slow for good */
 /* With 500 ms behind it this is less than what a real-time thread may run in a second (drivers/native/pinning.c). */
@@ -78,7 +79,7 @@ static struct held held_alone(const struct transition_setup *s, const struct pay
     double us = s->fine_us > 0 ? SLOWEST_US : TRANSITION_HELD_US;
     struct held h = {.n = 0};
     if (longest_us > 0)
-        us = fmin(us, longest_us - DIRTY_US - 2 * fmax(TRANSITION_HELD_SAMPLED_US, 20 * s->period_us));
+        us = fmin(us, HELD_SHARE * longest_us);
     if (before->dirty)
         h.segment[h.n++] = (struct segment){*before, DIRTY_US, false};
     h.segment[h.n++] = (struct segment){*p, us, false};
