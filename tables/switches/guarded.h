@@ -30,12 +30,11 @@ struct switches_seen {
 };
 
 /*
- * Measures the switch, and how either kernel runs in the long run: repetitions that do not begin at the first kernel's
- * own frequency are discarded, with a longer warm-up if most would be; a recording that ends before everything is over
- * is made longer, up to about 5 ms, and if that is not enough to 500 ms, with a period that grows and fewer repetitions
- * (transition_observe()), where the machine can do that; one in which the second kernel starts slowly for a few
- * samples is repeated with half the period. None of it where the times were given. Then what does not stand in two
- * halves of the repetitions and against either kernel alone is taken back (analysis/phases/checks/cross_check.h).
+ * Measures the switch in turn with a null and with either kernel alone, until the limits are narrow or 3 s of the
+ * machine's time are over. A recording that does not begin as the first kernel alone runs is made again with a longer
+ * warm-up; one that does not end as the second does for longer, up to about 5 ms and then 500 ms (transition_observe()),
+ * where the machine can do that; one with a first phase of a few samples with half the period. None of it where the
+ * times were given.
  * MACHINE_OK: `out` is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to
  * stop, MACHINE_CANNOT where nothing was left to analyse.
  */
