@@ -32,7 +32,7 @@ struct switches_seen {
 /*
  * Measures the switch in turn with a null and with either kernel alone, until the limits are narrow or 3 s of the
  * machine's time are over. A recording that does not begin as the first kernel alone runs is made again with a longer
- * warm-up; one that does not end as the second does for longer, up to about 5 ms and then 500 ms (transition_observe()),
+ * warm-up; one that does not end as the second does for longer, up to 5 ms and then 500 ms (transition_observe()),
  * where the machine can do that; one with a first phase of a few samples with half the period. None of it where the
  * times were given.
  * MACHINE_OK: `out` is to be freed with switches_free. Else *err says why not: MACHINE_FAILED when the caller wants to
