@@ -7,6 +7,7 @@
 
 #include "analysis/brackets/brackets_limits.h"
 #include "analysis/phases/repetitions/clock.h"
+#include "analysis/phases/repetitions/steady.h"
 #include "probes/sequence.h"
 #include "util/splitmix64.h"
 
@@ -260,7 +261,7 @@ static int brackets_all(struct bracket_rig *g, struct machine_error *err)
     }
     g->m->ops->info(g->m, &info);
     for (size_t k = 0; k < g->s->n && !status; k++)
-        if (repetitions_note_clock(&g->out->seen[k], &info))
+        if (repetitions_note_clock(&g->out->seen[k], &info) || steady_leave_out_slowed(&g->out->seen[k]))
             status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return status;
 }

@@ -249,12 +249,11 @@ static void put_discarded(const struct seen_kernel *k, const struct brackets_res
 {
     char key[TABLES_CELL_ID_MAX + 60];
     const struct steady_value *f = &k->ghz;
-    if (!r->n_invalid && f->used == f->runs && !f->shared)
+    if (!r->n_invalid && f->used == f->runs)
         return;
     snprintf(key, sizeof key, "discarded %s %s", k->cell.id, k->cell.a.name);
-    json_t *json = json_pack("{s:I, s:s, s:I, s:I}", "disturbed", (json_int_t)r->n_invalid, "first", r->why,
-                             "far_from_the_others", (json_int_t)(f->runs - f->used), "shared_core",
-                             (json_int_t)f->shared);
+    json_t *json = json_pack("{s:I, s:s, s:I}", "disturbed", (json_int_t)r->n_invalid, "first", r->why,
+                             "far_from_the_others", (json_int_t)(f->runs - f->used));
     table_set_detail_json(rows, key, json, 9);
 }
 

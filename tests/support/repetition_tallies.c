@@ -20,10 +20,5 @@ void tally_steady(struct tally *sum, const struct trace *t)
         tally_add(sum, (double)(v.runs + 100 * v.used));
         assert_int_equal(steady_drift(t, (enum trace_channel)c, &drift), 0);
         tally_add(sum, drift);
-        if (c == TRACE_FREQ) {
-            assert_int_equal(steady_ratio(t, 4, &v), 0);
-            tally_estimate(sum, &v.mean);
-            tally_add(sum, (double)(v.runs + 100 * v.used));
-        }
     }
 }

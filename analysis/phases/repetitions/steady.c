@@ -12,6 +12,10 @@
 #define REJECT_SIGMAS 4.0
 enum { REJECT_ONE_IN = 5, DRIFT_RUNS = 3 };
 #define DRIFT_LEAST 0.0015
+/* Of the IPC that one sample in ten exceeds: a busy sibling thread takes 20 to 50 % of it, what chains scatter by, less
+ * than a tenth. */
+#define SLOWED 0.85
+#define FASTEST 0.9
 
 /* The mean of samples begin..end that end after `from` and up to `to` (us); NaN of none. `values`, `scratch`: room for
  * t->n. */
@@ -68,28 +72,18 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     return bad;
 }
 
-/* Two stretches of a repetition, us: up to and including, and behind. */
-struct stretches {
-    double from, to, again_from;
-};
-
-/* Of each repetition in which both are known, the mean of the second stretch as a ratio to that of the first. A mean
- * that is not above 0 is missing. `quarters`: the first quarter and the last, else these. Returns them, malloc'ed, and
- * how many in *n; NULL: out of memory. */
-static double *ratios_of_runs(const struct trace *t, enum trace_channel c, bool quarters, struct stretches at,
-                              size_t *n)
+/* Of each repetition in which both are known, the mean of the last quarter as a ratio to that of the first. A mean that
+ * is not above 0 is missing. Returns them, malloc'ed, and how many in *n; NULL: out of memory. */
+static double *ratios_of_quarters(const struct trace *t, enum trace_channel c, size_t *n)
 {
     double *ratios = calloc(t->n + 1, sizeof *ratios), *room = calloc(2 * t->n + 1, sizeof *room);
     bool bad = !ratios || !room;
     *n = 0;
     for (size_t i = 0, end; i < t->n && !bad; i = end) {
         end = trace_run_end(t, i);
-        if (quarters) {
-            double first = t->time_us[i], last = t->time_us[end - 1], quarter = (last - first) / 4;
-            at = (struct stretches){first, first + quarter, last - quarter};
-        }
-        double one = mean_within(t, c, i, end, at.from, at.to, room, room + t->n);
-        double other = mean_within(t, c, i, end, at.again_from, INFINITY, room, room + t->n);
+        double first = t->time_us[i], last = t->time_us[end - 1], quarter = (last - first) / 4;
+        double one = mean_within(t, c, i, end, first, first + quarter, room, room + t->n);
+        double other = mean_within(t, c, i, end, last - quarter, INFINITY, room, room + t->n);
         if (one > 0 && other > 0)
             ratios[(*n)++] = other / one;
     }
@@ -99,17 +93,23 @@ static double *ratios_of_runs(const struct trace *t, enum trace_channel c, bool 
     return bad ? NULL : ratios;
 }
 
-int steady_ratio(const struct trace *t, double from_us, struct steady_value *out)
+int steady_leave_out_slowed(struct trace *t)
 {
-    *out = (struct steady_value){.mean = {NAN, NAN, NAN}};
-    if (!t->channel[TRACE_FREQ] || !t->n)
+    float *ipc = t->channel[TRACE_IPC];
+    if (!ipc || !t->channel[TRACE_FREQ] || !clock_reading_of(t).instant)
         return 0;
-    double *ratios = ratios_of_runs(t, TRACE_FREQ, false, (struct stretches){-INFINITY, 0, from_us}, &out->runs);
-    if (!ratios)
+    double *x = malloc((t->n + 1) * sizeof *x);
+    size_t n = 0;
+    if (!x)
         return -1;
-    out->used = out->runs;
-    out->mean = robust_median(ratios, out->runs);
-    free(ratios);
+    for (size_t i = 0; i < t->n; i++)
+        if (ipc[i] > 0)
+            x[n++] = (double)ipc[i];
+    const double least = n ? SLOWED * order_nth_smallest(x, n, (size_t)(FASTEST * (double)(n - 1))) : 0;
+    for (size_t i = 0; i < t->n && n; i++)
+        if ((double)ipc[i] < least)
+            ipc[i] = t->channel[TRACE_FREQ][i] = NAN;
+    free(x);
     return 0;
 }
 
@@ -119,7 +119,7 @@ int steady_drift(const struct trace *t, enum trace_channel c, double *out)
     *out = 0;
     if (!t->channel[c] || !t->n)
         return 0;
-    double *ratios = ratios_of_runs(t, c, true, (struct stretches){0, 0, 0}, &n);
+    double *ratios = ratios_of_quarters(t, c, &n);
     if (!ratios)
         return -1;
     for (size_t i = 0; i < n; i++) {

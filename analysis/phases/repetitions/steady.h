@@ -8,7 +8,6 @@
 struct steady_value {
     struct estimate mean; /* over the repetitions used, with 95 % limits by Student's t (NaN for fewer than two) */
     size_t runs, used;    /* repetitions in the trace that have values; those that are not far from the others */
-    size_t shared;        /* always 0 */
 };
 
 /*
@@ -28,9 +27,9 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
 int steady_drift(const struct trace *t, enum trace_channel c, double *out);
 
 /*
- * The frequency from `from_us` on (above 0) as a ratio to that up to time 0, of each repetition, and from these the
- * median with its limits: a clock that steps within a repetition now and then makes outliers. Every sample counts:
- * another thread on the core slows the chains of both alike. A mean that is not above 0 is missing. 0, or -1: out of
- * memory.
+ * Leaves out the samples, frequency and IPC, in which another thread slowed the core, of a trace of one kernel whose
+ * frequency is that of chains: it slows these, too, by a few percent, and the kernel's own IPC by 15 % or more below
+ * what one sample in ten exceeds. A thread that is there in more than nine of ten samples remains unseen. 0, or -1: out
+ * of memory.
  */
-int steady_ratio(const struct trace *t, double from_us, struct steady_value *out);
+int steady_leave_out_slowed(struct trace *t);

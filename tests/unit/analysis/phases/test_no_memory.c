@@ -98,10 +98,7 @@ static int ask_steady(const struct trace *t, struct tally *sum)
     struct steady_value v;
     double drift;
     int bad = steady_mean(t, TRACE_FREQ, 0.001, &v);
-    if (!bad) {
-        tally_steady(sum, &v);
-        bad = steady_ratio(t, 4, &v) || steady_drift(t, TRACE_FREQ, &drift);
-    }
+    bad = bad || steady_drift(t, TRACE_FREQ, &drift);
     if (!bad) {
         tally_steady(sum, &v);
         tally_add(sum, drift);
