@@ -19,6 +19,7 @@ enum { STRETCHES_MOST = 64 };
 #define PENALTY 25.0
 #define COLD_US 0.6
 #define LEAST_STEP 0.004 /* relative: clocks with spread spectrum wander by less (clock.h) */
+#define COLD_RATE 0.9    /* of the rate of its state */
 #define SURE 3.3         /* standard errors of the repetitions' own steps: 1 in 1000 */
 
 /* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
@@ -67,11 +68,21 @@ static struct estimate own_step(const struct pooled *p, double from, double at, 
     return e;
 }
 
+/* Until when code that was not in the caches yet runs below the rate of its state, which is no state (states.c): of its
+ * samples the fast ones pass for that state's, those that the time of their chain has shortened. */
+static double cold_until(const struct pooled *p, const struct pooled_states *s)
+{
+    size_t k = 0;
+    while (k < p->n && p->border[k] < s->floor_us && p->rate[k] < COLD_RATE * s->state[0].rate)
+        k++;
+    return s->state[0].tau_us > 0 || p->border[k] < COLD_US ? 0 : p->border[k];
+}
+
 /* Stretches that end where states do, and where they would become long. */
 static size_t clock_stretches(const struct pooled *p, const struct pooled_states *s, double *border)
 {
     size_t n = 0;
-    border[0] = 0;
+    border[0] = cold_until(p, s);
     for (size_t k = 0; k < s->n; k++) {
         double end = k + 1 == s->n ? p->border[p->n] : s->state[k].end_us;
         for (;;) {
@@ -131,7 +142,7 @@ static int cut_clock(const struct pooled *p, const double *border, size_t n, str
     if (!pieces)
         return -1;
     out->n = 0;
-    double begin = 0;
+    double begin = border[0];
     for (size_t k = 0; k < pieces && out->n < POOLED_STATES_MAX; k++) {
         double end = border[cut[k + 1]], reach = k ? border[cut[k] - 1] : 0,
                previous = out->n ? out->state[out->n - 1].begin_us : -1;
@@ -214,6 +225,7 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
         size_t n = clock_stretches(p, s, border);
         bad = cut_clock(p, border, n, out, x, x + p->n_runs);
         snap_to_states(p, s, out);
+        out->state[0].begin_us = 0;
     }
     free(x);
     return bad;

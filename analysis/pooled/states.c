@@ -154,14 +154,15 @@ double pooled_lost(const struct pooled *p)
 }
 
 /* What the null loses, or what nulls are known to lose; the first states that it explains are none. */
-static void forget_cold_code(double null_lost_us, struct pooled_states *s)
+static void forget_cold_code(const struct pooled *p, double null_lost_us, struct pooled_states *s)
 {
     s->floor_us = COLD_UNTIL_US;
     s->floor_lost_us = isnan(null_lost_us) ? UNKNOWN_COLD_US : fmax(KNOWN_COLD_US, 1.5 * null_lost_us);
     while (s->n > 1) {
         const struct pooled_state *q = s->state;
         double lost = (1 - q->rate / s->state[1].rate) * (q->end_us - q->begin_us);
-        if (q->tau_us > 0 || q->end_us > s->floor_us || lost > s->floor_lost_us || q->rate > s->state[1].rate)
+        if (q->tau_us > 0 || q->end_us > s->floor_us + p->sample_us || lost > s->floor_lost_us ||
+            q->rate > s->state[1].rate)
             return;
         remove_state(s, 0, true);
     }
@@ -328,7 +329,7 @@ int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_stat
     free(x);
     if (bad)
         return -1;
-    forget_cold_code(null_lost_us, out);
+    forget_cold_code(p, null_lost_us, out);
     /* first all that may be, then less and less: what is taken out is not looked for again */
     for (bool more = true; more;)
         if (pooled_pass(p, out) || pooled_find_between(p, out, &more))
