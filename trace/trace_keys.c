@@ -58,6 +58,7 @@ static const struct trace_key keys[] = {
     {.name = "period_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e6", .hi = 1e6, .open = true},
     {.name = "warmup_us", .form = FORM_NUMBER, .allowed = "0 to 1e9", .hi = 1e9},
     {.name = "observe_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e9", .hi = 1e9, .open = true},
+    {.name = "null_cold_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .lo = 0, .hi = 1000},
     {.name = "null_lost_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .lo = 0, .hi = 1000},
     {.name = "fine_us", .form = FORM_NUMBER, .allowed = "above 0, up to 1e9", .hi = 1e9, .open = true},
     WHOLE("repetitions", 1, 4294967295),

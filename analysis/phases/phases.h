@@ -93,6 +93,7 @@ struct phases {
     double detectable_throttle_us;
     double detectable_halt_us; /* shortest halt */
     double null_lost_us; /* what a switch of code alone lost in the first 5 us, by a null beside it; NaN: unknown */
+    double null_cold_us; /* ... and until when it made code slow, where cycles are counted; 0: it did not */
 };
 
 void phases_free(struct phases *p);

@@ -50,6 +50,8 @@ static double switch_of(const struct phases *p)
 
 enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a throttle */
 enum { SAMPLES_LEAST = 10 };      /* of fewer, nobody knows what they scatter by */
+enum { NULLS_LEAST = 3 };         /* repetitions */
+#define NULL_SLACK_US 1.0         /* what begins so soon begins with the switch */
 
 static size_t longest_run(const struct runs *r)
 {
@@ -118,6 +120,7 @@ static void phases_describe(const struct trace *t, struct phases *out)
     }
     out->detectable_freq = out->detectable_throttle = out->detectable_halt_us = NAN;
     out->detectable_freq_us = out->detectable_throttle_us = out->null_lost_us = NAN;
+    out->null_cold_us = 0;
 }
 
 /* Where cycles are counted, looks for another thread on the core; where there is one, the repetitions are prepared anew
@@ -204,19 +207,86 @@ static int find_pooled(const struct trace *t, const struct trace *null, struct p
     return bad < 0 ? PHASES_NO_MEMORY : bad;
 }
 
-int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
+/* ---- what a switch of code does ---- */
+
+/* Rates of the first kernel and its copy, analyzed like the switch itself. */
+struct null_shows {
+    double cold_us; /* from the switch on they are slow for so long; 0: they are not */
+    bool moves;     /* they change later on, too, as no switch of code makes them */
+};
+
+/* By the null, or without one as the trace tells it. 0, or -1: out of memory. */
+static int null_look(const struct trace *t, const struct trace *null, struct null_shows *out)
 {
-    return phases_find_beside(t, NULL, out, why, why_size);
+    const char *told = trace_get(t, "null_cold_us");
+    char why[200];
+    struct phases p;
+    *out = (struct null_shows){!null && told ? strtod(told, NULL) : 0, false};
+    if (!null || trace_count_runs(null) < NULLS_LEAST)
+        return 0;
+    struct trace named = *null; /* its own metadata are its clock's alone, which are those of the switch, too */
+    named.meta = t->meta;
+    named.n_meta = t->n_meta;
+    int found = find_uniform(&named, &p, why, sizeof why);
+    if (found)
+        return found == PHASES_NO_MEMORY ? -1 : 0;
+    for (size_t i = 0; i < p.n_phases; i++) {
+        const struct phase *ph = &p.phases[i];
+        if (ph->start_us + ph->duration_us.value / 2 < 0 || !(ph->ipc_ratio < 1))
+            continue;
+        out->moves |= ph->start_us > out->cold_us + NULL_SLACK_US;
+        if (!out->moves)
+            out->cold_us = ph->start_us + fmax(ph->duration_us.value, ph->duration_us.hi);
+    }
+    phases_free(&p);
+    return 0;
 }
 
-int phases_find_beside(const struct trace *t, const struct trace *null, struct phases *out, char *why, size_t why_size)
+/* *warm: the trace without the rates of the samples that hold cold code. 0, or -1: out of memory. */
+static int null_leave_out(const struct trace *t, const struct null_shows *s, struct trace *warm)
 {
-    if (pooled_suits(t)) {
-        int found = find_pooled(t, null, out);
-        snprintf(why, why_size, "%s", found ? "out of memory" : "");
-        if (found <= 0)
-            return found;
+    *warm = *t;
+    if (!(s->cold_us > 0) || !t->channel[TRACE_IPC])
+        return 0;
+    float *ipc = warm->channel[TRACE_IPC] = malloc((t->n + 1) * sizeof *ipc);
+    if (!ipc)
+        return -1;
+    memcpy(ipc, t->channel[TRACE_IPC], t->n * sizeof *ipc);
+    for (size_t i = 1; i < t->n; i++)
+        if (t->time_us[i] > 0 && t->time_us[i - 1] < s->cold_us)
+            ipc[i] = NAN;
+    return 0;
+}
+
+/* Throttling may have begun until the code was warm; what the null shows, too, is none. 0, or -1: out of memory. */
+static int null_answer(const struct null_shows *s, struct phases *out)
+{
+    bool late = false;
+    out->null_cold_us = s->cold_us;
+    out->detectable_throttle_us += s->cold_us;
+    for (size_t i = 0; i < out->n_phases; i++) {
+        struct phase *ph = &out->phases[i];
+        if (ph->kind != PHASE_THROTTLE && !phases_rate_ramps(ph))
+            continue;
+        if (s->moves) {
+            ph->kind = PHASE_UNKNOWN;
+            snprintf(ph->why, sizeof ph->why,
+                     "a switch of code alone changes rates, too: another thread keeps step with the repetitions");
+        } else if (s->cold_us > 0 && ph->start_us < s->cold_us && !phases_counts_throttled(ph)) {
+            ph->duration_us.lo = fmax(0, ph->duration_us.lo - s->cold_us);
+            late = true;
+        }
     }
+    return late ? phases_warn(out,
+                              "a switch of code alone slows the kernel for %.1f us (cold code), whose rates are not "
+                              "used: throttling at the switch may have begun that much later",
+                              s->cold_us)
+                : 0;
+}
+
+/* Of samples that are all alike, or of fine ones at the switch and coarser ones behind. */
+static int find_counted(const struct trace *t, struct phases *out, char *why, size_t why_size)
+{
     double fine_us = tail_begins(t);
     struct trace fine;
     struct tail tail;
@@ -247,4 +317,33 @@ int phases_find_beside(const struct trace *t, const struct trace *null, struct p
         return PHASES_NO_MEMORY;
     }
     return 0;
+}
+
+int phases_find(const struct trace *t, struct phases *out, char *why, size_t why_size)
+{
+    return phases_find_beside(t, NULL, out, why, why_size);
+}
+
+int phases_find_beside(const struct trace *t, const struct trace *null, struct phases *out, char *why, size_t why_size)
+{
+    if (pooled_suits(t)) {
+        int found = find_pooled(t, null, out);
+        snprintf(why, why_size, "%s", found ? "out of memory" : "");
+        if (found <= 0)
+            return found;
+    }
+    struct null_shows shows;
+    struct trace warm;
+    snprintf(why, why_size, "out of memory");
+    memset(out, 0, sizeof *out);
+    if (null_look(t, null, &shows) || null_leave_out(t, &shows, &warm))
+        return PHASES_NO_MEMORY;
+    int found = find_counted(&warm, out, why, why_size);
+    if (warm.channel[TRACE_IPC] != t->channel[TRACE_IPC])
+        free(warm.channel[TRACE_IPC]);
+    if (found || !null_answer(&shows, out))
+        return found;
+    snprintf(why, why_size, "out of memory");
+    phases_free(out);
+    return PHASES_NO_MEMORY;
 }

@@ -96,6 +96,14 @@ static int nothing_left(const struct switches_seen *seen, const char *why, struc
                         r->n_invalid ? ", the first: " : "", r->n_invalid ? r->invalid[0].why : "");
 }
 
+/* What the null shows, for whoever analyzes the trace without it. 0, or -1: out of memory. */
+static int note_null(const struct phases *p, struct trace *t)
+{
+    if (p->null_cold_us > 0 && trace_set_number(t, "null_cold_us", p->null_cold_us))
+        return -1;
+    return isnan(p->null_lost_us) ? 0 : trace_set_number(t, "null_lost_us", fmax(0, p->null_lost_us));
+}
+
 static int guarded_record(struct attempt *a, struct machine_error *err)
 {
     struct switches_seen *seen = a->seen;
@@ -109,8 +117,7 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
         status = machine_fail(err, MACHINE_FAILED, "", "interrupted");
     if (!status && !a->looked && guarded_look(a, &seen->result) < 0)
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    if (!status && !isnan(seen->phases.null_lost_us) &&
-        trace_set_number(&seen->result.trace, "null_lost_us", fmax(0, seen->phases.null_lost_us)))
+    if (!status && note_null(&seen->phases, &seen->result.trace))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (!status && !seen->phases.n_phases)
         status = nothing_left(seen, a->why, err);

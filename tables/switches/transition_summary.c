@@ -201,6 +201,8 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
         return fallback;
     /* an eighth off either end: repetitions do not all begin and end it at the same time */
     double edge[2] = {slow->duration_us.value / 8, fmin(full->duration_us.value / 8, 5)};
+    if (phases->null_cold_us > 0)
+        edge[0] = fmax(edge[0], phases->null_cold_us - slow->start_us);
     bool instant = clock_reading_of(t).instant, sparse = mostly_without_frequency(t);
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {

@@ -267,11 +267,10 @@ static void draw_cold(struct model *m, struct rng *r, double *ratio, double *us)
     m->counts_throttle = rng_chance(r, 0.2); /* what is counted is known to be throttled */
 }
 
-/* Cold code hides when throttling begins, which may have lasted for all of that: the limits do not deny it. */
+/* Cold code hides when throttling begins: the limits allow for all of that, and the ratio is that of what follows. */
 static void throttling_that_begins_in_cold_code(void **state)
 {
     (void)state;
-    skip_known_loss("throttling that begins in code that is cold for many microseconds");
     unsigned told = 0, denied = 0, hidden = 0, trials = rng_rounds(24);
     struct rng r;
     rng_init(&r, 23, 0);
@@ -288,7 +287,7 @@ static void throttling_that_begins_in_cold_code(void **state)
             double lo = table_number(&t, row, "duration_us_lo"), hi = table_number(&t, row, "duration_us_hi");
             double seen = table_number(&t, row, "ipc_ratio");
             told++;
-            hidden += note && strstr(note, "may have begun up to") != NULL;
+            hidden += note && strstr(note, "may have begun that much later") != NULL;
             if (table_number(&t, row, "phase") == 1 && lo <= us && us <= hi && fabs(seen / ratio - 1) < 0.03)
                 continue;
             denied++;
@@ -298,9 +297,9 @@ static void throttling_that_begins_in_cold_code(void **state)
         }
         table_free(&t);
     }
-    print_message("of %u throttled phases %u told, %u of them open to the switch, %u denied\n", trials, told, hidden,
+    print_message("of %u throttled phases %u told, %u of them with a begin in doubt, %u denied\n", trials, told, hidden,
                   denied);
-    assert_int_equal(denied, 0);
+    assert_true(20 * denied <= told); /* of 95 % limits */
     assert_true(hidden >= trials / 6);
 }
 
