@@ -22,14 +22,32 @@ enum { STRETCHES_MOST = 64 };
 #define COLD_RATE 0.9    /* of the rate of its state */
 #define SURE 3.3         /* standard errors of the repetitions' own steps: 1 in 1000 */
 
+/* When repetition r is where most are at `at`, us: each passes the states at times of its own. */
+static double own_time(const struct pooled *p, const struct pooled_states *s, size_t r, double at)
+{
+    double own = 0, common = 0;
+    for (size_t k = 0; k + 1 < s->n; k++) {
+        double left = s->left[k * p->n_runs + r], end = s->state[k].end_us;
+        if (isnan(left) || !(end > common))
+            continue;
+        if (at <= end)
+            return own + (at - common) / (end - common) * (left - own);
+        own = left;
+        common = end;
+    }
+    return own + at - common;
+}
+
 /* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
  * Of samples beyond the switch alone. NaN: too few chains. x: scratch of twice as many as there are samples. */
-static double own_clock(const struct pooled *p, size_t r, double from, double to, size_t least, double *x)
+static double own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
+                        size_t least, double *x)
 {
     const struct pooled_run *run = &p->run[r];
     const float *freq = p->trace->channel[TRACE_FREQ];
-    size_t m = 0, i = trace_first_after(p->trace, run->zero, run->past, from);
-    for (; i < run->past && p->trace->time_us[i] <= to; i++)
+    const double until = own_time(p, s, r, to);
+    size_t m = 0, i = trace_first_after(p->trace, run->zero, run->past, own_time(p, s, r, from));
+    for (; i < run->past && p->trace->time_us[i] <= until; i++)
         if (freq[i] > 0 && !p->beside[i])
             x[m++] = (double)freq[i];
     if (m < least || isnan(run->cycle_ns))
@@ -38,12 +56,12 @@ static double own_clock(const struct pooled *p, size_t r, double from, double to
 }
 
 /* The median over repetitions with its limits; error: a standard error of it. x: scratch of one a repetition. */
-static struct estimate pooled_clock_between(const struct pooled *p, double from, double to, size_t least, double *x,
-                                            double *scratch, double *error)
+static struct estimate pooled_clock_between(const struct pooled *p, const struct pooled_states *s, double from,
+                                            double to, size_t least, double *x, double *scratch, double *error)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
-        double own = own_clock(p, r, from, to, least, scratch);
+        double own = own_clock(p, s, r, from, to, least, scratch);
         if (!isnan(own))
             x[m++] = own;
     }
@@ -53,13 +71,13 @@ static struct estimate pooled_clock_between(const struct pooled *p, double from,
 }
 
 /* How surely and by how much the clock steps at `at`: repetition by repetition. */
-static struct estimate own_step(const struct pooled *p, double from, double at, double to, double *x, double *scratch,
-                                double *error)
+static struct estimate own_step(const struct pooled *p, const struct pooled_states *s, double from, double at,
+                                double to, double *x, double *scratch, double *error)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
-        double before = from < 0 ? 0 : own_clock(p, r, from, at, 1, scratch);
-        double after = own_clock(p, r, at, to, 1, scratch);
+        double before = from < 0 ? 0 : own_clock(p, s, r, from, at, 1, scratch);
+        double after = own_clock(p, s, r, at, to, 1, scratch);
         if (!isnan(before) && !isnan(after))
             x[m++] = after - before;
     }
@@ -127,13 +145,13 @@ static bool sure_step(const struct estimate *e, double error)
     return fabs(e->value) > fmax(LEAST_STEP, SURE * error) && (e->lo > 0 || e->hi < 0);
 }
 
-static int cut_clock(const struct pooled *p, const double *border, size_t n, struct pooled_clock *out, double *x,
-                     double *scratch)
+static int cut_clock(const struct pooled *p, const struct pooled_states *s, const double *border, size_t n,
+                     struct pooled_clock *out, double *x, double *scratch)
 {
     double y[STRETCHES_MOST], w[STRETCHES_MOST], error;
     size_t cut[STRETCHES_MOST + 1];
     for (size_t k = 0; k < n; k++) {
-        struct estimate e = pooled_clock_between(p, border[k], border[k + 1], 1, x, scratch, &error);
+        struct estimate e = pooled_clock_between(p, s, border[k], border[k + 1], 1, x, scratch, &error);
         bool told = !isnan(error);
         y[k] = told ? e.value : 0;
         w[k] = told ? 1 / (error * error + 0.25 * LEAST_STEP * LEAST_STEP) : 0;
@@ -146,7 +164,7 @@ static int cut_clock(const struct pooled *p, const double *border, size_t n, str
     for (size_t k = 0; k < pieces && out->n < POOLED_STATES_MAX; k++) {
         double end = border[cut[k + 1]], reach = k ? border[cut[k] - 1] : 0,
                previous = out->n ? out->state[out->n - 1].begin_us : -1;
-        struct estimate e = own_step(p, previous, begin, end, x, scratch, &error);
+        struct estimate e = own_step(p, s, previous, begin, end, x, scratch, &error);
         bool sure = sure_step(&e, error);
         if (out->n && !sure) /* the same as before: one stretch */
             out->state[out->n - 1].end_us = end;
@@ -159,7 +177,7 @@ static int cut_clock(const struct pooled *p, const double *border, size_t n, str
     }
     for (size_t k = 0; k < out->n; k++) {
         struct pooled_clock_state *q = &out->state[k];
-        q->log_step = pooled_clock_between(p, q->begin_us, q->end_us, 1, x, scratch, &error);
+        q->log_step = pooled_clock_between(p, s, q->begin_us, q->end_us, 1, x, scratch, &error);
         if (!k && !sure_step(&q->log_step, error)) /* the same as before the switch, as far as is known */
             q->log_step = (struct estimate){0, fmin(0, q->log_step.lo), fmax(0, q->log_step.hi)};
     }
@@ -223,7 +241,7 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
         blocks_cut(x, m, out->before_ghz.value, INFINITY, &b);
         blocks_widen(&b, &out->before_ghz);
         size_t n = clock_stretches(p, s, border);
-        bad = cut_clock(p, border, n, out, x, x + p->n_runs);
+        bad = cut_clock(p, s, border, n, out, x, x + p->n_runs);
         snap_to_states(p, s, out);
         out->state[0].begin_us = 0;
     }
