@@ -200,6 +200,17 @@ bool trace_measured(const struct trace *t, size_t begin, size_t end)
     return false;
 }
 
+double trace_frequency_share(const struct trace *t)
+{
+    const float *freq = t->channel[TRACE_FREQ], *ipc = t->channel[TRACE_IPC];
+    size_t all = 0, with = 0;
+    for (size_t i = 0; ipc && i < t->n; i++) {
+        all += ipc[i] > 0;
+        with += ipc[i] > 0 && freq && freq[i] > 0;
+    }
+    return all ? (double)with / (double)all : 0;
+}
+
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us)
 {
     while (first < past) {

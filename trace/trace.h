@@ -99,6 +99,8 @@ size_t trace_run_end(const struct trace *t, size_t i);
 size_t trace_count_runs(const struct trace *t);
 /* Whether one of the samples begin..end holds more than a voltage: scattered readings of that come one a repetition. */
 bool trace_measured(const struct trace *t, size_t begin, size_t end);
+/* Of the samples with an IPC, the share that have a frequency, too; 0 where none has an IPC. */
+double trace_frequency_share(const struct trace *t);
 /* The first of the samples first..past, of one repetition, whose time is after `time_us`; past: none is. */
 size_t trace_first_after(const struct trace *t, size_t first, size_t past, double time_us);
 

@@ -350,16 +350,11 @@ int pooled_clocks_before(struct pooled *p)
 
 int pooled_prepare(const struct trace *t, struct pooled *out)
 {
-    size_t with_freq = 0, with_ipc = 0;
     memset(out, 0, sizeof *out);
     out->trace = t;
     out->clock = clock_reading_of(t);
-    for (size_t i = 0; i < t->n; i++) {
-        with_ipc += t->channel[TRACE_IPC] && t->channel[TRACE_IPC][i] > 0;
-        with_freq += t->channel[TRACE_FREQ] && t->channel[TRACE_FREQ][i] > 0;
-    }
-    out->dense = with_freq > with_ipc / 10 * 9;
-    if (!with_ipc)
+    out->dense = trace_frequency_share(t) > 0.9;
+    if (!t->channel[TRACE_IPC])
         return 0;
     if (pooled_split(out))
         return -1;

@@ -41,15 +41,8 @@ bool pooled_suits(const struct trace *t)
     if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !t->channel[TRACE_IPC] ||
         trace_count_runs(t) < POOLED_RUNS_LEAST)
         return false;
-    if (clock.instant)
-        return true;
-    size_t both = 0, ipc = 0; /* fixed work: chains come with few samples */
-    for (size_t i = 0; i < t->n; i++) {
-        bool has = t->channel[TRACE_IPC][i] > 0;
-        ipc += has;
-        both += has && t->channel[TRACE_FREQ] && t->channel[TRACE_FREQ][i] > 0;
-    }
-    return ipc > t->n / 2 && both < ipc / 10 * 6 && t->channel[TRACE_FREQ];
+    /* fixed work: chains come with few samples */
+    return clock.instant || (t->channel[TRACE_FREQ] && trace_frequency_share(t) < 0.6);
 }
 
 /* How long a state lasts in each repetition: the main mode with its limits, and all modes. x: scratch of three for each

@@ -135,16 +135,6 @@ static double mean_ipc(const struct trace *t, size_t begin, size_t end, const st
     return cycles > 0 ? done / cycles : NAN;
 }
 
-static bool mostly_without_frequency(const struct trace *t)
-{
-    size_t with = 0, all = 0;
-    for (size_t i = 0; i < t->n && t->channel[TRACE_IPC]; i++) {
-        all += !isnan(t->channel[TRACE_IPC][i]);
-        with += t->channel[TRACE_FREQ] && !isnan(t->channel[TRACE_FREQ][i]);
-    }
-    return 2 * with < all;
-}
-
 static size_t fastest_behind(const struct phases *phases, size_t p)
 {
     size_t best = p;
@@ -203,7 +193,7 @@ struct estimate transition_throttle_ratio(const struct trace *t, const struct ph
     double edge[2] = {slow->duration_us.value / 8, fmin(full->duration_us.value / 8, 5)};
     if (phases->null_cold_us > 0)
         edge[0] = fmax(edge[0], phases->null_cold_us - slow->start_us);
-    bool instant = clock_reading_of(t).instant, sparse = mostly_without_frequency(t);
+    bool instant = clock_reading_of(t).instant, sparse = trace_frequency_share(t) < 0.5;
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < phases->runs; begin = end) {
         end = trace_run_end(t, begin);
