@@ -8,10 +8,6 @@
  * and its factor. At any later moment the repetitions that it leaves alone are the fastest ones, as many as its share
  * leaves; a stretch that runs at its factor of their rate is left out. Where all repetitions are slow at the same
  * moments there is nothing to compare with, and a warning says so.
- *
- * * Where chains of adds tell the frequency, each reading scatters, and the sibling slows the chains, too. Instructions
- * per time are exact there and replace instructions per cycle: if the chains are not slower by the same factor as the
- * kernel, it is not the frequency that moves, and the readings of those samples do not measure it.
  */
 #include "analysis/phases/repetitions/neighbour.h"
 
@@ -24,31 +20,25 @@
 #include "util/order.h"
 
 enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
-#define WINDOW_SIGMAS 4.0  /* rates nearer than this, or than NEIGHBOUR_WINDOW, are one */
-#define WINDOW_MOST 0.12   /* noisier recordings tell nothing */
-#define ALONE_LEAST 0.006  /* relative: of long samples, below the full rate: those still count as left alone */
-#define WILD 0.01          /* share of samples above the full rate that count as outliers */
-#define FULL_LEAST 0.05    /* share of samples at the full rate */
-#define SLOW_LEAST 0.04    /* share of disturbed samples */
-#define ANOTHER 0.25       /* of the logarithm of a factor: so far off it is another one ... */
-#define ANOTHER_SIGMAS 3.0 /* ... beyond what readings scatter */
-#define LEFT 0.03          /* of the readings: so many may be disturbed of those that seem not to be */
-#define DOUBT_TOLD 0.002
-#define MIXED 0.1        /* share of samples, and of repetitions */
-#define COMMON 0.9       /* of the repetitions: so many slow at a moment are no coincidence ... */
-#define COMMON_SHARE 0.7 /* ... if most slow samples lie at such moments */
+#define WINDOW 0.03       /* relative: rates as near to each other are one */
+#define WINDOW_SIGMAS 4.0 /* rates nearer than this, or than WINDOW, are one */
+#define WINDOW_MOST 0.12  /* noisier recordings tell nothing */
+#define WILD 0.01         /* share of samples above the full rate that count as outliers */
+#define FULL_LEAST 0.05   /* share of samples at the full rate */
+#define SLOW_LEAST 0.04   /* share of disturbed samples */
+#define COMMON 0.9        /* of the repetitions: so many slow at a moment are no coincidence ... */
+#define COMMON_SHARE 0.7  /* ... if most slow samples lie at such moments */
 
 /* One sample a bin and repetition, aligned at the switch; SIZE_MAX: none. Of two in a bin it has the last. */
 struct grid {
     size_t runs, bins, at_switch; /* the first bin after the switch */
     double begin, period;
-    size_t *sample;    /* [bin * runs + run] */
-    const float *rate; /* of each sample of the trace: instructions per cycle, or per time */
+    size_t *sample; /* [bin * runs + run] */
 };
 
-static double rate_at(const struct runs *r, const struct grid *g, size_t i)
+static double rate_at(const struct runs *r, size_t i)
 {
-    return r->invalid[i] ? NAN : (double)g->rate[i];
+    return r->invalid[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
 }
 
 /* The bin that the middle of sample i lies in; may be outside. */
@@ -57,7 +47,7 @@ static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_
     return floor((r->trace->time_us[i] - 0.5 * (double)r->dt[i] - g->begin) / g->period);
 }
 
-static int make_grid(const struct runs *r, double switch_us, const float *rate, struct grid *g)
+static int make_grid(const struct runs *r, double switch_us, struct grid *g)
 {
     double begin = INFINITY, end = -INFINITY;
     for (size_t k = 0; k < r->n; k++) {
@@ -65,7 +55,7 @@ static int make_grid(const struct runs *r, double switch_us, const float *rate, 
         end = fmax(end, r->trace->time_us[r->run[k].first + r->run[k].n - 1]);
     }
     double before = floor((switch_us - begin) / r->period), after = ceil((end - switch_us) / r->period);
-    *g = (struct grid){.runs = r->n, .begin = switch_us - before * r->period, .period = r->period, .rate = rate};
+    *g = (struct grid){.runs = r->n, .begin = switch_us - before * r->period, .period = r->period};
     if (!(before > 0) || !(after > 0) || (before + after + 1) * (double)r->n > 8.0 * (double)r->trace->n + 1000)
         return 0; /* nothing before the switch, or mostly pauses */
     g->at_switch = (size_t)before;
@@ -77,29 +67,27 @@ static int make_grid(const struct runs *r, double switch_us, const float *rate, 
     for (size_t k = 0; k < r->n; k++)
         for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++) {
             double bin = neighbour_bin_of(r, g, i);
-            if (bin >= 0 && bin < (double)g->bins && !runs_straddles(r, i, switch_us) && !isnan(rate_at(r, g, i)))
+            if (bin >= 0 && bin < (double)g->bins && !runs_straddles(r, i, switch_us) && !isnan(rate_at(r, i)))
                 g->sample[(size_t)bin * g->runs + k] = i;
         }
     return 0;
 }
 
-size_t neighbour_fastest(const double *x, size_t stride, size_t n, double share, double window)
-{
-    size_t need = (size_t)ceil(share * (double)n);
-    for (size_t i = (size_t)(WILD * (double)n); i + need <= n; i++)
-        if (x[(i + need - 1) * stride] >= x[i * stride] * (1 - window))
-            return i;
-    return SIZE_MAX;
-}
-
-/* The highest value that enough of the n values, which it sorts, are near to; NaN: none. */
+/* Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone: the highest
+ * value that enough of the n values, which it sorts, are near to, but for one in a hundred, which may be outliers. NaN:
+ * none. */
 static double neighbour_full_rate(double *x, size_t n, double window)
 {
+    size_t need = (size_t)ceil(FULL_LEAST * (double)n), i = (size_t)(WILD * (double)n), end;
     qsort(x, n, sizeof *x, order_double_descending);
-    size_t i = neighbour_fastest(x, 1, n, FULL_LEAST, window), end = i;
+    while (i + need <= n && x[i + need - 1] < x[i] * (1 - window))
+        i++;
+    if (i + need > n)
+        return NAN;
+    end = i;
     while (end < n && x[end] >= x[i] * (1 - window))
         end++;
-    return i < n ? 0.5 * (x[(i + end) / 2] + x[(i + end - 1) / 2]) : NAN;
+    return 0.5 * (x[(i + end) / 2] + x[(i + end - 1) / 2]);
 }
 
 /*
@@ -117,7 +105,7 @@ static double common_share(const struct runs *r, const struct grid *g, double be
             if (i == SIZE_MAX)
                 continue;
             n++;
-            slow += rate_at(r, g, i) < below;
+            slow += rate_at(r, i) < below;
         }
         all += slow;
         bool together = (double)slow > COMMON * (double)n;
@@ -151,66 +139,8 @@ static bool two_rates(const float *rate, const size_t *sample, size_t n, double 
     return !isnan(*full) && (double)*slow >= SLOW_LEAST * (double)n;
 }
 
-/* Frequencies of the samples whose rate is below `below`, or is not; *rate_mean: of their rates. Returns how many. */
-static size_t neighbour_collect(const struct trace *t, const float *rate, const size_t *sample, size_t n, double below,
-                                bool slow, double *x, double *rate_mean)
-{
-    size_t m = 0;
-    *rate_mean = 0;
-    for (size_t i = 0; i < n; i++)
-        if (((double)rate[sample[i]] < below) == slow) {
-            *rate_mean += (double)rate[sample[i]];
-            x[m++] = (double)t->channel[TRACE_FREQ][sample[i]];
-        }
-    *rate_mean /= fmax(1, (double)m);
-    return m;
-}
-
-/* Whether many repetitions have samples below `below` and others. */
-static bool is_mixed(const struct trace *t, const float *rate, const size_t *sample, size_t n, double below)
-{
-    size_t runs = 0, mixed = 0;
-    for (size_t i = 0, end; i < n; i = end) {
-        size_t slow = 0;
-        for (end = i; end < n && t->run[sample[end]] == t->run[sample[i]]; end++)
-            slow += (double)rate[sample[end]] < below;
-        runs++;
-        mixed += (double)slow > MIXED * (double)(end - i) && (double)slow < (1 - MIXED) * (double)(end - i);
-    }
-    return (double)mixed > MIXED * (double)runs;
-}
-
-/* What the chains say of samples in which the kernel is slow. */
-struct chains {
-    bool other;         /* they are not slower by the factor by which the kernel is ... */
-    bool slowed;        /* ... but slower: such samples are taken out */
-    double uncertainty; /* by so much, relative, the frequency may be above what the chains tell that are left */
-};
-
-/* Slow are samples whose rate is below `below`. Without doubt are repetitions slow throughout. x: scratch of 2 n. */
-static struct chains judge_chains(const struct trace *t, const struct clock_reading *clock, const float *rate,
-                                  const size_t *sample, size_t n, double below, double *x)
-{
-    double ghz[2], mean[2], noise = 0, share = 0;
-    for (int slow = 0; slow < 2; slow++) {
-        size_t m = neighbour_collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]);
-        ghz[slow] = clock_centre(clock, TRACE_FREQ, x, m, x + n);
-        neighbour_collect(t, rate, sample, n, below, slow == 1, x, &mean[slow]); /* in place of what that has left */
-        noise = hypot(noise, order_mad_sigma(x, m, ghz[slow], x + n) / ghz[slow] / sqrt(fmax(1, (double)m)));
-        share = (double)m / (double)n;
-    }
-    double kernel = log(mean[1] / mean[0]), chain = log(ghz[1] / ghz[0]);
-    double slower = fmax(0, ghz[0] / ghz[1] - 1);
-    struct chains c = {fabs(chain - kernel) > fmax(ANOTHER * fabs(kernel), ANOTHER_SIGMAS * noise),
-                       slower > CLOCK_STEP_LEAST, 0};
-    if (c.other || is_mixed(t, rate, sample, n, below))
-        c.uncertainty = (c.other && c.slowed ? LEFT : share) * slower;
-    return c;
-}
-
 /* The stretch before the switch: share and factor of the disturbance. x: scratch of twice its samples. */
-static int look_before(const struct runs *r, const struct grid *g, double window, bool judge, double *x,
-                       struct neighbour *out)
+static int look_before(const struct runs *r, const struct grid *g, double window, double *x, struct neighbour *out)
 {
     size_t *sample = malloc((g->at_switch * g->runs + 1) * sizeof *sample);
     size_t n = 0, slow;
@@ -221,16 +151,11 @@ static int look_before(const struct runs *r, const struct grid *g, double window
         for (size_t b = 0; b < g->at_switch; b++)
             if (g->sample[b * g->runs + k] != SIZE_MAX)
                 sample[n++] = g->sample[b * g->runs + k];
-    if (two_rates(g->rate, sample, n, window, x, &full, &below, &slow)) {
+    if (two_rates(r->trace->channel[TRACE_IPC], sample, n, window, x, &full, &below, &slow)) {
         /* the samples at the ends of its bouts hold some of either: the factor is that of the most */
-        struct chains c = {.other = true};
         out->factor = order_median(x + n - slow, slow) / full;
-        if (judge)
-            c = judge_chains(r->trace, &r->clock, g->rate, sample, n, below, x);
-        out->uncertainty = c.uncertainty;
-        out->slowed = c.other && c.slowed;
-        out->share = c.other ? (double)slow / (double)n : 0;
-        out->common = c.other && common_share(r, g, below, &out->begins) > COMMON_SHARE;
+        out->share = (double)slow / (double)n;
+        out->common = common_share(r, g, below, &out->begins) > COMMON_SHARE;
     }
     free(sample);
     return 0;
@@ -244,7 +169,7 @@ static double undisturbed(const struct runs *r, const struct grid *g, size_t bin
     size_t n = 0;
     for (size_t k = 0; k < g->runs; k++)
         if (g->sample[bin * g->runs + k] != SIZE_MAX)
-            x[n++] = rate_at(r, g, g->sample[bin * g->runs + k]);
+            x[n++] = rate_at(r, g->sample[bin * g->runs + k]);
     double alone = (1 - share) * (double)n;
     if (alone < 3)
         return NAN;
@@ -282,24 +207,6 @@ static bool find_bouts(const struct grid *g, size_t k, enum state *state)
     return any;
 }
 
-/* Whether the chain at the end of bin b may be disturbed: in a bout, in what is too short to be sure of, and before
- * either. */
-static bool chain_disturbed(const struct grid *g, const enum state *state, size_t b)
-{
-    for (size_t i = b; i < g->bins && i <= b + 1; i++) {
-        size_t from = i, to = i;
-        if (state[i] == TAKEN_OUT)
-            return true;
-        while (from > 0 && state[i] != ALONE && state[from - 1] != ALONE && i - from < BOUT_LEAST)
-            from--;
-        while (to < g->bins && state[to] != ALONE && to - i < BOUT_LEAST)
-            to++;
-        if (to > i && (i < g->at_switch || to - from < BOUT_LEAST))
-            return true;
-    }
-    return false;
-}
-
 /* Takes the bouts out of repetition k. Returns whether there were any. */
 static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum state *state, struct neighbour *out)
 {
@@ -311,8 +218,6 @@ static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum 
             continue;
         if (state[(size_t)bin] == TAKEN_OUT)
             out->ipc[i] = NAN;
-        if (out->freq && chain_disturbed(g, state, (size_t)bin))
-            out->freq[i] = NAN;
     }
     return any;
 }
@@ -330,8 +235,7 @@ static int mask(const struct runs *r, const struct grid *g, double window, doubl
     double *full = malloc(g->bins * sizeof *full);
     enum state *state = malloc(g->bins * sizeof *state);
     out->ipc = copy_channel(r->trace, TRACE_IPC);
-    out->freq = out->slowed ? copy_channel(r->trace, TRACE_FREQ) : NULL;
-    int bad = !full || !state || !out->ipc || (out->slowed && !out->freq);
+    int bad = !full || !state || !out->ipc;
     for (size_t b = 0; b < g->bins && !bad; b++)
         full[b] = undisturbed(r, g, b, out->share, x);
     for (size_t k = 0; k < g->runs && !bad; k++) {
@@ -340,7 +244,7 @@ static int mask(const struct runs *r, const struct grid *g, double window, doubl
             /* a sample that is missing goes on as the one before it */
             state[b] = i == SIZE_MAX || isnan(full[b])
                            ? (b ? state[b - 1] : ALONE)
-                           : neighbour_state_of(rate_at(r, g, i), full[b], out->factor, window);
+                           : neighbour_state_of(rate_at(r, i), full[b], out->factor, window);
         }
         out->runs += take_out(r, g, k, state, out);
     }
@@ -349,102 +253,37 @@ static int mask(const struct runs *r, const struct grid *g, double window, doubl
     return bad ? -1 : 0;
 }
 
-/* What the steps of the clock make rates scatter by, relative. x: scratch of t->n. */
-static double steps_noise(const struct trace *t, double *x)
-{
-    const char *step = trace_get(t, "clock_step_ns");
-    size_t n = 0;
-    for (size_t i = 1; i < t->n; i++)
-        if (t->run[i] == t->run[i - 1])
-            x[n++] = t->time_us[i] - t->time_us[i - 1];
-    return step && n ? strtod(step, NULL) * 1e-3 / order_median(x, n) / sqrt(6) : 0;
-}
-
-/* What rates of neighbouring samples scatter by, relative, if half of them are of one kind: the lower quartile of their
- * differences is 0.3186 of a standard deviation. x: scratch of t->n. */
-static double rates_noise(const struct trace *t, const float *rate, double *x)
-{
-    double steps = steps_noise(t, x);
-    size_t n = 0;
-    for (size_t i = 1; i < t->n; i++)
-        if (t->run[i] == t->run[i - 1] && rate[i] > 0 && rate[i - 1] > 0)
-            x[n++] = fabs(log((double)rate[i] / (double)rate[i - 1]));
-    return fmax(n ? order_nth_smallest(x, n, n / 4) / (0.3186 * sqrt(2)) : 0, steps);
-}
-
-/* Instructions per time of each sample, where chains tell the frequency; NULL: out of memory. */
-static float *rates_of(const struct trace *t)
-{
-    float *rate = malloc((t->n + 1) * sizeof *rate);
-    for (size_t i = 0; rate && i < t->n; i++)
-        rate[i] = t->channel[TRACE_IPC][i] * t->channel[TRACE_FREQ][i];
-    return rate;
-}
-
 void neighbour_free(struct neighbour *n)
 {
     free(n->ipc);
-    free(n->freq);
-    n->ipc = n->freq = NULL;
-}
-
-/* By one measure of the rate; noise: what a sample of it scatters by, relative. Chains are judged where they are it. */
-static int find_by(const struct runs *r, double switch_us, const float *rate, double noise, bool judge,
-                   struct neighbour *out)
-{
-    struct grid g = {0};
-    double window = fmax(NEIGHBOUR_WINDOW, WINDOW_SIGMAS * noise), *x = NULL;
-    int bad = window <= WINDOW_MOST && make_grid(r, switch_us, rate, &g);
-    if (!bad && g.sample) {
-        x = malloc(2 * (g.at_switch + 1) * g.runs * sizeof *x);
-        bad = !x || look_before(r, &g, window, judge, x, out);
-        if (!bad && out->share > 0 && !out->common && judge == out->slowed)
-            bad = mask(r, &g, window, x, out);
-    }
-    free(x);
-    free(g.sample);
-    return bad ? -1 : 0;
-}
-
-/* By instructions per time, and what the chains say of it. */
-static int find_by_chains(const struct runs *r, double switch_us, struct neighbour *out)
-{
-    float *rate = rates_of(r->trace);
-    double *x = malloc((r->trace->n + 1) * sizeof *x);
-    int bad = !rate || !x ? -1 : find_by(r, switch_us, rate, rates_noise(r->trace, rate, x), true, out);
-    free(rate);
-    free(x);
-    return bad;
+    n->ipc = NULL;
 }
 
 int neighbour_find(const struct runs *r, double switch_us, struct neighbour *out)
 {
+    struct grid g = {0};
+    double window = fmax(WINDOW, WINDOW_SIGMAS * r->noise[TRACE_IPC]), *x = NULL;
     memset(out, 0, sizeof *out);
-    if (isnan(switch_us) || r->n < RUNS_LEAST || !r->has[TRACE_IPC])
+    if (isnan(switch_us) || r->n < RUNS_LEAST || !r->has[TRACE_IPC] || window > WINDOW_MOST)
         return 0;
-    int bad = r->clock.instant && r->has[TRACE_FREQ] ? find_by_chains(r, switch_us, out) : 0;
-    if (!bad && !out->slowed && !out->common) { /* what does not slow the chains, cycles tell */
-        const struct neighbour by_chains = *out;
-        *out = (struct neighbour){0};
-        bad = find_by(r, switch_us, r->trace->channel[TRACE_IPC], r->noise[TRACE_IPC], false, out);
-        out->uncertainty = by_chains.uncertainty;
-        out->factor = out->share > 0 ? out->factor : by_chains.factor;
+    int bad = make_grid(r, switch_us, &g);
+    if (!bad && g.sample) {
+        x = malloc(2 * (g.at_switch + 1) * g.runs * sizeof *x);
+        bad = !x || look_before(r, &g, window, x, out);
+        if (!bad && out->share > 0 && !out->common)
+            bad = mask(r, &g, window, x, out);
     }
+    free(x);
+    free(g.sample);
     if (bad)
         neighbour_free(out);
-    return bad;
+    return bad ? -1 : 0;
 }
 
 int neighbour_warn(const struct neighbour *n, const struct runs *r, struct phases *out)
 {
     if (!(n->share > 0))
-        return n->uncertainty > DOUBT_TOLD
-                   ? phases_warn(out,
-                                 "before the switch, the kernel sometimes runs at %.2f of its rate while the frequency "
-                                 "chains slow by the same factor: either the frequency drifts or another thread on the "
-                                 "core slows both; the frequency limits cover both cases",
-                                 n->factor)
-                   : 0;
+        return 0;
     if (n->common)
         return phases_warn(out,
                            "before the switch, where nothing should change, the kernel runs at %.2f of its rate at the "

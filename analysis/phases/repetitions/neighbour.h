@@ -6,25 +6,13 @@
 #include "analysis/phases/repetitions/runs.h"
 
 struct neighbour {
-    double share;       /* of the samples before the switch that are disturbed; 0: none */
-    double factor;      /* of the kernel's rate in them */
-    size_t runs;        /* repetitions that have any */
-    bool common;        /* at the same moments of all repetitions ... */
-    bool begins;        /* ... and beginning before the switch, as a kernel does not that merely had not settled */
-    bool slowed;        /* the chains that tell the frequency are slowed, too */
-    double uncertainty; /* relative: how far the frequency may be above what the chains tell */
-    float *ipc;         /* if not NULL: the IPC with the disturbed samples missing, as long as the trace */
-    float *freq;        /* ... and the frequency, where they slow what tells it */
+    double share;  /* of the samples before the switch that are disturbed; 0: none */
+    double factor; /* of the kernel's rate in them */
+    size_t runs;   /* repetitions that have any */
+    bool common;   /* at the same moments of all repetitions ... */
+    bool begins;   /* ... and beginning before the switch, as a kernel does not that merely had not settled */
+    float *ipc;    /* if not NULL: the IPC with the disturbed samples missing, as long as the trace */
 };
-
-#define NEIGHBOUR_WINDOW 0.03 /* relative: rates as near to each other are one */
-
-/*
- * Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone. The first
- * of n rates, in descending order and `stride` apart, from which on a `share` of all, or more, are within `window`
- * (relative) of each other, but for one in a hundred, which may be outliers. SIZE_MAX: none.
- */
-size_t neighbour_fastest(const double *x, size_t stride, size_t n, double share, double window);
 
 /*
  * Looks for disturbed samples before the switch (us), where one kernel has settled and its rate should be constant, and
