@@ -216,6 +216,22 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
     }
 }
 
+/* The frequencies before the switch; of repetitions that run beside a busy sibling thread, which slows chains, too, none.
+ * They are those whose own code has less than 0.85 of the IPC that one in ten exceeds (as steady_leave_out_slowed()). */
+static size_t clocks_before(const struct pooled *p, double *x)
+{
+    size_t m = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc > 0)
+            x[m++] = p->run[r].early_ipc;
+    const double least = m ? 0.85 * order_nth_smallest(x, m, (size_t)(0.9 * (double)(m - 1))) : 0;
+    m = 0;
+    for (size_t r = 0; r < p->n_runs; r++)
+        if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc >= least)
+            x[m++] = 1 / p->run[r].cycle_ns;
+    return m;
+}
+
 int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out)
 {
     double border[STRETCHES_MOST + 1];
@@ -229,10 +245,7 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
     double *x = malloc((p->n_runs + 2 * (most > p->n_runs ? most : p->n_runs)) * sizeof *x);
     if (!x)
         return -1;
-    size_t m = 0;
-    for (size_t r = 0; r < p->n_runs; r++)
-        if (p->run[r].cycle_ns > 0)
-            x[m++] = 1 / p->run[r].cycle_ns;
+    size_t m = clocks_before(p, x);
     int bad = 0;
     if (m >= POOLED_RUNS_LEAST) {
         /* a clock that wanders slowly is alike in neighbors */

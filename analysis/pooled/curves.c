@@ -333,14 +333,17 @@ int pooled_clocks_before(struct pooled *p)
         p->run[r].cycle_ns = NAN;
         most = p->run[r].zero - p->run[r].first > most ? p->run[r].zero - p->run[r].first : most;
     }
-    double *x = malloc(most * 2 * sizeof *x);
+    double *x = malloc(most * 3 * sizeof *x);
     if (!x)
         return -1;
     for (size_t r = 0; r < p->n_runs && freq; r++) {
         size_t m = 0;
         for (size_t i = p->run[r].first; i < p->run[r].zero; i++)
-            if (freq[i] > 0 && !p->beside[i])
-                x[m++] = (double)freq[i];
+            if (freq[i] > 0 && !p->beside[i]) {
+                x[m] = (double)freq[i];
+                x[2 * most + m++] = (double)p->trace->channel[TRACE_IPC][i];
+            }
+        p->run[r].early_ipc = order_median(x + 2 * most, m);
         if (m >= 3)
             p->run[r].cycle_ns = 1 / clock_centre(&p->clock, TRACE_FREQ, x, m, x + most);
     }

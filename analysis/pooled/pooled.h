@@ -29,6 +29,7 @@ struct pooled_run {
     size_t first, zero, past; /* samples of the trace; `zero`: the first of the second kernel */
     double early, late;       /* its usual rates before the switch and at last */
     double cycle_ns;          /* mean time of a cycle before the switch; NaN: no chain was timed */
+    double early_ipc;         /* median of the samples whose chain tells it */
 };
 
 /* The repetitions and their pooled rate. */
