@@ -192,11 +192,10 @@ static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
     }
 }
 
-/* Stretches of full rate in which the clock steps are as many phases. q: the state that this is; the clock's stretches
- * are on the pooled curve, as it is. */
-static void add_steady(const struct answer *a, const struct pooled_state *q, double begin, double end, double *x)
+/* Stretches of full rate in which the clock steps are as many phases, which begin so much later than on the pooled
+ * curve. */
+static void add_steady(const struct answer *a, double later, double begin, double end, double *x)
 {
-    const double later = begin - q->begin_us;
     for (size_t k = 0; k == 0 || k < a->c->n; k++) {
         const struct pooled_clock_state *c = a->c->n ? &a->c->state[k] : NULL;
         double from = c ? fmax(begin, c->begin_us + later) : begin, to = c ? fmin(end, c->end_us + later) : end;
@@ -426,7 +425,8 @@ static int pooled_answer(const struct answer *a)
             out->phases[out->n_phases++] = state;
         } else if (state.kind == PHASE_STEADY) {
             size_t first = out->n_phases;
-            add_steady(a, q, start, end, x);
+            /* what is left of a fade is no state of its own */
+            add_steady(a, k && q[-1].tau_us > 0 ? 0 : start - q->begin_us, start, end, x);
             struct phase *one = &out->phases[first];
             if (out->n_phases == first + 1 && !last) /* its end is an edge of the repetitions */
                 one->duration_us = state.duration_us, one->n_modes = state.n_modes,
