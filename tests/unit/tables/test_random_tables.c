@@ -225,6 +225,28 @@ static void toggles_rise_as_often_as_they_do(void **state)
     assert_true(sum.limited > 30 && 5 * sum.within >= 4 * sum.limited && 20 * sum.wrong <= sum.limited);
 }
 
+/* Of so many seeds nobody has looked at: a wait that interrupts begin anew, and a sibling thread that is busy for half
+ * of the time and slows chains by 5 %. A clock that rises in a halt after the wait was told as "slow 2 us" after it, and
+ * frequencies were those of the chains beside the sibling, 2.5 % low: 5 of 71, 10 of 356 and 85 of 85 cells were wrong. */
+static void clocks_by_chains_are_those_of_the_core(void **state)
+{
+    static const struct {
+        const struct table_kind *kind;
+        unsigned long seed;
+    } all[] = {{&table_transitions, 9001}, {&table_transitions, 9002}, {&table_frequency, 9002}};
+    (void)state;
+    skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        start();
+        world_model(&model, all[i].seed);
+        truth_check(all[i].kind, &model, all[i].seed, &scores);
+        struct column_score sum = truth_sum(&scores, NULL);
+        print_message("  %s of world %lu: %zu of %zu cells are wrong\n", all[i].kind->name, all[i].seed, sum.wrong,
+                      sum.cells);
+        assert_true(sum.limited > 50 && 50 * sum.wrong <= sum.limited);
+    }
+}
+
 static bool alike(const struct model *m)
 {
     return m->n_classes > 3 && m->classes[2].level == 0 && m->counts_licenses && !m->licenses_of_core;
@@ -256,6 +278,7 @@ int main(void)
         cmocka_unit_test(repetitions_under_a_power_limit_rise_too),
         cmocka_unit_test(a_ramp_begins_where_it_does_in_noise),
         cmocka_unit_test(toggles_rise_as_often_as_they_do),
+        cmocka_unit_test(clocks_by_chains_are_those_of_the_core),
         cmocka_unit_test(three_classes_at_a_level_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
