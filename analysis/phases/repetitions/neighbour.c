@@ -73,9 +73,9 @@ static int make_grid(const struct runs *r, double switch_us, struct grid *g)
     return 0;
 }
 
-/* Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone: the highest
- * value that enough of the n values, which it sorts, are near to, but for one in a hundred, which may be outliers. NaN:
- * none. */
+/* Another thread slows whatever it meets, so the fastest of what one code does are those that it left alone: the
+ * highest value that enough of the n values, which it sorts, are near to, but for one in a hundred, which may be
+ * outliers. NaN: none. */
 static double neighbour_full_rate(double *x, size_t n, double window)
 {
     size_t need = (size_t)ceil(FULL_LEAST * (double)n), i = (size_t)(WILD * (double)n), end;
