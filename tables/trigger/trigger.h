@@ -7,135 +7,154 @@
 #include "probes/sequence.h"
 #include "tables/table/tables.h"
 
-enum { BENCH_SEEN_MAX = 2000, BENCH_ATTEMPTS = 3 };
-#define BENCH_PILOT_US 1500.0 /* bursts of a pilot of one kernel: its last quarter must be settled */
+#define TRIGGER_PLAIN "64add" /* the plain code around what is examined */
+enum { BURSTS_SEEN_MAX = 2000, TRIGGER_ATTEMPTS = 3 };
 
-enum { TRIGGER_PILOTS_MAX = 3 };
+/* ---- tables/trigger/trigger_look.c: what code requests when it keeps running ---- */
 
-struct bench;
-/* One of the four kinds of cells. */
-struct trigger_kind {
-    const char *what;  /* as in the table: "count" */
-    const char *plain; /* the plain code around a burst; NULL: the second kernel of the cell */
-    double period_us;  /* of the samples, unless another one is asked for */
-    /* Runs pilots of what is measured, and sets the window, room_us and what else follows from them. */
-    int (*pilot)(struct bench *b, struct machine_error *err);
-    int (*measure)(struct bench *b, struct table *rows, struct machine_error *err);
+struct trigger_look {
+    size_t n;                     /* rounds of brackets */
+    struct estimate ratio, null;  /* of its frequency to that of the plain code around it, and of that code itself */
+    struct estimate freq, plain;  /* GHz */
+    double rate, level;           /* counted instructions per core cycle; mean license level, NaN: not counted */
+    bool lower, unsure;           /* a lower frequency or a higher level; may be lower, by less than can be told */
+    bool throttled, undecided;    /* at first, or nobody can tell */
+    struct estimate instructions; /* until then: at least; at most, with the first slow sample */
+    double below, lasts_us;       /* what would have been found: a rate below this part of the full one, for so long */
+    double settled_us;            /* from its first instruction until it runs as it keeps running */
+    double back_us, back_usual_us, back_most_us; /* of plain code behind it until it leaves that level; 0: not lower */
 };
-extern const struct trigger_kind trigger_count, trigger_density, trigger_mixture, trigger_dirty;
+/* n kernels against `plain` by brackets (probes/brackets.h), in turn with its null: the first line of each. */
+int trigger_look_steady(const struct tables_context *x, const struct cell *c, const struct payload *plain,
+                        const struct payload *kernels, size_t n, struct trigger_look *out, struct machine_error *err);
+/* The switch to it from plain code: throttling, and how long the transition takes. */
+int trigger_look_fall(const struct tables_context *x, const struct cell *c, const struct payload *plain,
+                      const struct payload *kernel, struct trigger_look *out, struct machine_error *err);
+/* The switch back, where it is lower. */
+int trigger_look_rise(const struct tables_context *x, const struct cell *c, const struct payload *plain,
+                      const struct payload *kernel, struct trigger_look *out, struct machine_error *err);
+
+/* ---- tables/trigger/trigger_bursts.c: bursts, each between two without it ---- */
 
 /* One repetition that counts. */
-struct bench_seen {
-    double count;            /* counted instructions of the burst */
-    double us;               /* how long the burst was meant to be */
-    double begin_us;         /* when it began; it ended at 0 */
-    double rate;             /* counted instructions per core cycle in its last third */
-    struct sights_span span; /* its samples, where the trace was kept */
+struct burst_seen {
+    double count;     /* counted instructions of the burst */
+    double us;        /* how long the burst was meant to be */
+    double ghz, null; /* the plain code behind it; the same without a burst: the mean of the one before and after */
+    double rate;      /* of the plain code, against that without a burst */
 };
 
 /* A cell being measured: plain code, something else, plain code again. */
-struct bench {
+struct trigger_bursts {
     const struct tables_context *context;
     const struct cell *cell;
-    const struct trigger_kind *kind;
-    size_t n_pilots;
-    struct trigger_pilot pilot[TRIGGER_PILOTS_MAX];
+    const char *what; /* as in the table: "count" */
     struct sequence sequence;
-    struct trace trace; /* of the repetitions that are kept */
     struct payload plain;
-    double period_us, warmup_us;
+    struct segment null;         /* what is run instead of a burst */
+    double period_us, warmup_us; /* of samples; of plain code before a burst */
     double from_us, to_us;       /* what is looked at, after the burst; before 0: of the burst itself */
-    double after_us;             /* of plain code after the burst */
     double room_us;              /* bursts may last so long */
     double longest_us;           /* the longest burst so far */
-    bool check_rate;             /* that the plain code behind the burst runs at its full rate, which is ... */
-    double full_ipc;             /* ... the highest so far: it depends on the period, since readings take time */
     double change;               /* of log frequency that tells that the level changed meanwhile; 0: not checked */
-    size_t n_seen;               /* at most BENCH_SEEN_MAX */
-    struct bench_seen *seen;     /* the repetitions, ... */
-    struct sight *sight;         /* ... and of each the plain code after the burst */
+    bool has_null;               /* the last repetition was one, ... */
+    struct sight last_null;      /* ... this */
+    size_t n_seen;               /* at most BURSTS_SEEN_MAX */
+    struct burst_seen *seen;     /* the repetitions, ... */
+    struct sight *sight;         /* ... and how the plain code ran, its frequency as a ratio to the null's */
+    double *scratch;             /* room for as many */
     size_t discarded, unsettled; /* the second: those in which something changed while it was looked at */
     char discarded_why[120];     /* of the last one */
 };
 
-/* What is run in one repetition. */
-struct trigger_bench_burst {
-    const struct segment *segments;
-    size_t n;
-};
-
 /* Names what is measured, the plain code around it and the period of the samples. Nothing is left to end. */
-void trigger_bench_init(struct bench *b, const struct tables_context *x, const struct cell *c,
-                        const struct trigger_kind *kind);
-/*
- * How long bursts take to settle and how long the plain code behind them stays slower: the windows of time below follow
- * from it. One answer for each of n bursts into b->pilot. Sets the warm-up, so that the plain code is back before the
- * next burst, and checks of what is looked at later. Samples are 2 us apart, or the bench's period if that is more.
- * MACHINE_CANNOT: it does not settle, or does not come back. tables/trigger/trigger_pilot.c
- */
-int trigger_bench_pilot(struct bench *b, const struct trigger_bench_burst *burst, size_t n, struct machine_error *err);
-/* The same of one kernel, for BENCH_PILOT_US. */
-int trigger_bench_pilot_of(struct bench *b, const struct payload *p, struct machine_error *err);
-/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us, both
- * exact to exact_us. MACHINE_CANNOT: there is none. */
-int trigger_bench_window(struct bench *b, double settled_us, double back_us, double exact_us,
+void trigger_bursts_init(struct trigger_bursts *b, const struct tables_context *x, const struct cell *c,
+                         const char *what, const struct payload *plain, double period_us);
+/* Warm-up and checks that follow from n looks: none carries over into the next repetition. MACHINE_CANNOT: that would
+ * take too long. */
+int trigger_bursts_pilot(struct trigger_bursts *b, const struct trigger_look *look, size_t n,
                          struct machine_error *err);
-
-/* Prepares the machine; bursts last up to room_us, and from_us..to_us is looked at. On failure nothing is left to
- * end. */
-int trigger_bench_begin(struct bench *b, struct machine_error *err);
-void trigger_bench_end(struct bench *b);
+/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us (INFINITY:
+ * nothing is held); `late`: its last part. MACHINE_CANNOT: there is none. */
+int trigger_bursts_window(struct trigger_bursts *b, double settled_us, double back_us, bool late,
+                          struct machine_error *err);
+/* Prepares the machine; bursts last up to room_us, and from_us..to_us is looked at. On failure nothing is left to end. */
+int trigger_bursts_begin(struct trigger_bursts *b, struct machine_error *err);
+void trigger_bursts_end(struct trigger_bursts *b);
 /*
- * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then
- * `last`, unless NULL, for a moment. Repetitions that tell nothing are discarded and made up for. What was seen is
- * added to b->seen; `keep`: its samples to b->trace. MACHINE_CANNOT: all were invalid, or in too many of them something
- * changed while it was looked at.
+ * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then `last`,
+ * unless NULL, for a moment; one of the null before it and one behind. Those that tell nothing are discarded and made up
+ * for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
+ * while it was looked at.
  */
-int trigger_bench_run(struct bench *b, const struct segment *segments, size_t n, const struct payload *last, bool keep,
-                      struct machine_error *err);
+int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments, size_t n, const struct payload *last,
+                       struct machine_error *err);
 /* The same with one burst. */
-int trigger_bench_burst(struct bench *b, const struct payload *p, double us, bool keep, struct machine_error *err);
-/* Discards what was seen from repetition number `first` on, which does not agree, and all samples that were kept. 0, or
- * -1: out of memory. */
-int trigger_bench_forget(struct bench *b, size_t first);
+int trigger_bursts_one(struct trigger_bursts *b, const struct payload *p, double us, struct machine_error *err);
 /*
- * n rounds of `kinds` repetitions each, sorted into grades; all of them again, a few times, where those of a kind do
- * not agree: a neighbour on the same processor may have come or gone. `share`: what they are of the cell.
+ * `least` rounds of `kinds` repetitions each, and more until half of the width of each kind's limits suffices or the
+ * time is over; sorted into grades. All of them again, a few times, where those of a kind do not agree on their
+ * level: a neighbour on the same processor may have come or gone. `share`: what they are of the cell. *rounds: made.
  */
-typedef int trigger_round(struct bench *b, struct machine_error *err);
-int trigger_bench_rounds(struct bench *b, unsigned n, size_t kinds, trigger_round *round, double share,
-                         struct trigger_grades *grades, struct machine_error *err);
-/* What repetitions first, first + step, ... (n of them, at most 64) agree on, as trigger_agreed; their frequency with
- * limits. */
-int trigger_bench_agreed(const struct bench *b, size_t first, size_t n, size_t step);
-struct estimate trigger_bench_freq(const struct bench *b, size_t first, size_t n, size_t step);
-/* Whether the bursts of those repetitions, which were kept, are throttled at first. 0, or -1: out of memory. */
-int trigger_bench_throttled(const struct bench *b, size_t first, size_t n, size_t step, struct trigger_throttle *out);
+typedef int trigger_round(struct trigger_bursts *b, struct machine_error *err);
+int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
+                          struct trigger_grades *grades, unsigned *rounds, struct machine_error *err);
+/* Whether the plain code behind repetitions first, first + step, ... (n of them) is no longer throttled. MACHINE_CANNOT:
+ * it is. */
+int trigger_bursts_settled(const struct trigger_bursts *b, size_t first, size_t n, size_t step,
+                           struct machine_error *err);
+/* What repetitions first, first + step, ... (n of them) agree on, as trigger_agreed; their frequency, and that without
+ * a burst; its ratio, and that of the rates. */
+int trigger_bursts_agreed(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
+struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
+struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
+struct estimate trigger_bursts_ratio(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
+struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t first, size_t n, size_t step);
+
+/* ---- tables/trigger/trigger_rows.c ---- */
+
+/* Whether a ratio is surely below 1, by more than its null and than the least step of a clock. */
+bool trigger_lower(const struct estimate *ratio, const struct estimate *null);
+/* ... or surely below 1, but by too little to be told from a clock that moves by itself. */
+bool trigger_unsure(const struct estimate *ratio, const struct estimate *null);
 
 /* A row's fields that all kinds have. */
 struct trigger_row {
-    const char *what; /* NULL: the kind's */
+    const char *what;
     unsigned density;
-    int grade, plain_grade;
-    struct trigger_throttle throttle;
-    struct estimate freq, plain;
+    const char *asks;
+    double level; /* NaN: not counted */
+    struct estimate freq, plain, ratio;
+    const struct trigger_look *look; /* of "nothing": what would have been found. May be NULL */
     size_t n;
 };
-void trigger_bench_row(const struct bench *b, struct table *rows, const struct trigger_grades *g,
-                       const struct trigger_row *r);
-/* log(freq / plain) with the limits of both. */
-struct estimate trigger_lower(const struct estimate *freq, const struct estimate *plain);
-/*
- * "level 1", "throttle only", "nothing", or "lower frequency" where no counter tells which level it is. Without one,
- * "undecided" is what is throttled and may run at a lower frequency, by the limits, or what runs at one that is lower
- * by too little to be told from one that moves by itself.
- */
-const char *trigger_bench_asks(const struct trigger_grades *g, const struct trigger_row *r);
-/* That the repetitions of `of` do not agree, as missing. */
-void trigger_bench_disagree(const struct bench *b, struct table *rows, unsigned density, const char *of);
+/* "level 1", "throttle only", "nothing", "lower frequency" where no counter tells which level it is, or "undecided". */
+const char *trigger_asks(bool lower, bool unsure, bool throttled, double level);
+/* A row of what was seen by brackets, and one that bursts show. */
+struct trigger_row trigger_row_of(const struct trigger_look *look, const char *what, unsigned density);
+void trigger_put_row(const struct cell *c, struct table *rows, const struct trigger_row *r);
+void trigger_put_bursts(const struct trigger_bursts *b, struct table *rows);
 /* What could not be measured, for `why`, formatted, and what would help. */
-__attribute__((format(printf, 4, 5))) void trigger_bench_missing(const struct bench *b, struct table *rows,
-                                                                 unsigned density, const char *why, ...);
+__attribute__((format(printf, 5, 6))) void
+trigger_put_missing(const struct cell *c, struct table *rows, const char *what, unsigned density, const char *why, ...);
+/* That the repetitions of `of` do not agree, as missing. */
+void trigger_put_disagreement(const struct trigger_bursts *b, struct table *rows, const char *of);
+
+/* ---- the cells ---- */
+
+/* Measures a cell. only_lower: nothing where nothing shows a lower frequency; *told is set where something does, where
+ * levels are counted, or where nobody can tell. */
+typedef int trigger_measure_cell(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+                                 struct table *rows, struct machine_error *err);
+trigger_measure_cell trigger_kernel, trigger_mixture, trigger_dirty;
+/* tables/trigger/trigger_count.c: bursts of a kernel, whose look is known, of many lengths. */
+int trigger_count(const struct tables_context *x, const struct cell *c, const struct trigger_look *look,
+                  struct table *rows, struct machine_error *err);
+
+/* tables/trigger/trigger_rank.c: levels that no counter tells */
+int trigger_conclude(struct table *t);
+/* A row's frequency against that of plain code: the ratio, or where it has none, of the two frequencies. */
+struct estimate trigger_ratio(const struct table *t, size_t row);
 
 /* tables/trigger/trigger_text.c */
 void trigger_print(FILE *out, bool colour, const struct table *t);

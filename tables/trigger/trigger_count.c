@@ -15,24 +15,29 @@
 /* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2). More where it takes more, which
  * the pilot tells; twice that, since counts vary. */
 #define LONG_US 200.0
+#define LONG_MOST_US 1500.0
 #define LONGER 2.0
 #define ROOM 2.0      /* for bursts that are longer than the long ones */
 #define SHORT_US 0.01 /* what a machine can do at least */
 #define PERIOD_US 0.5
-#define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
-#define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
-#define LEAST_AROUND 0.02 /* relative: the bursts of the fit lie at least so far to either side */
-#define AROUND_SIGMA 1.2  /* where trials tell most of a median and a spread together */
+#define ROUGH 1.05          /* ratio of long to short at which the bisection has found the place */
+#define SHARP 0.004         /* relative: what the count of a sharp threshold is narrowed down to */
+#define LEAST_AROUND 0.02   /* relative: the bursts of the fit lie at least so far to either side */
+#define SAME_FREQUENCY 0.01 /* relative, as in trigger_fit.c */
+#define AROUND_SIGMA 1.2    /* where trials tell most of a median and a spread together */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 
 struct search {
-    struct bench *b;
+    struct trigger_bursts *b;
     const struct payload *kernel;
+    const struct trigger_look *look;
     double long_us;
+    unsigned rounds;          /* of references */
+    struct trigger_row plain; /* what a row has of them in any case */
     struct trigger_grades grades;
     int grade;
-    struct threshold_trial trial[BENCH_SEEN_MAX];
-    double us[BENCH_SEEN_MAX];
+    struct threshold_trial trial[BURSTS_SEEN_MAX];
+    double us[BURSTS_SEEN_MAX];
     size_t n;
 };
 
@@ -40,10 +45,10 @@ static int try_burst(struct search *s, double us, bool *yes, struct machine_erro
 {
     if (tables_stop(s->b->context, fmin(0.95, (double)s->n / (FIT_TRIALS + 2 * SURVEY))))
         return machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    int status = trigger_bench_burst(s->b, s->kernel, us, false, err);
+    int status = trigger_bursts_one(s->b, s->kernel, us, err);
     if (status != MACHINE_OK)
         return status;
-    const struct bench_seen *seen = &s->b->seen[s->b->n_seen - 1];
+    const struct burst_seen *seen = &s->b->seen[s->b->n_seen - 1];
     *yes = trigger_reaches(&s->b->sight[s->b->n_seen - 1], &s->grades, s->grade);
     s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
     s->us[s->n++] = us;
@@ -126,7 +131,7 @@ static int narrow(struct search *s, struct threshold *t, struct machine_error *e
 static double radius_around(const struct search *s, double us)
 {
     enum { LEAST = 8 };
-    double distance[BENCH_SEEN_MAX];
+    double distance[BURSTS_SEEN_MAX];
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
         if (!s->trial[i].yes)
@@ -139,7 +144,7 @@ static double radius_around(const struct search *s, double us)
  * kind whose length is near `us`, so near at least. NaN: there are too few. */
 static double count_on_line(const struct search *s, double us, double least_radius, double at)
 {
-    double x[BENCH_SEEN_MAX], y[BENCH_SEEN_MAX], cov00, cov01, cov11, square, intercept, slope;
+    double x[BURSTS_SEEN_MAX], y[BURSTS_SEEN_MAX], cov00, cov01, cov11, square, intercept, slope;
     double radius = radius_around(s, us);
     size_t n = 0;
     radius = radius < least_radius ? least_radius : radius; /* NaN stays NaN */
@@ -198,8 +203,8 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
     const struct tables_options *o = s->b->context->options;
     unsigned trials = o->runs ? o->runs : o->brief ? BRIEF_TRIALS : FIT_TRIALS;
     double lo_us = SHORT_US, hi_us = s->long_us;
-    if (trials > BENCH_SEEN_MAX / 2)
-        trials = BENCH_SEEN_MAX / 2;
+    if (trials > BURSTS_SEEN_MAX / 2)
+        trials = BURSTS_SEEN_MAX / 2;
     s->n = 0;
     int status = trigger_count_bisect(s, &lo_us, &hi_us, err);
     if (status == MACHINE_OK)
@@ -227,9 +232,11 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
 static void count_row(const struct search *s, struct table *rows, struct trigger_row *r, struct estimate count,
                       double sigma, size_t n)
 {
+    r->what = "count";
     r->density = s->kernel->density;
     r->n = n;
-    trigger_bench_row(s->b, rows, &s->grades, r);
+    trigger_put_row(s->b->cell, rows, r);
+    trigger_put_bursts(s->b, rows);
     table_put_limits(rows, "count", count.value, count.lo, count.hi);
     if (sigma > 0)
         table_put_number(rows, "spread", sigma / count.value);
@@ -238,128 +245,139 @@ static void count_row(const struct search *s, struct table *rows, struct trigger
 /* What the references are: plain code, long bursts and shortest ones in turn. */
 enum { PLAIN, LONG, SHORT, KINDS };
 
-static int reference_round(struct bench *b, struct machine_error *err)
+static int reference_round(struct trigger_bursts *b, struct machine_error *err)
 {
     double long_us = b->room_us / ROOM;
-    int status = trigger_bench_burst(b, &b->plain, long_us, false, err);
+    int status = trigger_bursts_one(b, &b->plain, long_us, err);
     if (status == MACHINE_OK)
-        status = trigger_bench_burst(b, &b->cell->a, long_us, true, err);
-    return status == MACHINE_OK ? trigger_bench_burst(b, &b->cell->a, SHORT_US, false, err) : status;
+        status = trigger_bursts_one(b, &b->cell->a, long_us, err);
+    return status == MACHINE_OK ? trigger_bursts_one(b, &b->cell->a, SHORT_US, err) : status;
 }
 
 /* The largest count of the shortest bursts: what they request is requested by so few. */
 static struct estimate at_most(const struct search *s)
 {
     double most = 1;
-    for (size_t i = 0; i < REFERENCES; i++)
+    for (size_t i = 0; i < s->rounds; i++)
         most = fmax(most, s->b->seen[SHORT + i * KINDS].count);
     return (struct estimate){most, 1, most};
 }
 
-/* Throttling is triggered by fewer instructions than a level, or it is the level that throttles. `first`: of the
- * lowest level; NULL: none is requested. */
-static void trigger_count_throttle_row(const struct search *s, struct table *rows, struct trigger_row r,
-                                       const struct estimate *instructions, const struct estimate *first)
+/* Throttling is triggered by fewer instructions than a level, or it is the level that throttles. */
+static void count_throttle_row(const struct search *s, struct table *rows, const struct threshold *first)
 {
-    if (!first || instructions->hi < first->lo)
-        count_row(s, rows, &r, *instructions, 0, REFERENCES);
+    const struct estimate *instructions = &s->look->instructions;
+    struct trigger_row r = s->plain;
+    r.asks = trigger_asks(false, false, true, NAN);
+    if (s->look->throttled && instructions->hi < first->at.lo)
+        count_row(s, rows, &r, *instructions, 0, s->rounds);
 }
 
-/* throttle: the instructions at which throttling begins, or NULL. */
-static int level_rows(struct search *s, struct table *rows, struct trigger_row r, int from, int to,
-                      const struct estimate *throttle, struct machine_error *err)
+/* What the references of a kind ask for, whose grade is above that of plain code. */
+static struct trigger_row row_of_kind(const struct search *s, size_t kind, int grade)
 {
-    const struct trigger_row plain = r;
+    struct trigger_row r = s->plain;
+    r.level = s->grades.counted ? grade : NAN;
+    r.asks = trigger_asks(true, false, false, r.level);
+    r.freq = trigger_bursts_freq(s->b, kind, s->rounds, KINDS);
+    r.ratio = trigger_bursts_ratio(s->b, kind, s->rounds, KINDS);
+    return r;
+}
+
+static int level_rows(struct search *s, struct table *rows, int plain, int from, int to, struct machine_error *err)
+{
+    static const struct estimate unknown = {NAN, NAN, NAN};
     int status = MACHINE_OK;
-    if (throttle && from >= to)
-        trigger_count_throttle_row(s, rows, plain, throttle, NULL);
-    if (from > r.plain_grade) {
-        r.grade = from;
-        r.freq = trigger_bench_freq(s->b, SHORT, REFERENCES, KINDS);
-        count_row(s, rows, &r, at_most(s), 0, REFERENCES);
+    if (from > plain) {
+        struct trigger_row r = row_of_kind(s, SHORT, from);
+        count_row(s, rows, &r, at_most(s), 0, s->rounds);
     }
     for (s->grade = from + 1; s->grade <= to && status == MACHINE_OK; s->grade++) {
         struct threshold t;
         if (isnan(s->grades.freq[s->grade]))
             continue; /* a level that was only passed over */
         status = find_count(s, &t, err);
-        if (throttle && status == MACHINE_OK)
-            trigger_count_throttle_row(s, rows, plain, throttle, isnan(t.at.value) ? NULL : &t.at);
-        throttle = NULL;
-        r.grade = s->grade;
-        r.freq = s->grade == to ? trigger_bench_freq(s->b, LONG, REFERENCES, KINDS) : (struct estimate){NAN, NAN, NAN};
-        if (status == MACHINE_OK && !isnan(t.at.value))
-            count_row(s, rows, &r, t.at, t.sigma, s->n);
+        if (status != MACHINE_OK || isnan(t.at.value))
+            continue;
+        if (s->grade == plain + 1 && from == plain)
+            count_throttle_row(s, rows, &t);
+        struct trigger_row r = row_of_kind(s, LONG, s->grade);
+        if (s->grade != to)
+            r.freq = r.ratio = unknown;
+        count_row(s, rows, &r, t.at, t.sigma, s->n);
     }
     return status;
 }
 
 /* Whether the longest bursts request what the kernel requests when it keeps running. */
-static bool as_steady(const struct search *s)
+static bool as_steady(const struct search *s, int at_long)
 {
-    struct sight now = s->b->sight[LONG];
-    now.freq = trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value;
-    if (s->grades.counted)
-        now.level = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS);
-    return trigger_same_level(&now, &s->b->pilot[0].steady);
+    const struct estimate ratio = trigger_bursts_ratio(s->b, LONG, s->rounds, KINDS);
+    return s->grades.counted ? fabs(at_long - s->look->level) < 0.5
+                             : fabs(log(ratio.value / s->look->ratio.value)) < SAME_FREQUENCY;
 }
 
 static int count_rows(struct search *s, struct table *rows, struct machine_error *err)
 {
-    int plain = trigger_bench_agreed(s->b, PLAIN, REFERENCES, KINDS),
-        at_long = trigger_bench_agreed(s->b, LONG, REFERENCES, KINDS),
-        at_short = trigger_bench_agreed(s->b, SHORT, REFERENCES, KINDS);
-    struct trigger_throttle throttle;
+    int plain = trigger_bursts_agreed(s->b, PLAIN, s->rounds, KINDS),
+        at_long = trigger_bursts_agreed(s->b, LONG, s->rounds, KINDS),
+        at_short = trigger_bursts_agreed(s->b, SHORT, s->rounds, KINDS);
     if (plain < 0 || at_long < 0 || at_short < 0) {
-        trigger_bench_disagree(s->b, rows, s->kernel->density, plain < 0 ? s->b->plain.name : s->kernel->name);
+        trigger_put_disagreement(s->b, rows, plain < 0 ? s->b->plain.name : s->kernel->name);
         return MACHINE_OK;
     }
-    if (!as_steady(s)) {
-        trigger_bench_missing(
-            s->b, rows, s->kernel->density,
-            "after a burst of %.0f us the core runs at %.3f GHz, but at %.3f GHz when %.40s runs for %.0f us: "
-            "bursts do not show what it triggers; see the density rows",
-            s->long_us, trigger_bench_freq(s->b, LONG, REFERENCES, KINDS).value, s->b->pilot[0].steady.freq,
-            s->kernel->name, BENCH_PILOT_US);
+    if (!as_steady(s, at_long)) {
+        const struct estimate ratio = trigger_bursts_ratio(s->b, LONG, s->rounds, KINDS);
+        trigger_put_missing(s->b->cell, rows, "count", s->kernel->density,
+                            "after a burst of %.0f us the core runs at %.3f of its clock, but at %.3f when %.40s keeps "
+                            "running: bursts do not show what it triggers; see the density rows",
+                            s->long_us, ratio.value, s->look->ratio.value, s->kernel->name);
         return MACHINE_OK;
     }
-    if (trigger_bench_throttled(s->b, LONG, REFERENCES, KINDS, &throttle))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    struct trigger_row r = {.grade = plain,
-                            .plain_grade = plain,
-                            .throttle = throttle,
-                            .freq = trigger_bench_freq(s->b, at_long > plain ? SHORT : LONG, REFERENCES, KINDS),
-                            .plain = trigger_bench_freq(s->b, PLAIN, REFERENCES, KINDS)};
-    /* what the shortest burst already requests hides what throttling alone would take */
-    bool hidden = at_short > plain || !(throttle.throttled || at_long <= plain);
-    return level_rows(s, rows, r, at_short > plain ? at_short : plain, at_long, hidden ? NULL : &throttle.instructions,
-                      err);
+    s->plain = (struct trigger_row){.level = s->grades.counted ? plain : NAN,
+                                    .freq = trigger_bursts_freq(s->b, PLAIN, s->rounds, KINDS),
+                                    .plain = trigger_bursts_null(s->b, PLAIN, s->rounds, KINDS),
+                                    .ratio = trigger_bursts_ratio(s->b, PLAIN, s->rounds, KINDS)};
+    return level_rows(s, rows, plain, at_short > plain ? at_short : plain, at_long, err);
 }
 
-/* The pilot, and the windows that follow from it. */
-static int count_pilot(struct bench *b, struct machine_error *err)
-{
-    const struct trigger_pilot *p = b->pilot;
-    int status = trigger_bench_pilot_of(b, &b->cell->a, err);
-    if (status != MACHINE_OK)
-        return status;
-    b->room_us = ROOM * fmin(fmax(LONG_US, LONGER * p->settled_us), BENCH_PILOT_US);
-    return trigger_bench_window(b, p->settled_us, p->back_us, p->bin_us, err);
-}
-
-static int count_measure(struct bench *b, struct table *rows, struct machine_error *err)
+static int count_search(struct trigger_bursts *b, const struct trigger_look *look, struct table *rows,
+                        struct machine_error *err)
 {
     struct search *s = calloc(1, sizeof *s);
     if (!s)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     s->b = b;
     s->kernel = &b->cell->a;
+    s->look = look;
     s->long_us = b->room_us / ROOM;
-    int status = trigger_bench_rounds(b, REFERENCES, KINDS, reference_round, 0, &s->grades, err);
+    int status = trigger_bursts_rounds(b, REFERENCES, KINDS, reference_round, 0, &s->grades, &s->rounds, err);
+    if (status == MACHINE_OK)
+        status = trigger_bursts_settled(b, LONG, s->rounds, KINDS, err);
     if (status == MACHINE_OK)
         status = count_rows(s, rows, err);
     free(s);
     return status;
 }
 
-const struct trigger_kind trigger_count = {"count", "64add", PERIOD_US, count_pilot, count_measure};
+int trigger_count(const struct tables_context *x, const struct cell *c, const struct trigger_look *look,
+                  struct table *rows, struct machine_error *err)
+{
+    const struct payload plain = kernel_named(TRIGGER_PLAIN);
+    struct trigger_bursts b;
+    trigger_bursts_init(&b, x, c, "count", &plain, PERIOD_US);
+    if (!(look->settled_us < LONG_MOST_US))
+        return machine_fail(err, MACHINE_CANNOT, "measure it with --transition and a longer --observe",
+                            "%.40s has not settled within %.0f us", c->a.name, LONG_MOST_US);
+    b.room_us = ROOM * fmin(fmax(LONG_US, LONGER * look->settled_us), LONG_MOST_US);
+    int status = trigger_bursts_pilot(&b, look, 1, err);
+    if (status == MACHINE_OK)
+        status = trigger_bursts_window(&b, look->settled_us, look->back_us, false, err);
+    if (status == MACHINE_OK)
+        status = trigger_bursts_begin(&b, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = count_search(&b, look, rows, err);
+    trigger_bursts_end(&b);
+    return status;
+}

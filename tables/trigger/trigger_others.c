@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/stats/robust.h"
+#include "tables/table/estimates.h"
 #include "tables/trigger/trigger.h"
 
 #define PERIOD_US 1.0
 #define PART_US 5.0 /* of each part of a mixture: code that calls a library function now and then */
-enum { PARTS = 12, REPEATS = 16, BRIEF_REPEATS = 6, SAMPLES_LEAST = 6 };
+enum { PARTS = 12, REPEATS = 12, BRIEF_REPEATS = 8 };
 
 /* After clean code licenses lapse within 2 ms (the Intel manual, G 3.2.2): what is still requested later is due to
  * what the code has left behind. */
@@ -18,158 +18,169 @@ enum { PARTS = 12, REPEATS = 16, BRIEF_REPEATS = 6, SAMPLES_LEAST = 6 };
 #define DIRTY_WAITS 2.2 /* waits take twice their time now and then (G 5.2.2) */
 #define DIRTY_PERIOD_US 5.0
 
-static unsigned repeats_of(const struct tables_context *x)
+enum { NULLS, TREATED, OTHERS_KINDS };
+
+/*
+ * Rounds of the null and the treatment, and their row: what the treatment asks for against the null. *r is filled but
+ * for what is known of the code alone.
+ */
+static int others_row(struct trigger_bursts *b, trigger_round *round, bool throttled, struct trigger_row *r,
+                      unsigned *rounds, bool *agreed, struct machine_error *err)
 {
-    return x->options->brief ? BRIEF_REPEATS : REPEATS;
+    struct trigger_grades grades;
+    int status = trigger_bursts_rounds(b, b->context->options->brief ? BRIEF_REPEATS : REPEATS, OTHERS_KINDS, round, 1,
+                                       &grades, rounds, err);
+    if (status != MACHINE_OK)
+        return status;
+    int level = trigger_bursts_agreed(b, TREATED, *rounds, OTHERS_KINDS),
+        null_level = trigger_bursts_agreed(b, NULLS, *rounds, OTHERS_KINDS);
+    const struct estimate null = trigger_bursts_ratio(b, NULLS, *rounds, OTHERS_KINDS);
+    r->ratio = trigger_bursts_ratio(b, TREATED, *rounds, OTHERS_KINDS);
+    r->freq = trigger_bursts_freq(b, TREATED, *rounds, OTHERS_KINDS);
+    r->plain = trigger_bursts_null(b, TREATED, *rounds, OTHERS_KINDS);
+    r->density = 1;
+    r->what = b->what;
+    r->n = *rounds;
+    r->level = grades.counted ? level : NAN;
+    r->asks = grades.counted
+                  ? trigger_asks(level > null_level, false, throttled, level)
+                  : trigger_asks(trigger_lower(&r->ratio, &null), trigger_unsure(&r->ratio, &null), throttled, NAN);
+    *agreed = !grades.counted || (level >= 0 && null_level >= 0);
+    return MACHINE_OK;
 }
 
 /* ---- mixtures ---- */
 
-enum { MIXTURE_PLAIN, MIXTURE_A, MIXTURE_B, MIXTURE_BOTH, MIXTURE_KINDS };
-
-static int mixture_round(struct bench *b, struct machine_error *err)
+static int mixture_round(struct trigger_bursts *b, struct machine_error *err)
 {
-    const struct payload *part[2] = {&b->cell->a, &b->cell->b};
-    struct segment mixed[PARTS];
-    double all_us = PARTS * PART_US;
-    for (int i = 0; i < PARTS; i++)
-        mixed[i] = (struct segment){*part[i % 2], PART_US, true};
-    int status = trigger_bench_burst(b, &b->plain, all_us, false, err);
-    if (status == MACHINE_OK)
-        status = trigger_bench_burst(b, part[0], all_us, true, err);
-    if (status == MACHINE_OK)
-        status = trigger_bench_burst(b, part[1], all_us, true, err);
-    return status == MACHINE_OK ? trigger_bench_run(b, mixed, PARTS, NULL, false, err) : status;
-}
-
-/* Both parts when they run on, and the mixture itself: it may request more than they do, and settle later. */
-static int mixture_pilot(struct bench *b, struct machine_error *err)
-{
-    const struct trigger_pilot *p = b->pilot;
-    const struct payload *part[2] = {&b->cell->a, &b->cell->b};
-    const struct segment a = {*part[0], BENCH_PILOT_US, true}, c = {*part[1], BENCH_PILOT_US, true};
     struct segment mixed[PARTS];
     for (int i = 0; i < PARTS; i++)
-        mixed[i] = (struct segment){*part[i % 2], PART_US, true};
-    const struct trigger_bench_burst burst[3] = {{&a, 1}, {&c, 1}, {mixed, PARTS}};
-    double all_us = PARTS * PART_US;
-    int status = trigger_bench_pilot(b, burst, 3, err);
-    if (status != MACHINE_OK)
-        return status;
-    double settled = fmax(p[2].after_us, fmax(p[0].settled_us, p[1].settled_us) - all_us);
-    double back = fmin(p[2].back_us, fmin(p[0].back_us, p[1].back_us));
-    b->room_us = 4 * all_us;
-    return trigger_bench_window(b, settled, back, fmax(p[2].bin_us, fmax(p[0].bin_us, p[1].bin_us)), err);
+        mixed[i] = (struct segment){i % 2 ? b->cell->b : b->cell->a, PART_US, true};
+    int status = trigger_bursts_one(b, &b->plain, PARTS * PART_US, err);
+    return status == MACHINE_OK ? trigger_bursts_run(b, mixed, PARTS, NULL, err) : status;
 }
 
-static int mixture_measure(struct bench *b, struct table *rows, struct machine_error *err)
+/* The switches to both parts and back. */
+static int mixture_look(const struct tables_context *x, const struct cell *c, const struct payload *plain,
+                        const struct payload part[2], struct trigger_look look[2], struct machine_error *err)
 {
-    struct trigger_throttle throttle[MIXTURE_KINDS];
-    struct trigger_grades grades;
-    int level[MIXTURE_KINDS];
-    static const char *const alone[MIXTURE_KINDS] = {NULL, "level_kernel", "level_with", NULL};
-    unsigned n = repeats_of(b->context);
-    int status = trigger_bench_rounds(b, n, MIXTURE_KINDS, mixture_round, 1, &grades, err);
+    int status = MACHINE_OK;
+    for (size_t i = 0; i < 2 && status == MACHINE_OK; i++) {
+        status = trigger_look_fall(x, c, plain, &part[i], &look[i], err);
+        if (status == MACHINE_OK)
+            status = trigger_look_rise(x, c, plain, &part[i], &look[i], err);
+    }
+    return status;
+}
+
+/* Where the parts have settled, as late as their levels are kept: the mixture may request more, and settle later. */
+static int mixture_begin(struct trigger_bursts *b, const struct trigger_look look[2], struct machine_error *err)
+{
+    double settled = fmax(look[0].settled_us, look[1].settled_us) - PARTS * PART_US, back = INFINITY;
+    for (size_t i = 0; i < 2; i++)
+        if (look[i].lower)
+            back = fmin(back, look[i].back_us);
+    b->room_us = 4 * PARTS * PART_US;
+    int status = trigger_bursts_pilot(b, look, 2, err);
+    if (status == MACHINE_OK)
+        status = trigger_bursts_window(b, fmax(settled, 0), back, true, err);
+    return status == MACHINE_OK ? trigger_bursts_begin(b, err) : status;
+}
+
+static void mixture_put(const struct trigger_bursts *b, struct trigger_row *r, const struct trigger_look look[2],
+                        struct table *rows)
+{
+    static const char *const freq[] = {"freq_kernel_ghz", "freq_with_ghz"}, *const level[] = {"level_kernel",
+                                                                                              "level_with"};
+    r->look = look[0].below < look[1].below ? &look[0] : &look[1];
+    trigger_put_row(b->cell, rows, r);
+    trigger_put_bursts(b, rows);
+    for (size_t i = 0; i < 2; i++) {
+        table_put_number(rows, freq[i], r->plain.value * look[i].ratio.value); /* as if measured beside it */
+        if (!isnan(r->level))
+            table_put_number(rows, level[i], round(look[i].level));
+    }
+}
+
+int trigger_mixture(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told,
+                    struct table *rows, struct machine_error *err)
+{
+    const struct payload plain = kernel_named(TRIGGER_PLAIN), part[2] = {c->a, c->b};
+    struct trigger_look look[2];
+    struct trigger_bursts b;
+    struct trigger_row r = {.look = NULL};
+    unsigned rounds;
+    bool agreed = true, throttled;
+    trigger_bursts_init(&b, x, c, "mixture", &plain, PERIOD_US);
+    int status = trigger_look_steady(x, c, &plain, part, 2, look, err);
     if (status != MACHINE_OK)
         return status;
-    /* the rate of the mixture changes from part to part: whether it is throttled its parts tell */
-    if (trigger_bench_throttled(b, MIXTURE_A, n, MIXTURE_KINDS, &throttle[MIXTURE_A]) ||
-        trigger_bench_throttled(b, MIXTURE_B, n, MIXTURE_KINDS, &throttle[MIXTURE_B]))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    for (size_t k = 0; k < MIXTURE_KINDS; k++) {
-        level[k] = trigger_bench_agreed(b, k, n, MIXTURE_KINDS);
-        if (level[k] >= 0)
-            continue;
-        trigger_bench_disagree(b, rows, 1,
-                               k == MIXTURE_BOTH    ? "the mixture"
-                               : k == MIXTURE_PLAIN ? b->plain.name
-                               : k == MIXTURE_A     ? b->cell->a.name
-                                                    : b->cell->b.name);
+    *told = look[0].lower || look[1].lower || !isnan(look[0].level);
+    if (only_lower && !*told)
         return MACHINE_OK;
-    }
-    struct trigger_row r = {.density = 1,
-                            .grade = level[MIXTURE_BOTH],
-                            .plain_grade = level[MIXTURE_PLAIN],
-                            .throttle = {.throttled = throttle[MIXTURE_A].throttled || throttle[MIXTURE_B].throttled,
-                                         .below = fmin(throttle[MIXTURE_A].below, throttle[MIXTURE_B].below),
-                                         .lasts_us = fmax(throttle[MIXTURE_A].lasts_us, throttle[MIXTURE_B].lasts_us)},
-                            .freq = trigger_bench_freq(b, MIXTURE_BOTH, n, MIXTURE_KINDS),
-                            .plain = trigger_bench_freq(b, MIXTURE_PLAIN, n, MIXTURE_KINDS),
-                            .n = n};
-    trigger_bench_row(b, rows, &grades, &r);
-    for (size_t k = MIXTURE_A; k <= MIXTURE_B; k++) {
-        static const char *const freq[MIXTURE_KINDS] = {NULL, "freq_kernel_ghz", "freq_with_ghz", NULL};
-        table_put_number(rows, freq[k], trigger_bench_freq(b, k, n, MIXTURE_KINDS).value);
-        if (grades.counted)
-            table_put_number(rows, alone[k], level[k]);
-    }
-    return MACHINE_OK;
+    status = mixture_look(x, c, &plain, part, look, err);
+    if (status == MACHINE_OK)
+        status = mixture_begin(&b, look, err);
+    if (status != MACHINE_OK)
+        return status;
+    throttled = look[0].throttled || look[1].throttled;
+    status = others_row(&b, mixture_round, throttled, &r, &rounds, &agreed, err);
+    if (status == MACHINE_OK)
+        status = trigger_bursts_settled(&b, TREATED, rounds, OTHERS_KINDS, err);
+    if (status == MACHINE_OK && agreed)
+        mixture_put(&b, &r, look, rows);
+    else if (status == MACHINE_OK)
+        trigger_put_disagreement(&b, rows, "the mixture");
+    trigger_bursts_end(&b);
+    return status;
 }
-
-const struct trigger_kind trigger_mixture = {"mixture", "64add", PERIOD_US, mixture_pilot, mixture_measure};
 
 /* ---- dirty upper halves ---- */
 
-enum { DIRTY_PLAIN, DIRTY_CLEAN, DIRTY_DIRTY, DIRTY_KINDS };
-
-static struct estimate slowdown(const struct bench *b, size_t n)
+static int dirty_round(struct trigger_bursts *b, struct machine_error *err)
 {
-    double ratio[BRIEF_REPEATS + REPEATS];
-    for (size_t i = 0; i < n; i++)
-        ratio[i] = b->sight[DIRTY_DIRTY + i * DIRTY_KINDS].ipc / b->sight[DIRTY_CLEAN + i * DIRTY_KINDS].ipc;
-    return robust_mean(ratio, n, 5, 0, NULL);
-}
-
-static int dirty_round(struct bench *b, struct machine_error *err)
-{
-    const struct payload clean = kernel_named(b->cell->a.kernel->name);
     const struct segment dirty = {b->cell->a, DIRTY_BURST_US, true};
-    int status = trigger_bench_burst(b, &b->plain, DIRTY_BURST_US, false, err);
-    if (status == MACHINE_OK)
-        status = trigger_bench_burst(b, &clean, DIRTY_BURST_US, false, err);
+    int status = trigger_bursts_run(b, &b->null, 1, NULL, err);
     /* the clean kernel at the end executes VZEROUPPER for what comes next */
-    return status == MACHINE_OK ? trigger_bench_run(b, &dirty, 1, &clean, false, err) : status;
+    return status == MACHINE_OK ? trigger_bursts_run(b, &dirty, 1, &b->null.payload, err) : status;
 }
 
-/* How long the clean kernel keeps the core slow: only what is slow longer is due to what the dirty one left behind. */
-static int dirty_pilot(struct bench *b, struct machine_error *err)
+int trigger_dirty(const struct tables_context *x, const struct cell *c, bool only_lower, bool *told, struct table *rows,
+                  struct machine_error *err)
 {
-    const struct trigger_pilot *p = b->pilot;
-    const struct payload clean = kernel_named(b->cell->a.kernel->name);
-    int status = trigger_bench_pilot_of(b, &clean, err);
+    const struct payload clean = kernel_named(c->a.kernel->name);
+    struct trigger_look look;
+    struct trigger_bursts b;
+    struct trigger_row r = {.look = NULL};
+    unsigned rounds;
+    bool agreed = true;
+    trigger_bursts_init(&b, x, c, "dirty", &c->b, DIRTY_PERIOD_US);
+    int status = trigger_look_steady(x, c, &c->b, &clean, 1, &look, err);
+    if (status == MACHINE_OK)
+        status = trigger_look_rise(x, c, &c->b, &clean, &look, err);
     if (status != MACHINE_OK)
         return status;
-    b->from_us = fmax(DIRTY_FROM_US, DIRTY_WAITS * fmax(p->back_usual_us, 0.5 * p->back_most_us));
-    b->to_us = b->from_us + fmax(DIRTY_WINDOW_US, 2 * SAMPLES_LEAST * b->period_us);
-    b->room_us = 2 * DIRTY_BURST_US;
-    b->check_rate = false; /* that the code is slower is one of the answers */
-    return MACHINE_OK;
-}
-
-static int dirty_measure(struct bench *b, struct table *rows, struct machine_error *err)
-{
-    struct trigger_grades grades;
-    unsigned n = repeats_of(b->context);
-    int status = trigger_bench_rounds(b, n, DIRTY_KINDS, dirty_round, 1, &grades, err);
-    if (status != MACHINE_OK)
-        return status;
-    int plain = trigger_bench_agreed(b, DIRTY_PLAIN, n, DIRTY_KINDS),
-        clean = trigger_bench_agreed(b, DIRTY_CLEAN, n, DIRTY_KINDS),
-        dirty = trigger_bench_agreed(b, DIRTY_DIRTY, n, DIRTY_KINDS);
-    if (plain < 0 || clean < 0 || dirty < 0) {
-        trigger_bench_disagree(b, rows, 1, plain < 0 ? b->plain.name : "the code after it");
+    *told = look.lower || !isnan(look.level);
+    if (only_lower && !*told)
         return MACHINE_OK;
+    /* how long the clean kernel keeps the core slow: only what is slow longer is due to what the dirty one left */
+    b.null = (struct segment){clean, DIRTY_BURST_US, true};
+    b.room_us = 2 * DIRTY_BURST_US;
+    b.from_us = fmax(DIRTY_FROM_US, DIRTY_WAITS * fmax(look.back_usual_us, 0.5 * look.back_most_us));
+    b.to_us = b.from_us + fmax(DIRTY_WINDOW_US, 12 * b.period_us);
+    status = trigger_bursts_pilot(&b, &look, 1, err);
+    if (status == MACHINE_OK)
+        status = trigger_bursts_begin(&b, err);
+    if (status != MACHINE_OK)
+        return status;
+    status = others_row(&b, dirty_round, false, &r, &rounds, &agreed, err);
+    if (status == MACHINE_OK && agreed) {
+        trigger_put_row(c, rows, &r);
+        trigger_put_bursts(&b, rows);
+        estimates_put(rows, "ipc_ratio", trigger_bursts_rate(&b, TREATED, rounds, OTHERS_KINDS));
+    } else if (status == MACHINE_OK) {
+        trigger_put_disagreement(&b, rows, "the code after it");
     }
-    struct trigger_row r = {.density = 1,
-                            .grade = dirty,
-                            .plain_grade = clean > plain ? clean : plain,
-                            .freq = trigger_bench_freq(b, DIRTY_DIRTY, n, DIRTY_KINDS),
-                            .plain = trigger_bench_freq(b, DIRTY_CLEAN, n, DIRTY_KINDS),
-                            .n = n};
-    struct estimate ratio = slowdown(b, n);
-    trigger_bench_row(b, rows, &grades, &r);
-    table_put_limits(rows, "ipc_ratio", ratio.value, ratio.lo, ratio.hi);
-    return MACHINE_OK;
+    trigger_bursts_end(&b);
+    return status;
 }
-
-const struct trigger_kind trigger_dirty = {"dirty", NULL, DIRTY_PERIOD_US, dirty_pilot, dirty_measure};

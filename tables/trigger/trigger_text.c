@@ -64,21 +64,10 @@ static const struct pivot_list lists[] = {
     PIVOT_LIST_OF("Code on registers whose upper halves are dirty", "dirty", dirty),
 };
 
-/* The longest burst that all kernels have in common, us. */
-static double longest_burst(const struct table *t)
-{
-    double us = INFINITY;
-    for (size_t i = 0; i < t->n_rows; i++)
-        if (table_says(t, i, "what", "count"))
-            us = fmin(us, table_number(t, i, "longest_us"));
-    return us;
-}
-
 static void note_counts(FILE *out, const struct table *t)
 {
-    if (isfinite(longest_burst(t)) && table_find(t, "asks", "nothing") < t->n_rows)
-        pivot_note(out, 2, "nothing: no change was seen after bursts of up to %.0f us at this number of active cores",
-                   longest_burst(t));
+    if (table_find(t, "asks", "nothing") < t->n_rows)
+        pivot_note(out, 2, "nothing: no change was seen while it ran, at this number of active cores");
     if (table_find(t, "asks", "undecided") < t->n_rows)
         pivot_note(out, 2, "undecided: by its limits the frequency may be below that of plain code; no level is given");
 }
@@ -103,36 +92,32 @@ static bool asks_no_frequency(const char *asks)
 static bool asks_level(const struct table *t, size_t row)
 {
     const char *asks = table_text(t, row, "asks");
-    struct estimate freq = estimates_of_table(t, row, "freq_ghz"), plain = estimates_of_table(t, row, "plain_ghz");
     if (asks_no_frequency(asks))
         return false;
-    return isfinite(table_number(t, row, "level")) || estimates_above(&plain, &freq);
+    return isfinite(table_number(t, row, "level")) || trigger_ratio(t, row).hi < 1;
 }
 
-/* What no burst of which a lower frequency was seen: at each number of cores how many kernels, how long bursts were at
- * most, and by how much lower it could still be by the limits. */
+/* At each number of cores how many kernels lower nothing, and by how much lower it could still be by the limits. */
 static void nothing_found(FILE *out, const struct table *t)
 {
     char text[ESTIMATE_TEXT_MAX];
     for (size_t i = 0; i < t->n_rows; i++) {
-        double cores = table_number(t, i, "active_cores"), longest = 0, lower = 0;
+        double cores = table_number(t, i, "active_cores"), least = 1;
         size_t kernels = 0;
         bool first = table_says(t, i, "what", "count");
         for (size_t k = 0; k < i && first; k++)
             first = !table_says(t, k, "what", "count") || table_number(t, k, "active_cores") != cores;
         for (size_t k = 0; k < t->n_rows && first; k++)
             if (table_says(t, k, "what", "count") && table_number(t, k, "active_cores") == cores) {
+                const double lo = trigger_ratio(t, k).lo;
                 kernels++; /* one row each where none requests a level */
-                longest = fmax(longest, table_number(t, k, "longest_us"));
-                double least = table_number(t, k, "freq_ghz_lo") / table_number(t, k, "plain_ghz_hi");
-                lower = isnan(least) ? INFINITY : fmax(lower, 1 - least);
+                least = isnan(lo) ? -INFINITY : fmin(least, lo);
             }
-        if (first && isfinite(lower))
-            fprintf(
-                out,
-                "No lower frequency was seen on %s after bursts of up to %.0f us of %zu kernel%s: none lower by more "
-                "than %.2g %% (95 %% limits).\n",
-                estimates_cores_of(t, i, text), longest, kernels, kernels == 1 ? "" : "s", 100 * lower);
+        if (first && isfinite(least))
+            fprintf(out,
+                    "No lower frequency was seen on %s while %zu kernel%s ran: none lower by more than %.2g %% (95 %% "
+                    "limits).\n",
+                    estimates_cores_of(t, i, text), kernels, kernels == 1 ? "" : "s", 100 * (1 - least));
     }
 }
 
@@ -222,7 +207,8 @@ static void tell_unsupported(FILE *out, const struct table *t)
 
 void trigger_findings(FILE *out, const struct table *t)
 {
-    bool counted = false, asks = estimates_noted_floating(t);
+    /* ratios of milliseconds tell what frequencies of other moments do not */
+    bool counted = false, asks = estimates_noted_floating(t) && !table_has_values(t, "ratio");
     for (size_t i = 0; i < t->n_rows; i++) {
         counted = counted || isfinite(table_number(t, i, "level"));
         asks = asks || table_says(t, i, "asks", "lower frequency");

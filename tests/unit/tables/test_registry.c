@@ -74,7 +74,7 @@ static const struct {
     {"trigger", "kernel!$ density! active_cores! what!$ asks!$ with!$ count*.0 spread.2 level "
                 "rate_per_cycle*/1/cycle.4 freq_ghz*/GHz.3 plain_ghz*/GHz.3 level_kernel level_with "
                 "freq_kernel_ghz/GHz.3 freq_with_ghz/GHz.3 ipc_ratio*.3 longest_us/us.0 window_from_us/us.0 "
-                "window_to_us/us.0 warmup_us/us.0 period_us/us.2 n discarded detectable$"},
+                "window_to_us/us.0 warmup_us/us.0 period_us/us.2 n discarded detectable$ ratio*.4"},
     {"relaxation", "from!$ to!$ active_cores! what!$ by!$ mode! wait_us*/us.1 sd_us/us.1 share*.3 rearmed$ "
                    "duty_us/us.1 trend_us*/us.2 slow_ghz*/GHz.3 plain_ghz*/GHz.3 fast_ghz/GHz.3 tau_us*/us.1 n "
                    "others discarded kept"},

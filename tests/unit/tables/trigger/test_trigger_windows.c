@@ -21,67 +21,6 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
 
-/* ---- the analysis ---- */
-
-/* What a made-up core does: a burst of 800 us that is throttled for 40 us, then slower; 120 us behind it the plain code
- * is at its own frequency again. */
-static void make_course(struct trace *t, struct sights_span *s, double level)
-{
-    trace_init(t);
-    int bad = trace_add_run(t) | trace_add_channel(t, TRACE_FREQ) | trace_add_channel(t, TRACE_IPC);
-    if (!isnan(level))
-        bad |= trace_add_channel(t, TRACE_LVL1) | trace_add_channel(t, TRACE_LVL2);
-    for (int i = -399; i <= 200; i++) {
-        double us = 2.0 * i;
-        bool settled = us > -760, back = us > 120;
-        bad |= trace_append(t, 0, us);
-        t->channel[TRACE_FREQ][t->n - 1] = settled && !back ? 2.4f : 2.8f;
-        t->channel[TRACE_IPC][t->n - 1] = us > 0 ? 4 : settled ? 2 : 0.5f;
-        if (!isnan(level)) {
-            t->channel[TRACE_LVL1][t->n - 1] = settled && !back ? 1 : 0;
-            t->channel[TRACE_LVL2][t->n - 1] = 0;
-        }
-    }
-    assert_false(bad);
-    *s = sights_span(t, 0);
-}
-
-static void the_course_of_a_burst_is_followed(void **state)
-{
-    (void)state;
-    for (int counted = 0; counted < 2; counted++) {
-        struct trace t;
-        struct sights_span s;
-        struct trigger_course c;
-        struct trigger_pilot p;
-        const struct sight plain = {2.8, 4, counted ? 0 : NAN, 0}, same = {2.4, 4, counted ? 1 : NAN, 0};
-        make_course(&t, &s, counted ? 1 : NAN);
-        assert_null(trigger_course(&t, s, -800, 8, &plain, &c));
-        assert_true(fabs(c.settled_us - 40) <= 8 && fabs(c.back_us - 120) <= 8 && c.after_us == 0);
-        trigger_pilot(&c, 1, &plain, &p);
-        assert_true(p.lower && !p.stays && p.counted == (counted == 1) && p.back_us == c.back_us);
-        /* against plain code that is slow itself nothing is lower */
-        assert_null(trigger_course(&t, s, -800, 8, &same, &c));
-        assert_true(isnan(c.back_us));
-        trigger_pilot(&c, 1, &same, &p);
-        assert_true(!p.lower && isinf(p.back_us));
-        trace_free(&t);
-    }
-}
-
-/* One of several that is far from the others does not decide. */
-static void an_accident_in_a_pilot_does_not_decide(void **state)
-{
-    (void)state;
-    struct trigger_course c[4];
-    struct trigger_pilot p;
-    const struct sight plain = {2.8, 4, NAN, 0}, slow = {2.4, 2, NAN, 0};
-    for (int i = 0; i < 4; i++)
-        c[i] = (struct trigger_course){slow, 8, i == 2 ? 700 : 50 + i, 0, i == 1 ? 40 : 670 + i};
-    trigger_pilot(c, 4, &plain, &p);
-    assert_true(p.settled_us == 53 && p.back_us == 670 && p.back_most_us == 673);
-}
-
 /* ---- the table ---- */
 
 enum { KERNELS = 2 };
@@ -274,7 +213,7 @@ static void options_do_not_move_what_is_looked_at(void **state)
     assert_non_null(strstr(table_setting(&t, "window"), "--observe"));
     table_free(&t);
     /* samples too long for the place where a level shows */
-    o.period_us = 30;
+    o.period_us = 80;
     rig_measure(&table_trigger, &m, &o, &t);
     assert_int_equal(check_counts(&t, 13000), 0);
     table_free(&t);
@@ -296,10 +235,9 @@ static void large_counts_are_found(void **state)
     rig_load("generic-no-licence", &m);
     measure(&m, &t);
     char *text = rig_findings(&table_trigger, &t);
-    assert_ptr_equal(strstr(text, "No lower frequency was seen on 8 active cores after bursts of up to 200 us of 2 "
-                                  "kernels: none lower by more than 0.0"),
+    assert_ptr_equal(strstr(text, "No lower frequency was seen on 8 active cores while 2 kernels ran: none lower by "
+                                  "more than 0.0"),
                      text);
-    assert_true(table_number(&t, 0, "longest_us") >= 200);
     free(text);
     table_free(&t);
 }
@@ -419,33 +357,9 @@ static void keys_are_unique(void **state)
     table_free(&t);
 }
 
-/* Whatever the repetitions of a frequency that moves by itself look like, the time to wait between bursts is one. */
-static void no_wait_is_endless(void **state)
-{
-    (void)state;
-    const struct sight plain = {2.5, NAN, 2, 0}, low = {2.0, NAN, 2, 0};
-    for (unsigned pattern = 0; pattern < 729; pattern++) { /* of each of six: back after 500 us, not back, not lower */
-        struct trigger_course c[6];
-        struct trigger_pilot p;
-        unsigned lower = 0, stays = 0;
-        for (unsigned i = 0, rest = pattern; i < 6; i++, rest /= 3) {
-            static const double back[] = {500, INFINITY, NAN};
-            c[i] = (struct trigger_course){low, 10, 20, 0, back[rest % 3]};
-            lower += rest % 3 != 2;
-            stays += rest % 3 == 1;
-        }
-        trigger_pilot(c, 6, &plain, &p);
-        assert_true(isfinite(p.back_usual_us) && isfinite(p.back_most_us));
-        assert_int_equal(p.lower, lower > 3);
-        assert_int_equal(p.stays, lower > 3 && 2 * stays > lower);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_course_of_a_burst_is_followed),
-        cmocka_unit_test(an_accident_in_a_pilot_does_not_decide),
         cmocka_unit_test(slow_transitions_give_the_same_counts),
         cmocka_unit_test(short_waits_give_the_truth_or_nothing),
         cmocka_unit_test(long_waits_are_waited_for),
@@ -456,7 +370,6 @@ int main(void)
         cmocka_unit_test(close_levels_are_told_apart_or_not_told),
         cmocka_unit_test(one_core_is_tried_where_all_show_nothing),
         cmocka_unit_test(keys_are_unique),
-        cmocka_unit_test(no_wait_is_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
