@@ -31,7 +31,7 @@ kernel      cores  triggers          instructions needed  spread, %    GHz    n
 512avg@1/2     16  level 2                      7 [6, 8]          -      -    -
 512max         16  level 2                      8 [7, 9]          -      -    -
 512min         16  level 0                             0          -      -    -
-nothing: no change was seen after bursts of up to 150 us at this number of active cores
+nothing: no change was seen while it ran, at this number of active cores
 undecided: by its limits the frequency may be below that of plain code; no level is given
 3 rows that trigger a lower frequency are not reported, because the limits overlap those of plain code: 512add at 2.780 [2.770, 2.798] GHz, plain code at 2.800 [2.798, 2.802] GHz.
 256fma triggers level 1 after 13171 instructions (95 %: 12234 to 14264) on 16 active cores; 512or triggers level 1 within its first 120 instructions on 16 active cores; 512fma triggers a lower frequency after 300 instructions (95 %: 2 to 300) on 16 active cores; 512sub triggers level 1 after 5 instructions (95 %: 4 to 6) on 1 active core.
@@ -64,9 +64,9 @@ kernel  cores  triggers  instructions needed  spread, %    GHz  n
 512fma      2  nothing                     -          -  2.900  -
 512fma      3  nothing                     -          -  2.900  -
 256fma      3  nothing                     -          -  2.800  -
-nothing: no change was seen after bursts of up to 100 us at this number of active cores
-No lower frequency was seen on 1 active core after bursts of up to 200 us of 2 kernels: none lower by more than 0.89 % (95 % limits).
-No lower frequency was seen on 2 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0 % (95 % limits).
+nothing: no change was seen while it ran, at this number of active cores
+No lower frequency was seen on 1 active core while 2 kernels ran: none lower by more than 0.89 % (95 % limits).
+No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0 % (95 % limits).
 picture
   cells: License level triggered, by density: one such instruction in every N; x ''; y 'density'; scale 'level; hatched: not measured' 0 to 2; note: t: throttled, same frequency; ↓: lower frequency; ·: nothing; ?: undecided
     columns: 1/1
@@ -78,12 +78,13 @@ What triggers a license level
 Instructions before a level is requested
 kernel  cores  triggers  instructions needed  spread, %  GHz  n
 256fma      2  nothing                     -          -    -  -
+nothing: no change was seen while it ran, at this number of active cores
 picture
 == Densities, mixtures, dirty registers
 row 1:
 row 2:
 row 3:
-row 4: asks=undecided
+row 4:
 row 5:
 row 6:
 row 7:
@@ -135,7 +136,7 @@ left dirty by  code   cores  triggers    GHz  rate against clean registers
 picture
   cells: License level triggered, by density: one such instruction in every N; x ''; y 'density'; scale 'level; hatched: not measured' 0 to 2; note: t: throttled, same frequency
     columns: 1/1, 1/2, 1/8, 1/64
-    512fma: 2 2 ? 1 1 0 0 t
+    512fma: 2 2 t 1 1 0 0 t
     512or: · - ? ↓
   cells: License level triggered by mixtures; x ''; y ''; scale 'level; hatched: unknown' 0 to 2
     columns: one alone, other alone, mixed
@@ -183,7 +184,7 @@ row 1:
 What triggers a level is not reported: all kernels of table frequency share one level.
 == Without levels, and nothing that would need them
 row 1:
-No lower frequency was seen on 2 active cores after bursts of up to 200 us of 1 kernel: none lower by more than 0.43 % (95 % limits).
+No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.43 % (95 % limits).
 == Where the frequency floats, not even that
 row 1:
 What triggers a level is not reported: no steps, the frequency floats: 3 of 8.
@@ -214,18 +215,18 @@ row 9:
 row 10:
 row 11:
 row 12:
-No lower frequency was seen on 1 active core after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 2 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 3 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 4 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 5 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 6 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 7 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 8 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 9 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 10 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 11 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
-No lower frequency was seen on 12 active cores after bursts of up to 100 us of 1 kernel: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 1 active core while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 3 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 4 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 5 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 6 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 7 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 8 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 9 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 10 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 11 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
+No lower frequency was seen on 12 active cores while 1 kernel ran: none lower by more than 0.71 % (95 % limits).
 == Counts: nothing after bursts of different lengths, the shortest first; undecided at first
 row 1:
 row 2:
@@ -237,7 +238,7 @@ kernel  cores  triggers   instructions needed  spread, %  GHz  n
 a           2  undecided                    -          -    -  -
 b           2  nothing                      -          -    -  -
 c           2  nothing                      -          -    -  -
-nothing: no change was seen after bursts of up to 100 us at this number of active cores
+nothing: no change was seen while it ran, at this number of active cores
 undecided: by its limits the frequency may be below that of plain code; no level is given
 picture
 == Counts: all ask for a level

@@ -10,53 +10,55 @@
  count_hi 18.3637/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.4201/16+34
- rate_per_cycle_lo 49.6198/16+48
- rate_per_cycle_hi 55.4201/16+34
+ rate_per_cycle 55.5418/16+34
+ rate_per_cycle_lo 8.3986/16+123
+ rate_per_cycle_hi 14.2053/16+109
  freq_ghz 77.8706/16
- freq_ghz_lo 77.8684/16
- freq_ghz_hi 77.8728/16
- plain_ghz 78.7452/16
- plain_ghz_lo 78.7431/16
- plain_ghz_hi 78.7473/16
+ freq_ghz_lo 77.8699/16
+ freq_ghz_hi 77.8714/16
+ plain_ghz 78.7457/16
+ plain_ghz_lo 78.7452/16
+ plain_ghz_hi 78.7462/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
  freq_kernel_ghz 13.1484/16+121
- freq_with_ghz 13.0790/16+121
+ freq_with_ghz 13.0789/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 6.5946/16
- window_from_us -37.2026/16
- window_to_us 77.2877/16
- warmup_us 51.4112/16
- period_us 68.2623/16
- n 88.8494/16
- discarded 0.0000/16
- detectable 17.7803/16+135
+ longest_us 54.7161/16+103
+ window_from_us 60.3049/16+103
+ window_to_us 61.8632/16+103
+ warmup_us 66.0082/16+103
+ period_us 37.0370/16+103
+ n 1.5344/16
+ discarded 0.0000/16+103
+ detectable 17.5181/16+135
+ ratio 43.2019/16
+ ratio_lo 43.2006/16
+ ratio_hi 43.2033/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
 512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-238 answers, progress told 88 times: parts 76.5560/176
+1278 answers, progress told 867 times: parts 23.0945/1734
 == all disturbed
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-missing: kernel 64add density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma density 1 active_cores 2 what density: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 64add density 1 active_cores 2 what mixture with 512fma: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-60 answers, progress told 66 times: parts 88.4864/132
+missing: kernel 64add density 1 active_cores 2 what count: in all of 50 rounds it was disturbed (migrated to another CPU); stop other programs, or choose another CPU with --cpu
+missing: kernel 512fma density 1 active_cores 2 what count: in all of 50 rounds it was disturbed (migrated to another CPU); stop other programs, or choose another CPU with --cpu
+missing: kernel 64add density 1 active_cores 2 what mixture with 512fma: in all of 36 rounds it was disturbed (migrated to another CPU); stop other programs, or choose another CPU with --cpu
+missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in all of 50 rounds it was disturbed (migrated to another CPU); stop other programs, or choose another CPU with --cpu
+202 answers, progress told 193 times: parts 39.6844/386
 == one in three disturbed
  kernel 0.7530/16
  density 15.4248/16
@@ -69,53 +71,56 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: 12 
  count_hi 18.3637/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.4201/16+34
- rate_per_cycle_lo 49.6198/16+48
- rate_per_cycle_hi 55.4201/16+34
- freq_ghz 77.8706/16
- freq_ghz_lo 77.8683/16
- freq_ghz_hi 77.8728/16
- plain_ghz 78.7453/16
- plain_ghz_lo 78.7439/16
- plain_ghz_hi 78.7468/16
+ rate_per_cycle 55.5418/16+34
+ rate_per_cycle_lo 8.3986/16+123
+ rate_per_cycle_hi 14.2053/16+109
+ freq_ghz 77.8707/16
+ freq_ghz_lo 77.8701/16
+ freq_ghz_hi 77.8712/16
+ plain_ghz 78.7456/16
+ plain_ghz_lo 78.7450/16
+ plain_ghz_hi 78.7462/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
- freq_kernel_ghz 13.1483/16+121
- freq_with_ghz 13.0790/16+121
+ freq_kernel_ghz 13.1484/16+121
+ freq_with_ghz 13.0789/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 6.5946/16
- window_from_us -37.2026/16
- window_to_us 77.2877/16
- warmup_us 51.4112/16
- period_us 68.2623/16
- n 88.8494/16
- discarded 40.7415/16
- detectable 17.7803/16+135
+ longest_us 54.7161/16+103
+ window_from_us 60.3043/16+103
+ window_to_us 61.8626/16+103
+ warmup_us 66.0082/16+103
+ period_us 37.0370/16+103
+ n 9.0530/16
+ discarded 47.3030/16+103
+ detectable 17.5181/16+135
+ ratio 43.2019/16
+ ratio_lo 43.2009/16
+ ratio_hi 43.2337/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
 512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-357 answers, progress told 106 times: parts 61.1334/212
+1380 answers, progress told 906 times: parts 29.3299/1812
 == disturbed from the 20th on
+row: kernel 64add density 1 active_cores 2 what count asks nothing with - level 0 freq_ghz 3.699965 freq_ghz_lo 3.699919 freq_ghz_hi 3.700011 plain_ghz 3.699971 plain_ghz_lo 3.69992 plain_ghz_hi 3.700022 n 8 detectable throttling below 0.94 of the rate for 4.97 us ratio 0.9999966 ratio_lo 0.9999755 ratio_hi 1.000033
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-missing: kernel 64add density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma density 1 active_cores 2 what count: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma density 1 active_cores 2 what density: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 64add density 1 active_cores 2 what mixture with 512fma: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: 12 consecutive repetitions were invalid: page faults; stop other programs, or choose another CPU with --cpu
-80 answers, progress told 58 times: parts 13.5242/116
+missing: kernel 512fma density 1 active_cores 2 what count: in all of 50 rounds it was disturbed (page faults); stop other programs, or choose another CPU with --cpu
+missing: kernel 64add density 1 active_cores 2 what mixture with 512fma: in all of 36 rounds it was disturbed (page faults); stop other programs, or choose another CPU with --cpu
+missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in all of 50 rounds it was disturbed (page faults); stop other programs, or choose another CPU with --cpu
+No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.0024 % (95 % limits).
+301 answers, progress told 252 times: parts 36.9951/504
 == one in three slow
  kernel 0.7530/16
  density 15.4248/16
@@ -128,40 +133,43 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: 12 
  count_hi 18.3637/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.4202/16+34
- rate_per_cycle_lo 49.6196/16+48
- rate_per_cycle_hi 55.4204/16+34
- freq_ghz 77.8003/16
- freq_ghz_lo 77.7975/16
- freq_ghz_hi 77.8030/16
- plain_ghz 78.6233/16
- plain_ghz_lo 78.6199/16
- plain_ghz_hi 78.6268/16
+ rate_per_cycle 55.5418/16+34
+ rate_per_cycle_lo 8.3986/16+123
+ rate_per_cycle_hi 14.2053/16+109
+ freq_ghz 77.5116/16
+ freq_ghz_lo 77.0645/16
+ freq_ghz_hi 77.9501/16
+ plain_ghz 78.2871/16
+ plain_ghz_lo 77.8401/16
+ plain_ghz_hi 78.7255/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
- freq_kernel_ghz 13.1483/16+121
- freq_with_ghz 13.0789/16+121
+ freq_kernel_ghz 13.1163/16+121
+ freq_with_ghz 13.0468/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 6.5946/16
- window_from_us -37.2026/16
- window_to_us 77.2877/16
- warmup_us 51.4112/16
- period_us 68.2623/16
- n 88.8494/16
- discarded 0.0000/16
- detectable 17.7803/16+135
+ longest_us 54.7161/16+103
+ window_from_us 60.3049/16+103
+ window_to_us 61.8632/16+103
+ warmup_us 66.0082/16+103
+ period_us 37.0370/16+103
+ n 1.5344/16
+ discarded 0.0000/16+103
+ detectable 17.5181/16+135
+ ratio 43.3012/16
+ ratio_lo 43.0980/16
+ ratio_hi 43.3027/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
 512fma triggers level 2 within its first 240 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-238 answers, progress told 88 times: parts 76.5560/176
+1278 answers, progress told 867 times: parts 23.0945/1734
 == slow from the 30th on
  kernel 0.7530/16
  density 15.4248/16
@@ -174,107 +182,111 @@ runs: 5
  count_hi 18.2996/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.4202/16+34
- rate_per_cycle_lo 49.6198/16+48
- rate_per_cycle_hi 55.4202/16+34
- freq_ghz 76.5691/16
- freq_ghz_lo 76.5673/16
- freq_ghz_hi 76.5710/16
- plain_ghz 77.4436/16
- plain_ghz_lo 77.4416/16
- plain_ghz_hi 77.4456/16
+ rate_per_cycle 55.5418/16+34
+ rate_per_cycle_lo 8.3986/16+123
+ rate_per_cycle_hi 14.2053/16+109
+ freq_ghz 76.5692/16
+ freq_ghz_lo 76.5685/16
+ freq_ghz_hi 76.5699/16
+ plain_ghz 77.4441/16
+ plain_ghz_lo 77.4436/16
+ plain_ghz_hi 77.4446/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
  freq_kernel_ghz 13.0843/16+121
- freq_with_ghz 13.0149/16+121
+ freq_with_ghz 13.0148/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 6.5946/16
- window_from_us -37.2026/16
- window_to_us 77.2877/16
- warmup_us 51.4112/16
- period_us 68.2623/16
- n 88.8494/16
- discarded 0.0000/16
- detectable 17.7803/16+135
+ longest_us 54.7161/16+103
+ window_from_us 60.3049/16+103
+ window_to_us 61.8632/16+103
+ warmup_us 66.0082/16+103
+ period_us 37.0370/16+103
+ n 1.5344/16
+ discarded 0.0000/16+103
+ detectable 17.5181/16+135
+ ratio 43.2020/16
+ ratio_lo 43.2006/16
+ ratio_hi 43.2033/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
 512fma triggers level 2 within its first 228 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-238 answers, progress told 88 times: parts 76.5560/176
+1278 answers, progress told 867 times: parts 23.0945/1734
 == one in two slow until time 0
  kernel 0.7530/16
  density 15.4248/16
  active_cores 62.4437/16
  what 92.0892/16
- asks 8.0191/16
+ asks 7.4125/16
  with 49.7439/16
- count 18.3637/16+134
+ count 18.2996/16+134
  count_lo 11.5131/16+134
- count_hi 18.3637/16+134
+ count_hi 18.2996/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.4202/16+34
- rate_per_cycle_lo 49.6198/16+48
- rate_per_cycle_hi 55.4202/16+34
- freq_ghz 76.7679/16
- freq_ghz_lo 76.7660/16
- freq_ghz_hi 76.7697/16
- plain_ghz 78.7452/16
- plain_ghz_lo 78.7431/16
- plain_ghz_hi 78.7473/16
+ rate_per_cycle 55.5418/16+34
+ rate_per_cycle_lo 8.3986/16+123
+ rate_per_cycle_hi 14.2053/16+109
+ freq_ghz 77.8706/16
+ freq_ghz_lo 77.8699/16
+ freq_ghz_hi 77.8714/16
+ plain_ghz 78.7457/16
+ plain_ghz_lo 78.7452/16
+ plain_ghz_hi 78.7462/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
  freq_kernel_ghz 13.1484/16+121
- freq_with_ghz 13.0790/16+121
+ freq_with_ghz 13.0789/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 6.5946/16
- window_from_us -37.2026/16
- window_to_us 77.2877/16
- warmup_us 51.4112/16
- period_us 68.2623/16
- n 88.8494/16
- discarded 0.0000/16
- detectable 17.7803/16+135
+ longest_us 54.7161/16+103
+ window_from_us 60.3051/16+103
+ window_to_us 61.8633/16+103
+ warmup_us 66.0082/16+103
+ period_us 37.0370/16+103
+ n 1.5344/16
+ discarded 0.0000/16+103
+ detectable 0.0000/16+136
+ ratio 43.2019/16
+ ratio_lo 43.2006/16
+ ratio_hi 43.2032/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 240 instructions on 2 active cores.
+512fma triggers level 2 within its first 228 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-238 answers, progress told 88 times: parts 76.5560/176
+1278 answers, progress told 867 times: parts 23.0945/1734
 == levels exchanged in one of two
-row: kernel 512fma density 1 active_cores 2 what density asks throttle only with - level 0 rate_per_cycle 1.986639 rate_per_cycle_lo 1.986639 rate_per_cycle_hi 1.986639 freq_ghz 3.499936 freq_ghz_lo 3.499622 freq_ghz_hi 3.500251 plain_ghz 3.699903 plain_ghz_lo 3.699575 plain_ghz_hi 3.700231 longest_us 600 window_from_us -200 window_to_us 0 warmup_us 2500 period_us 3 n 5 discarded 0
-row: kernel 512fma density 256 active_cores 2 what density asks level 1 with - level 1 rate_per_cycle 0.01552147 rate_per_cycle_lo 0.01552147 rate_per_cycle_hi 0.01552147 freq_ghz 3.599992 freq_ghz_lo 3.599744 freq_ghz_hi 3.600241 plain_ghz 3.699937 plain_ghz_lo 3.699626 plain_ghz_hi 3.700248 longest_us 600 window_from_us -200 window_to_us 0 warmup_us 2500 period_us 3 n 5 discarded 0
-row: kernel 512fma density 256 active_cores 2 what density limit asks level 1 with - level 1 rate_per_cycle 0.01552147 rate_per_cycle_hi 0.01552147 freq_ghz 3.599992 freq_ghz_lo 3.599744 freq_ghz_hi 3.600241 plain_ghz 3.699937 plain_ghz_lo 3.699626 plain_ghz_hi 3.700248 longest_us 600 window_from_us -200 window_to_us 0 warmup_us 2500 period_us 3 n 5 discarded 0
-row: kernel 64add density 1 active_cores 2 what mixture asks throttle only with 512fma level 2 freq_ghz 3.500112 freq_ghz_lo 3.499632 freq_ghz_hi 3.500591 plain_ghz 3.699948 plain_ghz_lo 3.699513 plain_ghz_hi 3.700383 level_kernel 0 level_with 0 freq_kernel_ghz 3.699979 freq_with_ghz 3.500111 longest_us 60 window_from_us 150 window_to_us 250 warmup_us 2500 period_us 1 n 6 discarded 0
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
-window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as a pilot run of each kernel showed; --observe does not change it
+window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-missing: kernel 64add density 1 active_cores 2 what count discarded 60: the repetitions of 64add disagree on the frequency: fewer than four in five match; discarded before that: the frequency changed from time to time; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma density 1 active_cores 2 what count discarded 60: the repetitions of 64add disagree on the frequency: fewer than four in five match; discarded before that: the frequency changed from time to time; stop other programs, or choose another CPU with --cpu
-missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add discarded 36: the repetitions of 64add disagree on the frequency: fewer than four in five match; discarded before that: the frequency changed from time to time; stop other programs, or choose another CPU with --cpu
-64add mixed with 512fma triggers throttle only, more than either alone, on 2 active cores.
-314 answers, progress told 100 times: parts 27.0532/200
+missing: kernel 64add density 1 active_cores 2 what count: milliseconds after 64add the core is not back at the frequency of plain code; measure it with --transition and a longer --observe
+missing: kernel 512fma density 1 active_cores 2 what count: milliseconds after 512fma the core is not back at the frequency of plain code; measure it with --transition and a longer --observe
+missing: kernel 64add density 1 active_cores 2 what mixture with 512fma: milliseconds after 64add the core is not back at the frequency of plain code; measure it with --transition and a longer --observe
+missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: milliseconds after 512fma the core is not back at the frequency of plain code; measure it with --transition and a longer --observe
+48 answers, progress told 39 times: parts 74.8687/78
 answer 0 fails: 1, it broke; mend it, after 1
 answer 1 fails: 1, it broke; mend it, after 2
 answer 5 fails: 1, it broke; mend it, after 6
 answer 21 fails: 1, it broke; mend it, after 22
 answer 85 fails: 1, it broke; mend it, after 86
+answer 341 fails: 1, it broke; mend it, after 342
 stopped at 1: 1, interrupted; after 0 answers, told 1 times
-stopped at 7: 1, interrupted; after 24 answers, told 7 times
-stopped at 49: 1, interrupted; after 130 answers, told 49 times
+stopped at 7: 1, interrupted; after 9 answers, told 8 times
+stopped at 49: 1, interrupted; after 66 answers, told 49 times
+stopped at 343: 1, interrupted; after 521 answers, told 343 times
