@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats/robust.h"
 #include "util/clock.h"
 #include "util/order.h"
 
 /* Bursts that are run one behind the other take so long, before and while they are told of. */
 #define WARM_BEFORE_US 3000.0
 #define WARM_US 1000.0
-enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8, ROUNDS_LEAST = 3 };
+enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8, ROUNDS_LEAST = 4, ROUNDS_ENOUGH = 8 };
 /* A burst that took longer than three times the median by this was interrupted. */
 #define LONGER 3.0
 
@@ -115,43 +116,78 @@ static int warm(struct rig *g, unsigned variant, double *us, struct machine_erro
     return status;
 }
 
-/* One repetition of each variant, and in the first rounds one with bursts one behind the other. *kept: nothing
- * disturbed it. */
+static int round_one(struct rig *g, unsigned variant, struct seen_bursts *seen, bool *kept, struct machine_error *err)
+{
+    const struct bursts_setup *s = g->s;
+    struct bursts_request r = {
+        .every_us = s->every_us, .before_us = s->before_us, .skipped = s->skipped, .bursts = s->bursts};
+    const char *disturbed;
+    int status = repeat(g, variant, &r, &disturbed, err);
+    if (status != MACHINE_OK)
+        return status;
+    *seen = look(g, s->bursts);
+    *kept = *kept && disturbed == NULL && seen->rate > 0;
+    return MACHINE_OK;
+}
+
+/* Bursts one behind the other of each variant, in the first rounds. */
+static int round_warm(struct rig *g, unsigned number, struct bursts_result *out, struct machine_error *err)
+{
+    double us[BURSTS_VARIANTS_MAX];
+    int status = MACHINE_OK;
+    for (unsigned i = 0; i < g->s->variants && status == MACHINE_OK; i++) {
+        const unsigned v = number % 2 ? g->s->variants - 1 - i : i;
+        us[v] = NAN;
+        if (number < WARM_ROUNDS)
+            status = warm(g, v, &us[v], err);
+    }
+    for (unsigned v = 1; v < g->s->variants && status == MACHINE_OK; v++)
+        out->warm_us[v][out->n] = us[v] - us[0];
+    return status;
+}
+
+/* What a variant lost, and took, beyond what the empty bursts right before and behind it did. */
+static void put_round(struct bursts_result *out, unsigned v, const struct seen_bursts *before,
+                      const struct seen_bursts *seen, const struct seen_bursts *behind)
+{
+    const unsigned n = out->n;
+    out->loss[v][n] = 1 - seen->rate / (0.5 * (before->rate + behind->rate));
+    out->cold_us[v][n] = seen->wide_us - 0.5 * (before->wide_us + behind->wide_us);
+    out->cost_us[v][n] = out->cold_us[v][n] + out->loss[v][n] * seen->plain_us;
+}
+
+/* A repetition of each variant between two of empty bursts. The null is one of these, between its neighbors. *kept:
+ * nothing disturbed any. */
 static int round_of(struct rig *g, unsigned number, struct bursts_result *out, bool *kept, struct machine_error *err)
 {
     const struct bursts_setup *s = g->s;
-    struct seen_bursts seen[BURSTS_VARIANTS_MAX];
-    double warm_us[BURSTS_VARIANTS_MAX];
-    unsigned long before = g->interrupted;
+    struct seen_bursts seen, empty[BURSTS_VARIANTS_MAX];
+    const unsigned long interrupted = g->interrupted;
     *kept = true;
-    for (unsigned i = 0; i < s->variants; i++) {
-        unsigned v = number % 2 ? s->variants - 1 - i : i;
-        struct bursts_request r = {
-            .every_us = s->every_us, .before_us = s->before_us, .skipped = s->skipped, .bursts = s->bursts};
-        const char *disturbed;
-        int status = repeat(g, v, &r, &disturbed, err);
-        if (status != MACHINE_OK)
-            return status;
-        seen[v] = look(g, s->bursts);
-        *kept = *kept && disturbed == NULL && seen[v].rate > 0;
-        warm_us[v] = NAN;
-        if (number < WARM_ROUNDS)
-            status = warm(g, v, &warm_us[v], err);
-        if (status != MACHINE_OK)
-            return status;
+    int status = round_one(g, 0, &empty[0], kept, err);
+    for (unsigned i = 1; i < s->variants && status == MACHINE_OK; i++) {
+        const unsigned v = number % 2 ? s->variants - i : i;
+        status = round_one(g, v, &seen, kept, err);
+        if (status == MACHINE_OK)
+            status = round_one(g, 0, &empty[i], kept, err);
+        if (status == MACHINE_OK)
+            put_round(out, v, &empty[i - 1], &seen, &empty[i]);
     }
-    if (!*kept) {
-        g->interrupted = before;
-        return MACHINE_OK;
+    if (status == MACHINE_OK) {
+        put_round(out, 0, &empty[0], &empty[1], &empty[s->variants > 2 ? 2 : 0]);
+        status = round_warm(g, number, out, err);
     }
-    for (unsigned v = 1; v < s->variants; v++) {
-        out->loss[v][out->n] = 1 - seen[v].rate / seen[0].rate;
-        out->cold_us[v][out->n] = seen[v].wide_us - seen[0].wide_us;
-        out->cost_us[v][out->n] = out->cold_us[v][out->n] + out->loss[v][out->n] * seen[v].plain_us;
-        out->warm_us[v][out->n] = warm_us[v] - warm_us[0];
-    }
-    out->n++;
-    return MACHINE_OK;
+    if (status == MACHINE_OK && !*kept)
+        g->interrupted = interrupted;
+    out->n += status == MACHINE_OK && *kept;
+    return status;
+}
+
+/* Whether what bursts lose is known well enough. */
+static bool bursts_suffice(const struct bursts_setup *s, const struct bursts_result *out)
+{
+    const struct estimate loss = robust_mean(out->loss[1], out->n, BURSTS_REJECT, 0, NULL);
+    return s->enough > 0 && out->n >= ROUNDS_ENOUGH && estimate_half(&loss) <= s->enough;
 }
 
 static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_error *err)
@@ -163,7 +199,7 @@ static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_e
         int status = round_of(g, i, out, &kept, err);
         if (status != MACHINE_OK)
             return status;
-        if ((s->progress && s->progress(s->data, out->n, s->rounds)) ||
+        if ((s->progress && s->progress(s->data, out->n, s->rounds)) || bursts_suffice(s, out) ||
             (s->seconds > 0 && out->n >= ROUNDS_LEAST &&
              fmax(g->seconds, clock_seconds(CLOCK_MONOTONIC) - begun) >= s->seconds))
             break;
@@ -179,7 +215,7 @@ void bursts_result_free(struct bursts_result *r)
     memset(r, 0, sizeof *r);
 }
 
-/* One array for all numbers; that of the loss of the first variant, which has none, is where it begins. */
+/* One array for all numbers; that of the loss of the first variant, the null, is where it begins. */
 static bool bursts_make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
 {
     double *all = calloc((size_t)4 * BURSTS_VARIANTS_MAX * rounds, sizeof *all);

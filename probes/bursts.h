@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The bursts experiment: plain work with short bursts of other code in it, against the same with bursts of no
- * instruction. All variants take turns, in rounds of alternating order, and are compared within a round, so that what
- * drifts cancels. The measure is plain work done in a time between two time stamps; no counter is needed.
+ * instruction. All variants take turns, in rounds of alternating order, each between two of empty bursts with which it
+ * is compared, so that what drifts cancels; empty ones between such are the null. The measure is plain work done in a
+ * time between two time stamps; no counter is needed.
  */
 #pragma once
 
@@ -19,12 +20,15 @@ struct bursts_setup {
     double every_us, before_us;
     unsigned skipped, bursts; /* as in struct bursts_request */
     unsigned rounds;          /* wanted; at most twice as many are run */
-    double seconds;           /* no round begins later, once there are three; 0: whenever */
+    double enough;            /* half of the width of the limits of the first variant's loss that suffices; 0: none */
+    double seconds;           /* no round begins later, once there are four; 0: whenever */
     int (*progress)(void *data, unsigned done, unsigned wanted); /* after each round; may be NULL. Non-zero: stop */
     void *data;
 };
 
-/* Of the rounds that were kept, for each variant but the first: */
+#define BURSTS_REJECT 4.0 /* scaled MADs: rounds farther from the others do not count */
+
+/* Of the rounds that were kept, for each variant; the first is the null, without the last of these: */
 struct bursts_result {
     unsigned n;                           /* rounds in which each variant had a repetition that nothing disturbed */
     unsigned discarded;                   /* repetitions that something did; each was tried again, twice */

@@ -13,8 +13,11 @@
 #include "tables/table/tables.h"
 
 enum { COUNT, EVERY_NS }; /* cell.number */
-enum { ROUNDS = 60, ROUNDS_LONG = 16, ROUNDS_LONGEST = 6, ROUNDS_BRIEF = 20, ROUNDS_LEAST = 6, ROUNDS_MOST = 2000 };
-#define REJECT 4.0
+enum { ROUNDS_LEAST = 4, ROUNDS_MOST = 2000 };
+#define ENOUGH 0.001 /* half of the width of the limits of a loss */
+#define SECONDS 1.0
+#define SECONDS_BRIEF 0.5
+#define SECONDS_LONG 2.0 /* of bursts far apart */
 /* Before the first burst of a repetition: longer than the 2 ms that the Intel manual gives for a license to lapse. So
  * long at least, and again as long as bursts are far apart. */
 #define BEFORE_US 3000.0
@@ -37,7 +40,7 @@ static const struct table_column columns[] = {
     TABLE_LIMITS("saves_us", "us", 3),          TABLE_LIMITS("saves128_us", "us", 3),
     TABLE_LIMITS("breakeven", "", 0),           TABLE_LIMITS("breakeven128", "", 0),
     {"n", "", TABLE_WHOLE, false, 0},           {"discarded", "", TABLE_WHOLE, false, 0},
-    {"interrupted", "", TABLE_WHOLE, false, 0},
+    {"interrupted", "", TABLE_WHOLE, false, 0}, TABLE_LIMITS("null", "", 4), /* the loss of empty bursts */
 };
 
 /* ---- which ---- */
@@ -59,6 +62,12 @@ static unsigned burst_variants(const struct tables_context *x, const struct payl
     return n;
 }
 
+/* Each variant but the empty one, and that around each. */
+static double burst_round_seconds(const struct bursts_setup *s)
+{
+    return 1e-6 * (2 * s->variants - 1) * (s->before_us + (s->skipped + s->bursts) * s->every_us);
+}
+
 static struct bursts_setup burst_setup(const struct tables_context *x, const struct cell *c)
 {
     const struct tables_options *o = x->options;
@@ -71,16 +80,15 @@ static struct bursts_setup burst_setup(const struct tables_context *x, const str
                   : every >= LONGEST_US ? every
                   : every >= LONG_US    ? 2 * every
                                         : SEEN_US;
-    s.rounds = every >= LONGEST_US ? ROUNDS_LONGEST : every >= LONG_US ? ROUNDS_LONG : ROUNDS;
-    s.rounds = o->runs ? o->runs : o->brief && every < LONG_US ? ROUNDS_BRIEF : s.rounds;
+    s.rounds = o->runs;
+    s.enough = o->runs ? 0 : ENOUGH;
     s.variants = burst_variants(x, &c->a, c->number[COUNT], &s);
     /* where the pause before the first burst is that of all others, the first one tells as much as they do */
     s.skipped = s.before_us == every ? 0 : (unsigned)ceil(SETTLE_US / every);
     s.bursts = (unsigned)fmin(fmax(floor(seen / every), 1), BURSTS_MOST - s.skipped);
-    if (o->seconds > 0 && !o->runs) {
-        double round = 1e-6 * s.variants * (s.before_us + (s.skipped + s.bursts) * every);
-        s.rounds = (unsigned)fmin(fmax(o->seconds / round, ROUNDS_LEAST), ROUNDS_MOST);
-        s.seconds = o->seconds;
+    if (!o->runs) {
+        s.seconds = o->seconds > 0 ? o->seconds : o->brief ? SECONDS_BRIEF : every >= LONG_US ? SECONDS_LONG : SECONDS;
+        s.rounds = (unsigned)fmin(fmax(s.seconds / burst_round_seconds(&s), ROUNDS_LEAST), ROUNDS_MOST);
     }
     return s;
 }
@@ -97,8 +105,7 @@ static int burst_add(const struct tables_context *x, const struct payload *kerne
     c->number[EVERY_NS] = (unsigned)lround(1e3 * every_us);
     c->cpu = x->options->cpu;
     struct bursts_setup s = burst_setup(x, c);
-    double us = s.before_us + (s.skipped + s.bursts) * s.every_us;
-    c->seconds = 0.3 + 1.15e-6 * s.rounds * s.variants * us;
+    c->seconds = 0.2 + s.rounds * burst_round_seconds(&s);
     return MACHINE_OK;
 }
 
@@ -163,7 +170,7 @@ static int burst_plan(const struct tables_context *x, struct cells *out, struct 
 
 static struct estimate burst_mean(const double *x, unsigned n)
 {
-    return robust_mean(x, n, REJECT, 0, NULL);
+    return robust_mean(x, n, BURSTS_REJECT, 0, NULL);
 }
 
 /* What is saved, round by round: both are of the same seconds. Overwrites what the narrower one costs. */
@@ -182,6 +189,7 @@ static void burst_put(const struct cell *c, const struct bursts_setup *s, const 
     table_put_number(rows, "count", c->number[COUNT]);
     table_put_number(rows, "every_us", s->every_us);
     estimates_put(rows, "loss", burst_mean(r->loss[1], r->n));
+    estimates_put(rows, "null", burst_mean(r->loss[0], r->n));
     estimates_put(rows, "cold_us", burst_mean(r->cold_us[1], r->n));
     estimates_put(rows, "warm_us", burst_mean(r->warm_us[1], r->n));
     for (unsigned v = 2; v < s->variants; v++) {
@@ -197,7 +205,7 @@ static void burst_put(const struct cell *c, const struct bursts_setup *s, const 
 static int burst_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                          struct machine_error *err)
 {
-    enum { ENOUGH = 3 };
+    enum { LEAST = 3 };
     struct tables_context own = *x;
     struct bursts_setup s = burst_setup(x, c);
     struct bursts_result r;
@@ -206,7 +214,7 @@ static int burst_measure(const struct tables_context *x, const struct cell *c, s
     int status = bursts_run(x->machine, &s, &r, err);
     if (status != MACHINE_OK)
         return status;
-    if (r.n >= ENOUGH) {
+    if (r.n >= LEAST) {
         burst_put(c, &s, &r, rows);
     } else {
         double seconds = 1e-6 * (s.before_us + (s.skipped + s.bursts) * s.every_us);
@@ -227,7 +235,7 @@ const struct table_kind table_burst = {
     .about = "short bursts of wide code: what other code loses, how long they take, from which length they pay off",
     .method = "Bursts of an exact number of wide instructions run repeatedly within scalar work (64add), in turn with "
               "empty bursts and the same work in narrower code. The rate of scalar work outside the bursts, between "
-              "two time stamps, is compared within each round.",
+              "two time stamps, is compared with that of empty bursts right before and behind.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "count", "every_us", "loss", "cold_us", "warm_us", "breakeven"},
     .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time observed"},

@@ -29,6 +29,9 @@ bool burst_first(const struct table *t, size_t row);
 const char *burst_time_text(double us, char out[ESTIMATE_TEXT_MAX]);
 const char *burst_count_text(double count, char out[ESTIMATE_TEXT_MAX]);
 
+/* "31 [10, 100]", or "at most 100" where no fewer surely cost more. Returns `out`. */
+const char *burst_breakeven_text(const struct estimate *e, char out[ESTIMATE_TEXT_MAX]);
+
 int burst_conclude(struct table *t);
 void burst_findings(FILE *out, const struct table *t);
 void burst_print(FILE *out, bool colour, const struct table *t);

@@ -21,8 +21,8 @@ static double crossing(double n0, double y0, double n1, double y1)
 
 /*
  * The rows of one kernel and one time, in ascending order of instructions. hi: from it on all rows surely save; lo: the
- * last row before it that surely costs more, or the first of all. value: where the line from
- * row to row crosses 0 between them. NaN: they do not tell.
+ * last row before it that surely costs more, or the first of all. value: where the line from row to row crosses 0
+ * between them; hi where no row surely costs more: nothing then tells it from less. NaN: they do not tell.
  */
 static struct estimate burst_breakeven(const struct table *t, size_t first, const char *column)
 {
@@ -31,12 +31,14 @@ static struct estimate burst_breakeven(const struct table *t, size_t first, cons
     struct estimate e = {NAN, NAN, NAN};
     double before = NAN, before_n = NAN;
     unsigned rows = 0;
+    bool costs = false;
     for (size_t row = first; row < t->n_rows; row = burst_next(t, kernel, every, row + 1), rows++) {
         const struct estimate saves = estimates_of_table(t, row, column);
         const double n = table_number(t, row, "count");
         const double sure = SURE * estimate_half(&saves);
         if (rows == 0 || saves.value < -sure)
             e.lo = n;
+        costs = costs || saves.value < -sure;
         if (!(saves.value > sure))
             e.hi = NAN;
         else if (isnan(e.hi))
@@ -50,7 +52,7 @@ static struct estimate burst_breakeven(const struct table *t, size_t first, cons
     }
     if (rows < 2 || isnan(e.hi))
         return (struct estimate){NAN, NAN, NAN};
-    e.value = isnan(e.value) ? e.lo : fmin(fmax(e.value, e.lo), e.hi);
+    e.value = !costs ? e.hi : isnan(e.value) ? e.lo : fmin(fmax(e.value, e.lo), e.hi);
     return e;
 }
 
@@ -128,7 +130,8 @@ static void tell_most(FILE *out, const struct table *t, size_t typical)
     size_t most = t->n_rows;
     for (size_t row = 0; row < t->n_rows; row++) {
         struct estimate loss = estimates_of_table(t, row, "loss");
-        bool sure = loss.value > SURE * estimate_half(&loss);
+        const double null = table_number(t, row, "null_hi"); /* NaN: of an older version */
+        bool sure = loss.value > SURE * estimate_half(&loss) && !(loss.value <= null);
         if (sure && table_text(t, row, "kernel") && (most == t->n_rows || loss.value > table_number(t, most, "loss")))
             most = row;
     }
@@ -147,7 +150,7 @@ static void tell_burst_breakeven(FILE *out, const struct table *t)
         struct estimate e = estimates_of_table(t, row, "breakeven");
         if (!burst_first(t, row) || !table_same(t, row, typical, "kernel") || !estimates_known(&e))
             continue;
-        text_list_add(text, sizeof text, "; ", "%s, every %s", estimates_text(&e, 0, value),
+        text_list_add(text, sizeof text, "; ", "%s, every %s", burst_breakeven_text(&e, value),
                       burst_time_text(table_number(t, row, "every_us"), every));
     }
     if (text[0])

@@ -120,7 +120,7 @@ static void print_breakeven(FILE *out, bool colour, const struct table *t, const
             struct estimate e = estimates_of_table(t, first, burst_against[n].breakeven);
             if (!burst_narrower_name(kernel, n, name)[0])
                 continue;
-            pivot_value(&p, &e, 0);
+            pivot_word(&p, estimates_known(&e) ? burst_breakeven_text(&e, text) : NULL);
         }
     }
     pivot_print(out, colour, &p);

@@ -44,6 +44,15 @@ const char *burst_count_text(double count, char out[ESTIMATE_TEXT_MAX])
     return out;
 }
 
+const char *burst_breakeven_text(const struct estimate *e, char out[ESTIMATE_TEXT_MAX])
+{
+    if (e->value == e->hi && e->lo < e->hi)
+        snprintf(out, ESTIMATE_TEXT_MAX, "at most %.0f", e->hi);
+    else
+        estimates_text(e, 0, out);
+    return out;
+}
+
 size_t burst_next(const struct table *t, const char *kernel, double every_us, size_t row)
 {
     while (row < t->n_rows && !(table_says(t, row, "kernel", kernel) && table_number(t, row, "every_us") == every_us))
