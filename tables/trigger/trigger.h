@@ -99,8 +99,8 @@ int trigger_bursts_one(struct trigger_bursts *b, const struct payload *p, double
 typedef int trigger_round(struct trigger_bursts *b, struct machine_error *err);
 int trigger_bursts_rounds(struct trigger_bursts *b, unsigned least, size_t kinds, trigger_round *round, double share,
                           struct trigger_grades *grades, unsigned *rounds, struct machine_error *err);
-/* Whether the plain code behind repetitions first, first + step, ... (n of them) is no longer throttled. MACHINE_CANNOT:
- * it is. */
+/* That the plain code behind repetitions first, first + step, ... (n of them) is not throttled any more; else
+ * MACHINE_CANNOT. */
 int trigger_bursts_settled(const struct trigger_bursts *b, size_t first, size_t n, size_t step,
                            struct machine_error *err);
 /* What repetitions first, first + step, ... (n of them) agree on, as trigger_agreed; their frequency, and that without

@@ -224,7 +224,7 @@ int trigger_bursts_one(struct trigger_bursts *b, const struct payload *p, double
 
 /* ---- rounds ---- */
 
-static bool bursts_suffice(struct trigger_bursts *b, unsigned rounds, size_t kinds)
+static bool rounds_suffice(struct trigger_bursts *b, unsigned rounds, size_t kinds)
 {
     const double each = 2e-6 * (b->warmup_us + b->room_us / 2 + b->to_us);
     const double seconds = b->context->options->brief ? SECONDS_BRIEF : SECONDS;
@@ -242,7 +242,7 @@ static int bursts_rounds_once(struct trigger_bursts *b, unsigned least, size_t k
     int status = MACHINE_OK;
     b->discarded += b->n_seen;
     b->n_seen = 0;
-    for (*rounds = 0; status == MACHINE_OK && (*rounds < least || !bursts_suffice(b, *rounds, kinds));) {
+    for (*rounds = 0; status == MACHINE_OK && (*rounds < least || !rounds_suffice(b, *rounds, kinds));) {
         status = round(b, err);
         *rounds += 1;
         if (status == MACHINE_OK && tables_stop(b->context, share * fmin(1, (double)*rounds / (2 * least))))

@@ -12,8 +12,8 @@ enum { TRIGGER_GRADES_MAX = 4 };
 struct trigger_grades {
     size_t n;
     bool counted; /* grades are license levels, told by the counters; else ranks of the frequencies seen */
-    double freq
-        [TRIGGER_GRADES_MAX]; /* or its ratio to that without a burst: mean of the repetitions; NaN: a level that was not seen */
+    /* mean of the repetitions, as a ratio to that without a burst; NaN: a level that was not seen */
+    double freq[TRIGGER_GRADES_MAX];
 };
 /*
  * Sorts repetitions into grades: by license level where all have one, else by frequency: frequencies that differ by

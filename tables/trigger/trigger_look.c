@@ -159,13 +159,14 @@ int trigger_look_fall(const struct tables_context *x, const struct cell *c, cons
 /* The wait: the phase right behind the switch, of one length or of two. */
 static void look_wait(const struct phase *p, struct trigger_look *out)
 {
-    double least = p->duration_us.value, most = p->duration_us.value;
+    const double usual = p->duration_us.value;
+    double least = usual, most = usual;
     for (size_t i = 0; i < p->n_modes; i++) {
         least = fmin(least, p->modes[i].duration_us);
         most = fmax(most, p->modes[i].duration_us);
     }
     out->back_us = (1 - WAIT_SCATTER) * (p->start_us + least);
-    out->back_usual_us = p->start_us + p->duration_us.value;
+    out->back_usual_us = p->start_us + usual;
     out->back_most_us = p->start_us + most;
 }
 

@@ -20,7 +20,7 @@
 #include "tests/support/model_rig.h"
 #include "tests/support/tally.h"
 
-enum { ANSWERS_MOST = 90, ANSWERS_OF_TWO = 500 /* those of mixtures come late */ };
+enum { ANSWERS_MOST = 90, ANSWERS_OF_TWO = 3000 /* those of mixtures come late */ };
 
 static struct {
     const struct machine_ops *ops; /* of the machine itself */
