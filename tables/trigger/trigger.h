@@ -74,17 +74,18 @@ void trigger_bursts_init(struct trigger_bursts *b, const struct tables_context *
  * take too long. */
 int trigger_bursts_pilot(struct trigger_bursts *b, const struct trigger_look *look, size_t n,
                          struct machine_error *err);
-/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us (INFINITY:
- * nothing is held); `late`: its last part. MACHINE_CANNOT: there is none. */
+/* A window behind bursts after which each transition is over at settled_us and no level lapses before back_us
+ * (INFINITY: nothing is held); `late`: its last part. MACHINE_CANNOT: there is none. */
 int trigger_bursts_window(struct trigger_bursts *b, double settled_us, double back_us, bool late,
                           struct machine_error *err);
-/* Prepares the machine; bursts last up to room_us, and from_us..to_us is looked at. On failure nothing is left to end. */
+/* Prepares the machine; bursts last up to room_us, and from_us..to_us is looked at. On failure nothing is left to
+ * end. */
 int trigger_bursts_begin(struct trigger_bursts *b, struct machine_error *err);
 void trigger_bursts_end(struct trigger_bursts *b);
 /*
  * One repetition: warm-up in plain code, the segments (at most SEQUENCE_SEGMENTS_MAX - 3), plain code, and then `last`,
- * unless NULL, for a moment; one of the null before it and one behind. Those that tell nothing are discarded and made up
- * for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
+ * unless NULL, for a moment; one of the null before it and one behind. Those that tell nothing are discarded and made
+ * up for. What was seen is added to b->seen. MACHINE_CANNOT: all were invalid, or in too many of them something changed
  * while it was looked at.
  */
 int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments, size_t n, const struct payload *last,
