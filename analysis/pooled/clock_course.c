@@ -216,8 +216,8 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
     }
 }
 
-/* The frequencies before the switch; of repetitions that run beside a busy sibling thread, which slows chains, too, none.
- * They are those whose own code has less than 0.85 of the IPC that one in ten exceeds (as steady_leave_out_slowed()). */
+/* The frequencies before the switch; none of repetitions beside a busy sibling thread, which slows chains, too. These
+ * have less than 0.85 of the IPC that one in ten exceeds, as in steady_leave_out_slowed(). Returns how many. */
 static size_t clocks_before(const struct pooled *p, double *x)
 {
     size_t m = 0;

@@ -225,9 +225,9 @@ static void toggles_rise_as_often_as_they_do(void **state)
     assert_true(sum.limited > 30 && 5 * sum.within >= 4 * sum.limited && 20 * sum.wrong <= sum.limited);
 }
 
-/* Of so many seeds nobody has looked at: a wait that interrupts begin anew, and a sibling thread that is busy for half
- * of the time and slows chains by 5 %. A clock that rises in a halt after the wait was told as "slow 2 us" after it, and
- * frequencies were those of the chains beside the sibling, 2.5 % low: 5 of 71, 10 of 356 and 85 of 85 cells were wrong. */
+/* Models that nothing was tuned to: a wait that interrupts begin again, and a sibling thread that is busy for half of
+ * the time and slows chains by 5 %. A clock that rises in a halt after the wait was reported as "slow 2 us" after it,
+ * and frequencies were those of the chains beside the sibling, 2.5 % low: all 85 of the second table were wrong. */
 static void clocks_by_chains_are_those_of_the_core(void **state)
 {
     static const struct {

@@ -398,7 +398,7 @@ static void test_steady_mean(void **state)
     trace_free(&t);
 }
 
-/* Another thread on the core takes a third of the IPC of nine samples in twenty, and slows the chains in them by 5 %. */
+/* Another thread on the core takes a third of the IPC of nine samples in twenty, and 5 % of the chains in them. */
 static void test_slowed_samples_are_left_out(void **state)
 {
     (void)state;
