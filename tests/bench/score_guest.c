@@ -2,8 +2,8 @@
 /*
  * The analysis on traces as busy guests give them, with known answers: how many are right, undecided and false.
  *
- * score_guest KIND|all [FIRST_SEED [COUNT]] [-v]       -v: what is not right
- * score_guest KIND SEED --csv FILE                     writes that trace ("-": to standard output)
+ * score_guest KIND|all [FIRST_SEED [COUNT]] [--wild] [-v]   -v: what is not right; --wild: any samples and chains
+ * score_guest KIND SEED [--wild] --csv FILE            writes that trace ("-": to standard output)
  * score_guest --cases DIR [-v]                         recorded ones, with the answers in DIR/truth.json
  * Exit status: 0; 1 if fewer than nine in ten are right, or more than 3 % false.
  */
@@ -22,11 +22,13 @@
 struct sum {
     size_t of[GUEST_VERDICTS], traces;
     double seconds;
+    struct guest_held held[GUEST_LIMITS];
 };
 
 static int usage(void)
 {
-    fputs("usage: score_guest KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_guest KIND SEED --csv FILE\n"
+    fputs("usage: score_guest KIND|all [FIRST_SEED [COUNT]] [--wild] [-v]\n       score_guest KIND SEED [--wild] --csv "
+          "FILE\n"
           "       score_guest --cases DIR [-v]\nkinds:",
           stderr);
     for (int k = 0; k < GUEST_KINDS; k++)
@@ -35,11 +37,11 @@ static int usage(void)
     return 2;
 }
 
-static int write_csv(enum guest_kind kind, uint64_t seed, const char *path)
+static int write_csv(enum guest_kind kind, uint64_t seed, bool wild, const char *path)
 {
     struct trace t;
     struct guest_truth truth;
-    if (guest_trace(kind, seed, &t, &truth))
+    if ((wild ? guest_trace_wild : guest_trace)(kind, seed, &t, &truth))
         return 1;
     FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
     int bad = !out || trace_write_csv(out, &t);
@@ -67,6 +69,8 @@ static void judge(struct sum *s, const char *name, const struct trace *t, const 
     s->seconds += now() - begin;
     enum guest_verdict v = refused ? GUEST_UNDECIDED : guest_judge(truth, &p, why, sizeof why);
     s->of[v]++;
+    if (v == GUEST_RIGHT)
+        guest_check_limits(truth, t, &p, s->held);
     s->traces++;
     if (details && v != GUEST_RIGHT)
         printf("  %s is %s: %s\n", name, guest_verdict_name(v), why);
@@ -83,28 +87,48 @@ static void print_sum(const char *name, const struct sum *s)
     fflush(stdout);
 }
 
+static void print_limits(const struct sum *s)
+{
+    static const char *const names[GUEST_LIMITS] = {"durations", "halts", "ratios", "time constants"};
+    for (int i = 0; i < GUEST_LIMITS; i++) {
+        const struct guest_held *h = &s->held[i];
+        double n = (double)h->n;
+        if (h->n)
+            printf("%-15s %5zu limits: %5.1f %% hold, off by %.4f on average, half of them %.4f\n", names[i], h->n,
+                   100 * (double)h->held / n, h->off / n, h->wide / n);
+    }
+}
+
 static void add_sum(struct sum *to, const struct sum *s)
 {
     for (int v = 0; v < GUEST_VERDICTS; v++)
         to->of[v] += s->of[v];
     to->traces += s->traces;
+    for (int i = 0; i < GUEST_LIMITS; i++) {
+        to->held[i].n += s->held[i].n;
+        to->held[i].held += s->held[i].held;
+        to->held[i].off += s->held[i].off;
+        to->held[i].wide += s->held[i].wide;
+    }
     to->seconds += s->seconds;
 }
 
-static int judge_kind(enum guest_kind kind, uint64_t first, size_t count, bool details, struct sum *total)
+static int judge_kind(enum guest_kind kind, uint64_t first, size_t count, bool wild, bool details, struct sum *total)
 {
     struct sum s = {0};
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trace t;
         struct guest_truth truth;
         char name[40];
-        if (guest_trace(kind, seed, &t, &truth))
+        if ((wild ? guest_trace_wild : guest_trace)(kind, seed, &t, &truth))
             return -1;
         snprintf(name, sizeof name, "%s %llu", guest_kind_name(kind), (unsigned long long)seed);
         judge(&s, name, &t, &truth, details);
         trace_free(&t);
     }
     print_sum(guest_kind_name(kind), &s);
+    if (details)
+        print_limits(&s);
     add_sum(total, &s);
     return 0;
 }
@@ -133,11 +157,13 @@ static bool enough(const struct sum *s)
 int main(int argc, char **argv)
 {
     const char *word[3] = {"all", "1", "20"}, *csv = NULL, *cases = NULL;
-    bool details = false;
+    bool details = false, wild = false;
     int words = 0, chosen = -1, bad = 0;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "-v"))
             details = true;
+        else if (!strcmp(argv[i], "--wild"))
+            wild = true;
         else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
             csv = argv[++i];
         else if (!strcmp(argv[i], "--cases") && i + 1 < argc)
@@ -154,13 +180,14 @@ int main(int argc, char **argv)
     if ((chosen < 0 && (strcmp(word[0], "all") || csv)) || !count)
         return usage();
     if (csv)
-        return write_csv((enum guest_kind)chosen, first, csv);
+        return write_csv((enum guest_kind)chosen, first, wild, csv);
     struct sum total = {0};
     if (cases)
         bad = judge_cases(cases, details, &total);
     for (int k = 0; !cases && k < GUEST_KINDS && !bad; k++)
         if (chosen < 0 || chosen == k)
-            bad = judge_kind((enum guest_kind)k, first, count, details, &total);
+            bad = judge_kind((enum guest_kind)k, first, count, wild, details, &total);
     print_sum("together", &total);
+    print_limits(&total);
     return bad || !enough(&total) ? 1 : 0;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "tables/switches/transition_summary.h"
+
 #define LEAST_US 0.4
 #define SHARE 0.15
 #define START_US 1.0
@@ -218,6 +220,35 @@ enum guest_verdict guest_judge(const struct guest_truth *truth, const struct pha
     const char *text = *r.wrong ? r.wrong : r.open;
     snprintf(why, why_size, "%s", *text ? text + 2 : "");
     return *r.wrong ? GUEST_FALSE : *r.open ? GUEST_UNDECIDED : GUEST_RIGHT;
+}
+
+static void check_limits(const struct estimate *e, double truth, struct guest_held *h)
+{
+    if (isnan(e->lo) || isnan(truth))
+        return;
+    h->n++;
+    h->held += e->lo <= truth && truth <= e->hi;
+    h->off += e->value - truth;
+    h->wide += estimate_half(e);
+}
+
+void guest_check_limits(const struct guest_truth *truth, const struct trace *t, const struct phases *p,
+                        struct guest_held held[GUEST_LIMITS])
+{
+    for (size_t i = 1; i < p->n_phases; i++) {
+        const struct phase *f = &p->phases[i];
+        bool second = f->n_modes > 1 &&
+                      fabs(f->duration_us.value - truth->d1b_us) < fabs(f->duration_us.value - truth->d1_us);
+        if (f->kind == PHASE_THROTTLE) {
+            struct estimate ratio = transition_throttle_ratio(t, p, i);
+            check_limits(&ratio, truth->ratio, &held[GUEST_RATIO]);
+            check_limits(&f->duration_us, second ? truth->d1b_us : truth->d1_us, &held[GUEST_DURATION]);
+        } else if (f->kind == PHASE_HALT) {
+            check_limits(&f->duration_us, truth->halt_us, &held[GUEST_HALT_DURATION]);
+        } else if (phases_rate_ramps(f)) {
+            check_limits(&f->rate_ramp.tau_us, truth->tau_us, &held[GUEST_TAU]);
+        }
+    }
 }
 
 const char *guest_verdict_name(enum guest_verdict v)

@@ -18,6 +18,15 @@
 enum guest_verdict { GUEST_RIGHT, GUEST_UNDECIDED, GUEST_FALSE, GUEST_VERDICTS };
 enum guest_verdict guest_judge(const struct guest_truth *truth, const struct phases *p, char *why, size_t why_size);
 
+/* How many limits there are, and how many hold the truth: of phases of the right kind in an answer that is right. */
+enum guest_limits { GUEST_DURATION, GUEST_HALT_DURATION, GUEST_RATIO, GUEST_TAU, GUEST_LIMITS };
+struct guest_held {
+    size_t n, held;
+    double off, wide; /* sums: of what values differ by, and of halves of their limits */
+};
+void guest_check_limits(const struct guest_truth *truth, const struct trace *t, const struct phases *p,
+                        struct guest_held held[GUEST_LIMITS]);
+
 /* "right", ... */
 const char *guest_verdict_name(enum guest_verdict v);
 

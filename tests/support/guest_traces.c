@@ -10,10 +10,11 @@
 enum { REPETITIONS = 80, BURSTS_MAX = 64 };
 #define BEGIN_US (-50.0)
 #define END_US 150.0
-#define SAMPLE_US 0.25 /* work of a sample: so long at full rate and the middle clock */
+#define SAMPLE_US 0.25
 #define TIME_STEP_US 0.005
 #define CHAIN_NOISE 0.012
 #define CHAIN_SHARE 0.25
+#define SCATTER 0.04 /* relative: of durations */
 #define INTERRUPTIONS_PER_US 500e-6
 /* What a finding costs at least, us of work: much more than cold code does, for no control tells them apart here. */
 #define LEAST_LOST_US 0.8
@@ -28,6 +29,8 @@ struct guest {
     double busy_us, idle_us; /* of the sibling thread, on average; 0: there is none */
     double sibling_chain;    /* clock that the chain shows beside it, of the true one */
     double tick_us;          /* of the time stamps */
+    double sample_us;        /* work of a sample: so long at full rate and the middle clock */
+    double chain_share, scatter;
 };
 
 struct burst {
@@ -98,6 +101,18 @@ static void draw_guest(struct guest *g)
         g->busy_us = 0;
     g->sibling_chain = rng_chance(r, 0.2) ? rng_range(r, 0.9, 0.98) : 1;
     g->tick_us = rng_one_of(r, ticks, 3);
+    g->sample_us = SAMPLE_US;
+    g->chain_share = CHAIN_SHARE;
+    g->scatter = SCATTER;
+}
+
+static void draw_wild_guest(struct guest *g)
+{
+    static const double chains[] = {0, 0.1, 0.25, 0.5}, scatters[] = {0, 0.01, 0.04, 0.15};
+    draw_guest(g);
+    g->sample_us = rng_log(&g->rng, 0.1, 1);
+    g->chain_share = rng_one_of(&g->rng, chains, 4);
+    g->scatter = rng_one_of(&g->rng, scatters, 4);
 }
 
 static double exponential(struct rng *r, double mean)
@@ -126,7 +141,7 @@ static void draw_repetition(struct guest *g, int clock, struct repetition *p)
     p->clock = g->ghz * (1 + g->clock_step * clock);
     p->cold_us = t->cold_us * rng_range(r, 0.8, 1.2);
     bool second = t->kind == GUEST_MODES && rng_chance(r, 0.5);
-    p->throttled_us = (second ? t->d1b_us : t->d1_us) * (1 + 0.04 * rng_normal(r));
+    p->throttled_us = (second ? t->d1b_us : t->d1_us) * (1 + g->scatter * rng_normal(r));
     draw_siblings(g, p);
     p->lost_begin = BEGIN_US + exponential(r, 1 / INTERRUPTIONS_PER_US);
     p->lost_end = p->lost_begin + rng_range(r, 3, 15);
@@ -168,11 +183,11 @@ static int append_sample(struct guest *g, const struct repetition *p, uint32_t r
                          struct trace *t)
 {
     double stamp = g->tick_us * floor(end / g->tick_us), clock = clock_at(g, p, end);
-    double work = SAMPLE_US * g->ghz * g->ipc; /* thousands of instructions */
+    double work = g->sample_us * g->ghz * g->ipc; /* thousands of instructions */
     if (stamp <= *last || trace_append(t, run, stamp))
         return -1;
     t->channel[TRACE_IPC][t->n - 1] = (float)(work / ((stamp - *last) * clock));
-    if (rng_chance(&g->rng, CHAIN_SHARE)) {
+    if (rng_chance(&g->rng, g->chain_share)) {
         double shown = clock * (sibling_at(p, end) ? g->sibling_chain : 1);
         t->channel[TRACE_FREQ][t->n - 1] = (float)(shown * (1 + CHAIN_NOISE * rng_normal(&g->rng)));
     }
@@ -186,12 +201,12 @@ static int record_repetition(struct guest *g, const struct repetition *p, uint32
     for (long step = 0;; step++) {
         double at = begin + TIME_STEP_US * (double)step, rate = rate_at(g, p, at + TIME_STEP_US / 2);
         double more = rate * TIME_STEP_US;
-        if (done + more < SAMPLE_US) {
+        if (done + more < g->sample_us) {
             done += more;
             continue;
         }
-        double end = at + (SAMPLE_US - done) / rate;
-        done += more - SAMPLE_US;
+        double end = at + (g->sample_us - done) / rate;
+        done += more - g->sample_us;
         if (append_sample(g, p, run, end, &last, t))
             return -1;
         if (end > END_US)
@@ -217,20 +232,30 @@ static int record_guest(struct guest *g, struct trace *t)
     return 0;
 }
 
-int guest_trace(enum guest_kind kind, uint64_t seed, struct trace *t, struct guest_truth *truth)
+static int draw_trace(enum guest_kind kind, uint64_t seed, bool wild, struct trace *t, struct guest_truth *truth)
 {
     struct guest g = {.truth = truth};
-    rng_init(&g.rng, seed, 2000 + (uint64_t)kind);
+    rng_init(&g.rng, seed, (wild ? 3000 : 2000) + (uint64_t)kind);
     draw_truth(&g.rng, kind, seed, truth);
-    draw_guest(&g);
+    (wild ? draw_wild_guest : draw_guest)(&g);
     snprintf(
         truth->about, sizeof truth->about,
         "ratio %.2f, until %.2f or %.2f us, halt %.2f us, step %.3f, ramp %.1f us, cold %.2f us; %.2f GHz +- %.1f %%, "
-        "sibling %.0f of %.0f us, ticks of %.4g us",
+        "sibling %.0f of %.0f us, ticks of %.4g us, samples of %.2f us, chains in %.2f",
         truth->ratio, truth->d1_us, truth->d1b_us, truth->halt_us, truth->low, truth->tau_us, truth->cold_us, g.ghz,
-        100 * g.clock_step, g.busy_us, g.busy_us + g.idle_us, g.tick_us);
+        100 * g.clock_step, g.busy_us, g.busy_us + g.idle_us, g.tick_us, g.sample_us, g.chain_share);
     if (!record_guest(&g, t))
         return 0;
     trace_free(t);
     return -1;
+}
+
+int guest_trace(enum guest_kind kind, uint64_t seed, struct trace *t, struct guest_truth *truth)
+{
+    return draw_trace(kind, seed, false, t, truth);
+}
+
+int guest_trace_wild(enum guest_kind kind, uint64_t seed, struct trace *t, struct guest_truth *truth)
+{
+    return draw_trace(kind, seed, true, t, truth);
 }
