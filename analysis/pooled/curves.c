@@ -13,9 +13,10 @@
 #include "util/order.h"
 
 enum { SAMPLES_LEAST = 12, MOMENTS_MOST = 4000, CLOCK_SAMPLES = 5 };
-#define FIXED_WORK 0.1     /* relative: samples that scatter by more hold no fixed work */
-#define LATE 0.6667        /* of what is recorded behind the switch: from here on it is its end */
-#define USUAL 0.08         /* relative: rates so near to each other are one */
+#define FIXED_WORK 0.1 /* relative: samples that scatter by more hold no fixed work */
+#define LATE 0.6667    /* of what is recorded behind the switch: from here on it is its end */
+#define USUAL 0.08     /* relative: rates so near to each other are one, beside a step of the time stamps */
+#define SAME_LENGTH_US 1e-6
 #define SOON_US 100.0      /* recordings with a period that grows have fine samples for longer */
 #define SHARED 0.2         /* of the samples */
 #define MOMENT_US 0.1      /* between moments, at first ... */
@@ -88,6 +89,24 @@ static void keep_whole(struct pooled *p, double *x)
     p->n_runs = m;
 }
 
+/* How long samples are soon after the switch, and the least by which they differ: the step of the time stamps. One in
+ * `step` counts. x: scratch of as many. */
+static void usual_lengths(struct pooled *p, size_t step, double *x)
+{
+    size_t n = 0;
+    double least = INFINITY;
+    for (size_t r = 0; r < p->n_runs; r++)
+        for (size_t i = p->run[r].zero + 1; i < p->run[r].past && (p->trace->time_us[i] < SOON_US || !n); i += step)
+            x[n++] = p->trace->time_us[i] - p->trace->time_us[i - 1];
+    p->sample_us = order_median(x, n);
+    gsl_sort(x, 1, n);
+    for (size_t i = 1; i < n; i++)
+        if (x[i] - x[i - 1] > SAME_LENGTH_US)
+            least = fmin(least, x[i] - x[i - 1]);
+    p->tick_us = isfinite(least) ? least : 0;
+    p->usual = USUAL + fmin(USUAL, p->tick_us / p->sample_us);
+}
+
 /* The usual rate of samples first..past: another thread on the core slows whatever it meets, so it is the fastest that
  * a fifth of them share; then the mean time of the work near it. NaN: too few. x: scratch. */
 static double usual_rate(const struct pooled *p, size_t first, size_t past, double *x)
@@ -103,7 +122,7 @@ static double usual_rate(const struct pooled *p, size_t first, size_t past, doub
     gsl_sort(x, 1, m);
     double sum = 0, share = fmax(2, SHARED * (double)m);
     for (size_t hi = m, lo = m; hi-- > 0;) { /* the highest window that holds so many */
-        while (lo > 0 && x[lo - 1] > x[hi] * (1 - USUAL))
+        while (lo > 0 && x[lo - 1] > x[hi] * (1 - p->usual))
             lo--;
         at = lo;
         if ((double)(hi - lo + 1) >= share)
@@ -112,7 +131,7 @@ static double usual_rate(const struct pooled *p, size_t first, size_t past, doub
     size_t enough = (size_t)fmin(share, (double)(m - at));
     double mode = x[at + enough / 2];
     for (size_t i = 0; i < m; i++)
-        if (fabs(x[i] / mode - 1) < USUAL) {
+        if (fabs(x[i] / mode - 1) < p->usual) {
             sum += 1 / x[i];
             n++;
         }
@@ -124,7 +143,7 @@ static void slow_runs(const struct pooled *p, const struct pooled_run *run, size
 {
     bool before = false;
     for (size_t i = first; i < run->past; i++) {
-        bool slow = pooled_sample_rate(p, i) < run->late * (1 - USUAL);
+        bool slow = pooled_sample_rate(p, i) < run->late * (1 - p->usual);
         *us += slow ? p->trace->time_us[i] - p->trace->time_us[i - 1] : 0;
         *bursts += slow && !before;
         before = slow;
@@ -134,26 +153,21 @@ static void slow_runs(const struct pooled *p, const struct pooled_run *run, size
 /* Each repetition's rate in the end; what all samples there scatter by, and how many run at another rate. */
 static int pooled_normalize(struct pooled *p)
 {
-    size_t most = 1, m = 0, other = 0, n = 0, all = 0, bursts = 0;
+    size_t most = 1, m = 0, other = 0, all = 0, bursts = 0;
     double slow_us = 0;
     for (size_t r = 0; r < p->n_runs; r++)
         most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
     size_t step = most * p->n_runs / 200000 + 1;
-    double *x = malloc(most * sizeof *x), *near = malloc((most * p->n_runs / step + p->n_runs + 1) * 3 * sizeof *near);
+    double *x = malloc(most * sizeof *x), *near = malloc((most * p->n_runs / step + p->n_runs + 1) * 2 * sizeof *near);
     if (!x || !near) {
         free(x);
         free(near);
         return -1;
     }
-    double *length = near + most * p->n_runs / step + p->n_runs + 1,
-           *slow = length + most * p->n_runs / step + p->n_runs + 1;
+    double *slow = near + most * p->n_runs / step + p->n_runs + 1;
+    usual_lengths(p, step, near);
     for (size_t r = 0; r < p->n_runs; r++) {
         struct pooled_run *run = &p->run[r];
-        for (size_t i = run->zero + 1; i < run->past && n < (r + 1) * most / step; i += step) {
-            if (p->trace->time_us[i] > SOON_US && n)
-                break;
-            length[n++] = p->trace->time_us[i] - p->trace->time_us[i - 1];
-        }
         size_t late = trace_first_after(p->trace, run->zero, run->past, LATE * p->after_us);
         run->late = usual_rate(p, late, run->past, x);
         run->early = usual_rate(p, run->first, run->zero, x);
@@ -163,7 +177,7 @@ static int pooled_normalize(struct pooled *p)
             if (isnan(d))
                 continue;
             all++;
-            if (fabs(d) < USUAL)
+            if (fabs(d) < p->usual)
                 near[m++] = d;
             else if (d < 0 && d > log(0.4))
                 slow[other++] = exp(d);
@@ -174,7 +188,6 @@ static int pooled_normalize(struct pooled *p)
         if (p->run[r].late > 0)
             p->run[kept++] = p->run[r];
     p->n_runs = kept;
-    p->sample_us = order_median(length, n);
     double sum = 0;
     for (size_t i = 0; i < m; i++)
         sum += near[i] * near[i];
@@ -297,18 +310,19 @@ static int clock_of_work(struct pooled *p)
         if (m < SAMPLES_LEAST || !(spread < FIXED_WORK * work))
             continue; /* no fixed work */
         double recent[CLOCK_SAMPLES], sorted[CLOCK_SAMPLES];
-        size_t seen = 0, done = run->zero;
+        size_t seen = 0, done = run->zero, which[CLOCK_SAMPLES];
         for (size_t i = run->zero + 1; i < run->past; i++) {
             double own = (double)ipc[i] * (t->time_us[i] - t->time_us[i - 1]);
             if (!(own > 0.5 * work && own < 2 * work) || (freq && freq[i - 1] > 0))
                 continue;
+            which[seen % CLOCK_SAMPLES] = i;
             recent[seen++ % CLOCK_SAMPLES] = work / own;
-            memcpy(sorted, recent, sizeof sorted);
-            if (seen < CLOCK_SAMPLES)
+            size_t n = seen < CLOCK_SAMPLES ? seen : CLOCK_SAMPLES;
+            if (n % 2 == 0)
                 continue;
-            double now = order_median(sorted, CLOCK_SAMPLES);
-            size_t until = i > CLOCK_SAMPLES / 2 + run->zero ? i - CLOCK_SAMPLES / 2 : run->zero;
-            for (; done <= until; done++) /* of the middle of the five */
+            memcpy(sorted, recent, n * sizeof *sorted);
+            double now = order_median(sorted, n);
+            for (; done <= which[(seen - 1 - n / 2) % CLOCK_SAMPLES]; done++) /* of the middle of the five */
                 p->clock_now[done] = (float)now;
         }
         for (; done > run->zero && done < run->past; done++)

@@ -14,7 +14,8 @@
 #define SIGMA_LEAST 0.03 /* relative: of a sample's rate about its state's */
 #define SIBLING_COST 2.0 /* of the logarithm of the likelihood */
 #define OUTLIER_COST 6.0
-#define SKIP_COST 5.0 /* a repetition that does not show a state */
+#define HALT_COST 10.0 /* work in a halt: an outlier of the state beside it is more likely */
+#define SKIP_COST 5.0  /* a repetition that does not show a state */
 #define SIBLING_SPREAD 3.0
 #define HALT_MOST 0.5 /* of the rate in the end: where no more is done than in the one sample that spans a state */
 #define ONE_SAMPLE 1.4
@@ -34,7 +35,7 @@ static double pass_cost(const struct pooled *p, double rate, double state)
     if (isnan(rate))
         return 0;
     if (state < POOLED_HALT_RATIO)
-        return rate < 1.5 * POOLED_HALT_RATIO ? 0 : OUTLIER_COST;
+        return rate < 1.5 * POOLED_HALT_RATIO ? 0 : HALT_COST;
     double sigma = fmax(SIGMA_LEAST, 1.5 * p->noise), z = log(fmax(rate, 1e-3) / state) / sigma;
     double cost = fmin(OUTLIER_COST, 0.5 * z * z);
     if (p->sibling_share > 0.005) {
@@ -80,25 +81,34 @@ static void pass_through(const struct pooled *p, const struct pooled_states *s, 
     }
 }
 
-/* When a repetition goes from one rate to the next, near the border in front of sample `at`. */
-static double leave(const struct pooled *p, size_t r, size_t at, const struct pooled_states *s, size_t k)
+/*
+ * When a repetition goes from one rate to the next, near the border in front of sample last[k]: of the time of the
+ * samples about it, the part that their work leaves to the first rate. That has no bias, wherever in a sample the
+ * border is, as long as shares of single samples may be as far below 0 and above 1 as their noise takes them. Of the
+ * work of a sample that spans a whole halt half is done on either side; where samples end after a time, not after a
+ * piece of work (dense), all is done ahead of it.
+ */
+static double leave(const struct pooled *p, size_t r, const size_t *last, const struct pooled_states *s, size_t k)
 {
     const struct pooled_run *run = &p->run[r];
-    double before = s->state[k].rate, after = s->state[k + 1].rate;
-    size_t i = run->zero + at;
     bool halts = pooled_halts(p, s, k), halted = pooled_halts(p, s, k + 1);
-    if (halts || halted) { /* half of what was done in the sample that spans it is done on either side */
-        size_t spans = halts ? i - 1 : i;
-        double begin = pooled_sample_begin(p, r, spans), end = p->trace->time_us[spans];
-        double work = fmin(1, pooled_sample_rate(p, spans) / run->late / fmax(0.2, halts ? after : before));
-        double share = isnan(work) ? 0.5 : 0.5 * work;
-        return halts ? end - share * (end - begin) : begin + share * (end - begin);
-    }
-    double edge = pooled_sample_begin(p, r, i > run->zero ? i - 1 : i);
-    for (size_t j = i > run->zero ? i - 1 : i; j <= i && j < run->past; j++) {
+    const float *freq = p->trace->channel[TRACE_FREQ];
+    size_t h = halts ? k : k + 1, at = last[k];
+    bool spans = (halts || halted) && last[h] == (h ? last[h - 1] : 0) + 1;
+    double before = halts ? 0 : s->state[k].rate, after = halted ? 0 : s->state[k + 1].rate;
+    size_t i = run->zero + at, whole = halts ? i - 1 : i;
+    size_t first = spans ? whole : i - (at > 0), past = spans ? whole + 1 : i + 1;
+    double edge = fmax(0, pooled_sample_begin(p, r, first));
+    for (size_t j = first; j < past; j++) {
+        double begin = pooled_sample_begin(p, r, j), end = p->trace->time_us[j];
         double rate = pooled_sample_rate(p, j) / run->late;
-        double share = isnan(rate) ? (j < i ? 1 : 0) : fmax(0, fmin(1, (rate - after) / (before - after)));
-        edge += share * (p->trace->time_us[j] - pooled_sample_begin(p, r, j));
+        if (begin < 0 && run->early > 0) /* what was done ahead of the switch is none of it */
+            rate = (rate * (end - begin) + run->early / run->late * begin) / end;
+        rate *= !spans ? 1 : !p->dense ? 0.5 : halted ? 1 : 0;
+        double share = isnan(rate) ? (j < i ? 1 : 0) : (rate - after) / (before - after);
+        double beyond = j == run->zero ? 0 : 3 * p->noise * fmax(before, after) / fabs(before - after);
+        double reading = freq && freq[j] > 0 ? p->clock.reading_us : 0, payload = end - fmax(0, begin) - reading;
+        edge += fmax(-beyond, fmin(1 + beyond, share)) * payload + (j < i && !spans ? reading : 0);
     }
     return edge;
 }
@@ -195,7 +205,7 @@ int pooled_pass(const struct pooled *p, struct pooled_states *s)
         for (size_t r = 0; r < p->n_runs; r++) {
             pass_through(p, s, r, best, from, last);
             for (size_t k = 0; k + 1 < s->n; k++)
-                s->left[k * p->n_runs + r] = last[k] == SIZE_MAX ? NAN : leave(p, r, last[k], s, k);
+                s->left[k * p->n_runs + r] = last[k] == SIZE_MAX ? NAN : leave(p, r, last, s, k);
         }
         if (!round)
             relearn(p, s, x);

@@ -13,10 +13,9 @@
 #include "util/order.h"
 
 #define FULL_RATE 0.94       /* of the rate that the clock allows: what is nearer is at full rate */
-#define RESOLUTION 0.05      /* us: what remains of the assumptions (sharp edges) when scatter is averaged away */
-#define PLACED 0.1           /* ... of a sample: how well its border within one is known in the mean */
-#define PLACED_HALT 0.2      /* ... of a halt, before and after which nobody knows what was done in it */
+#define RESOLUTION 0.05      /* us: samples of a period end with the block that runs then; and of what is no mean */
 #define CLOCK_LIKE_RATE 0.03 /* a logarithm: a clock and a rate that change by nearly as much change together */
+#define UNIFORM_95 0.475     /* of a width: half of the 95 % limits of a uniform distribution */
 #define TAU_KNOWN 0.02       /* relative: how well a time constant is known at best */
 #define CLOCK_LEAST 0.5      /* of the rate: no license is known that lowers a clock so far, for a while */
 #define BEYOND_CHAIN                                                                                                   \
@@ -45,17 +44,68 @@ bool pooled_suits(const struct trace *t)
     return clock.instant || (t->channel[TRACE_FREQ] && trace_frequency_share(t) < 0.6);
 }
 
+/* Whether a busy sibling thread is beside none of the samples about those that a border may be in. */
+static bool quiet_border(const struct pooled *p, size_t r, double border)
+{
+    const struct pooled_run *run = &p->run[r];
+    size_t at = trace_first_after(p->trace, run->zero, run->past, border);
+    for (size_t i = at > run->zero + 3 ? at - 3 : run->zero + 1; i < at + 4 && i < run->past; i++)
+        if (p->beside[i] && (i + 1 < at || i > at + 1))
+            return false;
+    return true;
+}
+
+/* When each repetition shows state k, for how long, but for those beside a busy sibling, if most are not. */
+static size_t own_durations(const struct answer *a, size_t k, double *x, size_t *all)
+{
+    const struct pooled *p = a->p;
+    size_t m = 0;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        m = *all = 0;
+        for (size_t r = 0; r < p->n_runs; r++) {
+            double begin = k ? a->s->left[(k - 1) * p->n_runs + r] : 0, end = a->s->left[k * p->n_runs + r];
+            if (isnan(begin) || isnan(end))
+                continue;
+            ++*all;
+            if (noisy || (quiet_border(p, r, end) && (!k || quiet_border(p, r, begin))))
+                x[m++] = end - begin;
+        }
+        if (2 * m >= *all)
+            break;
+    }
+    return m;
+}
+
+/*
+ * Of the work of a sample that spans a halt half is done on either side, on average, if repetitions scatter by a sample
+ * or more; else it may be another part in all of them. By so much the end of state k is unknown, where samples are at
+ * the rate of state `at`, us. (Of a phase that scatters normally e^(-2 (pi sigma)^2) is common to all; sigma in
+ * samples.)
+ */
+static double halt_placed(const struct answer *a, size_t k, size_t at)
+{
+    double sample = a->p->sample_us / a->s->state[at].rate, sigma = a->s->state[k].scatter_us / sample;
+    return a->p->dense ? 0 : UNIFORM_95 * sample * exp(-2 * M_PI * M_PI * sigma * sigma);
+}
+
+/* By how much more the mean duration of a state is unknown than repetitions differ, us. */
+static double duration_placed(const struct answer *a, size_t k)
+{
+    const struct pooled_states *s = a->s;
+    double half = a->p->dense ? RESOLUTION : a->p->tick_us;
+    if (k && k + 1 < s->n && pooled_halts(a->p, s, k))
+        return hypot(half, halt_placed(a, k - 1, k - 1) - halt_placed(a, k, k + 1));
+    if (k && pooled_halts(a->p, s, k - 1))
+        half = hypot(half, halt_placed(a, k - 1, k));
+    return k + 1 < s->n && pooled_halts(a->p, s, k + 1) ? hypot(half, halt_placed(a, k, k)) : half;
+}
+
 /* How long a state lasts in each repetition: the main mode with its limits, and all modes. x: scratch of three for each
  * repetition. 0, or -1: out of memory. */
 static int state_duration(const struct answer *a, size_t k, struct phase *ph, double *x)
 {
     const struct pooled *p = a->p;
-    size_t m = 0;
-    for (size_t r = 0; r < p->n_runs; r++) {
-        double begin = k ? a->s->left[(k - 1) * p->n_runs + r] : 0, end = a->s->left[k * p->n_runs + r];
-        if (!isnan(begin) && !isnan(end))
-            x[m++] = fmax(0, end - begin);
-    }
+    size_t all, m = own_durations(a, k, x, &all);
     struct value_mode mode[2];
     double *copy = x + p->n_runs;
     memcpy(copy, x, m * sizeof *x);
@@ -72,11 +122,8 @@ static int state_duration(const struct answer *a, size_t k, struct phase *ph, do
                 x[kept++] = x[i];
     }
     ph->duration_us = robust_mean(x, kept, REJECT, 0.5 * sample, &ph->agreeing_runs);
-    ph->agreeing_runs = n == 2 ? m : ph->agreeing_runs;
-    double placed = a->s->state[k].rate < POOLED_HALT_RATIO || (k && a->s->state[k - 1].rate < POOLED_HALT_RATIO)
-                        ? PLACED_HALT
-                        : PLACED;
-    double half = hypot(hypot(estimate_half_known(&ph->duration_us), RESOLUTION), placed * p->sample_us);
+    ph->agreeing_runs = n == 2 ? all : ph->agreeing_runs + all - m;
+    double half = hypot(estimate_half_known(&ph->duration_us), duration_placed(a, k));
     if (isnan(ph->duration_us.value) && kept)
         return -1; /* out of memory */
     if (!kept)

@@ -43,6 +43,8 @@ struct pooled {
     size_t n_runs, n_recorded;            /* those that are used; all of them, but for scattered voltages */
     double before_us, after_us;           /* what most repetitions have recorded */
     double sample_us;                     /* usual length of a sample soon after the switch, at the rate in the end */
+    double tick_us;                       /* the step of the time stamps, or less */
+    double usual;                         /* relative: rates in the end so near to each other are one */
     double noise;                         /* of one sample's rate in the end, relative */
     double sibling_share, sibling_factor; /* of the samples in the end, those at another rate, and which */
     double sibling_us;                    /* how long they last in a row, mean */

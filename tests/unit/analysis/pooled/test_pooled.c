@@ -192,6 +192,30 @@ static void nine_in_ten_guests_are_right(void **state)
     }
 }
 
+/* Of any samples, with chains or without; of halts and throttling, and of how deep that is. */
+static void limits_of_guests_hold(void **state)
+{
+    (void)state;
+    struct guest_held held[GUEST_LIMITS] = {{0, 0, 0, 0}};
+    for (int kind = 0; kind < GUEST_KINDS; kind++)
+        for (uint64_t seed = 1001; seed < 1001 + SEEDS; seed++) {
+            struct trace t;
+            struct guest_truth truth;
+            struct phases p;
+            char why[300];
+            assert_int_equal(guest_trace_wild((enum guest_kind)kind, seed, &t, &truth), 0);
+            find(&t, &p);
+            if (guest_judge(&truth, &p, why, sizeof why) == GUEST_RIGHT)
+                guest_check_limits(&truth, &t, &p, held);
+            phases_free(&p);
+            trace_free(&t);
+        }
+    for (int i = GUEST_DURATION; i <= GUEST_RATIO; i++) {
+        print_message("%zu of %zu limits hold\n", held[i].held, held[i].n);
+        assert_true(held[i].n >= 8 && 100 * held[i].held >= 80 * held[i].n);
+    }
+}
+
 static void recorded_cases_are_right(void **state)
 {
     (void)state;
@@ -278,6 +302,7 @@ int main(void)
         cmocka_unit_test(missing_values_are_no_end),
         cmocka_unit_test(busy_siblings_are_no_finding),
         cmocka_unit_test(nine_in_ten_guests_are_right),
+        cmocka_unit_test(limits_of_guests_hold),
         cmocka_unit_test(recorded_cases_are_right),
         cmocka_unit_test(without_memory_it_says_so),
     };
