@@ -45,7 +45,7 @@ bool pooled_suits(const struct trace *t)
 }
 
 /* Whether a busy sibling thread is beside none of the samples about those that a border may be in. */
-static bool quiet_border(const struct pooled *p, size_t r, double border)
+static bool is_left_alone(const struct pooled *p, size_t r, double border)
 {
     const struct pooled_run *run = &p->run[r];
     size_t at = trace_first_after(p->trace, run->zero, run->past, border);
@@ -67,7 +67,7 @@ static size_t own_durations(const struct answer *a, size_t k, double *x, size_t 
             if (isnan(begin) || isnan(end))
                 continue;
             ++*all;
-            if (noisy || (quiet_border(p, r, end) && (!k || quiet_border(p, r, begin))))
+            if (noisy || (is_left_alone(p, r, end) && (!k || is_left_alone(p, r, begin))))
                 x[m++] = end - begin;
         }
         if (2 * m >= *all)
