@@ -163,7 +163,6 @@ GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables ta
 	tables/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/relaxation/test_relaxation_random \
 	tables/switches/test_transition_summary tables/switches/test_switches_random \
-	tables/overhead/test_overhead_random \
 	tables/frequency/test_frequency_random tables/umask/test_umask_random tables/table/test_table_random \
 	tables/published/test_sku_lines \
 	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings \

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a change of the frequency costs, down and up, for each number of active cores, and after which time a change up
- * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2).
+ * has paid for itself: the break-even time (Gottschlag's dissertation, "AVX Overhead Mitigation", section 5.2). Both
+ * ways are switches as in the table transitions; frequencies are compared within repetitions alone.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/pooled/lost.h"
 #include "tables/overhead/overhead.h"
 #include "tables/registry.h"
+#include "tables/switches/switches.h"
 #include "tables/table/estimates.h"
 
 static const struct table_column columns[] = {
@@ -21,11 +24,7 @@ static const struct table_column columns[] = {
     TABLE_LIMITS("breakeven_us", "us", 0),
     TABLE_LIMITS("high_ghz", "GHz", 3),
     TABLE_LIMITS("low_ghz", "GHz", 3),
-    {"down_median_us", "us", TABLE_REAL, false, 1},
-    {"down_p95_us", "us", TABLE_REAL, false, 1},
-    {"up_median_us", "us", TABLE_REAL, false, 1},
-    {"up_p95_us", "us", TABLE_REAL, false, 1},
-    {"n", "", TABLE_WHOLE, false, 0}, /* repetitions down that were used */
+    {"n", "", TABLE_WHOLE, false, 0}, /* repetitions down that agree */
     {"up_n", "", TABLE_WHOLE, false, 0},
     {"dropped", "", TABLE_WHOLE, false, 0}, /* of both; the details tell why */
     {"assumption", "", TABLE_TEXT, false, 0},
@@ -49,19 +48,16 @@ static int overhead_by_demand(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static const struct switches_wish overhead_wishes[] = {{.runs = 100}, {.runs = 24}}; /* the second: in brief */
+
 static int overhead_add_cells(const struct tables_context *x, const struct payload *from, const struct payload *to,
                               struct cells *out)
 {
-    struct overhead_setup down, up;
     unsigned cores[TABLES_CORES_MAX];
     size_t n = tables_active_cores(x, x->options->brief ? CORES_ONE_AND_ALL : CORES_DOUBLED, cores);
-    for (size_t i = 0; i < n; i++) {
-        struct cell *c = cells_add(out, from, to, cores[i], "%s_%s_%u", from->name, to->name, cores[i]);
-        if (!c)
+    for (size_t i = 0; i < n; i++)
+        if (switches_add(x, out, from, to, cores[i], &overhead_wishes[x->options->brief]))
             return -1;
-        overhead_setups(x, c, &down, &up);
-        c->seconds = 0.02 + down.runs * 1e-6 * (2 * down.warmup_us + down.before_us + down.observe_us + up.observe_us);
-    }
     return 0;
 }
 
@@ -78,7 +74,6 @@ static bool wanted(const struct tables_context *x, const struct payload *from, c
 static int overhead_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
-    struct overhead_setup down, up;
     size_t n = tables_kernels(x, usual, sizeof usual / sizeof *usual, kernels, t);
     if (x->options->n_kernels && n == 1)
         return machine_fail(err, MACHINE_BAD_INPUT, "name at least two kernels, as in --kernels 128fma,512fma",
@@ -89,157 +84,199 @@ static int overhead_plan(const struct tables_context *x, struct cells *out, stru
             if (strcmp(kernels[a].name, kernels[b].name) != 0 && wanted(x, &kernels[a], &kernels[b]) &&
                 overhead_add_cells(x, &kernels[a], &kernels[b], out))
                 return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    overhead_setups(x, &(struct cell){.cpu = -1}, &down, &up);
-    table_set_setting_number(t, "runs", down.runs);
-    table_set_setting_number(t, "warmup_us", down.warmup_us);
-    table_set_setting_number(t, "period_us", up.period_us);
-    table_set_setting_number(t, "observe_us", up.observe_us);
-    table_set_setting_number(t, "down_period_us", down.period_us);
-    table_set_setting_number(t, "down_observe_us", down.observe_us);
-    table_set_setting_number(t, "outliers_us", OVERHEAD_FAR_US);
+    switches_note(x, &overhead_wishes[x->options->brief], t);
     return MACHINE_OK;
 }
 
 /* ---- measure ---- */
 
-static void overhead_put_row(struct table *t, const struct cell *c, const struct overhead_cell *o,
+#define SAME_LEVEL 0.01 /* relative: a step is at least 100 MHz, 2 % of 5 GHz; what code does to a chain is up to 1 % */
+#define NO_STEP 0.002   /* relative: no processor has steps as small */
+#define SETTLED_BY 0.6667 /* of a recording: from then on it tells the rate in the end */
+#define LONGER 1.2        /* than usual, at least */
+#define RESOLUTION_US 0.3 /* a cost that is below 0 by less is none */
+
+/* One way. */
+struct way {
+    struct transition_summary sum;
+    struct estimate cost;  /* us */
+    struct estimate ratio; /* of the frequencies after and before, within the repetitions */
+    size_t n, discarded;
+    char why[400]; /* why there is no cost */
+};
+
+static struct estimate frequency_ratio(const struct phases *p)
+{
+    size_t first = transition_first_phase_after_switch(p);
+    if (!first || !p->n_phases)
+        return (struct estimate){NAN, NAN, NAN};
+    const struct phase *a = &p->phases[first - 1], *b = &p->phases[p->n_phases - 1];
+    double ratio = b->freq_ghz.value / a->freq_ghz.value;
+    return estimate_around(ratio,
+                           ratio * hypot(a->freq_half_ghz / a->freq_ghz.value, b->freq_half_ghz / b->freq_ghz.value));
+}
+
+/* A cost that is below 0 by its limits is none: something was gained, as by a while at the high level. */
+static void overhead_judge(struct way *w)
+{
+    if (w->cost.hi < 0 && w->cost.value < -RESOLUTION_US)
+        snprintf(w->why, sizeof w->why,
+                 "the switch took less time than none would (by %.3g us): it gained more at the other frequency than "
+                 "it lost",
+                 -w->cost.value);
+    w->cost.hi = fmax(w->cost.hi, 0);
+    if (w->why[0] || isnan(w->cost.value))
+        w->cost = (struct estimate){NAN, NAN, NAN};
+}
+
+/*
+ * The time lost, by the repetitions themselves; where the core waits for a higher frequency, which each does for a time
+ * of its own, by the phases. 0, or -1: out of memory.
+ */
+static int overhead_cost(const struct switches_seen *s, struct way *out)
+{
+    const struct phases *p = &s->phases;
+    const struct phase *last = &p->phases[p->n_phases - 1];
+    double over = fmax(0, last->start_us) + LOST_SOON_US;
+    bool waits = false, kinds = false;
+    out->cost = out->sum.overhead_us;
+    for (size_t i = 0; i < p->n_phases; i++) {
+        const struct phase *ph = &p->phases[i];
+        waits |= ph->kind == PHASE_SLOW;
+        kinds |= ph->n_modes > 1;
+        for (size_t k = 1; k < ph->n_modes; k++) /* what takes longer than usual is to count, too */
+            over += fmax(0, ph->modes[k].duration_us - ph->modes[0].duration_us);
+    }
+    if (waits && s->setup.fine_us > 0)
+        snprintf(out->why, sizeof out->why, "the wait is so long that the change behind it is not resolved");
+    if (waits)
+        return 0;
+    if (over < SETTLED_BY * (last->start_us + last->duration_us.value))
+        return lost_beyond(&s->result.trace, &s->result.beside[TRANSITION_NULL], over, kinds, &out->cost);
+    out->cost.value = NAN;
+    snprintf(out->why, sizeof out->why, "the change comes late in the recording; a longer --observe would help");
+    return 0;
+}
+
+/* What the switch a -> b of a cell costs; its phases go into the details under the cell's id. */
+static int measure_way(const struct tables_context *x, const struct cell *c, struct table *rows, struct way *out,
+                       struct machine_error *err)
+{
+    struct switches_seen s;
+    memset(out, 0, sizeof *out);
+    int status = switches_see(x, "overhead", c, &overhead_wishes[x->options->brief], &s, err);
+    if (status)
+        return status;
+    transition_summarize(&s.result.trace, &s.phases, &out->sum);
+    out->ratio = frequency_ratio(&s.phases);
+    out->cost.value = NAN;
+    out->n = s.phases.runs_used;
+    out->discarded = s.discarded;
+    if (s.unsettled[0])
+        snprintf(out->why, sizeof out->why, "%s", s.unsettled);
+    else if (overhead_cost(&s, out))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    if (!out->why[0] && isnan(out->cost.value))
+        snprintf(out->why, sizeof out->why, "%s",
+                 out->sum.phases[0] ? out->sum.phases : "too few repetitions; more --runs would help");
+    overhead_judge(out);
+    if (!status)
+        status = switches_put_phases(rows, c->id, &s, err);
+    switches_free(&s);
+    return status;
+}
+
+/*
+ * p_high T / (p_high - p_low), T = down + up, where the performance p is proportional to the frequency: the assumption
+ * (section 5.2.3, equation 5.2; code that is never stalled by memory, s = 0 in equation 4.3). The limits follow from
+ * those of the three, which are taken as independent (propagation of errors, first order). NaN where they include 0.
+ */
+static struct estimate breakeven_of(const struct estimate *down, const struct estimate *up,
+                                    const struct estimate *ratio)
+{
+    double total = down->value + up->value, factor = 1 / (1 - ratio->value);
+    double half = factor * hypot(hypot(estimate_half(down), estimate_half(up)), total * factor * estimate_half(ratio));
+    struct estimate e = estimate_around(factor * total, half);
+    return e.lo > 0 ? e : (struct estimate){NAN, NAN, NAN};
+}
+
+static void overhead_put_row(struct table *t, const struct cell *c, const struct way *down, const struct way *up,
                              const struct estimate *breakeven)
 {
     table_add_row(t);
     tables_put_cell(t, c);
-    if (!o->unsettled && !o->moves[0] && !o->down_gains) {
-        estimates_put(t, "down_us", o->down.spread.mean);
-        table_put_number(t, "down_median_us", o->down.spread.median);
-        table_put_number(t, "down_p95_us", o->down.spread.p95);
-    }
-    if (!o->up_gains) {
-        estimates_put(t, "up_us", o->up.spread.mean);
-        table_put_number(t, "up_median_us", o->up.spread.median);
-        table_put_number(t, "up_p95_us", o->up.spread.p95);
-    }
-    estimates_put(t, "high_ghz", o->high_ghz);
-    estimates_put(t, "low_ghz", o->low_ghz);
-    table_put_number(t, "n", (double)o->down.spread.n);
-    if (o->levels_differ && !o->moves[0])
-        table_put_number(t, "up_n", (double)o->up.spread.n);
-    table_put_number(t, "dropped", (double)(overhead_n_dropped(&o->down) + overhead_n_dropped(&o->up)));
+    estimates_put(t, "down_us", down->cost);
+    estimates_put(t, "high_ghz", down->sum.from_ghz);
+    estimates_put(t, "low_ghz", down->sum.to_ghz);
+    table_put_number(t, "n", (double)down->n);
+    table_put_number(t, "dropped", (double)(down->discarded + (up ? up->discarded : 0)));
+    if (!up)
+        return;
+    estimates_put(t, "up_us", up->cost);
+    table_put_number(t, "up_n", (double)up->n);
     estimates_put(t, "breakeven_us", *breakeven);
     if (isfinite(breakeven->value))
         table_put_text(t, "assumption", overhead_assumption);
 }
 
-#define NO_STEP 0.002 /* relative: no processor has steps as small */
-
-/* Why there is no cost down. */
-static void overhead_tell_down(struct table *t, const struct cell *c, const struct overhead_cell *o)
+/* Why no lower frequency was told, so that there is nothing to come back from. */
+static const char *why_no_step(const struct estimate *ratio)
 {
-    const struct estimate *down = &o->down.spread.mean;
-    if (o->unsettled)
-        tables_cell_missing(t, c,
-                            "no settled level after the switch: the rate kept changing for as long as it was "
-                            "observed, so the cost down is unknown");
-    else if (!o->down.spread.n)
-        tables_cell_missing(t, c, "no repetition was free of interruptions; a less busy machine would help");
-    else if (o->down_gains && isnan(down->hi))
-        tables_cell_missing(t, c,
-                            "the first execution took less time than the second (by %.1f us), indistinguishable "
-                            "from noise in a single repetition: no cost down; more --runs would help",
-                            -down->value);
-    else if (o->down_gains)
-        tables_cell_missing(
-            t, c,
-            "the first execution took less time than the second, by %.1f us [%.1f, %.1f]: part of it ran faster before "
-            "the core slowed down, so the difference is not a cost and there is no break-even time",
-            -down->value, -down->hi, -down->lo);
-}
-
-/* Why no change of the frequency was told from none. */
-static const char *why_no_step(const struct overhead_cell *o)
-{
-    const struct estimate *step = &o->step_ghz;
-    double least = OVERHEAD_SAME_LEVEL * o->high_ghz.value;
-    if (o->second_faster)
+    if (isnan(ratio->value))
+        return "the frequency was not measured: no cost up and no break-even time";
+    if (ratio->lo > 1 + SAME_LEVEL)
         return "the core runs faster with the second kernel: swap the two";
-    if (isnan(step->lo))
-        return "a single repetition cannot show whether the frequency changes: no cost up, no break-even time; more "
-               "--runs would help";
-    if (step->hi > least || step->lo < -least)
+    if (!(ratio->lo > 1 - SAME_LEVEL && ratio->hi < 1 + SAME_LEVEL))
         return "any change of the frequency is lost in the noise: no cost up, no break-even time; more --runs would "
                "help";
-    if (step->lo > NO_STEP * o->high_ghz.value)
+    if (ratio->hi < 1 - NO_STEP)
         return "the frequencies differ by less than 1 %, too little to tell a change from the effect of the code on "
                "the measurement: no cost up, no break-even time";
     return "no change of frequency, so no cost up and no break-even time";
 }
 
-/* Why there is no break-even time. */
-static void overhead_tell_missing(struct table *t, const struct cell *c, const struct overhead_cell *o,
-                                  const struct estimate *breakeven)
+static int overhead_measure_cell(const struct tables_context *x, const struct cell *c, struct table *rows,
+                                 struct machine_error *err)
 {
-    if (o->moves[0]) {
-        tables_cell_missing(t, c,
-                            OVERHEAD_MOVES " (%s): no cost down, no cost up, no break-even time; measure outside "
-                                           "virtual machines, with the other cores idle",
-                            o->moves);
-        return;
-    }
-    overhead_tell_down(t, c, o);
-    if (!isfinite(o->high_ghz.value) || !isfinite(o->low_ghz.value))
-        tables_cell_missing(t, c, "the frequency was not measured: no cost up and no break-even time");
-    else if (!o->levels_differ)
-        tables_cell_missing(t, c, "%s", why_no_step(o));
-    else if (!o->up.spread.n && o->up_gradual)
-        tables_cell_missing(t, c,
-                            "the core comes back up gradually, not in one step: no cost up and no break-even time "
-                            "(the wait and the ramp are in the table relaxation)");
-    else if (!o->up.spread.n)
-        tables_cell_missing(t, c,
-                            "the core did not come back up while observed: no cost up and no break-even time; a "
-                            "longer --observe would help");
-    else if (o->up_gains)
-        tables_cell_missing(
-            t, c, "the measured cost of coming back up is negative (%.3g us): no cost up and no break-even time",
-            o->up.spread.mean.value);
-    else if (!o->unsettled && !o->down_gains && o->down.spread.n && !isfinite(breakeven->value))
-        tables_cell_missing(t, c, "the costs are lost in the noise: no break-even time; more --runs would help");
-}
-
-static int overhead_measure_table_cell(const struct tables_context *x, const struct cell *c, struct table *rows,
-                                       struct machine_error *err)
-{
-    struct overhead_cell o;
-    int status = overhead_cell_measure(x, c, &o, err);
-    if (status == MACHINE_OK) {
-        struct estimate breakeven = {NAN, NAN, NAN};
-        if (o.levels_differ && !o.unsettled && !o.moves[0] && !o.down_gains && !o.up_gains)
-            breakeven = overhead_breakeven(&o.down.spread.mean, &o.up.spread.mean, &o.high_ghz, &o.low_ghz);
-        overhead_put_row(rows, c, &o, &breakeven);
-        overhead_tell_missing(rows, c, &o, &breakeven);
-        char *json = overhead_cell_json(&o);
-        if (json)
-            table_set_detail(rows, c->id, json);
-        else
-            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        free(json);
-    }
-    overhead_cell_free(&o);
-    return status;
+    struct way down, up;
+    struct estimate breakeven = {NAN, NAN, NAN};
+    int status = measure_way(x, c, rows, &down, err);
+    bool lower = down.ratio.hi < 1 - SAME_LEVEL;
+    struct cell back = *c;
+    back.a = c->b;
+    back.b = c->a;
+    snprintf(back.id, sizeof back.id, "%.*s_up", (int)sizeof back.id - 4, c->id);
+    if (!status && lower)
+        status = measure_way(x, &back, rows, &up, err);
+    if (status)
+        return status;
+    if (lower)
+        breakeven = breakeven_of(&down.cost, &up.cost, &down.ratio);
+    overhead_put_row(rows, c, &down, lower ? &up : NULL, &breakeven);
+    if (down.why[0])
+        tables_cell_missing(rows, c, "no cost down and no break-even time: %s", down.why);
+    if (!lower)
+        tables_cell_missing(rows, c, "%s", why_no_step(&down.ratio));
+    else if (up.why[0])
+        tables_cell_missing(rows, c, "no cost up and no break-even time: %s", up.why);
+    else if (!down.why[0] && isnan(breakeven.value))
+        tables_cell_missing(rows, c, "the costs are lost in the noise: no break-even time; more --runs would help");
+    return MACHINE_OK;
 }
 
 const struct table_kind table_overhead = {
     .name = "overhead",
     .title = "Overhead of frequency changes, and break-even times",
     .about = "what a frequency change costs, down and up, and the break-even time",
-    .method = "Down: the same work is timed twice after the change; the first half pays for the transition, the second "
-              "does not, and the difference is the cost (G 5.2.1). Up: the time of the slowest short section minus "
-              "that of the same work in its neighbors (G 5.2.2). Break-even: T = p_high (T_down + T_up) / (p_high - "
-              "p_low), with performance p assumed proportional to frequency (G 5.2.3).",
+    .method = "Down and up are switches as in table transitions: the cost is the time lost against the rate in the end "
+              "of the same repetition, without the wait for the higher frequency. Break-even: T = p_high (T_down + "
+              "T_up) / (p_high - p_low), with performance p assumed proportional to frequency (G 5.2.3).",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "active_cores", "down_us", "up_us", "breakeven_us"},
     .drafted = {.keys = {"from", "to", "active_cores"}, .values = {"down_us", "up_us", "breakeven_us"}},
     .exported = EXPORT_COSTS,
     .plan = overhead_plan,
-    .measure = overhead_measure_table_cell,
+    .measure = overhead_measure_cell,
     .print = overhead_print,
     .findings = overhead_findings,
     .plot = overhead_plot,

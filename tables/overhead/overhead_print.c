@@ -9,6 +9,8 @@
 #include "tables/table/pivot.h"
 #include "util/text_list.h"
 
+const char overhead_assumption[] = "performance proportional to frequency";
+
 #define NOTHING_US 0.5 /* less than this is not worth a finding */
 
 static const struct pivot_field fields[] = {
@@ -92,45 +94,11 @@ void overhead_print(FILE *out, bool colour, const struct table *t)
 
 /* ---- findings ---- */
 
-/* The frequency that a row gives a kernel; false: none. Both, where it appears twice, are the same kernel's. */
-static bool gives(const struct table *t, size_t row, const char *kernel, struct estimate *out)
-{
-    bool is_from = table_says(t, row, "from", kernel);
-    if (!is_from && !table_says(t, row, "to", kernel))
-        return false;
-    *out = estimates_of_table(t, row, is_from ? "high_ghz" : "low_ghz");
-    return estimates_known(out);
-}
-
-/* A row that gives one of this row's kernels another frequency with as many active cores, where no fewer do so than
- * give it the same; n_rows: none. */
-static size_t contradicting(const struct table *t, size_t row)
-{
-    static const char *const columns[] = {"from", "to"};
-    for (size_t k = 0; k < 2; k++) {
-        const char *kernel = table_text(t, row, columns[k]);
-        size_t pro = 0, contra = 0, first = t->n_rows;
-        struct estimate mine, other;
-        for (size_t i = 0; kernel && gives(t, row, kernel, &mine) && i < t->n_rows; i++) {
-            if (i == row || table_number(t, i, "active_cores") != table_number(t, row, "active_cores") ||
-                !gives(t, i, kernel, &other))
-                continue;
-            bool agrees = estimates_frequencies_agree(&mine, &other);
-            pro += agrees;
-            contra += !agrees;
-            first = !agrees && first == t->n_rows ? i : first;
-        }
-        if (contra && contra >= pro)
-            return first;
-    }
-    return t->n_rows;
-}
-
-/* A value of a row that may be told: with limits, in a row that others do not contradict. */
+/* A value of a row that may be told: with limits. */
 static bool is_told(const struct table *t, size_t row, const char *column, struct estimate *out)
 {
     *out = estimates_of_table(t, row, column);
-    return estimates_known(out) && contradicting(t, row) == t->n_rows;
+    return estimates_known(out);
 }
 
 /* The row with the least (sign -1) or most (sign 1) of a column, of those that are above 0 by their limits; n_rows:
@@ -169,33 +137,6 @@ static void tell_breakeven(FILE *out, const struct table *t)
     fputs(".\n", out);
 }
 
-static void tell_frequencies_of(FILE *out, const struct table *t, size_t row)
-{
-    char high[ESTIMATE_TEXT_MAX], low[ESTIMATE_TEXT_MAX];
-    fprintf(out, "%s -> %s at %s and %s GHz", table_text(t, row, "from"), table_text(t, row, "to"),
-            estimates_field_text(t, row, "high_ghz", 3, high), estimates_field_text(t, row, "low_ghz", 3, low));
-}
-
-/* The first row that others contradict, with one of them. */
-static void tell_contradiction(FILE *out, const struct table *t)
-{
-    char cores[ESTIMATE_TEXT_MAX];
-    size_t n = 0, row = t->n_rows;
-    for (size_t i = t->n_rows; i-- > 0;)
-        if (contradicting(t, i) < t->n_rows) {
-            n++;
-            row = i;
-        }
-    if (!n)
-        return;
-    fprintf(out, "Rows contradict each other; %zu %s not reported: with %s ", n, n == 1 ? "is" : "are",
-            estimates_cores_of(t, row, cores));
-    tell_frequencies_of(out, t, row);
-    fputs(", against ", out);
-    tell_frequencies_of(out, t, contradicting(t, row));
-    fputs(".\n", out);
-}
-
 static bool missing_says(const struct table *t, const char *what)
 {
     for (size_t i = 0; i < t->n_missing; i++)
@@ -208,20 +149,14 @@ static bool missing_says(const struct table *t, const char *what)
 static const char *about_up(const struct table *t)
 {
     bool changed = false, measured = false;
-    size_t steps_known = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         changed = changed || isfinite(table_number(t, row, "up_n")); /* only where the frequency was seen to change */
         measured = measured || isfinite(table_number(t, row, "up_us"));
-        steps_known += isfinite(table_number(t, row, "high_ghz_lo")) && isfinite(table_number(t, row, "low_ghz_lo"));
     }
     if (measured)
         return "the cost of coming back up is lost in the noise";
     if (changed)
         return "the cost of coming back up was not measured";
-    if (missing_says(t, OVERHEAD_MOVES))
-        return OVERHEAD_MOVES;
-    if (steps_known < t->n_rows)
-        return "a single repetition cannot show any change of the frequency";
     if (missing_says(t, "any change of the frequency") || missing_says(t, "the frequencies differ") ||
         missing_says(t, "faster with the second"))
         return "no drop in frequency is large enough to be sure of";
@@ -244,7 +179,7 @@ static void tell_no_cost(FILE *out, const struct table *t, bool up_told)
     if (!any)
         fputs("No cost of going down was measured", out);
     else if (isinf(most))
-        fputs("The cost of going down has no limits (more --runs would help), or rows contradict each other", out);
+        fputs("The cost of going down has no limits (more --runs would help)", out);
     else if (up_told)
         fprintf(out, "What going down costs is lost in the noise (at most %s us)", text);
     else
@@ -278,19 +213,13 @@ void overhead_findings(FILE *out, const struct table *t)
 {
     size_t most = overhead_print_extreme(t, "down_us", 1), least = overhead_print_extreme(t, "down_us", -1);
     size_t up_most = overhead_print_extreme(t, "up_us", 1), up_least = overhead_print_extreme(t, "up_us", -1);
-    const char *why = estimates_no_levels(t);
     if (t->n_rows == 0)
         return;
     bool costs = most < t->n_rows && table_number(t, most, "down_us") >= NOTHING_US;
-    if (why && (estimates_noted_floating(t) || costs || up_most < t->n_rows)) {
-        fprintf(out, "No cost of a frequency change is reported: %s.\n", why);
-        return;
-    }
     tell_breakeven(out, t);
     if (costs)
         overhead_print_tell_down(out, t, least, most);
     else
         tell_no_cost(out, t, up_most < t->n_rows);
     overhead_print_tell_up(out, t, up_least, up_most);
-    tell_contradiction(out, t);
 }

@@ -45,12 +45,10 @@ static struct transition_setup switches_setup(const struct tables_context *x, co
     return s;
 }
 
-int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
-                          const struct switches_wish *w, switches_put *put, struct table *rows,
-                          struct machine_error *err)
+int switches_see(const struct tables_context *x, const char *table, const struct cell *c, const struct switches_wish *w,
+                 struct switches_seen *out, struct machine_error *err)
 {
     struct tables_context own = *x;
-    struct switches_seen seen;
     const struct guard g = {.machine = x->machine,
                             .warmup_given = x->options->warmup_us > 0,
                             .observe_given = x->options->observe_us > 0,
@@ -61,16 +59,30 @@ int switches_measure_rows(const struct tables_context *x, const char *table, con
                             .progress = tables_on_progress,
                             .data = &own};
     struct transition_setup s = switches_setup(x, table, c, w);
-    int status = guarded_switch(&g, &s, &seen, err);
+    return guarded_switch(&g, &s, out, err);
+}
+
+int switches_put_phases(struct table *rows, const char *key, const struct switches_seen *s, struct machine_error *err)
+{
+    char *json = phases_to_json(&s->phases);
+    if (!json)
+        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    table_set_detail(rows, key, json);
+    free(json);
+    return MACHINE_OK;
+}
+
+int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
+                          const struct switches_wish *w, switches_put *put, struct table *rows,
+                          struct machine_error *err)
+{
+    struct switches_seen seen;
+    int status = switches_see(x, table, c, w, &seen, err);
     if (status != MACHINE_OK)
         return status;
     status = put(rows, c, &seen, err);
-    char *json = status == MACHINE_OK ? phases_to_json(&seen.phases) : NULL;
-    if (json)
-        table_set_detail(rows, c->id, json);
-    else if (status == MACHINE_OK)
-        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    free(json);
+    if (status == MACHINE_OK)
+        status = switches_put_phases(rows, c->id, &seen, err);
     switches_free(&seen);
     return status;
 }

@@ -18,11 +18,17 @@ struct switches_wish {
     unsigned volt_readings; /* 0: the probe's own default */
 };
 
+/* What a cell shows (guarded_switch; times that the options give are kept). MACHINE_OK: `out` is to be freed with
+ * switches_free. */
+int switches_see(const struct tables_context *x, const char *table, const struct cell *c, const struct switches_wish *w,
+                 struct switches_seen *out, struct machine_error *err);
+/* Its phases into the details. MACHINE_OK, or *err and its status. */
+int switches_put_phases(struct table *rows, const char *key, const struct switches_seen *s, struct machine_error *err);
+
 /* Makes rows of what was seen; MACHINE_OK, or *err and its status. */
 typedef int switches_put(struct table *rows, const struct cell *c, const struct switches_seen *s,
                          struct machine_error *err);
-/* The measure() of a table: what a cell shows (guarded_switch; times that the options give are kept), as rows by `put`,
- * and its phases in the details, under its id. */
+/* The measure() of a table: what a cell shows as rows by `put`, and its phases in the details, under its id. */
 int switches_measure_rows(const struct tables_context *x, const char *table, const struct cell *c,
                           const struct switches_wish *w, switches_put *put, struct table *rows,
                           struct machine_error *err);

@@ -23,11 +23,11 @@ static void phases(const struct model *m, const struct payload *from, const stru
         fail_msg("%s", err.text);
 }
 
-/* Time lost until the last phase, against the same work at its rate. */
-static double lost(const struct model_truth *t)
+/* Time lost until the last phase, against the same work at its rate, beyond what code loses that is cold. */
+static double lost(const struct model *m, const struct model_truth *t)
 {
     const struct model_phase *last = &t->phases[t->n - 1];
-    double rate = last->ghz * last->ipc, us = 0;
+    double rate = last->ghz * last->ipc, us = -m->world.cold_us * (1 - m->world.cold_factor);
     for (size_t i = 0; i + 1 < t->n; i++)
         us += t->phases[i].duration_us * (1 - t->phases[i].ghz * t->phases[i].ipc / rate);
     return us;
@@ -45,7 +45,7 @@ void overhead_truth(const struct model *m, const char *from, const char *to, uns
         for (size_t k = 0; k < m->n_demands; k++)
             scaled->demands[k].count *= 1 + m->demands[k].count_sigma * gsl_cdf_ugaussian_Pinv((i + 0.5) / SCATTER);
         phases(scaled, &a, &b, cores, &t);
-        sum += lost(&t);
+        sum += lost(m, &t);
     }
     free(scaled);
     *out = (struct overhead_truth){sum / SCATTER, NAN, t.from_ghz, t.phases[t.n - 1].ghz, NAN};

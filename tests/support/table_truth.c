@@ -507,7 +507,7 @@ static void check_overhead(struct check *c, size_t row)
     cell_ghz(c, row, "low_ghz", &down, t.low_ghz);
     bool ramps = c->model->release_tau_us > 0;
     for (size_t i = 0; i < down.n; i++)
-        ramps = ramps || down.phases[i].kind == MODEL_RAMP || down.phases[i].kind == MODEL_COLD;
+        ramps = ramps || down.phases[i].kind == MODEL_RAMP;
     if (ramps) {
         c->out->skipped++;
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the experiments on overhead, energy and bursts make of what a machine tells, number by number: of random
+ * What the experiments on energy and bursts make of what a machine tells, number by number: of random
  * recordings, with all combinations of counters, with cores that were stopped, clocks in steps, and readings of any
- * number; of bursts of random durations. Held in tests/golden/probes.curves, .stretches and .bursts, which
+ * number; of bursts of random durations. Held in tests/golden/probes.stretches and .bursts, which
  * `make golden` rewrites.
  */
 #include <inttypes.h>
@@ -19,7 +19,6 @@
 
 #include "probes/bursts.h"
 #include "probes/energy.h"
-#include "probes/overhead.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
 
@@ -71,72 +70,6 @@ static const struct counter_spec counter_sets[][5] = {
 };
 static const size_t set_sizes[] = {1, 2, 2, 3, 4, 1, 1};
 enum { SETS = sizeof set_sizes / sizeof *set_sizes };
-
-/* ---- curves of work ---- */
-
-static void write_curve(FILE *out, const struct recording *rec, size_t set, double reading_us, double step)
-{
-    double numbers[6 * READINGS_MOST];
-    struct work_curve c = {.time_us = numbers,
-                           .work = numbers + READINGS_MOST,
-                           .ghz = numbers + 2 * READINGS_MOST,
-                           .scratch = numbers + 3 * READINGS_MOST,
-                           .step = step};
-    fprintf(out, "\nset %zu, %zu readings, time 0 at %zu, %g us a reading, steps of %g: ", set, rec->n,
-            (size_t)rec->zero_reading, reading_us, step);
-    if (!overhead_curve(rec, counter_sets[set], set_sizes[set], TSC_HZ, reading_us, &c)) {
-        fputs("none\n", out);
-        return;
-    }
-    fprintf(out, "%zu from %zu, instant %d, quantum %.9g\n", c.n, c.zero, c.instant, c.quantum);
-    for (size_t i = 0; i < c.n; i++)
-        fprintf(out, "%.9g us %.9g at %.9g GHz\n", c.time_us[i], c.work[i], isnan(c.ghz[i]) ? -1 : c.ghz[i]);
-}
-
-static void curves_of_random_recordings(void **state)
-{
-    static const double steps[] = {0, 1, 20, 45, 90}, reading_us[] = {0, 0.02, 5};
-    uint64_t words[READINGS_MOST * STRIDE_MOST];
-    struct golden g;
-    struct rng r;
-    (void)state;
-    rng_init(&r, 5, 1);
-    FILE *out = golden_begin(&g);
-    for (unsigned i = 0; i < 10 * SETS; i++) {
-        struct recording rec;
-        size_t n = (size_t)rng_int(&r, i < SETS ? 1 : 2, READINGS_MOST);
-        random_recording(&r, counter_sets[i % SETS], set_sizes[i % SETS], n, words, &rec);
-        write_curve(out, &rec, i % SETS, reading_us[i % 3], steps[i % 5]);
-    }
-    golden_expect(&g, "probes", "curves", false);
-}
-
-/* A chain that takes three times the usual is as the others; one tick more, and the core was stopped in it. */
-static void a_core_that_is_stopped_in_a_chain(void **state)
-{
-    (void)state;
-    static const uint64_t cycles = 50 * CHAIN_CYCLE_UNIT;
-    for (uint64_t ticks = 119; ticks < 123; ticks++) {
-        uint64_t words[5 * 4] = {0};
-        double numbers[6 * 5];
-        struct work_curve c = {
-            .time_us = numbers, .work = numbers + 5, .ghz = numbers + 10, .scratch = numbers + 15, .step = 4};
-        const struct recording rec = {.n = 5, .stride = 4, .words = words};
-        for (size_t i = 1; i < 5; i++) {
-            words[4 * i] = words[4 * (i - 1)] + 1000;
-            words[4 * i + 1] = 700 * i;
-            words[4 * i + 2] = words[4 * (i - 1) + 2] + (i == 2 ? ticks : 40);
-            words[4 * i + 3] = cycles * i;
-        }
-        assert_true(overhead_curve(&rec, counter_sets[2], 2, TSC_HZ, 0, &c));
-        double own = ticks <= 120 ? (double)(1000 - ticks) : 960;
-        assert_true(fabs((c.time_us[2] - c.time_us[1]) * 2000 - own) < 1e-6);
-        assert_true(fabs(c.ghz[2] - (ticks <= 120 ? 100.0 / (double)ticks : 2.5)) < 1e-9);
-        assert_true(fabs(c.ghz[1] - 2.5) < 1e-9 && isnan(c.ghz[0]));
-        assert_true(fabs(c.quantum - 0.1) < 1e-12); /* a step of 4 of 40 ticks */
-        assert_true(c.instant && c.n == 5 && c.zero == 0);
-    }
-}
 
 /* ---- stretches of energy ---- */
 
@@ -339,8 +272,6 @@ static void bursts_of_random_durations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_of_random_recordings),
-        cmocka_unit_test(a_core_that_is_stopped_in_a_chain),
         cmocka_unit_test(stretches_of_random_recordings),
         cmocka_unit_test(bursts_of_random_durations),
     };

@@ -17,7 +17,6 @@
 
 #include "probes/bursts.h"
 #include "probes/energy.h"
-#include "probes/overhead.h"
 #include "probes/self_test.h"
 #include "probes/sequence.h"
 #include "probes/transition.h"
@@ -272,41 +271,6 @@ static void write_umask(FILE *out, const char *kernel, const char *base, unsigne
     m.ops->close(&m);
 }
 
-static int sink(void *data, unsigned run, const struct work_curve *c, const char *invalid)
-{
-    FILE *out = data;
-    end_line();
-    if (!c) {
-        fprintf(out, "  %u: %s\n", run, invalid);
-        return 0;
-    }
-    double ghz = 0;
-    for (size_t i = 1; i < c->n; i++)
-        ghz += c->ghz[i] / (double)(c->n - 1);
-    fprintf(out, "  %u: %zu, zero %zu, %.3f to %.3f us, work %.0f to %.0f, %.4f GHz, at 1 %.3f, step %.1f%s %.4f\n",
-            run, c->n, c->zero, c->time_us[0], c->time_us[c->n - 1], c->work[0], c->work[c->n - 1], ghz, c->ghz[1],
-            c->step, c->instant ? " instant" : "", c->quantum);
-    return run >= 4;
-}
-
-static void write_overhead(FILE *out, bool counters, double before_us, unsigned disturbed_in)
-{
-    struct machine m;
-    struct machine_error err;
-    const struct overhead_setup s = {.machine = {.cpu = -1, .active_cores = 1},
-                                     .first = rig_payload("128fma"),
-                                     .second = rig_payload("512fma"),
-                                     .runs = 9,
-                                     .warmup_us = 2500,
-                                     .before_us = before_us,
-                                     .observe_us = 150,
-                                     .period_us = 2,
-                                     .reading_us = counters ? 0.1 : 0};
-    open_spied("overhead", "xeon-gold-6130", counters, disturbed_in, out, &m);
-    ok(overhead_run(&m, &s, sink, out, &err), &err);
-    m.ops->close(&m);
-}
-
 static void write_bursts(FILE *out, unsigned disturbed_in)
 {
     struct machine m;
@@ -424,9 +388,6 @@ static void requests(void **state)
     write_umask(out, "512fma", "64add", 0);
     write_umask(out, "512fma", "64add", 4);
     write_umask(out, "64add", "64add", 0);
-    write_overhead(out, true, 20, 0);
-    write_overhead(out, false, 20, 3);
-    write_overhead(out, true, 0, 2);
     write_bursts(out, 0);
     write_bursts(out, 7);
     write_bursts(out, 1);

@@ -79,7 +79,7 @@ static const struct {
                    "duty_us/us.1 trend_us*/us.2 slow_ghz*/GHz.3 plain_ghz*/GHz.3 fast_ghz/GHz.3 tau_us*/us.1 n "
                    "others discarded kept"},
     {"overhead", "from!$ to!$ active_cores! down_us*/us.1 up_us*/us.1 breakeven_us*/us.0 high_ghz*/GHz.3 "
-                 "low_ghz*/GHz.3 down_median_us/us.1 down_p95_us/us.1 up_median_us/us.1 up_p95_us/us.1 n up_n "
+                 "low_ghz*/GHz.3 n up_n "
                  "dropped assumption$"},
     {"umask", "event! umask! kernel!$ when!$ share*/1.3 n slow_share/1.3 slow_other/1.3 bits_sum/1.3 "
               "documented$ reading$ disagrees$"},

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/pooled/lost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/pooled/pooled.h"
+
+#define RESOLUTION_US 0.05 /* what is not averaged away */
+#define KINDS_APART_US 1.0
+
+/* Of one repetition; what it has not recorded is as in the others. */
+static double lost_of_run(const struct pooled *p, size_t r, double until_us)
+{
+    double lost = 0;
+    for (size_t k = 0; k < p->n && p->border[k] < until_us; k++) {
+        double own = (double)p->own[r * p->n + k], us = fmin(p->border[k + 1], until_us) - p->border[k];
+        lost += (1 - (isnan(own) ? p->rate[k] : own)) * us;
+    }
+    return lost;
+}
+
+/* The mean of the repetitions, without what is far from most of them: the middle half; `kinds`: they may be of
+ * two kinds, each by itself then. x: n, and scratch of 3 n more. */
+static struct estimate lost_on_average(double *x, size_t n, bool kinds)
+{
+    struct value_mode mode[2];
+    double error, lost = pooled_middle(x, n, &error); /* which sorts them */
+    if (kinds && pooled_two_lengths(x, n, KINDS_APART_US, mode, x + n)) {
+        double a = mode[0].mean, b = mode[1].mean, share = (double)mode[1].n / (double)n;
+        lost = a + share * (b - a);
+        error = hypot(error, fabs(b - a) * sqrt(share * (1 - share) / (double)n));
+    }
+    return estimate_around(lost, hypot(ESTIMATE_Z95 * error, RESOLUTION_US));
+}
+
+static int lost_within(const struct trace *t, double until_us, bool kinds, struct estimate *out)
+{
+    struct pooled p;
+    double *x = NULL;
+    *out = (struct estimate){NAN, NAN, NAN};
+    int bad = pooled_prepare(t, &p);
+    if (!bad && p.n_runs >= POOLED_RUNS_LEAST && p.n) {
+        x = malloc(4 * p.n_runs * sizeof *x);
+        for (size_t r = 0; x && r < p.n_runs; r++)
+            x[r] = lost_of_run(&p, r, until_us);
+        bad = x ? 0 : -1;
+        if (x)
+            *out = lost_on_average(x, p.n_runs, kinds);
+    }
+    free(x);
+    pooled_free(&p);
+    return bad;
+}
+
+int lost_beyond(const struct trace *t, const struct trace *null, double until_us, bool kinds, struct estimate *out)
+{
+    struct estimate code = {NAN, NAN, NAN};
+    int bad = lost_within(t, until_us, kinds, out);
+    if (!bad && null)
+        bad = lost_within(null, until_us, false, &code);
+    if (!isnan(code.value))
+        *out = estimate_around(out->value - code.value, hypot(estimate_half(out), estimate_half(&code)));
+    return bad;
+}
