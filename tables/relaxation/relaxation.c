@@ -108,7 +108,8 @@ const struct table_kind table_relaxation = {
               "repetition gives one wait. It counts as a wait only if the core runs slower than the same narrow code "
               "alone, which is measured alternately. Where the waits cluster around two values, the longer one is two "
               "periods of the timer (G 3.2.3, K). To find out what restarts the wait, other code runs in the middle of "
-              "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait.",
+              "it; toggling repeats wide code after pauses slightly shorter and slightly longer than the wait. Where "
+              "cycles are not counted the switch itself, beside its null, first tells whether there is a wait.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"from", "to", "wait_us", "mode", "share"},
     .drafted = {.keys = {"from", "to", "active_cores", "what", "mode"},

@@ -283,11 +283,18 @@ static int with_cores(struct relaxation_rig *r, unsigned cores, const struct pay
                       struct machine_error *err)
 {
     struct machine_setup setup = tables_setup(r->context, "relaxation", r->cell);
+    struct relaxation_seen seen;
     setup.period_us = relaxation_period(r->context->options);
     setup.active_cores = r->cores = cores;
+    int status = relaxation_look(r, &seen, err);
+    if (status != MACHINE_OK || seen.none) {
+        *p = (struct pilot){.flat = true};
+        snprintf(p->why, sizeof p->why, "%s", seen.why);
+        return status;
+    }
     /* the longest recording: toggling, with a wait as long as the pilot can find */
-    int status = sequence_begin(&r->sequence, r->context->machine, &setup,
-                                RELAXATION_TOGGLES * (ABOVE * RELAXATION_PILOT_US + RELAXATION_AGAIN_US), err);
+    status = sequence_begin(&r->sequence, r->context->machine, &setup,
+                            RELAXATION_TOGGLES * (ABOVE * RELAXATION_PILOT_US + RELAXATION_AGAIN_US), err);
     if (status != MACHINE_OK)
         return status;
     status = relaxation_cells_pilot(r, p, err);
@@ -300,6 +307,10 @@ static int with_cores(struct relaxation_rig *r, unsigned cores, const struct pay
     if (status == MACHINE_OK && p->found)
         status = after_pilot(r, by, err);
     sequence_end(&r->sequence);
+    if (status == MACHINE_OK && !p->found && r->cell->number[0] == RELAXATION_WAIT && estimates_known(&seen.wait_us)) {
+        p->found = true;
+        relaxation_put_seen(r, &seen);
+    }
     return status;
 }
 
@@ -347,7 +358,7 @@ static int relaxation_cells_measure_cell(struct relaxation_rig *r, const struct 
 int relaxation_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                        struct machine_error *err)
 {
-    struct relaxation_rig r = {.context = x, .cell = c, .rows = rows};
+    struct relaxation_rig r = {.context = x, .cell = c, .rows = rows, .levels = {.slow = NAN, .fast = NAN}};
     struct payload by = c->a;
     if (c->number[1] < relaxation_n_rearming)
         kernel_parse(relaxation_rearming[c->number[1]], &by, NULL, 0);

@@ -28,6 +28,21 @@ struct relaxation_rig {
     bool kept;                   /* by the pilot: hardly any wait is left alone, and the others agree nevertheless */
 };
 
+/* ---- relaxation_look.c ---- */
+
+struct relaxation_seen {
+    bool none; /* the frequency does not change: `why` says by how much less than what */
+    char why[160];
+    struct estimate wait_us, share, slow_ghz,
+        fast_ghz; /* of the wait, of its first mode; wait_us unknown: none is told */
+    size_t n;     /* repetitions */
+};
+/* What the switch of r->cell shows with r->cores active; nothing where cycles are counted. MACHINE_OK, or *err and its
+ * status. */
+int relaxation_look(const struct relaxation_rig *r, struct relaxation_seen *out, struct machine_error *err);
+/* Its wait as a row. */
+void relaxation_put_seen(struct relaxation_rig *r, const struct relaxation_seen *seen);
+
 /* So many repetitions that count; those of before are forgotten. `done`: the part of the cell that is over (0..1).
  * MACHINE_OK, or *err and its status. */
 int relaxation_rig_record(struct relaxation_rig *r, const struct segment *segments, size_t n, size_t zero, size_t runs,
