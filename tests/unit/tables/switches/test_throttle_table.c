@@ -304,12 +304,11 @@ static void throttling_that_begins_in_cold_code(void **state)
 }
 
 /* Chains whose first adds are throttled tell a lower frequency: the ratio may be lower by as much, and its limits have
- * it, where the core stays at its frequency until then and changes it without a halt. */
+ * it, where the core stays at its frequency until then and changes it without a halt, or no ratio is told. */
 static void chains_that_are_throttled_are_in_the_limits(void **state)
 {
     (void)state;
-    skip_known_loss("limits of throttling ratios, by chains that are throttled, too");
-    unsigned told = 0, denied = 0, apart = 0, trials = rng_rounds(20);
+    unsigned told = 0, untold = 0, denied = 0, apart = 0, trials = rng_rounds(20);
     struct rng r;
     rng_init(&r, 29, 0);
     for (unsigned k = 0; k < trials; k++) {
@@ -327,6 +326,10 @@ static void chains_that_are_throttled_are_in_the_limits(void **state)
                 continue;
             double seen = table_number(&t, row, "ipc_ratio"), lo = table_number(&t, row, "ipc_ratio_lo");
             double hi = table_number(&t, row, "ipc_ratio_hi");
+            if (isnan(seen)) {
+                untold++;
+                continue;
+            }
             told++;
             apart += fabs(seen / ratio - 1) > 0.05;
             if (lo <= 1.01 * ratio && hi >= 0.99 * ratio)
@@ -336,8 +339,9 @@ static void chains_that_are_throttled_are_in_the_limits(void **state)
         }
         table_free(&t);
     }
-    print_message("of %u ratios %u told, %u of them off by 5 %%, %u denied\n", trials, told, apart, denied);
-    assert_true(apart >= trials / 5);
+    print_message("of %u ratios %u told, %u undecided; of those told %u off by 5 %%, %u denied\n", trials, told, untold,
+                  apart, denied);
+    assert_true(3 * told >= trials && apart >= trials / 5);
     assert_true(denied * 20 <= trials);
 }
 
