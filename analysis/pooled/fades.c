@@ -19,6 +19,8 @@ enum { GROUPS = 8, STEPS = 40 };
 #define NEAR 0.08    /* ... and how near, relative */
 #define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
 #define COLD_SHARE 0.15
+#define TAU_KNOWN 0.02 /* relative: how well a time constant is known at best */
+#define TAUS_LEAST 2.0 /* of an approach are recorded, or its end is not known */
 #define EACH_STATE                                                                                                     \
     4.0 /* what a state more must gain in the sum of squares, in units of the least one: see fits_better */
 
@@ -34,19 +36,28 @@ struct fade {
 static double fade_fit(void *data, double log_tau)
 {
     struct fade *f = data;
-    double tau = exp(log_tau), xx = 0, xy = 0, squares = 0;
-    for (int round = 0; round < 2; round++)
+    double tau = exp(log_tau), xx = 0, xy = 0, sx = 0, sy = 0, n = 0, squares = 0;
+    for (int round = 0; round < 2; round++) {
         for (size_t k = f->a; k < f->b; k++) {
             double d = f->border[k + 1] - f->border[k], t = 0.5 * (f->border[k + 1] + f->border[k]) - f->begin;
-            double x = exp(-t / tau), y = f->to - f->rate[k];
+            double x = exp(-t / tau), y = f->rate[k];
             if (round) {
-                squares += d * (y - (f->to - f->from) * x) * (y - (f->to - f->from) * x);
+                double off = y - f->to - (f->from - f->to) * x;
+                squares += d * off * off;
             } else {
                 xx += d * x * x;
                 xy += d * x * y;
-                f->from = f->to - xy / xx;
+                sx += d * x;
+                sy += d * y;
+                n += d;
             }
         }
+        if (!round) {
+            double slope = (n * xy - sx * sy) / (n * xx - sx * sx);
+            f->to = (sy - slope * sx) / n;
+            f->from = f->to + slope;
+        }
+    }
     return -squares;
 }
 
@@ -58,10 +69,21 @@ static double fade_tau(struct fade *f, double *squares)
     return exp(0.5 * (a + b));
 }
 
-/* Half of the 95 % limits of the time constant. -1: out of memory. */
-static double fade_half(const struct pooled *p, const struct fade *f)
+/* Half of 95 % limits by the values without each group. */
+static double jackknife_half(const double *value)
 {
-    double *rate = malloc((p->n + p->n_runs + 1) * sizeof *rate), *x, tau[GROUPS], mean = 0, sum = 0, unused;
+    double mean = 0, sum = 0;
+    for (size_t g = 0; g < GROUPS; g++)
+        mean += value[g] / GROUPS;
+    for (size_t g = 0; g < GROUPS; g++)
+        sum += (value[g] - mean) * (value[g] - mean);
+    return gsl_cdf_tdist_Pinv(0.975, GROUPS - 1) * sqrt(sum * (GROUPS - 1) / GROUPS);
+}
+
+/* Half of the 95 % limits of the time constant and of the end. 0, or -1: out of memory. */
+static int fade_halves(const struct pooled *p, const struct fade *f, struct pooled_state *out)
+{
+    double *rate = malloc((p->n + p->n_runs + 1) * sizeof *rate), *x, tau[GROUPS], to[GROUPS], unused;
     if (!rate)
         return -1;
     x = rate + p->n;
@@ -76,12 +98,12 @@ static double fade_half(const struct pooled *p, const struct fade *f)
             rate[k] = pooled_middle(x, m, NULL);
         }
         tau[g] = fade_tau(&own, &unused);
-        mean += tau[g] / GROUPS;
+        to[g] = own.to;
     }
-    for (size_t g = 0; g < GROUPS; g++)
-        sum += (tau[g] - mean) * (tau[g] - mean);
     free(rate);
-    return gsl_cdf_tdist_Pinv(0.975, GROUPS - 1) * sqrt(sum * (GROUPS - 1) / GROUPS) + 0.02 * f->to * mean;
+    out->tau_half_us = jackknife_half(tau) + TAU_KNOWN * out->tau_us;
+    out->to_half = jackknife_half(to);
+    return 0;
 }
 
 static double step_squares(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past,
@@ -140,24 +162,24 @@ int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
         while (f.a + 1 < p->n && p->border[f.a] < s->state[first].begin_us - 1e-9)
             f.a++;
         double squares, length = s->state[past].begin_us - s->state[first].begin_us;
-        while (f.b > f.a + 2 && p->border[f.b] > s->state[past].begin_us + 2 * length)
+        while (f.b > f.a + 2 && p->border[f.b] > s->state[past].begin_us + 4 * length)
             f.b--;
         f.begin = p->border[f.a];
         while (f.a + 8 < f.b && p->border[f.a] < f.begin + fmin(COLD_US, COLD_SHARE * length))
             f.a++;
         double tau = fade_tau(&f, &squares), steps = step_squares(p, s, first, past, &f);
-        if (s->state[past].end_us - s->state[past].begin_us < tau) /* too short to be what it approaches */
+        if (s->state[past].end_us - f.begin < TAUS_LEAST * tau) /* too short to tell what it approaches */
             continue;
         if (squares > steps * (n > 2 ? EACH_STATE : 1) || f.from < POOLED_HALT_RATIO ||
             fabs(f.from / f.to - 1) < LEAST || !together(p, s, first, past))
             continue;
-        double half = fade_half(p, &f);
-        if (half < 0)
+        struct pooled_state *fade = &s->state[first];
+        fade->end_us = s->state[past].begin_us;
+        fade->rate = f.from;
+        fade->tau_us = tau;
+        fade->to = f.to;
+        if (fade_halves(p, &f, fade))
             return -1;
-        s->state[first].end_us = s->state[past].begin_us;
-        s->state[first].rate = f.from;
-        s->state[first].tau_us = tau;
-        s->state[first].tau_half_us = half;
         memmove(&s->state[first + 1], &s->state[past], (s->n - past) * sizeof *s->state);
         s->n -= n - 1;
     }

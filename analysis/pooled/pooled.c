@@ -16,7 +16,6 @@
 #define RESOLUTION 0.05      /* us: samples of a period end with the block that runs then; and of what is no mean */
 #define CLOCK_LIKE_RATE 0.03 /* a logarithm: a clock and a rate that change by nearly as much change together */
 #define UNIFORM_95 0.475     /* of a width: half of the 95 % limits of a uniform distribution */
-#define TAU_KNOWN 0.02       /* relative: how well a time constant is known at best */
 #define CLOCK_LEAST 0.5      /* of the rate: no license is known that lowers a clock so far, for a while */
 #define BEYOND_CHAIN                                                                                                   \
     0.85                /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
@@ -405,13 +404,25 @@ static bool clock_fades(const struct answer *a, const struct pooled_state *q, do
 }
 
 /* A rate, or a clock, that approaches its end exponentially, until it is within 0.1 % of it. */
+/* The mean pooled rate between two times. */
+static double mean_rate(const struct pooled *p, double from, double to)
+{
+    double sum = 0, us = 0;
+    for (size_t k = 0; k < p->n; k++) {
+        double d = fmin(to, p->border[k + 1]) - fmax(from, p->border[k]);
+        sum += d > 0 ? d * p->rate[k] : 0;
+        us += d > 0 ? d : 0;
+    }
+    return sum / us;
+}
+
 static void put_fade(const struct answer *a, size_t k, struct phase *ph)
 {
     const struct pooled_state *q = &a->s->state[k];
     double to = k + 1 < a->s->n ? a->s->state[k + 1].rate : 1, length = q->tau_us * log(fabs(q->rate / to - 1) / 0.001);
     double begin = ph->start_us, us = fmin(length, a->p->border[a->p->n] - begin);
     bool clock = clock_fades(a, q, to);
-    struct estimate tau = estimate_around(q->tau_us, fmax(q->tau_half_us, TAU_KNOWN * q->tau_us));
+    struct estimate tau = estimate_around(q->tau_us, q->tau_half_us);
     ph->kind = PHASE_RAMP;
     ph->ipc_ratio = clock ? 1 : NAN;
     ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
@@ -426,7 +437,12 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
         .begin_us = none, .end_us = none, .from = none, .to = none, .tau_us = {0, NAN, NAN}};
     ph->agreeing_runs = a->p->n_runs;
     if (clock) {
-        set_clock(a, ph, &a->c->state[a->c->n - 1].log_step);
+        /* the last chains tell a mean on the way to the end */
+        const struct pooled_clock_state *last = &a->c->state[a->c->n - 1];
+        double mean = mean_rate(a->p, last->begin_us, last->end_us);
+        struct estimate end = estimate_around(last->log_step.value + log(q->to / mean),
+                                              hypot(estimate_half_known(&last->log_step), q->to_half / q->to));
+        set_clock(a, ph, &end);
         ph->to_ghz = ph->freq_ghz;
         const struct pooled_clock_state *before = clock_in(a->c, 0, q->begin_us);
         set_clock(a, ph, before ? &before->log_step : NULL);

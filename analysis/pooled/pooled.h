@@ -86,6 +86,7 @@ struct pooled_state {
     double scatter_us;       /* of when they leave it: standard deviation by the MAD */
     double tau_us;           /* > 0: `rate` is that at the beginning, and it approaches the one that follows */
     double tau_half_us;      /* half the width of the 95 % limits of tau_us */
+    double to, to_half;      /* ... and the rate that it approaches, with the same */
 };
 /* The states of all repetitions, and when each repetition leaves them. */
 struct pooled_states {

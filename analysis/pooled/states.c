@@ -220,7 +220,7 @@ int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *f
             continue;
         double begin = s->state[e].end_us;
         memmove(&s->state[e + 2], &s->state[e + 1], (s->n - e - 1) * sizeof *s->state);
-        s->state[e + 1] = (struct pooled_state){begin, begin + lost, HALTED, 0, 0, 0, 0};
+        s->state[e + 1] = (struct pooled_state){.begin_us = begin, .end_us = begin + lost, .rate = HALTED};
         s->state[e + 2].begin_us = fmin(begin + lost, s->state[e + 2].end_us);
         s->n++;
         *found = true;
@@ -309,8 +309,8 @@ int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_stat
         double sum = 0;
         for (size_t i = cut[k]; i < b; i++)
             sum += p->rate[i] * (p->border[i + 1] - p->border[i]);
-        out->state[k] = (struct pooled_state){
-            p->border[cut[k]], p->border[b], sum / (p->border[b] - p->border[cut[k]]), 0, 0, 0, 0};
+        out->state[k] = (struct pooled_state){.begin_us = p->border[cut[k]], .end_us = p->border[b]};
+        out->state[k].rate = sum / (p->border[b] - p->border[cut[k]]);
     }
     free(y);
     free(cut);

@@ -285,7 +285,6 @@ static void a_small_step_with_a_halt_is_one(void **state)
 static void ramps_by_clocks_in_steps(void **state)
 {
     (void)state;
-    skip_known_loss("ramps of the clock that chains in steps of the time stamps tell");
     const unsigned cases = rng_rounds(36);
     static const double taus[] = {30, 60, 100};
     unsigned held = 0, times = 0, found = 0;
