@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: switches that take their whole budget of repetitions */
 /*
  * A processor like the Granite Rapids guest on which 512-bit FMAs were seen to lower the frequency: within 3 us and
  * without a halt, and back after 3 us, or as often after twice that, with a halt of 1.4 us; all frequencies change

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: whole tables of triggers */
 /*
  * The trigger table where transitions are slow and levels are kept for a short or a long time: what comes out is what
  * the model says, or is missing with the reason, and never another number.
