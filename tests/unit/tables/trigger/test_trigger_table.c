@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* slow: whole tables of triggers */
 /*
  * The trigger table on models with known parameters, and its analysis on made-up answers: what comes out must be what
  * the model file says, by arithmetic that is done here.
