@@ -18,9 +18,9 @@ enum { STRETCHES_MOST = 64 };
 #define STRETCH_GROWS 6.0
 #define PENALTY 25.0
 #define COLD_US 0.6
-#define LEAST_STEP 0.004 /* relative: clocks with spread spectrum wander by less (clock.h) */
-#define COLD_RATE 0.9    /* of the rate of its state */
-#define SURE 3.3         /* standard errors of the repetitions' own steps: 1 in 1000 */
+#define SMALLEST 0.004 /* relative: clocks with spread spectrum wander by less (clock.h) */
+#define COLD_RATE 0.9  /* of the rate of its state */
+#define SURE 3.3       /* standard errors of the repetitions' own steps: 1 in 1000 */
 
 /* When repetition r is where most are at `at`, us: each passes the states at times of its own. */
 static double own_time(const struct pooled *p, const struct pooled_states *s, size_t r, double at)
@@ -142,7 +142,7 @@ static double place_step(const struct pooled *p, double from, double at, double 
 
 static bool sure_step(const struct estimate *e, double error)
 {
-    return fabs(e->value) > fmax(LEAST_STEP, SURE * error) && (e->lo > 0 || e->hi < 0);
+    return fabs(e->value) > fmax(POOLED_STEP_LEAST, SURE * error) && (e->lo > 0 || e->hi < 0);
 }
 
 static int cut_clock(const struct pooled *p, const struct pooled_states *s, const double *border, size_t n,
@@ -154,7 +154,7 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
         struct estimate e = pooled_clock_between(p, s, border[k], border[k + 1], 1, x, scratch, &error);
         bool told = !isnan(error);
         y[k] = told ? e.value : 0;
-        w[k] = told ? 1 / (error * error + 0.25 * LEAST_STEP * LEAST_STEP) : 0;
+        w[k] = told ? 1 / (error * error + 0.25 * SMALLEST * SMALLEST) : 0;
     }
     size_t pieces = pooled_cut(y, w, n, 1, PENALTY, cut);
     if (!pieces)

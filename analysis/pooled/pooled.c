@@ -368,7 +368,7 @@ static void pooled_limits(const struct answer *a)
     for (size_t k = 0; k < a->c->n; k++)
         step = fmax(step, estimate_half_known(&a->c->state[k].log_step));
     if (a->c->n) {
-        out->detectable_freq = fmax(0.005, 2.2 * step);
+        out->detectable_freq = fmax(POOLED_STEP_LEAST, 2.2 * step);
         out->detectable_freq_us = fmax(20, 0.25 * p->after_us);
     }
     /* as long as five samples, and more than what cold code may explain */
