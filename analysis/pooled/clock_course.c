@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/phases/repetitions/steady.h"
 #include "analysis/pooled/pooled.h"
 #include "analysis/stats/blocks.h"
 #include "analysis/stats/robust.h"
@@ -216,15 +217,15 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
     }
 }
 
-/* The frequencies before the switch; none of repetitions beside a busy sibling thread, which slows chains, too. These
- * have less than 0.85 of the IPC that one in ten exceeds, as in steady_leave_out_slowed(). Returns how many. */
+/* The frequencies before the switch; none of repetitions beside a busy sibling thread, which slows chains, too. Returns
+ * how many. */
 static size_t clocks_before(const struct pooled *p, double *x)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++)
         if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc > 0)
             x[m++] = p->run[r].early_ipc;
-    const double least = m ? 0.85 * order_nth_smallest(x, m, (size_t)(0.9 * (double)(m - 1))) : 0;
+    const double least = steady_least_ipc(x, m);
     m = 0;
     for (size_t r = 0; r < p->n_runs; r++)
         if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc >= least)

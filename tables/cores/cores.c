@@ -203,8 +203,7 @@ static int cores_see(const struct tables_context *x, struct brackets_setup *s, u
     if (status)
         return status;
     const size_t last = s->n - 1;
-    if (steady_mean(&r.seen[last], TRACE_FREQ, 0, &out->ghz) ||
-        steady_mean(&r.seen[last], TRACE_FREQ, FREQUENCY_SAME / 2 * out->ghz.mean.value, &out->ghz) ||
+    if (steady_frequency(&r.seen[last], FREQUENCY_SAME / 2, &out->ghz) ||
         steady_mean(&r.seen[last], TRACE_IPC, 0, &out->ipc))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     out->ratio = brackets_ratio_of(&r, last);

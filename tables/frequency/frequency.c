@@ -302,9 +302,8 @@ static int frequency_read(const struct cell *c, const struct payload *kernel, co
     double drift;
     *k = (struct seen_kernel){.cell = *c, .trace = &r->seen[i], .ratio = brackets_ratio_of(r, i)};
     k->cell.a = *kernel;
-    if (steady_mean(k->trace, TRACE_FREQ, 0, &k->ghz) ||
-        steady_mean(k->trace, TRACE_FREQ, SLACK * k->ghz.mean.value, &k->ghz) ||
-        steady_mean(k->trace, TRACE_IPC, 0, &k->ipc) || steady_drift(k->trace, TRACE_FREQ, &drift))
+    if (steady_frequency(k->trace, SLACK, &k->ghz) || steady_mean(k->trace, TRACE_IPC, 0, &k->ipc) ||
+        steady_drift(k->trace, TRACE_FREQ, &drift))
         return -1;
     if (drift != 0)
         k->ghz.mean.lo = k->ghz.mean.hi = k->ratio.lo = k->ratio.hi = NAN;

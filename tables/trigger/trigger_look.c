@@ -38,8 +38,7 @@ static double look_level(const struct trace *t)
 static int look_ghz(const struct trace *t, struct estimate *ghz, double *ipc)
 {
     struct steady_value f, i;
-    if (steady_mean(t, TRACE_FREQ, 0, &f) || steady_mean(t, TRACE_FREQ, SLACK * f.mean.value, &f) ||
-        steady_mean(t, TRACE_IPC, 0, &i))
+    if (steady_frequency(t, SLACK, &f) || steady_mean(t, TRACE_IPC, 0, &i))
         return -1;
     *ghz = f.mean;
     *ipc = i.mean.value;

@@ -72,6 +72,12 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
     return bad;
 }
 
+int steady_frequency(const struct trace *t, double slack, struct steady_value *out)
+{
+    int bad = steady_mean(t, TRACE_FREQ, 0, out);
+    return bad ? bad : steady_mean(t, TRACE_FREQ, slack * out->mean.value, out);
+}
+
 /* Of each repetition in which both are known, the mean of the last quarter as a ratio to that of the first. A mean that
  * is not above 0 is missing. Returns them, malloc'ed, and how many in *n; NULL: out of memory. */
 static double *ratios_of_quarters(const struct trace *t, enum trace_channel c, size_t *n)
@@ -93,6 +99,11 @@ static double *ratios_of_quarters(const struct trace *t, enum trace_channel c, s
     return bad ? NULL : ratios;
 }
 
+double steady_least_ipc(double *ipc, size_t n)
+{
+    return n ? SLOWED * order_nth_smallest(ipc, n, (size_t)(FASTEST * (double)(n - 1))) : 0;
+}
+
 int steady_leave_out_slowed(struct trace *t)
 {
     float *ipc = t->channel[TRACE_IPC];
@@ -105,8 +116,8 @@ int steady_leave_out_slowed(struct trace *t)
     for (size_t i = 0; i < t->n; i++)
         if (ipc[i] > 0)
             x[n++] = (double)ipc[i];
-    const double least = n ? SLOWED * order_nth_smallest(x, n, (size_t)(FASTEST * (double)(n - 1))) : 0;
-    for (size_t i = 0; i < t->n && n; i++)
+    const double least = steady_least_ipc(x, n);
+    for (size_t i = 0; i < t->n; i++)
         if ((double)ipc[i] < least)
             ipc[i] = t->channel[TRACE_FREQ][i] = NAN;
     free(x);

@@ -26,10 +26,18 @@ int steady_mean(const struct trace *t, enum trace_channel c, double slack, struc
  */
 int steady_drift(const struct trace *t, enum trace_channel c, double *out);
 
+/* The same of the frequency, of which what lies within `slack` (relative) of the median repetition counts. */
+int steady_frequency(const struct trace *t, double slack, struct steady_value *out);
+
+/*
+ * The least IPC of n values, of one kernel, that is not slowed by another thread on the core: that takes 15 % or more
+ * of what one in ten exceeds. 0 of none. Reorders them.
+ */
+double steady_least_ipc(double *ipc, size_t n);
+
 /*
  * Leaves out the samples, frequency and IPC, in which another thread slowed the core, of a trace of one kernel whose
- * frequency is that of chains: it slows these, too, by a few percent, and the kernel's own IPC by 15 % or more below
- * what one sample in ten exceeds. A thread that is there in more than nine of ten samples remains unseen. 0, or -1: out
+ * frequency is that of chains: it slows these, too, by a few percent. A thread that is there in more than nine of ten samples remains unseen. 0, or -1: out
  * of memory.
  */
 int steady_leave_out_slowed(struct trace *t);
