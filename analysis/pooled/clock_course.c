@@ -19,9 +19,8 @@ enum { STRETCHES_MOST = 64 };
 #define STRETCH_GROWS 6.0
 #define PENALTY 25.0
 #define COLD_US 0.6
-#define SMALLEST 0.004 /* relative: clocks with spread spectrum wander by less (clock.h) */
-#define COLD_RATE 0.9  /* of the rate of its state */
-#define SURE 3.3       /* standard errors of the repetitions' own steps: 1 in 1000 */
+#define COLD_RATE 0.9 /* of the rate of its state */
+#define SURE 3.3      /* standard errors of the repetitions' own steps: 1 in 1000 */
 
 /* When repetition r is where most are at `at`, us: each passes the states at times of its own. */
 static double own_time(const struct pooled *p, const struct pooled_states *s, size_t r, double at)
@@ -155,7 +154,7 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
         struct estimate e = pooled_clock_between(p, s, border[k], border[k + 1], 1, x, scratch, &error);
         bool told = !isnan(error);
         y[k] = told ? e.value : 0;
-        w[k] = told ? 1 / (error * error + 0.25 * SMALLEST * SMALLEST) : 0;
+        w[k] = told ? 1 / (error * error + 0.25 * CLOCK_STEP_LEAST * CLOCK_STEP_LEAST) : 0;
     }
     size_t pieces = pooled_cut(y, w, n, 1, PENALTY, cut);
     if (!pieces)
@@ -240,10 +239,7 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
     out->before_ghz = (struct estimate){NAN, NAN, NAN};
     if (!p->trace->channel[TRACE_FREQ])
         return 0;
-    size_t most = 1;
-    for (size_t r = 0; r < p->n_runs; r++)
-        most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
-    double *x = malloc((p->n_runs + 2 * (most > p->n_runs ? most : p->n_runs)) * sizeof *x);
+    double *x = malloc((p->n_runs + 2 * (p->longest > p->n_runs ? p->longest : p->n_runs)) * sizeof *x);
     if (!x)
         return -1;
     size_t m = clocks_before(p, x);

@@ -83,8 +83,10 @@ static void keep_whole(struct pooled *p, double *x)
     p->before_us = order_median(x, p->n_runs);
     for (size_t r = 0; r < p->n_runs; r++) {
         const struct pooled_run *run = &p->run[r];
-        if (run->past - run->zero >= SAMPLES_LEAST && time[run->past - 1] >= SHORT_RUN * p->after_us)
-            p->run[m++] = *run;
+        if (run->past - run->zero < SAMPLES_LEAST || !(time[run->past - 1] >= SHORT_RUN * p->after_us))
+            continue;
+        p->longest = run->past - run->first > p->longest ? run->past - run->first : p->longest;
+        p->run[m++] = *run;
     }
     p->n_runs = m;
 }
@@ -153,12 +155,11 @@ static void slow_runs(const struct pooled *p, const struct pooled_run *run, size
 /* Each repetition's rate in the end; what all samples there scatter by, and how many run at another rate. */
 static int pooled_normalize(struct pooled *p)
 {
-    size_t most = 1, m = 0, other = 0, all = 0, bursts = 0;
+    size_t most = p->longest, m = 0, other = 0, all = 0, bursts = 0;
     double slow_us = 0;
-    for (size_t r = 0; r < p->n_runs; r++)
-        most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
     size_t step = most * p->n_runs / 200000 + 1;
-    double *x = malloc(most * sizeof *x), *near = malloc((most * p->n_runs / step + p->n_runs + 1) * 2 * sizeof *near);
+    double *x = malloc((most + 1) * sizeof *x),
+           *near = malloc((most * p->n_runs / step + p->n_runs + 1) * 2 * sizeof *near);
     if (!x || !near) {
         free(x);
         free(near);
@@ -293,10 +294,8 @@ static int clock_of_work(struct pooled *p)
 {
     const struct trace *t = p->trace;
     const float *freq = t->channel[TRACE_FREQ], *ipc = t->channel[TRACE_IPC];
-    size_t most = 1, m;
-    for (size_t r = 0; r < p->n_runs; r++)
-        most = p->run[r].past - p->run[r].first > most ? p->run[r].past - p->run[r].first : most;
-    double *x = malloc(2 * most * sizeof *x);
+    size_t most = p->longest, m;
+    double *x = malloc((2 * most + 1) * sizeof *x);
     p->clock_now = malloc((t->n + 1) * sizeof *p->clock_now);
     if (!x || !p->clock_now) {
         free(x);
@@ -342,16 +341,15 @@ static void pack_own(struct pooled *p, size_t width)
 int pooled_clocks_before(struct pooled *p)
 {
     const float *freq = p->trace->channel[TRACE_FREQ];
-    size_t most = 1;
-    for (size_t r = 0; r < p->n_runs; r++) {
-        p->run[r].cycle_ns = NAN;
-        most = p->run[r].zero - p->run[r].first > most ? p->run[r].zero - p->run[r].first : most;
-    }
-    double *x = malloc(most * 3 * sizeof *x);
+    const size_t most = p->longest;
+    double *x = malloc((3 * most + 1) * sizeof *x);
     if (!x)
         return -1;
-    for (size_t r = 0; r < p->n_runs && freq; r++) {
+    for (size_t r = 0; r < p->n_runs; r++) {
         size_t m = 0;
+        p->run[r].cycle_ns = NAN;
+        if (!freq)
+            continue;
         for (size_t i = p->run[r].first; i < p->run[r].zero; i++)
             if (freq[i] > 0 && !p->beside[i]) {
                 x[m] = (double)freq[i];

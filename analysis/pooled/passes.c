@@ -192,11 +192,9 @@ static void take_lengths(const struct pooled *p, struct pooled_states *s, double
 
 int pooled_pass(const struct pooled *p, struct pooled_states *s)
 {
-    size_t most = 1, last[POOLED_STATES_MAX];
+    size_t last[POOLED_STATES_MAX];
     double best[POOLED_STATES_MAX];
-    for (size_t r = 0; r < p->n_runs; r++)
-        most = p->run[r].past - p->run[r].zero > most ? p->run[r].past - p->run[r].zero : most;
-    unsigned char *from = malloc(most * s->n);
+    unsigned char *from = malloc(p->longest * s->n + 1);
     double *x = malloc((2 * p->n_runs + 1) * sizeof *x);
     free(s->left);
     s->left = malloc((s->n * p->n_runs + 1) * sizeof *s->left);

@@ -268,7 +268,7 @@ static void merge_steady(struct phases *out)
     for (size_t k = 1; k < out->n_phases; k++) {
         struct phase *a = &out->phases[n - 1], *b = &out->phases[k];
         bool alike = k > 1 && a->kind == PHASE_STEADY && b->kind == PHASE_STEADY &&
-                     (isnan(a->freq_ghz.value) || fabs(a->freq_ghz.value / b->freq_ghz.value - 1) < 0.0035);
+                     (isnan(a->freq_ghz.value) || fabs(a->freq_ghz.value / b->freq_ghz.value - 1) < CLOCK_WANDERS);
         if (alike)
             a->duration_us = (struct estimate){b->start_us + b->duration_us.value - a->start_us, NAN, NAN};
         else
@@ -289,7 +289,7 @@ static int pooled_levels(const struct answer *a)
         if (isnan(ph->freq_ghz.value) || (!phases_is_steady(ph) && ph->kind != PHASE_THROTTLE))
             continue;
         size_t i = 0;
-        while (i < out->n_levels && fabs(out->levels_ghz[i] / ph->freq_ghz.value - 1) > 0.0035)
+        while (i < out->n_levels && fabs(out->levels_ghz[i] / ph->freq_ghz.value - 1) > CLOCK_WANDERS)
             i++;
         if (i == out->n_levels) {
             out->levels[i] = ph->freq_ghz;
@@ -306,7 +306,7 @@ static int pooled_levels(const struct answer *a)
         }
     for (size_t k = 0; k < out->n_phases; k++)
         for (size_t i = 0; i < out->n_levels; i++)
-            if (fabs(out->levels_ghz[i] / out->phases[k].freq_ghz.value - 1) <= 0.0035)
+            if (fabs(out->levels_ghz[i] / out->phases[k].freq_ghz.value - 1) <= CLOCK_WANDERS)
                 out->phases[k].level = (int)i;
     return 0;
 }

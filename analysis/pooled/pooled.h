@@ -44,6 +44,7 @@ struct pooled {
     float *clock_now;      /* of each sample, relative: what fixed work and the IPC say (curves.c); NULL: nothing */
     struct pooled_run *run;
     size_t n_runs, n_recorded;            /* those that are used; all of them, but for scattered voltages */
+    size_t longest;                       /* samples of the longest repetition */
     double before_us, after_us;           /* what most repetitions have recorded */
     double sample_us;                     /* usual length of a sample soon after the switch, at the rate in the end */
     double tick_us;                       /* the step of the time stamps, or less */

@@ -23,7 +23,6 @@
 #define ROUGH 1.05          /* ratio of long to short at which the bisection has found the place */
 #define SHARP 0.004         /* relative: what the count of a sharp threshold is narrowed down to */
 #define LEAST_AROUND 0.02   /* relative: the bursts of the fit lie at least so far to either side */
-#define SAME_FREQUENCY 0.01 /* relative, as in trigger_fit.c */
 #define AROUND_SIGMA 1.2    /* where trials tell most of a median and a spread together */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 

@@ -7,7 +7,6 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-#define SAME_FREQUENCY 0.01 /* relative */
 #define AGREE 0.8
 #define BEYOND 0.2 /* which 1 - AGREE is not quite */
 

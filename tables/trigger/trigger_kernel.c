@@ -11,7 +11,6 @@
 #include "tables/trigger/trigger.h"
 #include "util/order.h"
 
-#define SAME_FREQUENCY 0.01 /* relative, as in trigger_fit.c */
 enum { PROBES_MAX = 40, RARE = KERNEL_DENSITY_MAX };
 
 /* Code of one density. */

@@ -13,7 +13,6 @@
 
 #define ASKS_LOWER "lower frequency" /* as trigger_asks() says where no counter shows the level ... */
 #define ASKS_UNDECIDED "undecided"   /* ... or whether there is another one */
-#define SAME_FREQUENCY 0.01          /* relative; see tables/trigger/trigger_fit.c */
 #define LEVELS_APART 0.025           /* relative: levels of real parts are at least so far apart, 100 MHz in 4 GHz */
 #define HALF_SIGMAS 2.3              /* standard deviations in half of the 95 % limits of some ten repetitions */
 #define BY_CHANCE 0.1                /* that rows of one level are not taken for one */
