@@ -9,8 +9,7 @@
 #include <stdio.h>
 
 #include "analysis/stats/threshold.h"
-#include "tables/switches/guarded.h"
-#include "tables/switches/transition_summary.h"
+#include "tables/switches/switches.h"
 
 enum { LOOK_RUNS = 40 };
 #define LOOK_US 1500.0 /* guarded_switch() goes on for longer where the core does not come to rest within */
@@ -33,21 +32,16 @@ static void look_at_wait(const struct phases *p, const struct transition_summary
 int relaxation_look(const struct relaxation_rig *r, struct relaxation_seen *out, struct machine_error *err)
 {
     static const struct estimate unknown = {NAN, NAN, NAN};
-    struct tables_context own = *r->context;
-    struct transition_setup setup;
+    const struct machine *m = r->context->machine;
+    struct cell cell = *r->cell;
     struct switches_seen seen;
     struct transition_summary s;
-    const struct guard g = {.machine = own.machine, .runs_given = true, .progress = tables_on_progress, .data = &own};
     *out = (struct relaxation_seen){.wait_us = unknown};
-    if (!own.machine->ops->lacks(own.machine, COUNTER_CYCLES, NULL))
+    if (!m->ops->lacks(m, COUNTER_CYCLES, NULL))
         return MACHINE_OK;
-    transition_defaults(&setup, &r->cell->a, &r->cell->b);
-    setup.runs = LOOK_RUNS;
-    setup.no_volts = true;
-    setup.machine = tables_setup(r->context, "relaxation", r->cell);
-    setup.machine.active_cores = r->cores;
-    setup.observe_us = setup.usual_us = LOOK_US;
-    int status = guarded_switch(&g, &setup, &seen, err);
+    cell.active_cores = r->cores;
+    int status = switches_look(r->context, "relaxation", &cell, &cell.a, &cell.b, LOOK_RUNS, LOOK_US, false, &seen,
+                               err);
     if (status != MACHINE_OK)
         return status;
     transition_summarize(&seen.result.trace, &seen.phases, &s);

@@ -62,6 +62,25 @@ int switches_see(const struct tables_context *x, const char *table, const struct
     return guarded_switch(&g, &s, out, err);
 }
 
+int switches_look(const struct tables_context *x, const char *table, const struct cell *c, const struct payload *from,
+                  const struct payload *to, unsigned runs, double observe_us, bool fall, struct switches_seen *out,
+                  struct machine_error *err)
+{
+    struct tables_context own = *x;
+    struct transition_setup s;
+    const struct guard g = {.machine = x->machine,
+                            .runs_given = true, /* so many suffice */
+                            .fall_only = fall,
+                            .progress = tables_on_progress,
+                            .data = &own};
+    transition_defaults(&s, from, to);
+    s.runs = runs;
+    s.no_volts = true;
+    s.machine = tables_setup(x, table, c);
+    s.observe_us = s.usual_us = observe_us;
+    return guarded_switch(&g, &s, out, err);
+}
+
 int switches_put_phases(struct table *rows, const char *key, const struct switches_seen *s, struct machine_error *err)
 {
     char *json = phases_to_json(&s->phases);

@@ -22,6 +22,11 @@ struct switches_wish {
  * switches_free. */
 int switches_see(const struct tables_context *x, const char *table, const struct cell *c, const struct switches_wish *w,
                  struct switches_seen *out, struct machine_error *err);
+/* A quick look of a table of other things: so many repetitions of from -> to at the cell's number of active cores, of
+ * `observe_us` after the switch; `fall`: no wait for a higher frequency is awaited. As switches_see() else. */
+int switches_look(const struct tables_context *x, const char *table, const struct cell *c, const struct payload *from,
+                  const struct payload *to, unsigned runs, double observe_us, bool fall, struct switches_seen *out,
+                  struct machine_error *err);
 /* Its phases into the details. MACHINE_OK, or *err and its status. */
 int switches_put_phases(struct table *rows, const char *key, const struct switches_seen *s, struct machine_error *err);
 

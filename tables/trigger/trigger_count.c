@@ -20,10 +20,10 @@
 #define ROOM 2.0      /* for bursts that are longer than the long ones */
 #define SHORT_US 0.01 /* what a machine can do at least */
 #define PERIOD_US 0.5
-#define ROUGH 1.05          /* ratio of long to short at which the bisection has found the place */
-#define SHARP 0.004         /* relative: what the count of a sharp threshold is narrowed down to */
-#define LEAST_AROUND 0.02   /* relative: the bursts of the fit lie at least so far to either side */
-#define AROUND_SIGMA 1.2    /* where trials tell most of a median and a spread together */
+#define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
+#define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
+#define LEAST_AROUND 0.02 /* relative: the bursts of the fit lie at least so far to either side */
+#define AROUND_SIGMA 1.2  /* where trials tell most of a median and a spread together */
 enum { REFERENCES = 10, VOTES = 3, SURVEY = 40, NARROW_STEPS = 14, CONFIRM = 10, FIT_TRIALS = 300, BRIEF_TRIALS = 60 };
 
 struct search {
@@ -313,7 +313,7 @@ static bool as_steady(const struct search *s, int at_long)
 {
     const struct estimate ratio = trigger_bursts_ratio(s->b, LONG, s->rounds, KINDS);
     return s->grades.counted ? fabs(at_long - s->look->level) < 0.5
-                             : fabs(log(ratio.value / s->look->ratio.value)) < SAME_FREQUENCY;
+                             : fabs(log(ratio.value / s->look->ratio.value)) < TRIGGER_SAME_FREQUENCY;
 }
 
 static int count_rows(struct search *s, struct table *rows, struct machine_error *err)

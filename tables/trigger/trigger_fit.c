@@ -26,7 +26,7 @@ static int grade_by_frequency(struct sight *s, size_t n, struct trigger_grades *
         return -1;
     for (size_t i = 0; i < n; i++)
         x[i] = log(s[i].freq);
-    out->n = robust_modes(x, n, SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
+    out->n = robust_modes(x, n, TRIGGER_SAME_FREQUENCY, n > 3 ? 2 : 1, mode, TRIGGER_GRADES_MAX);
     qsort(mode, out->n, sizeof *mode, order_double_descending);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 1; k < out->n; k++)

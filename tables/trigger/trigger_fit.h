@@ -8,6 +8,8 @@
 #include "tables/table/sights.h"
 
 enum { TRIGGER_GRADES_MAX = 4 };
+/* Relative: levels of real parts differ by 100 MHz in 4 GHz at least, 2.5 %. */
+#define TRIGGER_SAME_FREQUENCY 0.01
 
 struct trigger_grades {
     size_t n;
@@ -17,8 +19,7 @@ struct trigger_grades {
 };
 /*
  * Sorts repetitions into grades: by license level where all have one, else by frequency: frequencies that differ by
- * less than 1 % are one grade (levels of real parts differ by 100 MHz in 4 GHz at least, 2.5 %). Returns 0, or -1:
- * out of memory.
+ * less than TRIGGER_SAME_FREQUENCY are one grade. Returns 0, or -1: out of memory.
  */
 int trigger_grade(struct sight *s, size_t n, struct trigger_grades *out);
 

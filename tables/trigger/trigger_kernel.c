@@ -37,14 +37,14 @@ static void density_rank(struct density *d)
     for (size_t i = 0; i < d->n; i++)
         if (d->probe[i].look.lower)
             logs[n++] = log(d->probe[i].look.ratio.value);
-    n = robust_modes(logs, n, SAME_FREQUENCY, 1, mode, TRIGGER_GRADES_MAX);
+    n = robust_modes(logs, n, TRIGGER_SAME_FREQUENCY, 1, mode, TRIGGER_GRADES_MAX);
     for (size_t i = 0; i < d->n; i++) {
         const struct trigger_look *l = &d->probe[i].look;
         d->probe[i].demand = l->unsure || (l->undecided && !l->lower) ? -1 : l->throttled;
         if (l->lower)
             d->probe[i].demand = 1 + (int)fmax(1, isnan(l->level) ? 0 : l->level + 0.5);
         for (size_t k = 0; k < n && l->lower && isnan(l->level); k++)
-            d->probe[i].demand += mode[k].mean > log(l->ratio.value) + SAME_FREQUENCY / 2;
+            d->probe[i].demand += mode[k].mean > log(l->ratio.value) + TRIGGER_SAME_FREQUENCY / 2;
     }
 }
 

@@ -10,8 +10,7 @@
 #include "analysis/brackets/brackets_limits.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "probes/brackets.h"
-#include "tables/switches/guarded.h"
-#include "tables/switches/transition_summary.h"
+#include "tables/switches/switches.h"
 #include "tables/table/estimates.h"
 #include "tables/trigger/trigger.h"
 
@@ -97,24 +96,6 @@ int trigger_look_steady(const struct tables_context *x, const struct cell *c, co
 
 /* ---- switches ---- */
 
-static int look_switch(const struct tables_context *x, const struct cell *c, const struct payload *from,
-                       const struct payload *to, bool fall, struct switches_seen *seen, struct machine_error *err)
-{
-    struct tables_context own = *x;
-    struct transition_setup s;
-    const struct guard g = {.machine = x->machine,
-                            .runs_given = true, /* so many suffice */
-                            .fall_only = fall,
-                            .progress = tables_on_progress,
-                            .data = &own};
-    transition_defaults(&s, from, to);
-    s.runs = RUNS;
-    s.no_volts = true;
-    s.machine = tables_setup(x, "trigger", c);
-    s.observe_us = s.usual_us = fall ? FALL_US : RISE_US;
-    return guarded_switch(&g, &s, seen, err);
-}
-
 /* When the throttling begins, as instructions of the kernel: what runs before it, which is nothing that could be
  * sampled where it is the first phase. */
 static void look_throttle(const struct switches_seen *seen, const struct phase *p, const struct payload *kernel,
@@ -133,7 +114,7 @@ int trigger_look_fall(const struct tables_context *x, const struct cell *c, cons
                       const struct payload *kernel, struct trigger_look *out, struct machine_error *err)
 {
     struct switches_seen seen;
-    int status = look_switch(x, c, plain, kernel, true, &seen, err);
+    int status = switches_look(x, "trigger", c, plain, kernel, RUNS, FALL_US, true, &seen, err);
     if (status)
         return status;
     const struct phases *p = &seen.phases;
@@ -175,7 +156,7 @@ int trigger_look_rise(const struct tables_context *x, const struct cell *c, cons
     struct switches_seen seen;
     if (!out->lower)
         return MACHINE_OK;
-    int status = look_switch(x, c, kernel, plain, false, &seen, err);
+    int status = switches_look(x, "trigger", c, kernel, plain, RUNS, RISE_US, false, &seen, err);
     if (status)
         return status;
     const size_t first = transition_first_phase_after_switch(&seen.phases);

@@ -43,7 +43,8 @@ static struct estimate lower_of(const struct table *t, size_t row)
 static size_t mode_of(const struct ranks *r, double x)
 {
     size_t k = 0;
-    while (k < r->n && !(x > r->mode[k].lo - SAME_FREQUENCY / 4 && x < r->mode[k].hi + SAME_FREQUENCY / 4))
+    while (k < r->n &&
+           !(x > r->mode[k].lo - TRIGGER_SAME_FREQUENCY / 4 && x < r->mode[k].hi + TRIGGER_SAME_FREQUENCY / 4))
         k++;
     return k;
 }
@@ -57,7 +58,7 @@ static int rank(double ghz, double plain_ghz, const struct ranks *r)
         return -1;
     if (k < r->n)
         return k < r->firm ? (int)k + 1 : -1;
-    return fabs(x) < SAME_FREQUENCY / 2 ? 0 : -1;
+    return fabs(x) < TRIGGER_SAME_FREQUENCY / 2 ? 0 : -1;
 }
 
 static void rank_row(struct table *t, size_t row, const struct ranks *r)
@@ -171,7 +172,7 @@ static void find_ranks(const struct table *t, double cores, double *x, struct ra
             x[m++] = lower.value;
             wide = fmax(wide, (lower.hi - lower.lo) / 2);
         }
-    double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), SAME_FREQUENCY);
+    double gap = fmin(fmax(2 * wide, FREQUENCY_SAME), TRIGGER_SAME_FREQUENCY);
     r->n = robust_modes(x, m, gap, 1, r->mode, LEVELS_MAX);
     qsort(r->mode, r->n, sizeof *r->mode, order_double_descending);
     size_t all = r->n == 1 && !all_kinds(t, cores) ? 0 : r->n;
