@@ -9,12 +9,10 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "tests/support/guest_score.h"
 #include "tests/support/guest_traces.h"
+#include "tests/support/score_words.h"
 
 #define RIGHT_LEAST 0.9
 #define FALSE_MOST 0.03
@@ -25,16 +23,9 @@ struct sum {
     struct guest_held held[GUEST_LIMITS];
 };
 
-static int usage(void)
+static const char *name_of(int kind)
 {
-    fputs("usage: score_guest KIND|all [FIRST_SEED [COUNT]] [--wild] [-v]\n       score_guest KIND SEED [--wild] --csv "
-          "FILE\n"
-          "       score_guest --cases DIR [-v]\nkinds:",
-          stderr);
-    for (int k = 0; k < GUEST_KINDS; k++)
-        fprintf(stderr, " %s", guest_kind_name((enum guest_kind)k));
-    fputc('\n', stderr);
-    return 2;
+    return guest_kind_name((enum guest_kind)kind);
 }
 
 static int write_csv(enum guest_kind kind, uint64_t seed, bool wild, const char *path)
@@ -43,30 +34,18 @@ static int write_csv(enum guest_kind kind, uint64_t seed, bool wild, const char 
     struct guest_truth truth;
     if ((wild ? guest_trace_wild : guest_trace)(kind, seed, &t, &truth))
         return 1;
-    FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    int bad = !out || trace_write_csv(out, &t);
-    if (bad)
-        perror(path);
-    if (out && out != stdout)
-        fclose(out);
+    int bad = score_write_csv(&t, path);
     trace_free(&t);
     return bad;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void judge(struct sum *s, const char *name, const struct trace *t, const struct guest_truth *truth, bool details)
 {
     struct phases p;
     char why[300];
-    double begin = now();
+    double begin = score_seconds();
     int refused = phases_find(t, &p, why, sizeof why);
-    s->seconds += now() - begin;
+    s->seconds += score_seconds() - begin;
     enum guest_verdict v = refused ? GUEST_UNDECIDED : guest_judge(truth, &p, why, sizeof why);
     s->of[v]++;
     if (v == GUEST_RIGHT)
@@ -156,37 +135,28 @@ static bool enough(const struct sum *s)
 
 int main(int argc, char **argv)
 {
-    const char *word[3] = {"all", "1", "20"}, *csv = NULL, *cases = NULL;
+    const char *cases = NULL;
     bool details = false, wild = false;
-    int words = 0, chosen = -1, bad = 0;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "-v"))
-            details = true;
-        else if (!strcmp(argv[i], "--wild"))
-            wild = true;
-        else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
-            csv = argv[++i];
-        else if (!strcmp(argv[i], "--cases") && i + 1 < argc)
-            cases = argv[++i];
-        else if (words < 3)
-            word[words++] = argv[i];
-        else
-            return usage();
-    for (int k = 0; k < GUEST_KINDS; k++)
-        if (!strcmp(word[0], guest_kind_name((enum guest_kind)k)))
-            chosen = k;
-    uint64_t first = strtoull(word[1], NULL, 10);
-    size_t count = strtoul(word[2], NULL, 10);
-    if ((chosen < 0 && (strcmp(word[0], "all") || csv)) || !count)
-        return usage();
-    if (csv)
-        return write_csv((enum guest_kind)chosen, first, wild, csv);
+    const struct score_option options[] = {{"-v", &details, NULL}, {"--wild", &wild, NULL}, {"--cases", NULL, &cases}};
+    struct score_words w = {.usage = "score_guest KIND|all [FIRST_SEED [COUNT]] [--wild] [-v]\n"
+                                     "       score_guest KIND SEED [--wild] --csv FILE\n"
+                                     "       score_guest --cases DIR [-v]",
+                            .name = name_of,
+                            .kinds = GUEST_KINDS,
+                            .options = options,
+                            .n_options = 3,
+                            .count = 20};
     struct sum total = {0};
+    int bad = 0;
+    if (score_words_read(&w, argc, argv))
+        return 2;
+    if (w.csv)
+        return write_csv((enum guest_kind)w.chosen, w.first, wild, w.csv);
     if (cases)
         bad = judge_cases(cases, details, &total);
     for (int k = 0; !cases && k < GUEST_KINDS && !bad; k++)
-        if (chosen < 0 || chosen == k)
-            bad = judge_kind((enum guest_kind)k, first, count, wild, details, &total);
+        if (w.chosen < 0 || w.chosen == k)
+            bad = judge_kind((enum guest_kind)k, w.first, w.count, wild, details, &total);
     print_sum("together", &total);
     print_limits(&total);
     return bad || !enough(&total) ? 1 : 0;

@@ -9,23 +9,16 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "tests/support/null_traces.h"
+#include "tests/support/score_words.h"
 #include "analysis/phases/phases.h"
 
 #define ALLOWED 0.001
 
-static int usage(void)
+static const char *name_of(int kind)
 {
-    fputs("usage: score_nulls KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_nulls KIND SEED --csv FILE\nkinds:",
-          stderr);
-    for (int k = 0; k < NULL_KINDS; k++)
-        fprintf(stderr, " %s", null_kind_name((enum null_kind)k));
-    fputc('\n', stderr);
-    return 2;
+    return null_kind_name((enum null_kind)kind);
 }
 
 static int write_csv(enum null_kind kind, uint64_t seed, const char *path)
@@ -34,12 +27,7 @@ static int write_csv(enum null_kind kind, uint64_t seed, const char *path)
     struct null_about about;
     if (null_trace(kind, seed, &t, &about))
         return 1;
-    FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    int bad = !out || trace_write_csv(out, &t);
-    if (bad)
-        perror(path);
-    if (out && out != stdout)
-        fclose(out);
+    int bad = score_write_csv(&t, path);
     trace_free(&t);
     return bad;
 }
@@ -67,17 +55,10 @@ static int judge(enum null_kind kind, uint64_t seed, bool tell, size_t *samples)
     return found;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int judge_kind(enum null_kind kind, uint64_t first, size_t count, bool tell)
 {
     size_t wrong = 0, samples = 0;
-    double begin = now();
+    double begin = score_seconds();
     for (size_t i = 0; i < count; i++) {
         int found = judge(kind, first + i, tell, &samples);
         if (found < 0)
@@ -86,36 +67,29 @@ static int judge_kind(enum null_kind kind, uint64_t first, size_t count, bool te
     }
     bool good = (double)wrong <= ceil(ALLOWED * (double)count);
     printf("%-12s %7zu traces %9zu samples  %5zu false (%.3f %%)  %6.1f s  %s\n", null_kind_name(kind), count, samples,
-           wrong, 100 * (double)wrong / (double)count, now() - begin, good ? "ok" : "TOO MANY");
+           wrong, 100 * (double)wrong / (double)count, score_seconds() - begin, good ? "ok" : "TOO MANY");
     fflush(stdout);
     return !good;
 }
 
 int main(int argc, char **argv)
 {
-    const char *word[3] = {"all", "1", "1000"}, *csv = NULL;
     bool tell = false;
-    int words = 0, chosen = -1, bad = 0;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "-v"))
-            tell = true;
-        else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
-            csv = argv[++i];
-        else if (words < 3)
-            word[words++] = argv[i];
-        else
-            return usage();
+    const struct score_option options[] = {{"-v", &tell, NULL}};
+    struct score_words w = {
+        .usage = "score_nulls KIND|all [FIRST_SEED [COUNT]] [-v]\n       score_nulls KIND SEED --csv FILE",
+        .name = name_of,
+        .kinds = NULL_KINDS,
+        .options = options,
+        .n_options = 1,
+        .count = 1000};
+    int bad = 0;
+    if (score_words_read(&w, argc, argv))
+        return 2;
+    if (w.csv)
+        return write_csv((enum null_kind)w.chosen, w.first, w.csv);
     for (int k = 0; k < NULL_KINDS; k++)
-        if (!strcmp(word[0], null_kind_name((enum null_kind)k)))
-            chosen = k;
-    uint64_t first = strtoull(word[1], NULL, 10);
-    size_t count = strtoul(word[2], NULL, 10);
-    if ((chosen < 0 && (strcmp(word[0], "all") || csv)) || !count)
-        return usage();
-    if (csv)
-        return write_csv((enum null_kind)chosen, first, csv);
-    for (int k = 0; k < NULL_KINDS; k++)
-        if (chosen < 0 || chosen == k)
-            bad |= judge_kind((enum null_kind)k, first, count, tell);
+        if (w.chosen < 0 || w.chosen == k)
+            bad |= judge_kind((enum null_kind)k, w.first, w.count, tell);
     return bad ? 1 : 0;
 }

@@ -8,21 +8,14 @@
  * Exit status: 0; 1 if a kind does not meet what is asked (score_good).
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/random_traces.h"
+#include "tests/support/score_words.h"
 #include "tests/support/trace_score.h"
 
-static int usage(void)
+static const char *name_of(int kind)
 {
-    fputs("usage: score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]\n"
-          "       score_traces KIND SEED --csv FILE\nkinds:",
-          stderr);
-    for (int k = 0; k < TRACES_KINDS; k++)
-        fprintf(stderr, " %s", trace_kind_name((enum trace_kind)k));
-    fputc('\n', stderr);
-    return 2;
+    return trace_kind_name((enum trace_kind)kind);
 }
 
 static int write_csv(enum trace_kind kind, uint64_t seed, const char *path)
@@ -31,12 +24,7 @@ static int write_csv(enum trace_kind kind, uint64_t seed, const char *path)
     struct truth truth;
     if (random_trace(kind, seed, &t, &truth))
         return 1;
-    FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    int bad = !out || trace_write_csv(out, &t);
-    if (bad)
-        perror(path);
-    if (out && out != stdout)
-        fclose(out);
+    int bad = score_write_csv(&t, path);
     trace_free(&t);
     return bad;
 }
@@ -65,35 +53,25 @@ static int score_kind(enum trace_kind kind, uint64_t first, size_t count, FILE *
 
 int main(int argc, char **argv)
 {
-    const char *word[3] = {"all", "1", "100"}, *csv = NULL;
-    FILE *details = NULL, *list = NULL;
-    int words = 0, chosen = -1;
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "-v"))
-            details = stdout;
-        else if (!strcmp(argv[i], "-l"))
-            list = stderr;
-        else if (!strcmp(argv[i], "--csv") && i + 1 < argc)
-            csv = argv[++i];
-        else if (words < 3)
-            word[words++] = argv[i];
-        else
-            return usage();
-    for (int k = 0; k < TRACES_KINDS; k++)
-        if (!strcmp(word[0], trace_kind_name((enum trace_kind)k)))
-            chosen = k;
-    if (chosen < 0 && (strcmp(word[0], "all") || csv))
-        return usage();
-    uint64_t first = strtoull(word[1], NULL, 10);
-    if (csv)
-        return write_csv((enum trace_kind)chosen, first, csv);
-    size_t count = strtoul(word[2], NULL, 10);
+    bool details = false, list = false;
+    const struct score_option options[] = {{"-v", &details, NULL}, {"-l", &list, NULL}};
+    struct score_words w = {
+        .usage = "score_traces KIND|all [FIRST_SEED [COUNT]] [-v] [-l]\n       score_traces KIND SEED --csv FILE",
+        .name = name_of,
+        .kinds = TRACES_KINDS,
+        .options = options,
+        .n_options = 2,
+        .count = 100};
+    int bad = 0;
+    if (score_words_read(&w, argc, argv))
+        return 2;
+    if (w.csv)
+        return write_csv((enum trace_kind)w.chosen, w.first, w.csv);
     print_score_head(stdout);
     if (list)
-        fputs("kind,seed,index,phase,nominal_us,error_us,half_width_us,runs,period_us,limits\n", list);
-    int bad = 0;
+        fputs("kind,seed,index,phase,nominal_us,error_us,half_width_us,runs,period_us,limits\n", stderr);
     for (int k = 0; k < TRACES_KINDS; k++)
-        if (chosen < 0 || chosen == k)
-            bad |= score_kind((enum trace_kind)k, first, count, details, list);
+        if (w.chosen < 0 || w.chosen == k)
+            bad |= score_kind((enum trace_kind)k, w.first, w.count, details ? stdout : NULL, list ? stderr : NULL);
     return bad;
 }

@@ -2,8 +2,13 @@
 #include "tests/support/phases_lines.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 /* Times to 0.1 ns; all else to six digits, which noise never reaches. */
 static void write_time(FILE *out, const char *name, double us)
@@ -106,6 +111,17 @@ void phases_lines_write(FILE *out, const struct phases *p)
         fprintf(out, "discarded %u: %s\n", (unsigned)p->discarded[i].run, p->discarded[i].why);
     for (size_t i = 0; i < p->n_warnings; i++)
         fprintf(out, "warning: %s\n", p->warnings[i]);
+}
+
+char *phases_lines_text(const struct phases *p)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    phases_lines_write(out, p);
+    assert_int_equal(fclose(out), 0);
+    return text;
 }
 
 /* ---- sums ---- */

@@ -24,17 +24,6 @@
 #include "tests/support/strict_memory.h"
 #include "tests/support/tally.h"
 
-static char *lines_of(const struct phases *p)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    phases_lines_write(out, p);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 /* What is found if an allocation of the nth kind fails; NULL if the answer is that there is no memory. */
 static char *found_without(const struct trace *t, unsigned long n, bool *failed)
 {
@@ -49,7 +38,7 @@ static char *found_without(const struct trace *t, unsigned long n, bool *failed)
             fail_msg("allocation %lu: %s", n, why);
         return NULL;
     }
-    char *text = lines_of(&p);
+    char *text = phases_lines_text(&p);
     phases_free(&p);
     return text;
 }

@@ -242,17 +242,6 @@ static void recorded_cases_are_right(void **state)
     assert_int_equal(found, 0);
 }
 
-static char *lines_of(const struct phases *p)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    phases_lines_write(out, p);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 static void without_memory_it_says_so(void **state)
 {
     (void)state;
@@ -266,7 +255,7 @@ static void without_memory_it_says_so(void **state)
     plan.piece[2] = (struct switch_piece){15.1, 1, 0.9};
     assert_int_equal(switch_trace(&plan, &t), 0);
     find(&t, &p);
-    char *whole = lines_of(&p);
+    char *whole = phases_lines_text(&p);
     phases_free(&p);
     bool failed = true;
     unsigned long n = 1;
@@ -284,7 +273,7 @@ static void without_memory_it_says_so(void **state)
     }
     assert_true(n < FAILURES_MOST);
     find(&t, &p);
-    char *again = lines_of(&p);
+    char *again = phases_lines_text(&p);
     assert_string_equal(again, whole);
     phases_free(&p);
     free(whole);
