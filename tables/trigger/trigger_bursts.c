@@ -286,27 +286,25 @@ int trigger_bursts_agreed(const struct trigger_bursts *b, size_t first, size_t n
     return trigger_agreed(s, n);
 }
 
-/* Of the numbers at `member` of struct burst_seen. */
-static struct estimate bursts_mean(const struct trigger_bursts *b, size_t first, size_t n, size_t step, size_t member)
-{
-    for (size_t i = 0; i < n; i++)
-        b->scratch[i] = *(const double *)((const char *)&b->seen[first + i * step] + member);
-    return robust_mean(b->scratch, n, REJECT, 0, NULL);
-}
-
 struct estimate trigger_bursts_freq(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
 {
-    return bursts_mean(b, first, n, step, offsetof(struct burst_seen, ghz));
+    for (size_t i = 0; i < n; i++)
+        b->scratch[i] = b->seen[first + i * step].ghz;
+    return robust_mean(b->scratch, n, REJECT, 0, NULL);
 }
 
 struct estimate trigger_bursts_null(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
 {
-    return bursts_mean(b, first, n, step, offsetof(struct burst_seen, null));
+    for (size_t i = 0; i < n; i++)
+        b->scratch[i] = b->seen[first + i * step].null;
+    return robust_mean(b->scratch, n, REJECT, 0, NULL);
 }
 
 struct estimate trigger_bursts_rate(const struct trigger_bursts *b, size_t first, size_t n, size_t step)
 {
-    return bursts_mean(b, first, n, step, offsetof(struct burst_seen, rate));
+    for (size_t i = 0; i < n; i++)
+        b->scratch[i] = b->seen[first + i * step].rate;
+    return robust_mean(b->scratch, n, REJECT, 0, NULL);
 }
 
 struct estimate trigger_bursts_ratio(const struct trigger_bursts *b, size_t first, size_t n, size_t step)

@@ -37,7 +37,7 @@ double steady_least_ipc(double *ipc, size_t n);
 
 /*
  * Leaves out the samples, frequency and IPC, in which another thread slowed the core, of a trace of one kernel whose
- * frequency is that of chains: it slows these, too, by a few percent. A thread that is there in more than nine of ten samples remains unseen. 0, or -1: out
- * of memory.
+ * frequency is that of chains: it slows these, too, by a few percent. A thread that is there in more than nine of ten
+ * samples remains unseen. 0, or -1: out of memory.
  */
 int steady_leave_out_slowed(struct trace *t);
