@@ -8,14 +8,23 @@
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */
 #define KINDS_APART_US 1.0
+#define BEYOND_NOISE 4.0
 
-/* Of one repetition; what it has not recorded is as in the others. */
+/* Of one repetition; what it has not recorded is as in the others. A sample is read once the core runs again: behind a
+ * halt that is at the rate of the next one, not at that of the whole sample. */
 static double lost_of_run(const struct pooled *p, size_t r, double until_us)
 {
+    const struct pooled_run *run = &p->run[r];
+    const float *freq = p->trace->channel[TRACE_FREQ];
     double lost = 0;
     for (size_t k = 0; k < p->n && p->border[k] < until_us; k++) {
         double own = (double)p->own[r * p->n + k], us = fmin(p->border[k + 1], until_us) - p->border[k];
         lost += (1 - (isnan(own) ? p->rate[k] : own)) * us;
+    }
+    for (size_t i = run->zero; i + 1 < run->past && p->trace->time_us[i] < until_us; i++) {
+        double gain = (pooled_sample_rate(p, i + 1) - pooled_sample_rate(p, i)) / run->late;
+        if (freq && freq[i] > 0 && gain > BEYOND_NOISE * p->noise)
+            lost -= gain * p->clock.reading_us;
     }
     return lost;
 }

@@ -136,13 +136,14 @@ static void overhead_judge(struct way *w)
 static int overhead_cost(const struct switches_seen *s, struct way *out)
 {
     const struct phases *p = &s->phases;
-    const struct phase *last = &p->phases[p->n_phases - 1];
+    const struct phase *last = &p->phases[p->n_phases - 1], *unknown = NULL;
     double over = fmax(0, last->start_us) + LOST_SOON_US;
     bool waits = false, kinds = false;
     out->cost = out->sum.overhead_us;
     for (size_t i = 0; i < p->n_phases; i++) {
         const struct phase *ph = &p->phases[i];
         waits |= ph->kind == PHASE_SLOW;
+        unknown = ph->kind == PHASE_UNKNOWN ? ph : unknown;
         kinds |= ph->n_modes > 1;
         for (size_t k = 1; k < ph->n_modes; k++) /* what takes longer than usual is to count, too */
             over += fmax(0, ph->modes[k].duration_us - ph->modes[0].duration_us);
@@ -151,10 +152,13 @@ static int overhead_cost(const struct switches_seen *s, struct way *out)
         snprintf(out->why, sizeof out->why, "the wait is so long that the change behind it is not resolved");
     if (waits)
         return 0;
-    if (over < SETTLED_BY * (last->start_us + last->duration_us.value))
-        return lost_beyond(&s->result.trace, &s->result.beside[TRANSITION_NULL], over, kinds, &out->cost);
     out->cost.value = NAN;
-    snprintf(out->why, sizeof out->why, "the change comes late in the recording; a longer --observe would help");
+    if (unknown)
+        snprintf(out->why, sizeof out->why, "%s", unknown->why);
+    else if (over < SETTLED_BY * (last->start_us + last->duration_us.value))
+        return lost_beyond(&s->result.trace, &s->result.beside[TRANSITION_NULL], over, kinds, &out->cost);
+    else
+        snprintf(out->why, sizeof out->why, "the change comes late in the recording; a longer --observe would help");
     return 0;
 }
 
