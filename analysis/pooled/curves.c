@@ -31,6 +31,12 @@ double pooled_sample_rate(const struct pooled *p, size_t i)
     return p->dense ? ipc * (double)t->channel[TRACE_FREQ][i] : p->clock_now ? ipc * (double)p->clock_now[i] : ipc;
 }
 
+double pooled_sample_reading(const struct pooled *p, size_t i)
+{
+    const float *freq = p->trace->channel[TRACE_FREQ];
+    return freq && freq[i] > 0 ? p->clock.reading_us : 0;
+}
+
 double pooled_sample_begin(const struct pooled *p, size_t r, size_t i)
 {
     return i > p->run[r].first ? p->trace->time_us[i - 1] : p->trace->time_us[i] - p->sample_us;

@@ -8,14 +8,13 @@
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */
 #define KINDS_APART_US 1.0
-#define BEYOND_NOISE 4.0
+#define BEYOND_NOISE 4.0 /* of one sample: a rate that rises by more does so behind a halt, or as throttling ends */
 
 /* Of one repetition; what it has not recorded is as in the others. A sample is read once the core runs again: behind a
  * halt that is at the rate of the next one, not at that of the whole sample. */
 static double lost_of_run(const struct pooled *p, size_t r, double until_us)
 {
     const struct pooled_run *run = &p->run[r];
-    const float *freq = p->trace->channel[TRACE_FREQ];
     double lost = 0;
     for (size_t k = 0; k < p->n && p->border[k] < until_us; k++) {
         double own = (double)p->own[r * p->n + k], us = fmin(p->border[k + 1], until_us) - p->border[k];
@@ -23,8 +22,8 @@ static double lost_of_run(const struct pooled *p, size_t r, double until_us)
     }
     for (size_t i = run->zero; i + 1 < run->past && p->trace->time_us[i] < until_us; i++) {
         double gain = (pooled_sample_rate(p, i + 1) - pooled_sample_rate(p, i)) / run->late;
-        if (freq && freq[i] > 0 && gain > BEYOND_NOISE * p->noise)
-            lost -= gain * p->clock.reading_us;
+        if (gain > BEYOND_NOISE * p->noise)
+            lost -= gain * pooled_sample_reading(p, i);
     }
     return lost;
 }

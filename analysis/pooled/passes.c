@@ -92,7 +92,6 @@ static double leave(const struct pooled *p, size_t r, const size_t *last, const 
 {
     const struct pooled_run *run = &p->run[r];
     bool halts = pooled_halts(p, s, k), halted = pooled_halts(p, s, k + 1);
-    const float *freq = p->trace->channel[TRACE_FREQ];
     size_t h = halts ? k : k + 1, at = last[k];
     bool spans = (halts || halted) && last[h] == (h ? last[h - 1] : 0) + 1;
     double before = halts ? 0 : s->state[k].rate, after = halted ? 0 : s->state[k + 1].rate;
@@ -107,7 +106,7 @@ static double leave(const struct pooled *p, size_t r, const size_t *last, const 
         rate *= !spans ? 1 : !p->dense ? 0.5 : halted ? 1 : 0;
         double share = isnan(rate) ? (j < i ? 1 : 0) : (rate - after) / (before - after);
         double beyond = j == run->zero ? 0 : 3 * p->noise * fmax(before, after) / fabs(before - after);
-        double reading = freq && freq[j] > 0 ? p->clock.reading_us : 0, payload = end - fmax(0, begin) - reading;
+        double reading = pooled_sample_reading(p, j), payload = end - fmax(0, begin) - reading;
         edge += fmax(-beyond, fmin(1 + beyond, share)) * payload + (j < i && !spans ? reading : 0);
     }
     return edge;

@@ -61,6 +61,8 @@ struct pooled {
 
 /* The rate of a sample in a unit of its own repetition; NaN: missing. */
 double pooled_sample_rate(const struct pooled *p, size_t sample);
+/* Its part in which the payload does not run, us: a chain and what is read with it; 0: none, or not known. */
+double pooled_sample_reading(const struct pooled *p, size_t sample);
 /* When a sample begins, us. */
 double pooled_sample_begin(const struct pooled *p, size_t r, size_t sample);
 
