@@ -49,7 +49,6 @@ struct run_request {
     const struct segment *segments;
     size_t n_segments;
     size_t zero_segment; /* its first instruction is time 0 */
-    double phase;        /* 0..1: shifts the sample grid against time 0, in periods; native machines have no grid */
     uint64_t repetition; /* number of this repetition */
     /* so long after time 0 the sample period begins to grow (drivers/native/growth.h), and long dependent chains tell
      * the frequency where short ones did; 0: it never does */
@@ -208,10 +207,24 @@ struct machine_ops {
                   struct machine_error *err);
 };
 
+/* What samples cost of code that was measured on a machine (probes/sample_cost.h): with so many counters; the rest
+ * as in machine_setup. */
+struct machine_cost {
+    kernel_fn *run; /* NULL: not yet */
+    bool dirty;
+    int cpu;
+    double fixed_ghz;
+    size_t n_counters;
+    struct sample_cost cost;
+};
+enum { MACHINE_COSTS_MAX = 32 };
+
 struct machine {
     const struct machine_ops *ops;
     void *state;
     void *around; /* of what was added to it: registers (drivers/msr/msr_machine.h) */
+    struct machine_cost cost[MACHINE_COSTS_MAX];
+    size_t next_cost;
 };
 
 /* Opens one machine. `cpu` as in machine_setup. Return MACHINE_OK or fill *err and return its status. */

@@ -53,6 +53,11 @@ struct recording {
     bool cut;      /* the room was full before the end: the CPU or the clock was taken away */
 };
 
+/* What each sample takes from the payload, beside a chain: the time stamp, the counters, the loop; 0: not known. */
+struct sample_cost {
+    double us, instructions; /* that the payload would have run meanwhile */
+};
+
 /* Words of a reading that are always there. */
 enum { RECORDING_TSC, RECORDING_INSTRUCTIONS, RECORDING_COUNTERS };
 

@@ -107,16 +107,22 @@ static double slot_ghz(const struct bracket_rig *g, size_t slot)
 
 static int keep_samples(struct bracket_rig *g, size_t slot, struct trace *to_trace)
 {
+    const struct trace *t = &g->trace;
     double from, to;
     slot_samples(g, slot, &from, &to);
-    for (size_t i = 0; i < g->trace.n; i++) {
-        if (!(g->trace.time_us[i] > from && g->trace.time_us[i] <= to))
-            continue;
-        if (trace_append(to_trace, g->out->rounds, g->trace.time_us[i] - from))
+    size_t first = trace_first_after(t, 0, t->n, from), past = trace_first_after(t, first, t->n, to);
+    float own = 1; /* by chains, IPC is reckoned with the clock of all slots together (trace/from_recording.h) */
+    if (t->channel[TRACE_FREQ] && clock_reading_of(t).instant) {
+        double all = clock_mean_of_chains(t, 0, t->n, g->scratch);
+        double here = clock_mean_of_chains(t, first, past, g->scratch);
+        own = all > 0 && here > 0 ? (float)(all / here) : 1;
+    }
+    for (size_t i = first; i < past; i++) {
+        if (trace_append(to_trace, g->out->rounds, t->time_us[i] - from))
             return -1;
         for (int c = 0; c < TRACE_CHANNELS; c++)
-            if (g->trace.channel[c])
-                to_trace->channel[c][to_trace->n - 1] = g->trace.channel[c][i];
+            if (t->channel[c])
+                to_trace->channel[c][to_trace->n - 1] = t->channel[c][i] * (c == TRACE_IPC ? own : 1);
     }
     return 0;
 }

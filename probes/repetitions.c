@@ -10,6 +10,7 @@
 
 #include "drivers/events/event_code.h"
 #include "drivers/native/growth.h"
+#include "probes/sample_cost.h"
 #include "util/list.h"
 #include "util/text_list.h"
 
@@ -18,11 +19,6 @@
 enum { ROUNDS_MOST = 20000 };
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64, GROWTH_EXTRA = 32 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
-
-double repetitions_phase(uint64_t run)
-{
-    return fmod((double)run * 0.6180339887498949, 1.0);
-}
 
 /* The first samples of a recording run the sampling loop itself in, which costs payload: recorded, and left out. */
 double repetitions_run_in_us(double period_us)
@@ -180,16 +176,14 @@ static bool repetitions_counts_cycles(const struct machine_setup *setup)
 
 /* Appends a recording, or, where it is invalid, adds it to those with the reason; *kept tells which. 0, or -1: out of
  * memory. */
-static int keep(struct repetitions *out, unsigned run, struct recording *rec, const struct machine_setup *setup,
-                double tsc_hz, const struct repetitions_plan *p, bool *kept)
+static int keep(struct repetitions *out, unsigned run, struct recording *rec, const struct recording_form *form,
+                bool *kept)
 {
-    const bool lenient = p->fine_us > 0 || !repetitions_counts_cycles(setup);
-    if (lenient) /* what was lost is a part of it: samples tell */
+    if (form->tolerant) /* what was lost is a part of it: samples tell */
         rec->involuntary_switches = 0;
     char refused[FROM_RECORDING_WHY_MAX] = "";
     const char *why = recording_disturbed(rec);
-    if (!why && from_recording_append(&out->trace, run, rec, setup->counters, setup->n_counters, tsc_hz, p->from_us,
-                                      lenient, refused))
+    if (!why && from_recording_append(&out->trace, run, rec, form, refused))
         return -1;
     if (refused[0])
         why = refused;
@@ -198,57 +192,55 @@ static int keep(struct repetitions *out, unsigned run, struct recording *rec, co
 }
 
 /* One of those that are made beside the repetitions; what the machine knows to be invalid is left out. */
-static int record_beside(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
-                         size_t which, unsigned run, double tsc_hz, struct repetitions *out, struct machine_error *err)
+static int record_beside(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
+                         size_t which, unsigned run, struct repetitions *out, struct machine_error *err)
 {
     const struct repetitions_beside *b = &p->beside[which];
     struct run_request request = {.segments = b->segments,
                                   .n_segments = b->n_segments,
                                   .zero_segment = b->zero_segment,
-                                  .phase = p->shifted ? repetitions_phase(run) : 0,
                                   .repetition = run + ROUNDS_MOST * ((uint64_t)which + 1)};
     char refused[FROM_RECORDING_WHY_MAX] = "";
     struct recording rec;
     int status = m->ops->run(m, &request, &rec, err);
     if (status)
         return status;
-    const bool lenient = p->fine_us > 0 || !repetitions_counts_cycles(setup);
-    if (lenient)
+    if (form->tolerant)
         rec.involuntary_switches = 0;
-    if (!recording_disturbed(&rec) && from_recording_append(&out->beside[which], run, &rec, setup->counters,
-                                                            setup->n_counters, tsc_hz, p->from_us, lenient, refused))
+    if (!recording_disturbed(&rec) && from_recording_append(&out->beside[which], run, &rec, form, refused))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }
 
-static int record_treatment(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
-                            unsigned run, double tsc_hz, bool *kept, struct repetitions *out, struct machine_error *err)
+static int record_treatment(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
+                            unsigned run, bool *kept, struct repetitions *out, struct machine_error *err)
 {
     struct run_request request = {.segments = p->segments,
                                   .n_segments = p->n_segments,
                                   .zero_segment = p->zero_segment,
-                                  .phase = p->shifted ? repetitions_phase(run) : 0,
                                   .fine_us = p->fine_us,
                                   .repetition = run};
     struct recording rec;
     int status = m->ops->run(m, &request, &rec, err);
-    if (!status && keep(out, run, &rec, setup, tsc_hz, p, kept))
+    if (!status && keep(out, run, &rec, form, kept))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return status;
 }
 
 /* A round: the repetition and what is due beside it, beginning with another one of them each time. */
-static int record_round(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
-                        unsigned run, double tsc_hz, bool *kept, struct repetitions *out, struct machine_error *err)
+static int record_round(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
+                        unsigned run, bool *kept, struct repetitions *out, struct machine_error *err)
 {
-    size_t arms = p->n_beside + 1, first = (size_t)(repetitions_phase(7 * (uint64_t)run + 3) * (double)arms);
+    /* fractional parts of multiples of the golden ratio fill 0..1 evenly (Knuth, TAOCP 3, section 6.4) */
+    double turn = fmod((7 * (double)run + 3) * 0.6180339887498949, 1.0);
+    size_t arms = p->n_beside + 1, first = (size_t)(turn * (double)arms);
     int status = MACHINE_OK;
     for (size_t k = 0; k < arms && !status; k++) {
         size_t arm = (first + k) % arms;
         if (arm == p->n_beside)
-            status = record_treatment(m, p, setup, run, tsc_hz, kept, out, err);
+            status = record_treatment(m, p, form, run, kept, out, err);
         else if (run % p->beside[arm].every == 0)
-            status = record_beside(m, p, setup, arm, run, tsc_hz, out, err);
+            status = record_beside(m, p, form, arm, run, out, err);
     }
     return status;
 }
@@ -265,18 +257,16 @@ static double round_us(const struct repetitions_plan *p)
     return us;
 }
 
-static int record(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+static int record(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
                   struct repetitions *out, struct machine_error *err)
 {
-    struct machine_info info;
     unsigned done = 0, look = p->wanted, most = p->attempts;
     double budget = p->enough ? p->budget_us / round_us(p) : 0;
-    m->ops->info(m, &info);
     if (budget > most)
         most = (unsigned)fmin(budget, ROUNDS_MOST);
     for (unsigned run = 0; run < most; run++) {
         bool kept = false;
-        int status = record_round(m, p, setup, run, info.tsc_hz, &kept, out, err);
+        int status = record_round(m, p, form, run, &kept, out, err);
         if (status)
             return status;
         done += kept;
@@ -299,7 +289,7 @@ static int record(struct machine *m, const struct repetitions_plan *p, const str
 
 /* All of it, on the prepared machine. */
 static int conduct(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
-                   struct repetitions *out, struct machine_error *err)
+                   const struct recording_form *form, struct repetitions *out, struct machine_error *err)
 {
     struct machine_info info;
     m->ops->info(m, &info);
@@ -313,10 +303,21 @@ static int conduct(struct machine *m, const struct repetitions_plan *p, const st
     if (!status && p->first)
         status = p->first(m, p->context, out, err);
     if (!status)
-        status = record(m, p, setup, out, err);
+        status = record(m, p, form, out, err);
     if (!status && p->last)
         status = p->last(m, p->context, out, err);
     return status ? status : note_remarks(m, out, p->n_beside, err);
+}
+
+/* What a sample costs of the kernels around time 0. */
+static int costs_of_samples(struct machine *m, const struct repetitions_plan *p, const struct machine_setup *setup,
+                            struct recording_form *out, struct machine_error *err)
+{
+    const struct segment *after = &p->segments[p->zero_segment], *before = p->zero_segment ? after - 1 : after;
+    int status = after->sampled ? sample_cost_of(m, setup, &after->payload, &out->after, err) : MACHINE_OK;
+    if (!status && before != after && before->sampled)
+        status = sample_cost_of(m, setup, &before->payload, &out->before, err);
+    return status;
 }
 
 int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
@@ -338,12 +339,21 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
     setup.n_counters = repetitions_counters(m, p->licenses, p->events, p->n_events, counters);
     setup.max_samples = repetitions_room(sampled_us - grown_us, setup.period_us) +
                         (grown_us > 0 ? (size_t)(1.1 * repetitions_grown(setup.period_us, grown_us)) : 0);
+    struct recording_form form = {.counters = counters,
+                                  .n_counters = setup.n_counters,
+                                  .from_us = p->from_us,
+                                  .tolerant = p->fine_us > 0 || !repetitions_counts_cycles(&setup)};
+    struct machine_info info;
+    m->ops->info(m, &info);
+    form.tsc_hz = info.tsc_hz;
     int status = check_events(m, p->n_events, err);
+    if (!status)
+        status = costs_of_samples(m, p, &setup, &form, err);
     if (!status)
         status = m->ops->prepare(m, &setup, err);
     if (status)
         return status;
-    status = conduct(m, p, &setup, out, err);
+    status = conduct(m, p, &setup, &form, out, err);
     m->ops->finish(m);
     if (status)
         repetitions_free(out);

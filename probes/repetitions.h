@@ -61,7 +61,6 @@ struct repetitions_plan {
     const struct segment *segments; /* of each repetition */
     size_t n_segments, zero_segment;
     unsigned wanted, attempts; /* repetitions to be kept; to be run for that, at most */
-    bool shifted;              /* the sample grid is shifted from repetition to repetition (repetitions_phase) */
     double from_us;            /* samples that end before are left out */
     double fine_us;            /* as in run_request; above 0, being preempted is no reason to leave one out, since what
                                   is lost in a long recording is a part of it */
@@ -95,9 +94,6 @@ size_t repetitions_counters(const struct machine *m, bool licenses, const struct
 size_t repetitions_room(double sampled_us, double period_us);
 /* Samples of a period that grows for so long (drivers/native/growth.h). */
 double repetitions_grown(double period_us, double us);
-/* By how many periods the sample grid of a repetition is shifted: the fractional parts of multiples of the golden ratio
- * fill 0..1 evenly however many are taken (Knuth, TAOCP 3, section 6.4). */
-double repetitions_phase(uint64_t run);
 /* How much of a recording is left out because the sampling loop runs itself in, us. */
 double repetitions_run_in_us(double period_us);
 /* How a machine without counters has read the frequency, into the metadata: what is only known once it has run. 0, or

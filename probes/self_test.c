@@ -20,18 +20,18 @@ struct plan {
 };
 
 /*
- * The chain is recorded in rounds, so that a frequency that drifts is in short and long samples alike. Wide kernels run
- * for 4 ms before they are recorded: a level is granted within half a millisecond (Intel optimization manual). All are
- * shorter than the 10 ms for which the kernel helper masks interrupts.
+ * Samples are a quarter of a period. The chain is recorded in rounds, so that a frequency that drifts is in short and
+ * long samples alike. Wide kernels run for 4 ms before they are recorded: a level is granted within half a millisecond
+ * (Intel optimization manual). All are shorter than the 10 ms for which the kernel helper masks interrupts.
  */
 static const struct plan chain_plans[] = {
     {SELF_TEST_SHORT, NULL, "chain", 1000, 0, 1000, 1, 3, 0},
-    {SELF_TEST_LONG, NULL, "chain", 1000, 0, 2000, 4, 3, 0},
+    {SELF_TEST_LONG, NULL, "chain", 1000, 0, 2000, 12, 3, 0},
 };
 static const struct plan steady_plan = {SELF_TEST_STEADY, NULL, NULL, 4000, 0, 1000, 50, 5, 0};
 static const struct plan switch_plan = {SELF_TEST_SWITCH, "64add", NULL, 4000, 50, 300, 1, 6, 0};
 /* Level 0 is counted again some milliseconds after the wide kernels. */
-static const struct plan event_plan = {SELF_TEST_EVENT, NULL, "chain", 4500, 0, 2000, 4, 4, 0};
+static const struct plan event_plan = {SELF_TEST_EVENT, NULL, "chain", 4500, 0, 2000, 12, 4, 0};
 
 /* One of each width; which of them can run, the machine says. */
 static const char *const steady_kernels[] = {"64add", "128fma", "256or", "256fma", "512or", "512fma"};
@@ -171,11 +171,8 @@ static int self_test_record(struct machine *m, const struct self_test_setup *set
     struct self_test_stretch *s = &out->stretch[out->n_stretches];
     bool scalar = plan->kind == SELF_TEST_STEADY && strcmp(plan->kernel, "64add") == 0;
     for (unsigned run = 0; s->n < plan->runs && run < ATTEMPTS * plan->runs; run++) {
-        struct run_request request = {.segments = segments,
-                                      .n_segments = n,
-                                      .zero_segment = n - 1,
-                                      .phase = (run % 8) / 8.0,
-                                      .repetition = 100 * out->n_stretches + run};
+        struct run_request request = {
+            .segments = segments, .n_segments = n, .zero_segment = n - 1, .repetition = 100 * out->n_stretches + run};
         struct recording rec;
         int status = stopped(setup, err);
         if (scalar)

@@ -36,11 +36,8 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
                     struct sequence_run *out, struct machine_error *err)
 {
     struct recording rec;
-    struct run_request request = {.segments = segments,
-                                  .n_segments = n,
-                                  .zero_segment = zero,
-                                  .phase = repetitions_phase(s->repetition),
-                                  .repetition = s->repetition};
+    struct run_request request = {
+        .segments = segments, .n_segments = n, .zero_segment = zero, .repetition = s->repetition};
     int status = s->machine->ops->run(s->machine, &request, &rec, err);
     if (status != MACHINE_OK)
         return status;
@@ -60,9 +57,12 @@ int sequence_record(struct sequence *s, const struct segment *segments, size_t n
     out->cycles = recording_difference(at_zero, first, recording_word(s->counters, s->n_counters, COUNTER_CYCLES));
     struct machine_info info;
     s->machine->ops->info(s->machine, &info);
-    if (t && (from_recording_append(t, out->run, &rec, s->counters, s->n_counters, s->tsc_hz, -INFINITY, s->tolerant,
-                                    out->invalid) ||
-              repetitions_note_clock(t, &info)))
+    const struct recording_form form = {.counters = s->counters,
+                                        .n_counters = s->n_counters,
+                                        .tsc_hz = s->tsc_hz,
+                                        .from_us = -INFINITY,
+                                        .tolerant = s->tolerant};
+    if (t && (from_recording_append(t, out->run, &rec, &form, out->invalid) || repetitions_note_clock(t, &info)))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return MACHINE_OK;
 }

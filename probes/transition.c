@@ -171,7 +171,6 @@ int transition_run(struct machine *m, const struct transition_setup *s, repetiti
                                     .zero_segment = 2,
                                     .wanted = s->runs,
                                     .attempts = s->runs,
-                                    .shifted = true,
                                     .from_us = -s->before_us,
                                     .fine_us = s->fine_us,
                                     .progress = transition_on_progress,

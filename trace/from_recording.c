@@ -13,8 +13,6 @@
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
 #define READING_SLACK_US 0.3
-#define SAME_CLOCK                                                                                                     \
-    0.25 /* relative: chains further from the median were interrupted; a step of a coarse clock is less */
 
 static const enum trace_channel share_channel[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,
                                                               [COUNTER_LVL1] = TRACE_LVL1,
@@ -33,7 +31,7 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
             event_code_column(counters[c].event, column);
             bad |= trace_add_extra(t, column);
         }
-    bad |= trace_set(t, "sampler", "resumes at once");
+    bad |= trace_set(t, "sampler", "fixed work");
     /* a chain at the end of each sample gives the frequency there, not the mean over the sample */
     if (recording_word(counters, n, COUNTER_CYCLES) < 0)
         bad |= trace_set(t, "frequency", "instantaneous");
@@ -131,7 +129,7 @@ static double pooled_hz(const struct recording *rec, const struct clock_words *s
             x[n++] = recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_ticks) /
                      recording_difference(recording_at(rec, k), recording_at(rec, k - 1), s->chain_cycles);
     double middle = order_median(x, n);
-    offset = order_offset_within(x, n, middle, SAME_CLOCK * middle, &kept);
+    offset = order_offset_within(x, n, middle, FROM_RECORDING_SAME_CLOCK * middle, &kept);
     bool all = x && n + 1 >= rec->n;
     free(x);
     return all ? 0 : tsc_hz / CHAIN_CYCLE_UNIT / (middle + offset);
@@ -180,10 +178,12 @@ static double sample_hz(const struct clock_words *s, const uint64_t *now, const 
     return hz;
 }
 
-int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec,
-                          const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us,
-                          bool tolerant, char why[FROM_RECORDING_WHY_MAX])
+int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec, const struct recording_form *form,
+                          char why[FROM_RECORDING_WHY_MAX])
 {
+    const struct counter_spec *counters = form->counters;
+    const size_t n_counters = form->n_counters;
+    const double tsc_hz = form->tsc_hz;
     const struct clock_words words = clock_words(counters, n_counters);
     const size_t before_it = t->n;
     why[0] = '\0';
@@ -200,15 +200,16 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
         double here = reading_there(rec, &words, k, &usual);
         hz = sample_hz(&words, now, before, tsc_hz, here, pooled, hz, &payload_cycles);
         double time_us = recording_time_us(rec, now[RECORDING_TSC], tsc_hz);
-        if (time_us < from_us)
+        if (time_us < form->from_us)
             continue;
         if (trace_append(t, run, time_us))
             return -1;
         size_t i = t->n - 1;
         double cycles = recording_difference(now, before, words.cycles);
         t->channel[TRACE_FREQ][i] = (float)(hz * 1e-9);
+        double cost = (k <= rec->zero_reading ? &form->before : &form->after)->instructions;
         if (payload_cycles > 0)
-            t->channel[TRACE_IPC][i] = (float)(recording_difference(now, before, RECORDING_INSTRUCTIONS) /
+            t->channel[TRACE_IPC][i] = (float)((recording_difference(now, before, RECORDING_INSTRUCTIONS) + cost) /
                                                payload_cycles);
         for (size_t c = 0; c < n_counters; c++)
             if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
@@ -218,7 +219,7 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
             return -1;
         char what[FROM_RECORDING_WHY_MAX - 20];
         bool within = trace_sample_within(t, i, what, sizeof what);
-        if (!within && tolerant) {
+        if (!within && form->tolerant) {
             trace_blank_sample(t, i);
         } else if (!within) {
             snprintf(why, FROM_RECORDING_WHY_MAX, "at %.7g us %s", time_us, what);

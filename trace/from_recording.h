@@ -16,20 +16,32 @@
  */
 int from_recording_begin(struct trace *t, const struct counter_spec *counters, size_t n);
 
+/* Relative: chains further from the median of a recording were interrupted; a step of a coarse clock is less. */
+#define FROM_RECORDING_SAME_CLOCK 0.25
+
+/* How recordings of an experiment become samples. */
+struct recording_form {
+    const struct counter_spec *counters;
+    size_t n_counters;
+    double tsc_hz, from_us;           /* samples that end before from_us are left out */
+    struct sample_cost before, after; /* of what runs before time 0 and after it */
+    bool
+        tolerant; /* of recordings so long that something always interrupts them, values that lie outside their column's
+                      range are missing */
+};
+
 /*
  * Turns one recording into samples (differences of neighbouring readings): frequency from cycles, or from the dependent
- * chain where there is no cycle counter; IPC of the payload, per cycle of that frequency. Where only some of the
+ * chain where there is no cycle counter; IPC of the payload, per cycle of that frequency: what a sample costs counts as
+ * the work that would have been done meanwhile, since what slows the payload slows it as well. Where only some of the
  * samples have a chain, those without have no frequency, and IPC is per cycle of the mean frequency of all the
  * recording's chains: the payload's rate. License shares; of raw events the counts per cycle.
- * Samples that end before from_us are left out. Where a value lies outside its column's range (trace/trace.h) the
- * counters cannot be believed: nothing of the recording is appended, and why says what it is; else it is "".
- * `tolerant`: of a recording so long that something always interrupts it, values of that sample are missing instead.
- * 0, or -1: out of memory.
+ * Where a value lies outside its column's range (trace/trace.h) the counters cannot be believed: nothing of the
+ * recording is appended unless the form is tolerant, and why says what it is; else it is "". 0, or -1: out of memory.
  */
 enum { FROM_RECORDING_WHY_MAX = 120 };
-int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec,
-                          const struct counter_spec *counters, size_t n_counters, double tsc_hz, double from_us,
-                          bool tolerant, char why[FROM_RECORDING_WHY_MAX]);
+int from_recording_append(struct trace *t, uint32_t run, const struct recording *rec, const struct recording_form *form,
+                          char why[FROM_RECORDING_WHY_MAX]);
 
 /* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
 bool from_recording_reading_lost(double ticks, double usual, double tsc_hz);

@@ -69,7 +69,7 @@ static const struct trace_key keys[] = {
     {.name = "chain_cycles", .form = FORM_NUMBER, .allowed = "1 to 1e6", .lo = 1, .hi = 1e6},
     {.name = "reading_us", .form = FORM_NUMBER, .allowed = "0 to 1000", .hi = 1000},
     {.name = "frequency_error", .form = FORM_NUMBER, .allowed = "0 to 0.5", .hi = 0.5},
-    {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once"},
+    {.name = "sampler", .form = FORM_WORD, .allowed = "resumes at once, fixed work"},
     TEXT("unsettled"),
     TEXT("events"),
     TEXT("notes"),

@@ -81,10 +81,15 @@ double order_offset_within(const double *x, size_t n, double middle, double boun
     return *kept ? sum / (double)*kept : 0;
 }
 
+double order_stepped_bound(const double *x, size_t n, double middle, double step, double *scratch)
+{
+    return fmax(WILD_SIGMAS * order_mad_sigma(x, n, middle, scratch), WILD_STEPS * step);
+}
+
 double order_stepped_mean(const double *x, size_t n, double middle, double step, double *scratch)
 {
     size_t kept;
-    double bound = fmax(WILD_SIGMAS * order_mad_sigma(x, n, middle, scratch), WILD_STEPS * step);
+    double bound = order_stepped_bound(x, n, middle, step, scratch);
     return middle + order_offset_within(x, n, middle, bound, &kept);
 }
 

@@ -26,6 +26,8 @@ double order_offset_within(const double *x, size_t n, double middle, double boun
  * costs are both averaged by it: what the one leaves out and the other does not would put every frequency off.
  */
 double order_stepped_mean(const double *x, size_t n, double middle, double step, double *scratch);
+/* How far from `middle` it takes values to be no outliers. */
+double order_stepped_bound(const double *x, size_t n, double middle, double step, double *scratch);
 
 /* For qsort and bsearch, also of structs that begin with the value; ascending but for the one that says otherwise. No
  * value may be NaN. */

@@ -22,6 +22,8 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
+#include "analysis/phases/joined.h"
+#include "analysis/phases/part.h"
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/tail/tail.h"
 #include "analysis/pooled/pooled.h"
@@ -224,10 +226,7 @@ static int null_look(const struct trace *t, const struct trace *null, struct nul
     *out = (struct null_shows){!null && told ? strtod(told, NULL) : 0, false};
     if (!null || trace_count_runs(null) < NULLS_LEAST)
         return 0;
-    struct trace named = *null; /* its own metadata are its clock's alone, which are those of the switch, too */
-    named.meta = t->meta;
-    named.n_meta = t->n_meta;
-    int found = find_uniform(&named, &p, why, sizeof why);
+    int found = find_uniform(null, &p, why, sizeof why);
     if (found)
         return found == PHASES_NO_MEMORY ? -1 : 0;
     for (size_t i = 0; i < p.n_phases; i++) {
@@ -263,6 +262,7 @@ static int null_answer(const struct null_shows *s, struct phases *out)
 {
     bool late = false;
     out->null_cold_us = s->cold_us;
+    out->n_transitions = s->moves ? 0 : out->n_transitions;
     out->detectable_throttle_us += s->cold_us;
     for (size_t i = 0; i < out->n_phases; i++) {
         struct phase *ph = &out->phases[i];
@@ -304,7 +304,7 @@ static int find_counted(const struct trace *t, struct phases *out, char *why, si
         return PHASES_NO_MEMORY;
     }
     int status = find_uniform(&fine, out, why, why_size);
-    tail_free_part(&fine);
+    part_free(&fine);
     if (status)
         return status;
     if (!out->samples_discarded)
@@ -324,6 +324,23 @@ int phases_find(const struct trace *t, struct phases *out, char *why, size_t why
     return phases_find_beside(t, NULL, out, why, why_size);
 }
 
+/* Where cycles are counted: the switch is held against its null. 0, or -1: out of memory; else as find_counted(). */
+static int find_beside_null(const struct trace *t, const struct trace *null, struct phases *out, char *why,
+                            size_t why_size)
+{
+    struct null_shows shows;
+    struct trace warm;
+    if (null_look(t, null, &shows) || null_leave_out(t, &shows, &warm))
+        return PHASES_NO_MEMORY;
+    int found = find_counted(&warm, out, why, why_size);
+    if (warm.channel[TRACE_IPC] != t->channel[TRACE_IPC])
+        free(warm.channel[TRACE_IPC]);
+    if (found || !null_answer(&shows, out))
+        return found;
+    phases_free(out);
+    return PHASES_NO_MEMORY;
+}
+
 int phases_find_beside(const struct trace *t, const struct trace *null, struct phases *out, char *why, size_t why_size)
 {
     if (pooled_suits(t)) {
@@ -332,18 +349,22 @@ int phases_find_beside(const struct trace *t, const struct trace *null, struct p
         if (found <= 0)
             return found;
     }
-    struct null_shows shows;
-    struct trace warm;
+    struct trace joined, joined_null, named = null ? *null : *t;
+    bool is_joined = false, null_is_joined = false;
+    int found = PHASES_NO_MEMORY;
+    named.meta = t->meta; /* a null's own metadata are its clock's alone, which are those of the switch, too */
+    named.n_meta = t->n_meta;
     snprintf(why, why_size, "out of memory");
     memset(out, 0, sizeof *out);
-    if (null_look(t, null, &shows) || null_leave_out(t, &shows, &warm))
-        return PHASES_NO_MEMORY;
-    int found = find_counted(&warm, out, why, why_size);
-    if (warm.channel[TRACE_IPC] != t->channel[TRACE_IPC])
-        free(warm.channel[TRACE_IPC]);
-    if (found || !null_answer(&shows, out))
-        return found;
-    snprintf(why, why_size, "out of memory");
-    phases_free(out);
-    return PHASES_NO_MEMORY;
+    if (!joined_samples(t, &joined, &is_joined) && (!null || !joined_samples(&named, &joined_null, &null_is_joined)))
+        found = find_beside_null(&joined, null ? &joined_null : NULL, out, why, why_size);
+    if (found == PHASES_NO_MEMORY)
+        snprintf(why, why_size, "out of memory");
+    if (!found && is_joined && !out->samples_discarded)
+        out->samples = t->n;
+    if (is_joined)
+        part_free(&joined);
+    if (null_is_joined)
+        part_free(&joined_null);
+    return found;
 }

@@ -129,7 +129,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     for (size_t k = 0; k < o->n_runs; k++)
         longest = longest < r->run[o->run[k]].n ? r->run[o->run[k]].n : longest;
     size_t limit = longest < 100000 ? longest : 100000;
-    double *values = malloc((limit + 1) * 2 * sizeof *values);
+    double *values = malloc((limit + 1) * 3 * sizeof *values), *us = values + limit + 1;
     if (!values)
         return -1;
     double one_sigma = NAN;
@@ -141,14 +141,16 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         size_t past = s->first + s->n, count = 0;
         size_t first = trace_first_after(r->trace, s->first, past, nextafter(lo, -INFINITY));
         for (size_t i = first; i < past && r->trace->time_us[i] <= hi && count < limit; i++)
-            if (!r->invalid[i] && !isnan(freq[i]))
+            if (!r->invalid[i] && !isnan(freq[i])) {
+                us[count] = (double)r->dt[i];
                 values[count++] = (double)freq[i];
-            else
+            } else {
                 unread += ipc && !isnan(ipc[i]);
+            }
         read += count;
         if (count) {
             one_sigma = ROBUST_MEDIAN_ERROR * r->noise[TRACE_FREQ] / sqrt((double)count);
-            double ghz = clock_centre(&r->clock, TRACE_FREQ, values, count, values + count);
+            double ghz = clock_frequency(&r->clock, values, us, count, us + limit + 1);
             x[m++] = 1 / ghz; /* times have a mean without bias (clock.h) */
         }
     }

@@ -346,6 +346,8 @@ static void pack_own(struct pooled *p, size_t width)
 
 int pooled_clocks_before(struct pooled *p)
 {
+    const char *sampler = trace_get(p->trace, "sampler");
+    const bool one_clock = !p->dense && sampler && !strcmp(sampler, "fixed work");
     const float *freq = p->trace->channel[TRACE_FREQ];
     const size_t most = p->longest;
     double *x = malloc((3 * most + 1) * sizeof *x);
@@ -353,9 +355,11 @@ int pooled_clocks_before(struct pooled *p)
         return -1;
     for (size_t r = 0; r < p->n_runs; r++) {
         size_t m = 0;
-        p->run[r].cycle_ns = NAN;
+        p->run[r].cycle_ns = p->run[r].mean_ghz = NAN;
         if (!freq)
             continue;
+        if (one_clock)
+            p->run[r].mean_ghz = clock_mean_of_chains(p->trace, p->run[r].first, p->run[r].past, x);
         for (size_t i = p->run[r].first; i < p->run[r].zero; i++)
             if (freq[i] > 0 && !p->beside[i]) {
                 x[m] = (double)freq[i];

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/phases/joined.h"
+#include "analysis/phases/part.h"
 #include "analysis/pooled/pooled.h"
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */
@@ -42,12 +44,18 @@ static struct estimate lost_on_average(double *x, size_t n, bool kinds)
     return estimate_around(lost, hypot(ESTIMATE_Z95 * error, RESOLUTION_US));
 }
 
+/* Where cycles are counted, of samples of a period: rates of short ones are off by what the steps of a clock make of
+ * them. */
 static int lost_within(const struct trace *t, double until_us, bool kinds, struct estimate *out)
 {
     struct pooled p;
+    struct trace joined = *t;
+    bool is_joined = false;
     double *x = NULL;
     *out = (struct estimate){NAN, NAN, NAN};
-    int bad = pooled_prepare(t, &p);
+    if (!clock_reading_of(t).instant && joined_samples(t, &joined, &is_joined))
+        return -1;
+    int bad = pooled_prepare(&joined, &p);
     if (!bad && p.n_runs >= POOLED_RUNS_LEAST && p.n) {
         x = malloc(4 * p.n_runs * sizeof *x);
         for (size_t r = 0; x && r < p.n_runs; r++)
@@ -58,15 +66,20 @@ static int lost_within(const struct trace *t, double until_us, bool kinds, struc
     }
     free(x);
     pooled_free(&p);
+    if (is_joined)
+        part_free(&joined);
     return bad;
 }
 
 int lost_beyond(const struct trace *t, const struct trace *null, double until_us, bool kinds, struct estimate *out)
 {
     struct estimate code = {NAN, NAN, NAN};
+    struct trace named = null ? *null : *t;
+    named.meta = t->meta; /* a null's own metadata are its clock's alone, which are those of the switch, too */
+    named.n_meta = t->n_meta;
     int bad = lost_within(t, until_us, kinds, out);
     if (!bad && null)
-        bad = lost_within(null, until_us, false, &code);
+        bad = lost_within(&named, until_us, false, &code);
     if (!isnan(code.value))
         *out = estimate_around(out->value - code.value, hypot(estimate_half(out), estimate_half(&code)));
     return bad;

@@ -177,8 +177,9 @@ static void set_clock(const struct answer *a, struct phase *ph, const struct est
     ph->freq_ghz.hi = ph->freq_ghz.value + wide;
 }
 
-/* Payload instructions per cycle of the samples of a phase, with what is typical of it. x: scratch. */
-static double phase_ipc(const struct pooled *p, double begin, double end, double rate, double *x)
+/* Payload instructions per cycle of the samples of a phase, with what is typical of it; per ns where they are reckoned
+ * with one clock for all of a repetition. x: scratch. */
+static double typical_ipc(const struct pooled *p, double begin, double end, double rate, double *x)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
@@ -195,9 +196,16 @@ static double phase_ipc(const struct pooled *p, double begin, double end, double
             }
         }
         if (n)
-            x[m++] = sum / (double)n;
+            x[m++] = sum / (double)n * (run->mean_ghz > 0 ? run->mean_ghz : 1);
     }
     return pooled_middle(x, m, NULL);
+}
+
+static double phase_ipc(const struct answer *a, const struct phase *ph, double begin, double end, double rate,
+                        double *x)
+{
+    double ipc = typical_ipc(a->p, begin, end, rate, x);
+    return a->p->run[0].mean_ghz > 0 ? ipc / ph->freq_ghz.value : ipc;
 }
 
 /* What state k is, at the clock that it runs at: throttled, halted, or at full rate. */
@@ -238,6 +246,18 @@ static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
     }
 }
 
+/* The mean pooled rate between two times. */
+static double mean_rate(const struct pooled *p, double from, double to)
+{
+    double sum = 0, us = 0;
+    for (size_t k = 0; k < p->n; k++) {
+        double d = fmin(to, p->border[k + 1]) - fmax(from, p->border[k]);
+        sum += d > 0 ? d * p->rate[k] : 0;
+        us += d > 0 ? d : 0;
+    }
+    return sum / us;
+}
+
 /* Stretches of full rate in which the clock steps are as many phases, which begin so much later than on the pooled
  * curve. */
 static void add_steady(const struct answer *a, double later, double begin, double end, double *x)
@@ -257,7 +277,7 @@ static void add_steady(const struct answer *a, double later, double begin, doubl
         ph->agreeing_runs = a->p->n_runs;
         if (c)
             set_clock(a, ph, &c->log_step);
-        ph->ipc = phase_ipc(a->p, from, to, 1, x);
+        ph->ipc = phase_ipc(a, ph, from, to, mean_rate(a->p, from, to), x);
     }
 }
 
@@ -404,18 +424,6 @@ static bool clock_fades(const struct answer *a, const struct pooled_state *q, do
 }
 
 /* A rate, or a clock, that approaches its end exponentially, until it is within 0.1 % of it. */
-/* The mean pooled rate between two times. */
-static double mean_rate(const struct pooled *p, double from, double to)
-{
-    double sum = 0, us = 0;
-    for (size_t k = 0; k < p->n; k++) {
-        double d = fmin(to, p->border[k + 1]) - fmax(from, p->border[k]);
-        sum += d > 0 ? d * p->rate[k] : 0;
-        us += d > 0 ? d : 0;
-    }
-    return sum / us;
-}
-
 static void put_fade(const struct answer *a, size_t k, struct phase *ph)
 {
     const struct pooled_state *q = &a->s->state[k];
@@ -469,7 +477,7 @@ static int pooled_answer(const struct answer *a)
     ph->agreeing_runs = a->p->n_runs;
     if (a->c->n)
         set_clock(a, ph, NULL);
-    ph->ipc = phase_ipc(a->p, -a->p->before_us, -1e-9, 1, x);
+    ph->ipc = phase_ipc(a, ph, -a->p->before_us, -1e-9, 1, x);
     double start = 0;
     for (size_t k = 0; k < a->s->n; k++) {
         const struct pooled_state *q = &a->s->state[k];
@@ -495,7 +503,7 @@ static int pooled_answer(const struct answer *a)
                 one->duration_us = state.duration_us, one->n_modes = state.n_modes,
                 memcpy(one->modes, state.modes, sizeof one->modes), one->agreeing_runs = state.agreeing_runs;
         } else {
-            state.ipc = state.kind == PHASE_HALT ? NAN : phase_ipc(a->p, start, end, q->rate, x);
+            state.ipc = state.kind == PHASE_HALT ? NAN : phase_ipc(a, &state, start, end, q->rate, x);
             out->phases[out->n_phases++] = state;
         }
         start = end;

@@ -33,6 +33,7 @@ struct pooled_run {
     double early, late;       /* its usual rates before the switch and at last */
     double cycle_ns;          /* mean time of a cycle before the switch; NaN: no chain was timed */
     double early_ipc;         /* median of the samples whose chain tells it */
+    double mean_ghz;          /* of all its chains: the clock that its IPC is reckoned with; NaN: each sample's own */
 };
 
 /* The repetitions and their pooled rate. */

@@ -27,19 +27,19 @@ static double smallest_above_zero(const double *x, size_t n)
     return least;
 }
 
-double robust_centre(double *x, size_t n, double *scratch)
+double robust_bound(const double *x, size_t n, double *middle, double *scratch)
 {
     enum { ENOUGH = 1001 }; /* values that set the bound; it need not be exact */
-    size_t step = n / ENOUGH + 1, m = 0, kept;
+    size_t step = n / ENOUGH + 1, m = 0;
     double deviation = 0;
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i]))
             scratch[m++] = x[i];
-    double middle = order_median(scratch, m);
+    *middle = order_median(scratch, m);
     m = 0;
     for (size_t i = 0; i < n; i += step)
         if (!isnan(x[i])) {
-            scratch[m++] = fabs(x[i] - middle);
+            scratch[m++] = fabs(x[i] - *middle);
             deviation += scratch[m - 1];
         }
     if (!m)
@@ -47,8 +47,15 @@ double robust_centre(double *x, size_t n, double *scratch)
     /* where more than half of the values are equal the MAD is 0: the mean deviation then sets the bound */
     double quantum = smallest_above_zero(scratch, m), spread = order_median(scratch, m);
     double bound = fmax(4 * MAD_TO_SIGMA * spread, 3 * deviation / (double)m);
-    if (spread <= 0 && quantum < QUANTUM_MOST * fabs(middle)) /* stepped values: the next step is no outlier */
+    if (spread <= 0 && quantum < QUANTUM_MOST * fabs(*middle)) /* stepped values: the next step is no outlier */
         bound = fmax(bound, 1.5 * quantum);
+    return bound;
+}
+
+double robust_centre(double *x, size_t n, double *scratch)
+{
+    size_t kept;
+    double middle, bound = robust_bound(x, n, &middle, scratch);
     return middle + order_offset_within(x, n, middle, bound, &kept);
 }
 

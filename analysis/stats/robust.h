@@ -19,6 +19,8 @@
  * mean is not biased.
  */
 double robust_centre(double *x, size_t n, double *scratch);
+/* How far from the median, *middle, it takes values to be no outliers. */
+double robust_bound(const double *x, size_t n, double *middle, double *scratch);
 
 /* The noise of a series with steps in it, as the standard deviation of one value: from the differences of neighbours,
  * in which the steps are outliers. NaN of fewer than two. Needs scratch of n - 1, which may be x. */

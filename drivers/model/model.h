@@ -257,7 +257,7 @@ struct model {
     /* [clock] */
     double clock_jitter_ns, split_read_ns;
     double chain_cost_sigma;         /* cycles by which the cost of a chain differs from what is believed */
-    bool fixed_work;                 /* a sample is so many blocks, however long they take; else a period */
+    bool fixed_work;                 /* is said: a sample is so many blocks, however long they take */
     double tsc_step_ns;              /* readings of the TSC advance by so much; 0: by ticks */
     double spread, spread_period_us; /* of the core clock, downwards; relative */
     double frequency_noise;          /* relative */

@@ -470,7 +470,8 @@ static int leave_pmu(struct model_parser *p)
     return leave_clock(p);
 }
 
-static const struct model_either period_work = {"period", "work", "period nor work"};
+/* What all have: files may say it. */
+static const struct model_either work = {"", "work", "work nor known: samples by time are no longer taken"};
 static const struct model_key clock_keys[] = {
     NUMBER("jitter_ns", true, model, clock_jitter_ns, 0, 1e4),
     NUMBER("split_read_ns", true, model, split_read_ns, 0, 1e4),
@@ -478,7 +479,7 @@ static const struct model_key clock_keys[] = {
     NUMBER("spread_period_us", true, model, spread_period_us, 1, 1e4),
     NUMBER("frequency_noise", true, model, frequency_noise, 0, 0.05),
     NUMBER("tsc_step_ns", false, model, tsc_step_ns, 0, 1000),
-    EITHER("samples", false, model, fixed_work, period_work),
+    EITHER("samples", false, model, fixed_work, work),
     NUMBER("chain_cost_sigma", false, model, chain_cost_sigma, 0, 15),
 };
 

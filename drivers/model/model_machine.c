@@ -16,12 +16,9 @@
 #include "drivers/msr/msr_decode.h"
 #include "drivers/native/growth.h"
 
-/* Looks at the clock per sample period, at full rate. */
-enum { POLLS_PER_PERIOD = 20 };
-
-/* Of fixed work: samples a period at full rate, room for them where one a period was asked for, and what they grow to:
- * a part of the time since they began to, and so long at most, us. */
-enum { WORK_A_PERIOD = 4, WORK_ROOM_A_PERIOD = 6, WORK_GROWTH_BITS = 9, WORK_GROWN_US = 250 };
+/* Samples a period at full rate, room for them where one a period was asked for, and what they grow to: a part of the
+ * time since they began to, and so long at most, us. Looks at the clock a period where nothing is sampled. */
+enum { WORK_A_PERIOD = 4, WORK_ROOM_A_PERIOD = 6, WORK_GROWTH_BITS = 9, WORK_GROWN_US = 250, POLLS_A_PERIOD = 20 };
 
 /* A reading takes some time, even if the model gives none. */
 static const double READ_LEAST_US = 1e-3;
@@ -55,7 +52,7 @@ static void model_info(const struct machine *m, struct machine_info *out)
         .notes = s->notes,
     };
     if (s->model.no_counters)
-        out->chain_cycles = model_chains(s, s->setup.period_us).adds[0] + MODEL_CHAIN_COST;
+        out->chain_cycles = model_chain_adds(s->setup.period_us, false) + MODEL_CHAIN_COST;
 }
 
 static const char *model_lacks(const struct machine *machine, enum counter_id id, const char **remedy)
@@ -197,7 +194,7 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         s->setup.cpu = setup->n_cpus > 0 ? setup->cpus[0] : 0;
     s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
-    s->capacity = (s->model.fixed_work ? WORK_ROOM_A_PERIOD : 1) * setup->max_samples + 1;
+    s->capacity = WORK_ROOM_A_PERIOD * setup->max_samples + 1;
     if (setup->max_samples < SIZE_MAX / 16 / WORK_ROOM_A_PERIOD / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)
@@ -227,50 +224,14 @@ static void run_until(struct model_progress *p, double deadline)
     model_core_returned(p->core);
 }
 
-/*
- * The next deadline of the sample grid: half a period, then whole ones, away from time 0 on either side; after it the
- * grid is shifted by `phase` periods. Deadlines that have passed meanwhile are left out. Where the period grows, each
- * is counted from the one before.
- */
-static double next_deadline(struct model_progress *p)
-{
-    double period = p->state->setup.period_us, now = p->core->now, fine = p->zero_us + p->request->fine_us;
-    bool grows = p->zero_passed && p->request->fine_us > 0;
-    if (grows && now >= fine) {
-        p->period_us = fmin(period + (now - fine) / (1 << GROWTH_BITS), fmax(period, GROWTH_MOST_US));
-        return now + p->period_us;
-    }
-    double offset = p->zero_passed ? 0.5 + p->request->phase : -0.5;
-    double k = floor((now - p->zero_us) / period - offset) + 1;
-    if (p->zero_passed && k < 0)
-        k = 0;
-    double deadline = p->zero_us + (k + offset) * period;
-    deadline = deadline > now ? deadline : deadline + period;
-    return grows ? fmin(deadline, fine) : deadline;
-}
-
-static bool by_work(const struct model_progress *p, const struct segment *seg)
-{
-    return p->state->model.fixed_work && seg->sampled;
-}
-
 static void size_chunk(struct model_progress *p, const struct segment *seg)
 {
     const struct model_core *c = p->core;
     double per_us = c->need.ipc * model_core_ghz(c) * 1e3;
-    double us = p->state->setup.period_us / (by_work(p, seg) ? WORK_A_PERIOD : POLLS_PER_PERIOD);
+    double us = p->state->setup.period_us / (seg->sampled ? WORK_A_PERIOD : POLLS_A_PERIOD);
     double blocks = round(per_us * us / seg->payload.instructions);
     p->chunk_blocks = blocks < 1 ? 1 : (unsigned)fmin(blocks, 1e6);
     p->chunk_work = (double)p->chunk_blocks * seg->payload.instructions;
-}
-
-/* When time 0 will be, if the segments up to it take no longer than they should. */
-static double planned_zero(const struct model_progress *p, size_t segment)
-{
-    double us = p->core->now;
-    for (size_t i = segment; i < p->request->zero_segment; i++)
-        us += p->request->segments[i].duration_us;
-    return us;
 }
 
 /* What is done before the first instruction of a segment: the reading at its start, and time 0. */
@@ -278,19 +239,18 @@ static int begin_segment(struct model_progress *p, size_t number, struct machine
 {
     const struct segment *seg = &p->request->segments[number];
     struct recording *out = p->out;
-    if (!p->zero_passed)
-        p->zero_us = planned_zero(p, number);
     model_core_fine(p->core, seg->sampled);
     bool is_zero = number == p->request->zero_segment;
     if (is_zero) {
         p->zero_passed = true;
+        p->zero_us = p->core->now;
         out->zero_reading = seg->sampled ? out->n : SIZE_MAX;
     }
     if (is_zero && !seg->sampled)
         out->zero_tsc = model_tsc_at(p, p->core->now, 0);
     if (!seg->sampled)
         return MACHINE_OK;
-    bool goes_on = by_work(p, seg) && out->n > 0; /* the sample before has just ended */
+    bool goes_on = out->n > 0; /* the sample before has just ended */
     int status = goes_on ? MACHINE_OK : model_take_reading(p, err);
     if (goes_on && is_zero)
         out->zero_reading--;
@@ -299,7 +259,7 @@ static int begin_segment(struct model_progress *p, size_t number, struct machine
     return status;
 }
 
-/* A sample of fixed work: a chunk, or a power of two of them where samples grow. */
+/* A sample: a chunk, or a power of two of them where samples grow. */
 static int run_sample(struct model_progress *p, struct machine_error *err)
 {
     struct model_core *c = p->core;
@@ -326,15 +286,10 @@ static int run_segment(struct model_progress *p, size_t number, struct machine_e
         return status;
     size_chunk(p, seg);
     double end = c->now + seg->duration_us;
-    while (status == MACHINE_OK && by_work(p, seg) && c->now < end)
+    while (status == MACHINE_OK && seg->sampled && c->now < end)
         status = run_sample(p, err);
-    while (status == MACHINE_OK && c->now < end) {
-        double deadline = seg->sampled ? next_deadline(p) : end;
-        run_until(p, deadline < end ? deadline : end);
-        if (c->now >= end || !seg->sampled)
-            continue;
-        status = model_take_reading(p, err);
-    }
+    if (!seg->sampled && c->now < end)
+        run_until(p, end);
     return status;
 }
 
@@ -402,7 +357,7 @@ static int model_run(struct machine *m, const struct run_request *r, struct reco
         return status;
     *out = (struct recording){
         .stride = 2 + s->setup.n_counters, .capacity = s->capacity, .words = s->words, .zero_reading = SIZE_MAX};
-    struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out, .period_us = s->setup.period_us};
+    struct model_progress p = {.state = s, .core = &s->core, .request = r, .out = out};
     p.tsc_start = tsc_origin(s, r->repetition);
     p.turn = (unsigned)r->repetition;
     model_dither_seed(&p.dither, (uint32_t)(r->repetition + 1));
@@ -569,11 +524,10 @@ int machine_open_parsed_model(const struct model *m, const char *name, struct ma
     snprintf(s->source, sizeof s->source, "modelled, not measured: a simulated core with the parameters of %s",
              slash ? slash + 1 : m->file);
     snprintf(s->notes, sizeof s->notes, "values marked 'assumed' in the model file are unpublished estimates");
-    out->state = s;
     s->ops = model_ops;
     if (m->stamps_volts)
         s->ops.register_tsc = model_register_tsc;
-    out->ops = &s->ops;
+    *out = (struct machine){.ops = &s->ops, .state = s};
     return MACHINE_OK;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "drivers/model/model.h"
-#include "drivers/model/model_chains.h"
+#include "drivers/model/model_waits.h"
 #include "drivers/model/model_core.h"
 #include "drivers/power/rated_limits.h"
 
@@ -36,11 +36,10 @@ struct model_progress {
     double tsc_phase; /* ticks: where in a step of the TSC the repetition begins */
     uint64_t instructions, blocks;
     bool zero_passed;
-    double zero_us;    /* of time 0: planned, then as it was */
-    double period_us;  /* now, where it grows */
+    double zero_us;    /* of time 0 */
     double chunk_work; /* instructions of a chunk */
     unsigned chunk_blocks;
-    unsigned doubled; /* samples of fixed work have become twice as long so many times */
+    unsigned doubled; /* samples have become twice as long so many times */
     unsigned turn;    /* of the next chain */
     struct model_dither dither;
     double cost_off; /* cycles that chains take longer than is believed, in this repetition */
@@ -54,7 +53,7 @@ enum { MODEL_CHAIN_COST = 68 };
 
 /* The step of its TSC, ticks, and the chains that it reads with at a period. */
 double model_step_ticks(const struct model *m);
-struct model_chains model_chains(const struct model_state *s, double period_us);
+unsigned model_chain_adds(double period_us, bool is_long);
 
 /* The TSC at a time of the core (us), no less than `least`. */
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least);

@@ -35,14 +35,18 @@ double model_random_uniform(struct model_random *r)
     return (double)(next(r) >> 11) * 0x1p-53;
 }
 
+/* The sum of twelve uniform values of 16 bits each, four to a number. */
 double model_random_normal(struct model_random *r)
 {
+    enum { NUMBERS = 3, VALUES = 12, BITS = 16, MASK = 0xffff };
     for (;;) {
-        double sum = -6;
-        for (int i = 0; i < 12; i++)
-            sum += model_random_uniform(r);
-        if (sum >= -3 && sum <= 3)
-            return sum;
+        uint64_t sum = 0;
+        for (int i = 0; i < NUMBERS; i++)
+            for (uint64_t x = next(r), k = 0; k < 64 / BITS; k++)
+                sum += x >> (BITS * k) & MASK;
+        double value = ((double)sum + 0.5 * VALUES) / (MASK + 1) - 0.5 * VALUES;
+        if (value >= -3 && value <= 3)
+            return value;
     }
 }
 

@@ -11,25 +11,23 @@ double model_step_ticks(const struct model *m)
     return fmax(1, m->tsc_step_ns * 1e-9 * m->tsc_hz);
 }
 
-/* From this period on chains are long ones, and from that one on the longest. Steps of a clock that are coarse. */
-#define LONG_PERIOD_US 5.0
+/* Where samples are a quarter of this or longer, chains are the longest ones, as on native machines
+ * (drivers/timing/timing_chains.c). */
 #define STEADY_PERIOD_US 15.0
-#define COARSE_STEP_NS 2.0
 
-struct model_chains model_chains(const struct model_state *s, double period_us)
+unsigned model_chain_adds(double period_us, bool is_long)
 {
-    enum { TURNS = 8, COARSE_TURNS = 4, FINE_ADDS = 40 };
-    const struct model *m = &s->model;
-    /* long ones by a clock that scatters, too: time goes forwards, and where short ones take no time at all they are
-     * counted as one tick */
-    double step = fmax(model_step_ticks(m), m->clock_jitter_ns * 1e-9 * m->tsc_hz), step_ns = step / m->tsc_hz * 1e9;
-    uint32_t dither = (uint32_t)ceil(1.5 * step_ns * 3);
-
     if (period_us >= STEADY_PERIOD_US)
-        return (struct model_chains){{CHAIN_STEADY_SHORT_ADDS, CHAIN_STEADY_LONG_ADDS}, COARSE_TURNS, dither};
-    return step_ns < COARSE_STEP_NS && period_us < LONG_PERIOD_US
-               ? (struct model_chains){{FINE_ADDS, CHAIN_SHORT_ADDS}, TURNS, dither}
-               : (struct model_chains){{CHAIN_SHORT_ADDS, CHAIN_LONG_ADDS}, COARSE_TURNS, dither};
+        return is_long ? CHAIN_STEADY_LONG_ADDS : CHAIN_STEADY_SHORT_ADDS;
+    return is_long ? CHAIN_LONG_ADDS : CHAIN_SHORT_ADDS;
+}
+
+/* The wait before a chain is three numbers of cycles below this: by a clock that scatters, too. */
+static uint32_t dither_of(const struct model *m)
+{
+    const double usual_ghz = 3;
+    double step_ns = fmax(model_step_ticks(m) / m->tsc_hz * 1e9, m->clock_jitter_ns);
+    return (uint32_t)ceil(1.5 * step_ns * usual_ghz);
 }
 
 uint64_t model_tsc_at(const struct model_progress *p, double us, uint64_t least)
@@ -102,17 +100,16 @@ static uint64_t counter_value(struct model_progress *p, const struct counter_spe
 static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t *before)
 {
     struct model_state *s = p->state;
-    struct model_chains chains = model_chains(
-        s, p->request->fine_us > 0 && p->period_us >= LONG_PERIOD_US ? INFINITY : p->period_us);
-    bool is_long = p->turn++ % chains.turns == 0;
+    bool is_long = p->turn++ % 2 == 0;
+    unsigned adds = model_chain_adds(ldexp(s->setup.period_us, (int)p->doubled), is_long);
     uint64_t ended = model_tsc_at(p, p->core->now, before ? before[0] : 0);
-    double wait = CHAIN_WAIT_ADDS + (double)model_next_wait(&p->dither, chains.dither);
+    double wait = CHAIN_WAIT_ADDS + (double)model_next_wait(&p->dither, dither_of(&s->model));
     model_core_chain(p->core, wait, 0);
     uint64_t begin = model_tsc_at(p, p->core->now, ended);
-    model_core_chain(p->core, chains.adds[is_long] + MODEL_CHAIN_COST + p->cost_off, wait);
+    model_core_chain(p->core, adds + MODEL_CHAIN_COST + p->cost_off, wait);
     words[0] = model_tsc_at(p, p->core->now, begin + 1);
     p->chain_ticks += words[0] - begin;
-    p->chain_cycles += (uint64_t)(chains.adds[is_long] + MODEL_CHAIN_COST) * CHAIN_CYCLE_UNIT;
+    p->chain_cycles += (uint64_t)(adds + MODEL_CHAIN_COST) * CHAIN_CYCLE_UNIT;
     p->read_ticks += words[0] - ended;
     for (size_t i = 0; i < s->setup.n_counters; i++)
         words[2 + i] = s->counters[i].id == COUNTER_CHAIN_TICKS    ? p->chain_ticks
@@ -120,7 +117,7 @@ static void read_chain(struct model_progress *p, uint64_t *words, const uint64_t
                                                                    : p->read_ticks;
 }
 
-/* Of samples of fixed work one in four is followed by a chain, at random. */
+/* One sample in four is followed by a chain, at random. */
 static bool chain_is_due(struct model_progress *p)
 {
     return model_random_uniform(&p->core->streams[MODEL_STREAM_CLOCK]) < 0.25;
@@ -131,6 +128,18 @@ static void read_stamp(struct model_progress *p, uint64_t *words, const uint64_t
 {
     words[0] = model_tsc_at(p, p->core->now, before[0] + 1);
     memcpy(words + 2, before + 2, p->state->setup.n_counters * sizeof *words);
+}
+
+/* What is run to read the clock and the counters: what slows the payload around it slows it as well, as throttling does
+ * up to 75 instructions behind wide ones (dissertation on Skylake-SP, section 5.2.1). */
+static void run_reading(struct model_progress *p)
+{
+    struct model_core *c = p->core;
+    double cycles = p->state->model.split_read_ns * 1e-9 * p->state->model.tsc_hz;
+    if (c->payload && c->need.ipc > 0 && cycles > 0)
+        model_core_advance(c, INFINITY, cycles * c->need.ipc);
+    else
+        model_core_chain(c, cycles, 0);
 }
 
 /* The clock is read first, the counters a little later: a halt may fall between the two. */
@@ -146,7 +155,8 @@ int model_take_reading(struct model_progress *p, struct machine_error *err)
     const uint64_t *before = first ? words : words - out->stride;
     words[1] = p->instructions;
     if (s->model.no_counters) {
-        if (s->model.fixed_work && !first && !chain_is_due(p))
+        run_reading(p);
+        if (!first && !chain_is_due(p))
             read_stamp(p, words, before);
         else
             read_chain(p, words, first ? NULL : before);
@@ -154,8 +164,7 @@ int model_take_reading(struct model_progress *p, struct machine_error *err)
         return MACHINE_OK;
     }
     words[0] = model_tsc_at(p, p->core->now, first ? 0 : before[0] + 1);
-    if (s->model.split_read_ns > 0)
-        model_core_idle(p->core, s->model.split_read_ns * 1e-3);
+    run_reading(p);
     for (size_t i = 0; i < s->setup.n_counters; i++)
         words[2 + i] = counter_value(p, &s->counters[i], first ? 0 : before[2 + i]);
     out->n++;

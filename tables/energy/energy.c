@@ -12,15 +12,14 @@
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 #include "probes/energy.h"
+#include "probes/sample_cost.h"
 #include "probes/steady.h"
 #include "tables/energy/energy.h"
 #include "tables/registry.h"
-#include "tables/table/reading_cost.h"
 
 enum { AUTOMATIC, FIXED, MODES };
 static const char *const mode_names[MODES] = {"automatic", "fixed"};
-static const double READING_WARMUP_US = 1000; /* Intel's optimization manual: a license is granted within 500 us */
-static const double FIXED_TOLERANCE = 0.01;   /* a frequency farther from the fixed one was not fixed */
+static const double FIXED_TOLERANCE = 0.01; /* a frequency farther from the fixed one was not fixed */
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0},
@@ -255,6 +254,22 @@ static void energy_judge(const struct cell *c, const struct costs *k, double fix
     put_keys(rows, c);
 }
 
+/* What a reading takes where it does not tell that itself, as one by a chain does, us. */
+static int reading_cost(struct machine *m, const struct machine_setup *setup, const struct payload *code, double *us,
+                        struct machine_error *err)
+{
+    const struct counter_spec counters[] = {{COUNTER_CYCLES, 0}, {COUNTER_REF_CYCLES, 0}};
+    struct machine_setup own = *setup;
+    struct sample_cost cost;
+    if (m->ops->lacks(m, COUNTER_CYCLES, NULL))
+        return MACHINE_OK;
+    own.counters = counters;
+    own.n_counters = m->ops->lacks(m, COUNTER_REF_CYCLES, NULL) ? 1 : 2;
+    int status = sample_cost_of(m, &own, code, &cost, err);
+    *us = cost.us;
+    return status;
+}
+
 static int energy_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
                           struct machine_error *err)
 {
@@ -273,7 +288,7 @@ static int energy_measure(const struct tables_context *x, const struct cell *c, 
     if (status == MACHINE_OK)
         status = energy_can(x->machine, err);
     if (status == MACHINE_OK)
-        status = reading_cost(x->machine, &s.machine, &c->a, READING_WARMUP_US, &s.reading_us, err);
+        status = reading_cost(x->machine, &s.machine, &c->a, &s.reading_us, err);
     if (status == MACHINE_OK)
         status = energy_run(x->machine, &s, &seen, err);
     if (status == MACHINE_CANNOT) {

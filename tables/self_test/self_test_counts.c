@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 #include "drivers/events/event_code.h"
 #include "drivers/cpu/tsc.h"
@@ -89,16 +90,18 @@ static void judge_reference(const struct self_test_readings *r, struct self_test
     if (self_test_lacks(l, r, COUNTER_REF_CYCLES))
         return;
     struct self_test_sample *s = self_test_samples(r, SELF_TEST_LONG, COUNTER_REF_CYCLES, &n);
-    double *ratio = malloc((n > 0 ? n : 1) * sizeof *ratio);
+    double *ratio = malloc((3 * n + 1) * sizeof *ratio), *ticks = ratio ? ratio + n : NULL;
     for (size_t i = 0; ratio && i < n; i++)
-        if (!isnan(s[i].counter))
-            ratio[kept++] = s[i].counter / s[i].ticks;
+        if (!isnan(s[i].counter)) {
+            ratio[kept] = s[i].counter / s[i].ticks;
+            ticks[kept++] = s[i].ticks;
+        }
     if (kept < TSC_STEP_READINGS) {
         self_test_no_stretch(l, r, SELF_TEST_LONG);
     } else {
-        /* a mean, as either may come in steps; without what lies far off, which was interrupted */
-        double *scratch = malloc(kept * sizeof *scratch), value = scratch ? robust_centre(ratio, kept, scratch) : NAN;
-        free(scratch);
+        /* of sums, as either may come in steps; without what lies far off, which was interrupted */
+        const struct clock_reading counted = {.instant = false};
+        double value = clock_frequency(&counted, ratio, ticks, kept, ticks + n);
         snprintf(l->text, sizeof l->text, "%.5f per TSC tick", value);
         self_test_bound(l, value, 1 - REFERENCE_OFF, 1 + REFERENCE_OFF,
                         "the counter does not tick at the rate of the TSC while the core runs");

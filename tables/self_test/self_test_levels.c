@@ -186,7 +186,10 @@ static double add_slow(const struct self_test_readings *r, const struct self_tes
 {
     double us = 1e6 / r->tsc_hz;
     bool seen[SWITCH_US_MOST] = {false};
-    size_t last_quarter = rec->zero + (rec->n - rec->zero) * 3 / 4;
+    size_t last_quarter = rec->zero + 1;
+    double all = rec->n > rec->zero ? self_test_grown(s, rec, 0, rec->zero, rec->n - 1) : 0;
+    while (last_quarter + 1 < rec->n && self_test_grown(s, rec, 0, rec->zero, last_quarter) < 0.75 * all)
+        last_quarter++;
     double usual = self_test_grown(s, rec, 1, last_quarter, 0) / self_test_grown(s, rec, 0, last_quarter, 0);
     for (size_t i = rec->zero; i + 1 < rec->n; i++) {
         double ticks = self_test_grown(s, rec, 0, i, i + 1), middle = 0.5 * ticks;

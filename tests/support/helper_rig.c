@@ -51,7 +51,7 @@ int helper_rig_run(const char *from, const char *to, double warm_us, struct reco
     struct segment segments[3] = {{helper_rig_payload(from), warm_us, false},
                                   {helper_rig_payload(from), 20, true},
                                   {helper_rig_payload(to), 40, true}};
-    struct run_request r = {.segments = segments, .n_segments = 3, .zero_segment = 2, .phase = 0.25};
+    struct run_request r = {.segments = segments, .n_segments = 3, .zero_segment = 2};
     return helper_rig.machine.ops->run(&helper_rig.machine, &r, rec, &helper_rig.error);
 }
 

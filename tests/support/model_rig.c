@@ -68,7 +68,7 @@ void rig_open(struct rig *r, const struct model *m, unsigned cores, double perio
     r->setup = (struct machine_setup){.cpu = -1,
                                       .active_cores = cores,
                                       .period_us = period_us,
-                                      .max_samples = 200000,
+                                      .max_samples = 40000,
                                       .seed = seed,
                                       .counters = r->counters};
     if (machine_open_parsed_model(m, "model:rig", &r->machine, &err) != MACHINE_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats/robust.h"
+#include "trace/from_recording.h"
 #include "util/order.h"
 
 static double number_of(const struct trace *t, const char *key)
@@ -74,30 +75,63 @@ double clock_uncertainty(const struct clock_reading *r)
     return hypot(r->error, uneven * r->quantum);
 }
 
+/* How far from their median values are no outliers. */
+static double clock_bound(const struct clock_reading *r, const double *x, size_t n, double *middle, double *scratch)
+{
+    /* where it is not told by how much a step changes a reading, the values themselves must tell */
+    if (!(r->quantum > 0))
+        return robust_bound(x, n, middle, scratch);
+    memcpy(scratch, x, n * sizeof *x);
+    *middle = order_median(scratch, n);
+    return order_stepped_bound(x, n, *middle, r->quantum * fabs(*middle), scratch);
+}
+
 /* Frequencies (`times`) by the mean time of a cycle: time stamps scatter or go in steps, cycles hardly do. Else by the
  * values themselves. */
 static double centre_of(const struct clock_reading *r, bool times, double *x, size_t n, double *scratch)
 {
-    size_t m = 0;
+    size_t m = 0, kept;
     for (size_t i = 0; i < n; i++)
         if (times ? x[i] > 0 : !isnan(x[i]))
             x[m++] = times ? 1 / x[i] : x[i];
-    /* where it is not told by how much a step changes a reading, the values themselves must tell */
-    double mean;
-    if (r->quantum > 0) {
-        memcpy(scratch, x, m * sizeof *x);
-        double middle = order_median(scratch, m);
-        mean = order_stepped_mean(x, m, middle, r->quantum * fabs(middle), scratch);
-    } else {
-        mean = robust_centre(x, m, scratch);
-    }
+    double middle, bound = clock_bound(r, x, m, &middle, scratch);
+    double mean = middle + order_offset_within(x, m, middle, bound, &kept);
     return times ? 1 / mean : mean;
+}
+
+double clock_frequency(const struct clock_reading *r, double *ghz, double *us, size_t n, double *scratch)
+{
+    if (r->instant)
+        return centre_of(r, true, ghz, n, scratch);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ghz[i] > 0 && us[i] > 0) {
+            ghz[m] = 1 / ghz[i];
+            us[m++] = us[i];
+        }
+    double cycles = 0, time = 0, middle, bound = clock_bound(r, ghz, m, &middle, scratch);
+    for (size_t i = 0; i < m; i++)
+        if (fabs(ghz[i] - middle) <= 2 * bound) { /* noise evens out in the sums, where its tails are left in */
+            cycles += us[i] / ghz[i];
+            time += us[i];
+        }
+    return cycles / time;
 }
 
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)
 {
     bool stepped = c == TRACE_FREQ || (c == TRACE_IPC && r->instant);
     return stepped ? centre_of(r, c == TRACE_FREQ, x, n, scratch) : robust_centre(x, n, scratch);
+}
+
+double clock_mean_of_chains(const struct trace *t, size_t begin, size_t end, double *scratch)
+{
+    size_t m = 0, kept;
+    for (size_t i = begin; i < end; i++)
+        if (t->channel[TRACE_FREQ][i] > 0)
+            scratch[m++] = 1 / (double)t->channel[TRACE_FREQ][i];
+    double middle = order_median(scratch, m);
+    return 1 / (middle + order_offset_within(scratch, m, middle, FROM_RECORDING_SAME_CLOCK * middle, &kept));
 }
 
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch)

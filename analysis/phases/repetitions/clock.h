@@ -51,6 +51,15 @@ double clock_uncertainty(const struct clock_reading *r);
  */
 double clock_centre(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
 double clock_middle(const struct clock_reading *r, enum trace_channel c, double *x, size_t n, double *scratch);
+/*
+ * The frequency of n samples, GHz, of so many us each: all their cycles by all their time, without outliers. Counts
+ * scatter as time stamps do, and where samples are short the mean of either ratio is off by the variance of its
+ * denominator. Instantaneous ones: clock_centre(). NaN of nothing. Reorders both; scratch of n.
+ */
+double clock_frequency(const struct clock_reading *r, double *ghz, double *us, size_t n, double *scratch);
+/* The mean clock of all chains of the samples begin..end, GHz, as trace/from_recording.h reckons their IPC with; NaN:
+ * there is none. scratch: of as many. */
+double clock_mean_of_chains(const struct trace *t, size_t begin, size_t end, double *scratch);
 /* clock_middle() of a channel over the samples begin..end of a trace that end after `from` and not after `to` (us);
  * NaN: there are none. scratch: of twice as many. */
 double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,

@@ -207,8 +207,11 @@ void edges_place_halt(const struct runs *r, const struct gap *g, const struct pi
         f2 = g->freq_after;
     bool rates = !isnan(g->rate) && i1 > 0 && i2 > 0;
     if (isnan(g->clock) || isnan(f1) || isnan(f2) || r->clock.instant) {
-        a = isnan(known) ? 0.5 * fmin(r->period, dt) : fmin(fmax(0, known - g->begin), dt);
-        b = wait * fmin(r->period, dt); /* no account to draw on: time stamps alone */
+        /* no account of cycles to draw on: the work, or time stamps alone */
+        double ran = rates && wait > 0 && r->clock.instant ? 0.5 * dt * g->rate * (1 / (f1 * i1) + 1 / (f2 * i2))
+                                                           : r->period;
+        a = isnan(known) ? 0.5 * fmin(ran, dt) : fmin(fmax(0, known - g->begin), dt);
+        b = wait * fmin(ran, dt);
     } else {
         double cycles = g->clock * dt, apart = rates ? fabs(i2 - i1) / fmax(i1, i2) : 0;
         /* of the whole running time in the sample, a half comes after the halt where the sampler waits */

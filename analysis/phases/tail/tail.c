@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/phases/part.h"
 #include "analysis/phases/repetitions/clock.h"
 
 #define SAME_LEVEL 0.015 /* relative: pieces of a ramp that the fine part has cut into steps differ by less */
@@ -18,43 +19,15 @@ double tail_begins(const struct trace *t)
     return text && end != text && us > 0 ? us : NAN;
 }
 
-void tail_free_part(struct trace *t)
-{
-    free(t->run);
-    free(t->time_us);
-    for (int c = 0; c < TRACE_CHANNELS; c++)
-        free(t->channel[c]);
-    memset(t, 0, sizeof *t);
-}
-
 int tail_fine_part(const struct trace *t, double until, struct trace *out)
 {
     const double late = until + 0.5 * tail_period_us(t);
-    size_t n = 0;
-    *out = *t;
-    out->run = t->run ? malloc((t->n + 1) * sizeof *out->run) : NULL;
-    out->time_us = malloc((t->n + 1) * sizeof *out->time_us);
-    bool bad = !out->time_us || (t->run && !out->run);
-    for (int c = 0; c < TRACE_CHANNELS; c++) {
-        out->channel[c] = t->channel[c] ? malloc((t->n + 1) * sizeof *out->channel[c]) : NULL;
-        bad = bad || (t->channel[c] && !out->channel[c]);
-    }
-    for (size_t i = 0; i < t->n && !bad; i++) {
-        if (t->time_us[i] > late)
-            continue;
-        out->time_us[n] = t->time_us[i];
-        if (t->run)
-            out->run[n] = t->run[i];
-        for (int c = 0; c < TRACE_CHANNELS; c++)
-            if (t->channel[c])
-                out->channel[c][n] = t->channel[c][i];
-        n++;
-    }
-    out->n = out->capacity = n;
-    out->n_extra = 0; /* the analysis does not know them */
-    if (bad)
-        tail_free_part(out);
-    return bad ? -1 : 0;
+    if (part_begin(t, out))
+        return -1;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->time_us[i] <= late)
+            part_take(t, i, out);
+    return 0;
 }
 
 static bool tail_goes_on(const struct phase *ph)

@@ -49,9 +49,8 @@ struct tail {
 double tail_begins(const struct trace *t);
 
 /* Its fine part, until then and half a `period_us` more, as a trace of its own (the metadata are those of *t and stay
- * there), to be freed with tail_free_part(). 0, or -1: out of memory. */
+ * there), to be freed with part_free(). 0, or -1: out of memory. */
 int tail_fine_part(const struct trace *t, double until, struct trace *out);
-void tail_free_part(struct trace *t);
 
 /* Steady phases of the fine part behind the switch whose rate is not one become unknown. */
 void tail_doubt_rates(const struct trace *t, struct phases *fine);

@@ -35,7 +35,7 @@ static struct {
     const struct machine_ops *inner;
     char last[600]; /* requests that differ in phase and number alone are one line */
     unsigned times;
-    double phases, numbers;
+    double numbers;
     unsigned disturbed_in, calls; /* of so many repetitions the last is disturbed; 0: none is */
     unsigned told;
 } spy;
@@ -43,19 +43,18 @@ static struct {
 static void end_line(void)
 {
     if (spy.times > 0)
-        fprintf(spy.out, "%s; %u times, phases %.4f, numbers %.0f\n", spy.last, spy.times, spy.phases, spy.numbers);
+        fprintf(spy.out, "%s; %u times, numbers %.0f\n", spy.last, spy.times, spy.numbers);
     spy.times = 0;
-    spy.phases = spy.numbers = 0;
+    spy.numbers = 0;
     spy.last[0] = '\0';
 }
 
-static void add_line(const char *line, double phase, double number)
+static void add_line(const char *line, double number)
 {
     if (strcmp(line, spy.last) != 0)
         end_line();
     snprintf(spy.last, sizeof spy.last, "%s", line);
     spy.times++;
-    spy.phases += phase;
     spy.numbers += number;
 }
 
@@ -78,7 +77,7 @@ static int run_spied(struct machine *m, const struct run_request *r, struct reco
     for (size_t i = 0; i < r->n_segments; i++)
         length += snprintf(line + length, sizeof line - (size_t)length, " %s %.6g us%s", r->segments[i].payload.name,
                            r->segments[i].duration_us, r->segments[i].sampled ? " sampled" : "");
-    add_line(line, r->phase, (double)r->repetition);
+    add_line(line, (double)r->repetition);
     int status = spy.inner->run(m, r, out, err);
     out->involuntary_switches = spy.disturbed_in > 0 && ++spy.calls % spy.disturbed_in == 0;
     return status;
@@ -91,7 +90,7 @@ static int bursts_spied(struct machine *m, const struct bursts_request *r, struc
     snprintf(line, sizeof line, "bursts of %llu %s in %s, every %g us after %g us, %u behind %u",
              (unsigned long long)r->count, r->wide.name, r->plain.name, r->every_us, r->before_us, r->bursts,
              r->skipped);
-    add_line(line, 0, (double)r->repetition);
+    add_line(line, (double)r->repetition);
     int status = spy.inner->bursts(m, r, out, disturbed, err);
     if (spy.disturbed_in > 0 && ++spy.calls % spy.disturbed_in == 0)
         *disturbed = "for a test";
@@ -116,7 +115,7 @@ static int register_spied(struct machine *m, uint32_t reg, uint64_t *value, stru
 
 static int energy_spied(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err)
 {
-    add_line("read energy", 0, 0);
+    add_line("read energy", 0);
     return spy.inner->read_energy(m, out, source, err);
 }
 

@@ -118,7 +118,7 @@ static void test_samples_cover_what_was_asked_for(void **state)
     s.events[0].code = 0x1828;
     measure(&model, &s, &r);
     /* the run-in is left out */
-    assert_true(r.trace.n >= 3 * 99 && r.trace.n <= 3 * 101);
+    assert_true(r.trace.n >= 3 * 4 * 99 && r.trace.n <= 3 * 4 * 101);
     assert_int_equal(r.trace.run[0], 0);
     assert_int_equal(r.trace.run[r.trace.n - 1], 2);
     assert_true(r.trace.time_us[0] >= repetitions_run_in_us(10));
@@ -138,12 +138,15 @@ struct disturbed {
     double unsampled;
 };
 
+enum { COST_REPETITION = 1000000 };
 static int disturbed_run(struct machine *m, const struct run_request *r, struct recording *out,
                          struct machine_error *err)
 {
     struct disturbed *d = m->state;
     double us = 0;
     bool sampled = false;
+    if (r->repetition >= COST_REPETITION) /* what a sample costs is measured first (sample_cost.h) */
+        return d->inner.ops->run(&d->inner, r, out, err);
     for (size_t i = 0; i < r->n_segments; i++) {
         us += r->segments[i].duration_us;
         sampled |= r->segments[i].sampled;

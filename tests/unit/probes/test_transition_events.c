@@ -121,11 +121,12 @@ static void test_counts_per_cycle_from_made_readings(void **state)
     struct recording rec = {.n = 7, .stride = 6, .capacity = 7, .words = words, .zero_tsc = 1000};
     struct trace t;
     char why[FROM_RECORDING_WHY_MAX];
+    const struct recording_form form = {.counters = specs, .n_counters = 4, .tsc_hz = 1e9};
     trace_init(&t);
     assert_int_equal(
         trace_add_channel(&t, TRACE_FREQ) | trace_add_channel(&t, TRACE_IPC) | trace_add_channel(&t, TRACE_LVL0), 0);
     assert_int_equal(trace_add_extra(&t, "event_28_08") | trace_add_extra(&t, "event_28_10"), 0);
-    assert_int_equal(from_recording_append(&t, 0, &rec, specs, 4, 1e9, 0, false, why), 0);
+    assert_int_equal(from_recording_append(&t, 0, &rec, &form, why), 0);
     assert_string_equal(why, "");
     assert_int_equal(t.n, 6);
     static const double expected[2][6] = {{0.5, NAN, NAN, NAN, NAN, 0.1}, {0, 0.1, 0.1, NAN, NAN, 0.1}};

@@ -70,7 +70,6 @@ static int asked_run(struct machine *m, const struct run_request *r, struct reco
         tally_add(t, r->segments[i].sampled);
     }
     tally_add(t, (double)r->zero_segment);
-    tally_add(t, r->phase);
     tally_add(t, (double)r->repetition);
     tally_add(t, r->fine_us);
     return asked_answer(asked.ops->run(m, r, out, err), err);

@@ -210,7 +210,7 @@ static int failing_prepare(struct machine *m, const struct machine_setup *s, str
 static int failing_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
     int status;
-    asked((const double[]){(double)r->zero_segment, r->phase, (double)(r->repetition % 1000), r->fine_us}, 4);
+    asked((const double[]){(double)r->zero_segment, (double)(r->repetition % 1000), r->fine_us}, 3);
     for (size_t i = 0; i < r->n_segments; i++) {
         asked((const double[]){r->segments[i].duration_us, r->segments[i].sampled}, 2);
         add_text(&requests.names, r->segments[i].payload.name);

@@ -47,7 +47,8 @@ static void convert(struct trace *t, const struct counter_spec *counters, size_t
     char why[FROM_RECORDING_WHY_MAX];
     trace_init(t);
     assert_int_equal(from_recording_begin(t, counters, n), 0);
-    assert_int_equal(from_recording_append(t, 3, &rec, counters, n, TSC_HZ, -INFINITY, false, why), 0);
+    const struct recording_form form = {.counters = counters, .n_counters = n, .tsc_hz = TSC_HZ, .from_us = -INFINITY};
+    assert_int_equal(from_recording_append(t, 3, &rec, &form, why), 0);
     assert_string_equal(why, "");
     assert_int_equal(t->n, rec.n - 1);
 }

@@ -118,8 +118,9 @@ static void time_stamps_alone_place_a_halt(void **state)
         {.cycles = NAN, .instructions = 10, .begins = 1, .lasts = 8, .period = 2},
         {.cycles = NAN, .instructions = 10, .begins = 1, .lasts = 0, .dt = 2},
         {.cycles = 8, .instructions = NAN, .begins = 2, .lasts = 6, .reading = 1},
-        /* a frequency read at one instant tells nothing of a whole sample */
-        {.cycles = 8, .instructions = 9, .begins = 2, .lasts = 6, .reading = 1},
+        /* a frequency read at one instant tells nothing of a whole sample, but its work tells for how long it ran: half
+         * at 3 a us, half at 4 */
+        {.cycles = 8, .instructions = 9, .begins = 1.3125, .lasts = 7.375, .reading = 1},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
         expect_halt(&samples[i]);

@@ -100,7 +100,7 @@ static void write_info(FILE *out)
 struct told_case {
     const char *name;
     enum helper_clock clock;
-    double period_us, phase;
+    double period_us;
     size_t room;
     uint64_t repetition;
     unsigned nmis_in_first;
@@ -140,7 +140,7 @@ static void write_case(FILE *out, const struct told_case *c)
                                        {helper_rig_payload("64add"), 6 * c->period_us, true},
                                        {helper_rig_payload("64or"), 3, false}};
     const struct run_request r = {
-        .segments = segments, .n_segments = 4, .zero_segment = 2, .phase = c->phase, .repetition = c->repetition};
+        .segments = segments, .n_segments = 4, .zero_segment = 2, .repetition = c->repetition};
     int before = fake_helper.runs;
     if (helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error) != MACHINE_OK)
         fail_msg("%s: %s", c->name, helper_rig.error.text);
@@ -157,7 +157,6 @@ static void what_is_asked_and_made_of_it(void **state)
         {"counters",
          HELPER_COUNTERS,
          2,
-         0.25,
          100,
          0,
          0,
@@ -165,13 +164,12 @@ static void what_is_asked_and_made_of_it(void **state)
          false,
          4,
          {{COUNTER_EVENT, 0x0728}, {COUNTER_INSTRUCTIONS, 0}, {COUNTER_LVL1, 0}, {COUNTER_CYCLES, 0}}},
-        {"both threads", HELPER_COUNTERS, 0.25, 0, 500, 3, 0, true, false, 1, {{COUNTER_REF_CYCLES, 0}}},
-        {"nothing to be parked", HELPER_COUNTERS, 5, 0.999, 60, 4, 1, false, true, 1, {{COUNTER_CYCLES, 0}}},
-        {"none", HELPER_COUNTERS, 3, 0.5, 70, 5, 2, false, false, 0, {{COUNTER_CYCLES, 0}}},
+        {"both threads", HELPER_COUNTERS, 0.25, 500, 3, 0, true, false, 1, {{COUNTER_REF_CYCLES, 0}}},
+        {"nothing to be parked", HELPER_COUNTERS, 5, 60, 4, 1, false, true, 1, {{COUNTER_CYCLES, 0}}},
+        {"none", HELPER_COUNTERS, 3, 70, 5, 2, false, false, 0, {{COUNTER_CYCLES, 0}}},
         {"APERF",
          HELPER_APERF,
          2,
-         0.75,
          100,
          6,
          3,
@@ -182,7 +180,6 @@ static void what_is_asked_and_made_of_it(void **state)
         {"chain",
          HELPER_CHAIN,
          2,
-         0.125,
          100,
          7,
          0,
@@ -190,7 +187,7 @@ static void what_is_asked_and_made_of_it(void **state)
          false,
          4,
          {{COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}, {COUNTER_CYCLES, 0}}},
-        {"chain, another turn", HELPER_CHAIN, 12, 0, 100, 8, 1, true, false, 1, {{COUNTER_CHAIN_CYCLES, 0}}},
+        {"chain, another turn", HELPER_CHAIN, 12, 100, 8, 1, true, false, 1, {{COUNTER_CHAIN_CYCLES, 0}}},
     };
     struct golden g;
     FILE *out = golden_begin(&g);

@@ -21,13 +21,13 @@ static struct model quiet(const char *name)
     return m;
 }
 
-/* When the first sample without level-2 or level-1 cycles begins, after time 0; NaN if never. */
+/* When the sample ends that holds the halt, after time 0; NaN if there is none. */
 static double release_time(const struct rig *r, const struct recording *rec)
 {
     for (size_t i = rec->zero_reading + 1; i < rec->n; i++) {
         struct rig_sample s = rig_sample(r, rec, i);
-        if (s.cycles > 0 && s.lvl[0] > 0.99)
-            return s.begin;
+        if (s.cycles > 0 && s.lvl[0] > 0.01)
+            return s.end;
     }
     return NAN;
 }

@@ -68,54 +68,38 @@ static void another_seed_or_repetition_differs(void **state)
     rig_close(&b);
 }
 
-/* Readings at half a period and whole ones after time 0, by the phase later; before it the same backwards. */
-static void check_grid(double phase, double period)
+/* Samples of one kernel hold the same work; the first of the next begins where its segment does. */
+static void samples_hold_the_same_work(void **state)
 {
+    (void)state;
     struct model m = loaded("generic-no-licence");
     struct rig r;
     rig_silence(&m);
-    rig_open(&r, &m, 0, period, 1);
+    rig_open(&r, &m, 0, 1, 1);
     struct segment segments[4] = {{rig_payload("64add"), 200, false},
                                   {rig_payload("128fma"), 40, true},
-                                  {rig_payload("256fma"), 60, true},
-                                  {rig_payload("128or"), 20, true}};
-    struct run_request request = {.segments = segments, .n_segments = 4, .zero_segment = 2, .phase = phase};
+                                  {rig_payload("64add"), 60, true},
+                                  {rig_payload("128fma"), 20, true}};
+    struct run_request request = {.segments = segments, .n_segments = 4, .zero_segment = 2};
     struct recording rec;
     struct machine_error err;
     assert_int_equal(r.machine.ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
-    const uint64_t *zero = rec.words + rec.zero_reading * rec.stride;
-    assert_int_equal(zero[RIG_TSC], rec.zero_tsc);
-    double us = 1e6 / m.tsc_hz, chunk = period / 20 * 1.6 + 2 * us;
-    assert_true(fabs(((double)rec.words[0] - (double)rec.zero_tsc) * us + 40) < 2 * chunk);
-    bool switch_seen = false;
+    assert_int_equal(rec.words[rec.zero_reading * rec.stride], rec.zero_tsc);
+    double us = 1e6 / m.tsc_hz, begin[] = {-40, 0, 60}, work = 0;
+    unsigned kernels = 0;
     for (size_t i = 1; i < rec.n; i++) {
-        double t = ((double)rec.words[i * rec.stride] - (double)rec.zero_tsc) * us;
-        assert_true(rec.words[i * rec.stride] > rec.words[(i - 1) * rec.stride]);
-        if (i == rec.zero_reading)
+        struct rig_sample s = rig_sample(&r, &rec, i);
+        double own = (double)(recording_at(&rec, i)[RIG_PAYLOAD] - recording_at(&rec, i - 1)[RIG_PAYLOAD]);
+        assert_true(s.end - s.begin > 0.2 && s.end - s.begin < 0.3);
+        if (own == work)
             continue;
-        if (t >= 60 && t < 60 + chunk && !switch_seen) {
-            switch_seen = true; /* the third sampled segment begins: a reading outside the grid */
-            continue;
-        }
-        double after = i < rec.zero_reading ? t / period - 0.5 : t / period - 0.5 - phase;
-        double late = (after - floor(after)) * period;
-        /* the grid before time 0 leads to the planned one, which the last chunk passes */
-        if (late > chunk && !(i < rec.zero_reading && late > period - chunk))
-            fail_msg("reading %zu at %.3f us is %.3f us after the grid, period %g", i, t, late, period);
+        assert_true(kernels < 3 && fabs(s.begin - begin[kernels]) < 0.3 + us);
+        work = own;
+        kernels++;
     }
-    assert_true(switch_seen);
-    size_t expected = (size_t)(120 / period);
-    assert_in_range(rec.n, expected - 3, expected + 6);
+    assert_int_equal(kernels, 3);
+    assert_in_range(rec.n, 4 * 120 - 30, 4 * 120 + 10);
     rig_close(&r);
-}
-
-static void readings_follow_the_grid(void **state)
-{
-    (void)state;
-    check_grid(0, 1);
-    check_grid(0.3, 1);
-    check_grid(0.99, 1);
-    check_grid(0.5, 3);
 }
 
 static void time_that_is_lost_is_not_made_up_for(void **state)
@@ -247,8 +231,8 @@ static void throttle_is_counted_while_a_level_is_pending(void **state)
         if (s.end <= 0 || s.begin > 20.1)
             assert_true(s.throttle < 0.001 && fabs(s.ipc - (s.end <= 0 ? 2 : 3)) < 0.01);
         else if (s.begin >= 0 && s.end < 20)
-            assert_true(fabs(s.throttle - 1) < 0.001 && fabs(s.ipc - 0.75) < 0.003);
-        assert_true(fabs(s.ghz / 2.8 - 1) < 0.003);
+            assert_true(fabs(s.throttle - 1) < 0.001 && fabs(s.ipc - 0.75) < 0.006);
+        assert_true(fabs(s.ghz / 2.8 - 1) < 0.01); /* time stamps are whole ticks */
     }
     rig_close(&r);
 }
@@ -488,7 +472,7 @@ static void impossible_runs_are_refused(void **state)
     assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
     s.duration_us = 300000;
     assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_FAILED);
-    assert_non_null(strstr(err.text, "more than 200000 samples"));
+    assert_non_null(strstr(err.text, "more than 40000 samples"));
     s.duration_us = 10;
     assert_int_equal(ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
     rig_close(&r);
@@ -546,7 +530,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_seed_same_bytes),
         cmocka_unit_test(another_seed_or_repetition_differs),
-        cmocka_unit_test(readings_follow_the_grid),
+        cmocka_unit_test(samples_hold_the_same_work),
         cmocka_unit_test(time_that_is_lost_is_not_made_up_for),
         cmocka_unit_test(counters_are_conserved),
         cmocka_unit_test(instructions_are_exact),

@@ -113,13 +113,13 @@ static void reading_takes_time_from_the_payload(void **state)
     (void)state;
     struct model m = quiet();
     struct rig r;
-    m.split_read_ns = 200;
+    m.split_read_ns = 200; /* cycles of the TSC, at 2.1 GHz: 150 ns at 2.8 */
     rig_open(&r, &m, 16, 1, 1);
     struct recording rec = rig_switch(&r, "128fma", "512fma", 100, 0);
     const uint64_t *first = rec.words, *zero = rec.words + rec.zero_reading * rec.stride;
     double us = (double)(zero[RIG_TSC] - first[RIG_TSC]) / 2.1e3, readings = (double)rec.zero_reading;
     double work = (double)(zero[RIG_PAYLOAD] - first[RIG_PAYLOAD]);
-    assert_true(fabs(work / (2 * 2.8e3) - (us - 0.2 * readings)) < 0.01);
+    assert_true(fabs(work / (2 * 2.8e3) - (us - 0.15 * readings)) < 0.01);
     assert_true(fabs((double)(zero[RIG_CYCLES] - first[RIG_CYCLES]) / 2.8e3 - us) < 0.01);
     rig_close(&r);
 }
@@ -130,7 +130,7 @@ static void a_halt_can_fall_into_a_reading(void **state)
     (void)state;
     struct model m = quiet();
     struct rig r;
-    m.split_read_ns = 400;
+    m.split_read_ns = 200;
     m.throttle_sigma_us = 1;
     rig_open(&r, &m, 16, 1, 1);
     unsigned torn = 0;

@@ -27,7 +27,7 @@ struct series {
     /* KERNEL:US in turn, US with * where it is sampled; before the one that begins at time 0 there is an = */
     const char *code;
     unsigned cores, repetitions;
-    double period_us, phase, fixed_ghz;
+    double period_us, fixed_ghz;
     int cpu;
 };
 
@@ -170,57 +170,54 @@ static void throttles_all(struct model *m)
 
 #define GOLD "xeon-gold-6130"
 static const struct series all_series[] = {
-    {"light256", GOLD, NULL, "128fma:300 =256or:120* 64add:30*", 5, 1, 10, 0, 0, -1},
-    {"heavy256", GOLD, NULL, "128fma:300 =256fma:180* 64add:30*", 1, 1, 10, 0, 0, -1},
-    {"light512", GOLD, NULL, "128fma:300 =512add:100* 64add:30*", 2, 1, 10, 0.3, 0, -1},
-    {"heavy512", GOLD, NULL, "128fma:300 64add:20* =512fma:120* 64add:30*", 0, 1, 10, 0.9, 0, -1},
-    {"heavy512-3", GOLD, noises, "128fma:30* =512fma:150*", 3, 2, 10, 0, 0, -1},
-    {"raised", GOLD, NULL, "64add:300 =256or:12* 256fma:25* 512or:10* 512fma:120*", 9, 1, 10, 0, 0, -1},
-    {"raised-late", GOLD, NULL, "64add:300 =256fma:90* 512fma:60* 256fma:60*", 13, 1, 10, 0, 0, -1},
-    {"released", GOLD, NULL, "64add:9 =512fma:200 64add:640 64add:60*", 16, 2, 5, 0, 0, -1},
-    {"released-by-one", GOLD, NULL, "64add:9 =512fma:200 256fma:640 256fma:60* 64add:640 64add:60*", 8, 1, 10, 0, 0,
-     -1},
+    {"light256", GOLD, NULL, "128fma:300 =256or:120* 64add:30*", 5, 1, 10, 0, -1},
+    {"heavy256", GOLD, NULL, "128fma:300 =256fma:180* 64add:30*", 1, 1, 10, 0, -1},
+    {"light512", GOLD, NULL, "128fma:300 =512add:100* 64add:30*", 2, 1, 10, 0, -1},
+    {"heavy512", GOLD, NULL, "128fma:300 64add:20* =512fma:120* 64add:30*", 0, 1, 10, 0, -1},
+    {"heavy512-3", GOLD, noises, "128fma:30* =512fma:150*", 3, 2, 10, 0, -1},
+    {"raised", GOLD, NULL, "64add:300 =256or:12* 256fma:25* 512or:10* 512fma:120*", 9, 1, 10, 0, -1},
+    {"raised-late", GOLD, NULL, "64add:300 =256fma:90* 512fma:60* 256fma:60*", 13, 1, 10, 0, -1},
+    {"released", GOLD, NULL, "64add:9 =512fma:200 64add:640 64add:60*", 16, 2, 5, 0, -1},
+    {"released-by-one", GOLD, NULL, "64add:9 =512fma:200 256fma:640 256fma:60* 64add:640 64add:60*", 8, 1, 10, 0, -1},
     {"density", GOLD, NULL, "64add:99 =256fma@1/2:60* 512fma@1/4:60* 512fma@1/64:60* 512or-chain@1/8:40*", 4, 1, 10, 0,
-     0, -1},
-    {"latency", GOLD, NULL, "64add-lat:99 =512fma-lat:60* 128mul-lat:30* 64mul:30* pause:30*", 4, 1, 10, 0, 0, -1},
-    {"dirty", GOLD, NULL, "64add:99 =512add-dirty:60* 64add:40* 256or-dirty:20* 512or:20* 64add:20*", 4, 1, 10, 0, 0,
      -1},
-    {"mixture", GOLD, NULL, "64add:99 =128fma:5* 256add:5* 128fma:5* 256add:5* 128fma:5* 256add:120*", 12, 1, 5, 0, 0,
-     -1},
+    {"latency", GOLD, NULL, "64add-lat:99 =512fma-lat:60* 128mul-lat:30* 64mul:30* pause:30*", 4, 1, 10, 0, -1},
+    {"dirty", GOLD, NULL, "64add:99 =512add-dirty:60* 64add:40* 256or-dirty:20* 512or:20* 64add:20*", 4, 1, 10, 0, -1},
+    {"mixture", GOLD, NULL, "64add:99 =128fma:5* 256add:5* 128fma:5* 256add:5* 128fma:5* 256add:120*", 12, 1, 5, 0, -1},
     {"mixture-512", GOLD, NULL, "64add:99 =512add:60* 256fma:15* 512add:3* 256fma:5* 512add:5* 256fma:90*", 12, 1, 8, 0,
-     0, -1},
-    {"fixed", GOLD, NULL, "64add:99 =512fma:120*", 2, 1, 10, 0, 2.2, -1},
-    {"unlike", GOLD, unlike, "64add:99 =512fma:120*", 2, 1, 10, 0, 0, 4},
-    {"like", GOLD, unlike, "64add:99 =512fma:60*", 2, 1, 10, 0, 0, 6},
-    {"throttles-all", GOLD, throttles_all, "64add:99 =256fma@1/64:40* 64add:40*", 2, 1, 10, 0, 0, -1},
-    {"not-sampled", GOLD, NULL, "64add:20* =512fma:120", 7, 1, 10, 0, 0, -1},
-    {"short-period", GOLD, NULL, "64add:99 =512fma:3*", 7, 1, 0.15, 0.5, 0, -1},
-    {"zero-duration", GOLD, NULL, "64add:0 =512fma:0* 64add:30*", 7, 1, 4, 0, 0, -1},
-    {"neighbours", GOLD, neighbours, "64add:99 =512fma:250*", 7, 3, 15, 0, 0, -1},
-    {"lockstep", GOLD, lockstep, "64add:99 =128fma:90* 128mul:90*", 7, 1, 6, 0, 0, -1},
-    {"wandering", GOLD, wandering, "64add:99 =128fma:90* 512fma:120*", 7, 4, 20, 0, 0, -1},
-    {"in-the-kernel", GOLD, in_the_kernel, "64add:99 =512fma:250*", 7, 1, 15, 0, 0, -1},
-    {"kernel-counted", GOLD, kernel_counted, "64add:99 =512fma:250*", 7, 1, 15, 0, 0, -1},
-    {"waits-for-long", GOLD, waits_for_long, "512or:300 =64add:1500*", 7, 3, 150, 0, 0, -1},
-    {"ramping", GOLD, ramping, "64add:99 =512fma:150* 64add:560 64add:150*", 16, 1, 15, 0, 0, -1},
-    {"ramping-256", GOLD, ramping, "64add:99 =256fma:120* 512fma:70* 128fma:20*", 10, 1, 8, 0, 0, -1},
-    {"fading", GOLD, fading, "64add:99 =512fma:150* 64add:700 256or:20* 256fma:150*", 3, 2, 10, 0, 0, -1},
-    {"fading-256", GOLD, fading, "64add:99 =256or:60* 512or:90* 64add:40*", 3, 1, 10, 0, 0, -1},
-    {"voltages", GOLD, voltages, "64add:99 =512fma:70*", 3, 1, 10, 0, 0, -1},
-    {"voltages-all", GOLD, voltages, "64add:99 =256fma:200*", 6, 1, 20, 0, 0, -1},
-    {"voltages-rise", GOLD, voltages, "512fma:200 =64add:690* 64add:60*", 4, 1, 50, 0, 0, -1},
-    {"voltages-called-off", GOLD, voltages, "512fma:200 =64add:690* 512fma:90*", 4, 1, 50, 0, 0, -1},
-    {"chains", GOLD, chains, "64add:99 =512fma:60*", 2, 2, 5, 0, 0, -1},
-    {"coarse-chains", GOLD, coarse_chains, "64add:99 =512fma:60*", 2, 2, 5, 0, 0, -1},
-    {"w-2104", "xeon-w-2104", NULL, "64add:99 =512fma:120* 64add:40*", 2, 1, 10, 0, 0, -1},
-    {"i9-7940x", "core-i9-7940x", NULL, "64add:99 =512fma:120* 64add:40*", 3, 1, 10, 0, 0, -1},
-    {"i7-6700hq", "core-i7-6700hq", NULL, "64add:99 =256fma:90* 64add:40*", 3, 1, 10, 0, 0, -1},
-    {"i5-1035g4", "core-i5-1035g4", NULL, "64add:99 =512fma:90* 64add:40*", 3, 1, 10, 0, 0, -1},
-    {"i9-11900k", "core-i9-11900k", NULL, "64add:99 =512fma:60* 64add:40*", 5, 1, 10, 0, 0, -1},
-    {"grows", "xeon-gold-6130", NULL, "64add:99 64add:11* fine:15.3 =512fma:120*", 2, 2, 2, 0.25, 0, -1},
-    {"grows to its end", "xeon-gold-6130", NULL, "64add:99 fine:600 =64mul:16000*", 2, 1, 200, 0.5, 0, -1},
-    {"grows no more", "xeon-gold-6130", NULL, "64add:99 fine:500 =64mul:4000*", 2, 1, 300, 0, 0, -1},
-    {"no-licence", "generic-no-licence", NULL, "64add:99 =512fma:60*", 1, 1, 10, 0, 0, -1},
+     -1},
+    {"fixed", GOLD, NULL, "64add:99 =512fma:120*", 2, 1, 10, 2.2, -1},
+    {"unlike", GOLD, unlike, "64add:99 =512fma:120*", 2, 1, 10, 0, 4},
+    {"like", GOLD, unlike, "64add:99 =512fma:60*", 2, 1, 10, 0, 6},
+    {"throttles-all", GOLD, throttles_all, "64add:99 =256fma@1/64:40* 64add:40*", 2, 1, 10, 0, -1},
+    {"not-sampled", GOLD, NULL, "64add:20* =512fma:120", 7, 1, 10, 0, -1},
+    {"short-period", GOLD, NULL, "64add:99 =512fma:3*", 7, 1, 0.15, 0, -1},
+    {"zero-duration", GOLD, NULL, "64add:0 =512fma:0* 64add:30*", 7, 1, 4, 0, -1},
+    {"neighbours", GOLD, neighbours, "64add:99 =512fma:250*", 7, 3, 15, 0, -1},
+    {"lockstep", GOLD, lockstep, "64add:99 =128fma:90* 128mul:90*", 7, 1, 6, 0, -1},
+    {"wandering", GOLD, wandering, "64add:99 =128fma:90* 512fma:120*", 7, 4, 20, 0, -1},
+    {"in-the-kernel", GOLD, in_the_kernel, "64add:99 =512fma:250*", 7, 1, 15, 0, -1},
+    {"kernel-counted", GOLD, kernel_counted, "64add:99 =512fma:250*", 7, 1, 15, 0, -1},
+    {"waits-for-long", GOLD, waits_for_long, "512or:300 =64add:1500*", 7, 3, 150, 0, -1},
+    {"ramping", GOLD, ramping, "64add:99 =512fma:150* 64add:560 64add:150*", 16, 1, 15, 0, -1},
+    {"ramping-256", GOLD, ramping, "64add:99 =256fma:120* 512fma:70* 128fma:20*", 10, 1, 8, 0, -1},
+    {"fading", GOLD, fading, "64add:99 =512fma:150* 64add:700 256or:20* 256fma:150*", 3, 2, 10, 0, -1},
+    {"fading-256", GOLD, fading, "64add:99 =256or:60* 512or:90* 64add:40*", 3, 1, 10, 0, -1},
+    {"voltages", GOLD, voltages, "64add:99 =512fma:70*", 3, 1, 10, 0, -1},
+    {"voltages-all", GOLD, voltages, "64add:99 =256fma:200*", 6, 1, 20, 0, -1},
+    {"voltages-rise", GOLD, voltages, "512fma:200 =64add:690* 64add:60*", 4, 1, 50, 0, -1},
+    {"voltages-called-off", GOLD, voltages, "512fma:200 =64add:690* 512fma:90*", 4, 1, 50, 0, -1},
+    {"chains", GOLD, chains, "64add:99 =512fma:60*", 2, 2, 5, 0, -1},
+    {"coarse-chains", GOLD, coarse_chains, "64add:99 =512fma:60*", 2, 2, 5, 0, -1},
+    {"w-2104", "xeon-w-2104", NULL, "64add:99 =512fma:120* 64add:40*", 2, 1, 10, 0, -1},
+    {"i9-7940x", "core-i9-7940x", NULL, "64add:99 =512fma:120* 64add:40*", 3, 1, 10, 0, -1},
+    {"i7-6700hq", "core-i7-6700hq", NULL, "64add:99 =256fma:90* 64add:40*", 3, 1, 10, 0, -1},
+    {"i5-1035g4", "core-i5-1035g4", NULL, "64add:99 =512fma:90* 64add:40*", 3, 1, 10, 0, -1},
+    {"i9-11900k", "core-i9-11900k", NULL, "64add:99 =512fma:60* 64add:40*", 5, 1, 10, 0, -1},
+    {"grows", "xeon-gold-6130", NULL, "64add:99 64add:11* fine:15.3 =512fma:120*", 2, 2, 2, 0, -1},
+    {"grows to its end", "xeon-gold-6130", NULL, "64add:99 fine:600 =64mul:16000*", 2, 1, 200, 0, -1},
+    {"grows no more", "xeon-gold-6130", NULL, "64add:99 fine:500 =64mul:4000*", 2, 1, 300, 0, -1},
+    {"no-licence", "generic-no-licence", NULL, "64add:99 =512fma:60*", 1, 1, 10, 0, -1},
 };
 
 /* ---- running ---- */
@@ -318,7 +315,6 @@ static void write_series(FILE *out, const struct series *s)
     if (machine.ops->prepare(&machine, &setup, &err) != MACHINE_OK)
         fail_msg("%s: %s", s->name, err.text);
     parse_code(s->code, segments, &request);
-    request.phase = s->phase;
     for (unsigned i = 0; i < s->repetitions; i++) {
         request.repetition = i;
         if (machine.ops->run(&machine, &request, &recording, &err) != MACHINE_OK)

@@ -176,7 +176,6 @@ static void record_case(FILE *out, const struct made_case *c)
     for (unsigned i = 0; i < 3; i++) {
         struct recording rec;
         r.repetition = i;
-        r.phase = i / 4.0;
         slow_until = made_clock.now + (uint64_t)(MADE_HZ * 1e-6 * (c->before_us + 3 * c->period_us));
         if (i == 2 && c->lost_at > 0) {
             lost_at = calls + c->lost_at;

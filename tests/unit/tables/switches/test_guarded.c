@@ -45,6 +45,8 @@ static enum asked what_is_asked(const struct run_request *r)
 
 static int run_spied(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
+    if (r->repetition >= 1000000) /* what a sample costs is measured first (sample_cost.h) */
+        return spy.inner->run(m, r, out, err);
     enum asked what = r->n_segments >= 2 && r->n_segments <= 5 ? what_is_asked(r) : ASKED;
     if (what == ASKED) {
         spy.unsure++;

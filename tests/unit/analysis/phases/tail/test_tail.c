@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/phases/part.h"
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
@@ -106,7 +107,7 @@ static void the_fine_part_is_a_trace_of_its_own(void **state)
     }
     assert_null(fine.channel[TRACE_IPC]);
     assert_string_equal(trace_get(&fine, "period_us"), "2");
-    tail_free_part(&fine);
+    part_free(&fine);
     assert_int_equal(fine.n, 0);
     trace_free(&t);
     trace_init(&t); /* of one repetition, without a column that says so */
@@ -114,7 +115,7 @@ static void the_fine_part_is_a_trace_of_its_own(void **state)
     assert_int_equal(tail_fine_part(&t, 10, &fine), 0);
     assert_int_equal(fine.n, 3);
     assert_null(fine.run);
-    tail_free_part(&fine);
+    part_free(&fine);
     trace_free(&t);
 }
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The chains of adds that a modelled CPU without counters reads its frequency with: one behind each sample. */
+/* The waits before the chains of adds that a modelled CPU without counters reads its frequency with. */
 #pragma once
 
 #include <stdint.h>
 
-struct model_chains {
-    unsigned adds[2]; /* of the short and of the long chain */
-    unsigned turns;   /* one in so many is a long one */
-    uint32_t dither;  /* the wait before a chain is three numbers of cycles below this */
-};
-
-/* The waits: each number fills its range evenly, and all three their cube (the additive recurrence of Roberts, "The
+/* Each number fills its range evenly, and all three their cube (the additive recurrence of Roberts, "The
  * unreasonable effectiveness of quasirandom sequences", with 1.2207...). */
 struct model_dither {
     uint32_t state[3];

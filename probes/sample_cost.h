@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a sample takes from the code that is measured: its reading, and what the sampling loop does in between. */
+#pragma once
+
+#include "drivers/machine.h"
+#include "trace/from_recording.h"
+
+/*
+ * In recordings whose samples double, the part of a sample that does not; 0 where it cannot be told. Measured with one
+ * active core, and once for each code, CPU, fixed frequency and number of counters: it is then remembered with the
+ * machine, so that it does not matter in which order a machine is asked. `setup` as for a measurement of `code`, its
+ * counters included. MACHINE_OK, or fills *err and returns its status. Between the machine's finish and prepare: it
+ * calls both.
+ */
+int sample_cost_of(struct machine *m, const struct machine_setup *setup, const struct payload *code,
+                   struct sample_cost *out, struct machine_error *err);

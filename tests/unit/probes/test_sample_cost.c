@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a sample takes from the code, on models that say it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probes/repetitions.h"
+#include "probes/sample_cost.h"
+#include "tests/support/model_rig.h"
+#include "tests/support/random_model.h"
+
+static struct model model; /* too large for the stack */
+
+static struct sample_cost cost_of(struct machine *m, const char *kernel, uint64_t seed)
+{
+    struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
+    struct machine_error err;
+    struct payload p = rig_payload(kernel);
+    struct machine_setup setup = {.cpu = -1, .active_cores = 1, .seed = seed, .counters = counters};
+    struct sample_cost cost = {NAN, NAN};
+    setup.n_counters = repetitions_counters(m, true, NULL, 0, counters);
+    if (sample_cost_of(m, &setup, &p, &cost, &err) != MACHINE_OK)
+        fail_msg("%s", err.text);
+    return cost;
+}
+
+static struct sample_cost cost_on_model(const char *kernel, uint64_t seed)
+{
+    struct machine machine;
+    struct machine_error err;
+    assert_int_equal(machine_open_parsed_model(&model, "model:random", &machine, &err), MACHINE_OK);
+    struct sample_cost cost = cost_of(&machine, kernel, seed);
+    machine.ops->close(&machine);
+    return cost;
+}
+
+/* Whatever interrupts, jitter and neighbors do: within 2 ns on quiet cores, within 8 beside siblings, which slow a
+ * reading, too. The instructions are those that fit into its cycles. */
+static void it_comes_back(void **state)
+{
+    static const char *const kernels[] = {"64add", "256fma", "128or"};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        if (seed % 2)
+            wild_model(&model, seed);
+        else
+            world_model(&model, seed);
+        const char *kernel = kernels[seed % 3];
+        struct model_need need;
+        struct machine_error err;
+        struct payload p = rig_payload(kernel);
+        assert_int_equal(model_need(&model, &p, &need, &err), MACHINE_OK);
+        struct sample_cost cost = cost_on_model(kernel, seed);
+        double cycles = model.split_read_ns * 1e-9 * model.tsc_hz, bound = seed % 2 ? 2 : 8;
+        double off = cost.instructions / need.ipc / model.tsc_hz * 1e9 - model.split_read_ns;
+        if (!(fabs(off) < bound))
+            fail_msg("model %d, %s: %.1f instructions at %.2f a cycle, not in %.0f cycles: off by %.2f ns", (int)seed,
+                     kernel, cost.instructions, need.ipc, cycles, off);
+        assert_true(cost.us >= 0 && cost.us < 0.5);
+    }
+}
+
+/* The order in which a machine is asked does not matter, and it does not measure again. */
+static void it_is_remembered(void **state)
+{
+    (void)state;
+    struct machine machine;
+    struct machine_error err;
+    wild_model(&model, 3);
+    assert_int_equal(machine_open_parsed_model(&model, "model:random", &machine, &err), MACHINE_OK);
+    struct sample_cost first = cost_of(&machine, "64add", 7), other = cost_of(&machine, "256fma", 7);
+    assert_int_equal(machine.next_cost, 2);
+    struct sample_cost again = cost_of(&machine, "64add", 7);
+    assert_int_equal(machine.next_cost, 2);
+    assert_true(again.us == first.us && again.instructions == first.instructions);
+    machine.ops->close(&machine);
+    struct sample_cost alone = cost_on_model("256fma", 7);
+    assert_true(alone.us == other.us && alone.instructions == other.instructions);
+}
+
+/* Late in a long series the rest of a reading is less than the time can tell: the model waited for its end for ever. */
+static void a_long_series_ends(void **state)
+{
+    (void)state;
+    wild_model(&model, 2);
+    assert_true(model.split_read_ns > 0);
+    model.world.carries = true;
+    model.world.gap_us = 5e7;
+    alarm(60);
+    cost_on_model("64add", 2);
+    alarm(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_comes_back),
+        cmocka_unit_test(it_is_remembered),
+        cmocka_unit_test(a_long_series_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
