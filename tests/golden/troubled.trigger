@@ -5,48 +5,48 @@
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 18.3637/16+134
+ count 20.0966/16+134
  count_lo 11.5131/16+134
- count_hi 18.3637/16+134
+ count_hi 20.0966/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5418/16+34
- rate_per_cycle_lo 8.3986/16+123
- rate_per_cycle_hi 14.2053/16+109
- freq_ghz 77.8706/16
- freq_ghz_lo 77.8699/16
- freq_ghz_hi 77.8714/16
- plain_ghz 78.7457/16
- plain_ghz_lo 78.7452/16
- plain_ghz_hi 78.7462/16
+ rate_per_cycle 55.5146/16+34
+ rate_per_cycle_lo 8.3974/16+123
+ rate_per_cycle_hi 14.2027/16+109
+ freq_ghz 77.8716/16
+ freq_ghz_lo 77.8713/16
+ freq_ghz_hi 77.8719/16
+ plain_ghz 78.7451/16
+ plain_ghz_lo 78.7441/16
+ plain_ghz_hi 78.7461/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
- freq_kernel_ghz 13.1484/16+121
- freq_with_ghz 13.0789/16+121
+ freq_kernel_ghz 13.1483/16+121
+ freq_with_ghz 13.0788/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
  longest_us 54.7161/16+103
- window_from_us 60.3049/16+103
- window_to_us 61.8632/16+103
+ window_from_us 60.3053/16+103
+ window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
  n 1.5344/16
  discarded 0.0000/16+103
- detectable 17.5181/16+135
- ratio 43.2019/16
- ratio_lo 43.2006/16
- ratio_hi 43.2033/16
+ detectable 18.0656/16+135
+ ratio 43.2025/16
+ ratio_lo 43.2009/16
+ ratio_hi 43.2045/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 240 instructions on 2 active cores.
+512fma triggers level 2 within its first 960 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-1278 answers, progress told 867 times: parts 23.0945/1734
+1310 answers, progress told 867 times: parts 23.0945/1734
 == all disturbed
 seed: 5
 companion: 64add
@@ -66,61 +66,60 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in 
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 18.3637/16+134
+ count 20.0966/16+134
  count_lo 11.5131/16+134
- count_hi 18.3637/16+134
+ count_hi 20.0966/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5418/16+34
- rate_per_cycle_lo 8.3986/16+123
- rate_per_cycle_hi 14.2053/16+109
- freq_ghz 77.8707/16
- freq_ghz_lo 77.8701/16
- freq_ghz_hi 77.8712/16
- plain_ghz 78.7456/16
- plain_ghz_lo 78.7450/16
- plain_ghz_hi 78.7462/16
+ rate_per_cycle 55.5146/16+34
+ rate_per_cycle_lo 8.3974/16+123
+ rate_per_cycle_hi 14.2027/16+109
+ freq_ghz 77.8709/16
+ freq_ghz_lo 77.8704/16
+ freq_ghz_hi 77.8714/16
+ plain_ghz 78.7454/16
+ plain_ghz_lo 78.7444/16
+ plain_ghz_hi 78.7463/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
  freq_kernel_ghz 13.1484/16+121
- freq_with_ghz 13.0789/16+121
+ freq_with_ghz 13.0790/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
  longest_us 54.7161/16+103
- window_from_us 60.3043/16+103
- window_to_us 61.8626/16+103
+ window_from_us 60.3053/16+103
+ window_to_us 61.8634/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
- n 9.0530/16
+ n 9.3216/16
  discarded 47.3030/16+103
- detectable 17.5181/16+135
- ratio 43.2019/16
- ratio_lo 43.2009/16
- ratio_hi 43.2337/16
+ detectable 18.0656/16+135
+ ratio 43.2021/16
+ ratio_lo 43.2003/16
+ ratio_hi 43.2377/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 240 instructions on 2 active cores.
+512fma triggers level 2 within its first 960 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-1380 answers, progress told 906 times: parts 29.3299/1812
+1413 answers, progress told 907 times: parts 61.9462/1814
 == disturbed from the 20th on
-row: kernel 64add density 1 active_cores 2 what count asks nothing with - level 0 freq_ghz 3.699965 freq_ghz_lo 3.699919 freq_ghz_hi 3.700011 plain_ghz 3.699971 plain_ghz_lo 3.69992 plain_ghz_hi 3.700022 n 8 detectable throttling below 0.94 of the rate for 4.97 us ratio 0.9999966 ratio_lo 0.9999755 ratio_hi 1.000033
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
+missing: kernel 64add density 1 active_cores 2 what count: the trace has no measured values: of 100 repetitions, 100 were disturbed, the first: migrated to another CPU; repeat on a quieter machine or with more --runs
 missing: kernel 512fma density 1 active_cores 2 what count: in all of 50 rounds it was disturbed (page faults); stop other programs, or choose another CPU with --cpu
 missing: kernel 64add density 1 active_cores 2 what mixture with 512fma: in all of 36 rounds it was disturbed (page faults); stop other programs, or choose another CPU with --cpu
 missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in all of 50 rounds it was disturbed (page faults); stop other programs, or choose another CPU with --cpu
-No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by more than 0.0024 % (95 % limits).
-301 answers, progress told 252 times: parts 36.9951/504
+317 answers, progress told 252 times: parts 36.9951/504
 == one in three slow
  kernel 0.7530/16
  density 15.4248/16
@@ -128,48 +127,48 @@ No lower frequency was seen on 2 active cores while 1 kernel ran: none lower by 
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 18.3637/16+134
+ count 20.0966/16+134
  count_lo 11.5131/16+134
- count_hi 18.3637/16+134
+ count_hi 20.0966/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5418/16+34
- rate_per_cycle_lo 8.3986/16+123
- rate_per_cycle_hi 14.2053/16+109
- freq_ghz 77.5116/16
- freq_ghz_lo 77.0645/16
- freq_ghz_hi 77.9501/16
- plain_ghz 78.2871/16
- plain_ghz_lo 77.8401/16
- plain_ghz_hi 78.7255/16
+ rate_per_cycle 55.5146/16+34
+ rate_per_cycle_lo 8.3974/16+123
+ rate_per_cycle_hi 14.2027/16+109
+ freq_ghz 77.4880/16
+ freq_ghz_lo 77.0309/16
+ freq_ghz_hi 77.9359/16
+ plain_ghz 78.2941/16
+ plain_ghz_lo 77.8367/16
+ plain_ghz_hi 78.7424/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
- freq_kernel_ghz 13.1163/16+121
+ freq_kernel_ghz 13.1162/16+121
  freq_with_ghz 13.0468/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
  longest_us 54.7161/16+103
- window_from_us 60.3049/16+103
- window_to_us 61.8632/16+103
+ window_from_us 60.3053/16+103
+ window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
  n 1.5344/16
  discarded 0.0000/16+103
- detectable 17.5181/16+135
- ratio 43.3012/16
- ratio_lo 43.0980/16
- ratio_hi 43.3027/16
+ detectable 18.0656/16+135
+ ratio 43.3016/16
+ ratio_lo 43.0988/16
+ ratio_hi 43.3041/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 240 instructions on 2 active cores.
+512fma triggers level 2 within its first 960 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-1278 answers, progress told 867 times: parts 23.0945/1734
+1310 answers, progress told 867 times: parts 23.0945/1734
 == slow from the 30th on
  kernel 0.7530/16
  density 15.4248/16
@@ -177,48 +176,48 @@ runs: 5
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 18.2996/16+134
+ count 20.0325/16+134
  count_lo 11.5131/16+134
- count_hi 18.2996/16+134
+ count_hi 20.0325/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5418/16+34
- rate_per_cycle_lo 8.3986/16+123
- rate_per_cycle_hi 14.2053/16+109
- freq_ghz 76.5692/16
+ rate_per_cycle 55.5146/16+34
+ rate_per_cycle_lo 8.3974/16+123
+ rate_per_cycle_hi 14.2027/16+109
+ freq_ghz 76.5688/16
  freq_ghz_lo 76.5685/16
- freq_ghz_hi 76.5699/16
- plain_ghz 77.4441/16
- plain_ghz_lo 77.4436/16
- plain_ghz_hi 77.4446/16
+ freq_ghz_hi 76.5691/16
+ plain_ghz 77.4439/16
+ plain_ghz_lo 77.4433/16
+ plain_ghz_hi 77.4445/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
- freq_kernel_ghz 13.0843/16+121
- freq_with_ghz 13.0148/16+121
+ freq_kernel_ghz 13.0842/16+121
+ freq_with_ghz 13.0147/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
  longest_us 54.7161/16+103
- window_from_us 60.3049/16+103
- window_to_us 61.8632/16+103
+ window_from_us 60.3053/16+103
+ window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
  n 1.5344/16
  discarded 0.0000/16+103
- detectable 17.5181/16+135
- ratio 43.2020/16
- ratio_lo 43.2006/16
- ratio_hi 43.2033/16
+ detectable 18.0656/16+135
+ ratio 43.2017/16
+ ratio_lo 43.2009/16
+ ratio_hi 43.2040/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 228 instructions on 2 active cores.
+512fma triggers level 2 within its first 912 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-1278 answers, progress told 867 times: parts 23.0945/1734
+1310 answers, progress told 867 times: parts 23.0945/1734
 == one in two slow until time 0
  kernel 0.7530/16
  density 15.4248/16
@@ -226,48 +225,48 @@ runs: 5
  what 92.0892/16
  asks 7.4125/16
  with 49.7439/16
- count 18.2996/16+134
+ count 20.0325/16+134
  count_lo 11.5131/16+134
- count_hi 18.2996/16+134
+ count_hi 20.0325/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5418/16+34
- rate_per_cycle_lo 8.3986/16+123
- rate_per_cycle_hi 14.2053/16+109
- freq_ghz 77.8706/16
- freq_ghz_lo 77.8699/16
- freq_ghz_hi 77.8714/16
- plain_ghz 78.7457/16
- plain_ghz_lo 78.7452/16
- plain_ghz_hi 78.7462/16
+ rate_per_cycle 55.5146/16+34
+ rate_per_cycle_lo 8.3974/16+123
+ rate_per_cycle_hi 14.2027/16+109
+ freq_ghz 77.8716/16
+ freq_ghz_lo 77.8713/16
+ freq_ghz_hi 77.8719/16
+ plain_ghz 78.7451/16
+ plain_ghz_lo 78.7441/16
+ plain_ghz_hi 78.7461/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
- freq_kernel_ghz 13.1484/16+121
- freq_with_ghz 13.0789/16+121
+ freq_kernel_ghz 13.1483/16+121
+ freq_with_ghz 13.0788/16+121
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
  longest_us 54.7161/16+103
- window_from_us 60.3051/16+103
- window_to_us 61.8633/16+103
+ window_from_us 60.3053/16+103
+ window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
  n 1.5344/16
  discarded 0.0000/16+103
  detectable 0.0000/16+136
- ratio 43.2019/16
- ratio_lo 43.2006/16
- ratio_hi 43.2032/16
+ ratio 43.2025/16
+ ratio_lo 43.2009/16
+ ratio_hi 43.2045/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 228 instructions on 2 active cores.
+512fma triggers level 2 within its first 912 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
-1278 answers, progress told 867 times: parts 23.0945/1734
+1310 answers, progress told 867 times: parts 23.0945/1734
 == levels exchanged in one of two
 seed: 5
 companion: 64add
@@ -288,5 +287,5 @@ answer 85 fails: 1, it broke; mend it, after 86
 answer 341 fails: 1, it broke; mend it, after 342
 stopped at 1: 1, interrupted; after 0 answers, told 1 times
 stopped at 7: 1, interrupted; after 9 answers, told 8 times
-stopped at 49: 1, interrupted; after 66 answers, told 49 times
-stopped at 343: 1, interrupted; after 521 answers, told 343 times
+stopped at 49: 1, interrupted; after 82 answers, told 49 times
+stopped at 343: 1, interrupted; after 553 answers, told 343 times
