@@ -341,7 +341,7 @@ static void run(struct rig *r, unsigned i, struct recording *rec)
 {
     struct payload from = payload("64add"), to = payload("64or");
     struct segment segments[3] = {{from, 300, false}, {from, 40, true}, {to, 200, true}};
-    struct run_request request = {segments, 3, 2, i / 7.0, i, 0};
+    struct run_request request = {segments, 3, 2, i, 0};
     if (r->m.ops->run(&r->m, &request, rec, &r->err) != MACHINE_OK)
         fail_msg("%s", r->err.text);
     assert_false(rec->migrated);
@@ -565,7 +565,7 @@ static void test_events_that_cannot_be_counted_are_refused(void **state)
     struct recording rec;
     struct payload p = payload("64add");
     struct segment segment = {p, 10, true};
-    struct run_request request = {&segment, 1, 0, 0, 0, 0};
+    struct run_request request = {&segment, 1, 0, 0, 0};
     set_up(&r);
     open_machine(&r);
     assert_int_equal(r.m.ops->run(&r.m, &request, &rec, &r.err), MACHINE_FAILED);

@@ -104,7 +104,7 @@ static void test_a_recording_keeps_its_promises(void **state)
     timing_rig_prepare(m, &s);
     m->ops->info(m, &info);
     for (unsigned i = 0; i < 30; i++) {
-        struct run_request r = {segments, 3, 2, i / 30.0, i, 0};
+        struct run_request r = {segments, 3, 2, i, 0};
         assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
         assert_false(rec.migrated);
         /* interrupted beyond use: what remains to be checked is in the others */
@@ -120,7 +120,7 @@ static void test_unsampled_runs_are_allowed(void **state)
     struct payload p = timing_rig_payload("64add");
     struct segment segment = {p, 100, false};
     struct machine_setup s = timing_rig_setup(1);
-    struct run_request r = {&segment, 1, 0, 0, 0, 0};
+    struct run_request r = {&segment, 1, 0, 0, 0};
     struct machine_error err;
     struct recording rec;
     timing_rig_prepare(m, &s);
@@ -192,7 +192,7 @@ static void test_requests_that_cannot_be(void **state)
     struct machine *m = *state;
     struct payload p = timing_rig_payload("64add");
     struct segment s[3] = {{p, 10, true}, {p, 10, false}, {p, 10, true}};
-    struct run_request r = {s, 3, 0, 0, 0, 0};
+    struct run_request r = {s, 3, 0, 0, 0};
     struct machine_setup setup = timing_rig_setup(1);
     refuses_run(m, &r, MACHINE_FAILED, "not prepared");
     timing_rig_prepare(m, &setup);
@@ -222,7 +222,7 @@ static void test_a_kernel_that_the_cpu_lacks_is_refused_with_others(void **state
     impossible.features = missing != 0 ? missing : 1u << 30;
     p.kernel = &impossible;
     struct segment s = {p, 10, true};
-    struct run_request r = {&s, 1, 0, 0, 0, 0};
+    struct run_request r = {&s, 1, 0, 0, 0};
     struct recording rec;
     timing_rig_prepare(m, &setup);
     assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_CANNOT);
@@ -240,7 +240,7 @@ static void test_affinity_and_policy_are_restored(void **state)
     struct cpu_mask before, after;
     struct payload p = timing_rig_payload("64add");
     struct segment s = {p, 50, true};
-    struct run_request r = {&s, 1, 0, 0, 0, 0};
+    struct run_request r = {&s, 1, 0, 0, 0};
     struct machine_setup setup = timing_rig_setup(1);
     struct machine_error err;
     struct recording rec;

@@ -74,7 +74,7 @@ static void test_frequency_agrees_with_a_long_chain(void **state)
         struct segment s[2] = {{p, 600, false}, {p, 200, true}};
         double cycles = 0, ticks = 0;
         for (unsigned i = 0; i < REPETITIONS; i++) {
-            struct run_request r = {s, 2, 1, 0.5, i, 0};
+            struct run_request r = {s, 2, 1, i, 0};
             struct machine_error err;
             struct recording rec;
             assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
