@@ -180,7 +180,7 @@ static void take_lengths(const struct pooled *p, struct pooled_states *s, double
             s->state[k + 1].begin_us = fmax(middle, s->state[k].begin_us);
         }
         m = 0;
-        for (size_t r = 0; r < p->n_runs; r++) {
+        for (size_t r = 0; r < p->n_runs && k + 1 < s->n; r++) {
             double d = s->left[k * p->n_runs + r] - (k ? s->left[(k - 1) * p->n_runs + r] : 0);
             if (!isnan(d))
                 x[m++] = d;
