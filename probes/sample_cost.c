@@ -97,6 +97,8 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
     own.period_us = PERIOD_US;
     own.max_samples = ROOM;
     own.active_cores = 1;
+    own.siblings = false;
+    own.seed = 0; /* cells have seeds of their own, and share what is remembered */
     own.cpus = NULL;
     own.n_cpus = 0;
     g->chain = recording_word(setup->counters, setup->n_counters, COUNTER_CHAIN_CYCLES);

@@ -1,39 +1,39 @@
 processor 1: 17 rows; kernel #d6f51bd5 7808 density 17 2490 active_cores 17 48 what #0e48f0d3 asks #fc393975 20 with #c7cdc18b 64 count 2 100743.6 count_lo 2 98725.48 count_hi 2 101892.5 spread 1 0.08919826 level 17 58 rate_per_cycle 13 18.81909 rate_per_cycle_lo 1 0.8170756 rate_per_cycle_hi 2 0.9496074 freq_ghz 17 145.6536 freq_ghz_lo 17 145.6324 freq_ghz_hi 17 145.6749 plain_ghz 17 158.425 plain_ghz_lo 17 158.4002 plain_ghz_hi 17 158.4497 ipc_ratio 1 2 ipc_ratio_lo 1 2 ipc_ratio_hi 1 2 longest_us 3 1000 window_from_us 3 4650 window_to_us 3 7750 warmup_us 3 12500 period_us 3 11.5 n 17 618 discarded 3 2 detectable #4d01296e 22.8 ratio 17 44.1317 ratio_lo 17 44.11726 ratio_hi 17 44.14909 missing #ce90efda 1737.082 details #70303022 1566 settings #600e7e87 371
   progress 999 2050.112 to 1
-  1659 requests 285646.6 of #24a528a0 1101240
+  1659 requests 285503.4 of #24a528a0 1101240
 processor 3: 12 rows; kernel #f382b34c 4416 density 12 1563 active_cores 12 66 what #8f396ba4 asks #cdd2156a 6 with #9618ce40 768 count 1 3960 count_lo 1 3 count_hi 1 3960 level 12 21 rate_per_cycle 4 16.10658 rate_per_cycle_hi 1 0.02338808 freq_ghz 12 95.42709 freq_ghz_lo 12 95.4266 freq_ghz_hi 12 95.42758 plain_ghz 12 111.3913 plain_ghz_lo 12 111.3868 plain_ghz_hi 12 111.3957 level_kernel 3 5 level_with 3 3 freq_kernel_ghz 3 36.70292 freq_with_ghz 3 38.22359 ipc_ratio 2 3 ipc_ratio_lo 2 3 ipc_ratio_hi 2 3 longest_us 6 1920 window_from_us 6 12643.49 window_to_us 6 18343.49 warmup_us 6 45000 period_us 6 28.5 n 12 270 discarded 6 0 detectable #fbd6284a 45.28 ratio 12 28.26967 ratio_lo 12 28.26859 ratio_hi 12 28.27227 missing #00000000 details #70303022 1566 settings #600e7e87 721
   progress 1444 3065.522 to 1
-  2246 requests 386605.2 of #fe248abc 1438864
-processor 5: 11 rows; kernel #34f023bd 4096 density 11 3091 active_cores 11 62 what #72e2242e asks #0c9745b4 with #2a4e65d1 640 count 2 43793.52 count_lo 2 6 count_hi 2 43793.52 level 11 0 rate_per_cycle 6 8.11633 rate_per_cycle_hi 2 0.1084283 freq_ghz 11 105.3115 freq_ghz_lo 11 105.2988 freq_ghz_hi 11 105.3242 plain_ghz 11 105.3094 plain_ghz_lo 11 105.3016 plain_ghz_hi 11 105.3173 level_kernel 1 0 level_with 1 0 freq_kernel_ghz 1 13.58771 freq_with_ghz 1 13.58811 ipc_ratio 2 6.000071 ipc_ratio_lo 2 5.999427 ipc_ratio_hi 2 6.000715 longest_us 3 1440 window_from_us 3 13200 window_to_us 3 22000 warmup_us 3 25000 period_us 3 34 n 11 248 discarded 3 6 detectable #39ebdcb2 ratio 11 31.00115 ratio_lo 11 30.99414 ratio_hi 11 31.00846 missing #00000000 details #70303022 1566 settings #600e7e87 530
+  2246 requests 386431.8 of #fe248abc 1438864
+processor 5: 11 rows; kernel #34f023bd 4096 density 11 3091 active_cores 11 62 what #72e2242e asks #0c9745b4 with #2a4e65d1 640 count 2 43788.34 count_lo 2 6 count_hi 2 43788.34 level 11 0 rate_per_cycle 6 8.115996 rate_per_cycle_hi 2 0.108408 freq_ghz 11 105.31 freq_ghz_lo 11 105.2975 freq_ghz_hi 11 105.3225 plain_ghz 11 105.3107 plain_ghz_lo 11 105.3047 plain_ghz_hi 11 105.3168 level_kernel 1 0 level_with 1 0 freq_kernel_ghz 1 13.58943 freq_with_ghz 1 13.58986 ipc_ratio 2 6.000143 ipc_ratio_lo 2 5.99928 ipc_ratio_hi 2 6.001005 longest_us 3 1440 window_from_us 3 13200 window_to_us 3 22000 warmup_us 3 25000 period_us 3 34 n 11 248 discarded 3 0 detectable #39ebdcb2 ratio 11 31.00012 ratio_lo 11 30.99361 ratio_hi 11 31.00789 missing #00000000 details #70303022 1566 settings #600e7e87 530
   progress 697 1165.173 to 1
-  1132 requests 190713.3 of #38c39ef9 952916
+  1130 requests 189989.5 of #3a4d7107 951892
 processor 7: 14 rows; kernel #ac320949 4288 density 14 4120 active_cores 14 40 what #11c12f7d asks #aafce85a 19 with #6535f659 1408 count 2 3000 count_lo 2 3 count_hi 2 3000 level 14 53 rate_per_cycle 6 12.3121 rate_per_cycle_hi 2 0.2098649 freq_ghz 14 122.2181 freq_ghz_lo 14 122.1972 freq_ghz_hi 14 122.239 plain_ghz 14 140.3181 plain_ghz_lo 14 140.3028 plain_ghz_hi 14 140.3333 level_kernel 3 2 level_with 3 11 freq_kernel_ghz 3 27.58984 freq_with_ghz 3 24.47906 ipc_ratio 2 7.000041 ipc_ratio_lo 2 6.999132 ipc_ratio_hi 2 7.000949 longest_us 7 2480 window_from_us 7 17413.06 window_to_us 7 28313.06 warmup_us 7 45000 period_us 7 44.5 n 14 326 discarded 7 0 detectable #15d66181 11.88 ratio 14 34.84128 ratio_lo 14 34.82722 ratio_hi 14 34.85178 missing #00000000 details #70303022 1566 settings #bcd374b6 764
   progress 1864 4070.26 to 1
-  2889 requests 496461 of #a1b4806d 1803104
+  2889 requests 496373.4 of #a1b4806d 1803104
 processor 9: 17 rows; kernel #d0c831f9 3968 density 17 2693 active_cores 17 144 what #8932a247 asks #62a370a6 5 with #57c67672 320 count 2 211461.4 count_lo 2 192407.5 count_hi 2 214583.7 spread 1 0.1616404 level 17 17 rate_per_cycle 12 24.02761 rate_per_cycle_lo 1 2.852825 rate_per_cycle_hi 2 3.425801 freq_ghz 17 177.5245 freq_ghz_lo 17 177.5182 freq_ghz_hi 17 177.5307 plain_ghz 17 193.7353 plain_ghz_lo 17 193.7284 plain_ghz_hi 17 193.7421 level_kernel 1 0 level_with 1 1 freq_kernel_ghz 1 4.036616 freq_with_ghz 1 3.082944 ipc_ratio 1 2 ipc_ratio_lo 1 2 ipc_ratio_hi 1 2 longest_us 4 1460 window_from_us 4 5534.206 window_to_us 4 8934.206 warmup_us 4 20000 period_us 4 16 n 17 745 discarded 4 0 detectable #1efd9c91 11.36 ratio 17 43.98335 ratio_lo 17 43.97931 ratio_hi 17 43.98645 missing #00000000 details #70303022 1566 settings #67e1d928 277
   progress 1086 2331.269 to 1
-  1740 requests 295961.9 of #f2b00eb1 850082
+  1740 requests 295908.2 of #f2b00eb1 850082
 failing 1: request 4 failed; mend it
   progress 2 0 to 0
   4 requests 386.0769 of #4564a7c1 192
 failing 2: 16 rows; kernel #1c877c2c 7680 density 16 2199 active_cores 16 46 what #d910c5b1 asks #74810ed7 20 with #543105c5 640 count 1 3720 count_lo 1 1 count_hi 1 3720 level 16 53 rate_per_cycle 12 11.92777 rate_per_cycle_lo 1 0.8868744 rate_per_cycle_hi 2 1.044505 freq_ghz 16 164.8969 freq_ghz_lo 16 164.8946 freq_ghz_hi 16 164.8991 plain_ghz 16 170.1998 plain_ghz_lo 16 170.1955 plain_ghz_hi 16 170.204 level_kernel 1 4 level_with 1 8 freq_kernel_ghz 1 14.39926 freq_with_ghz 1 13.99963 ipc_ratio 2 6 ipc_ratio_lo 2 6 ipc_ratio_hi 2 6 longest_us 4 1640 window_from_us 4 14854.81 window_to_us 4 23754.81 warmup_us 4 27500 period_us 4 22 n 16 370 discarded 4 2 detectable #df5f99e0 ratio 16 44.56656 ratio_lo 16 44.56356 ratio_hi 16 44.57091 missing #1169e64a 298 details #ed05ac9e 56408.3 settings #23605989 915
   progress 977 2421.999 to 1
-  1542 requests 269268.6 of #2f402e7c 1136120
+  1542 requests 269173.2 of #2f402e7c 1136120
 failing 3: request 57 failed; mend it
   progress 15 0.2755263 to 0.01263158
-  57 requests 7880.974 of #54544373 31616
+  57 requests 7811.598 of #54544373 31616
 failing 4: 4 rows; kernel #c68bb1d7 1152 density 4 10 active_cores 4 30 what #31f3b185 asks #975ec700 3 with #01840e2b 128 level 4 10 rate_per_cycle 1 1.995217 freq_ghz 4 33.39723 freq_ghz_lo 4 33.39646 freq_ghz_hi 4 33.398 plain_ghz 4 34.99972 plain_ghz_lo 4 34.99816 plain_ghz_hi 4 35.00127 level_kernel 1 6 level_with 1 0 freq_kernel_ghz 1 9.299942 freq_with_ghz 1 10.49998 ipc_ratio 1 4 ipc_ratio_lo 1 4 ipc_ratio_hi 1 4 longest_us 2 980 window_from_us 2 9980.394 window_to_us 2 15880.39 warmup_us 2 17500 period_us 2 23 n 4 80 discarded 2 0 detectable #91b04478 22.04 ratio 4 9.542315 ratio_lo 4 9.541299 ratio_hi 4 9.543945 missing #1169e64a 546 details #ed05ac9e 56408.3 settings #c2552b30 344
   progress 559 1529.139 to 1
-  891 requests 152737.9 of #a6c87b2a 585856
+  891 requests 152603.8 of #a6c87b2a 585856
 failing 5: request 15 failed; mend it
   progress 11 0.06355263 to 0.003157895
-  15 requests 2991.68 of #8ca74900 3584
+  15 requests 2964.146 of #8ca74900 3584
 failing 6: 4 rows; kernel #c68bb1d7 1152 density 4 10 active_cores 4 20 what #31f3b185 asks #975ec700 3 with #01840e2b 128 level 4 10 rate_per_cycle 1 1.995465 freq_ghz 4 36.00069 freq_ghz_lo 4 35.99722 freq_ghz_hi 4 36.00416 plain_ghz 4 37.00119 plain_ghz_lo 4 36.99936 plain_ghz_hi 4 37.00302 level_kernel 1 6 level_with 1 0 freq_kernel_ghz 1 10.50115 freq_with_ghz 1 11.1011 ipc_ratio 1 4 ipc_ratio_lo 1 4 ipc_ratio_hi 1 4 longest_us 2 980 window_from_us 2 9979.559 window_to_us 2 15879.56 warmup_us 2 17500 period_us 2 23 n 4 80 discarded 2 0 detectable #91b04478 23.52 ratio 4 9.729919 ratio_lo 4 9.727591 ratio_hi 4 9.731422 missing #1169e64a 551 details #ed05ac9e 56408.3 settings #c66ef6be 755
   progress 559 1529.139 to 1
-  882 requests 151000.4 of #a73b5745 582528
+  882 requests 150820 of #a73b5745 582528
 failing 7: 4 rows; kernel #c68bb1d7 1152 density 4 10 active_cores 4 20 what #31f3b185 asks #975ec700 3 with #01840e2b 128 level 4 10 rate_per_cycle 1 1.995465 freq_ghz 4 35.99881 freq_ghz_lo 4 35.99633 freq_ghz_hi 4 36.00128 plain_ghz 4 37.00089 plain_ghz_lo 4 36.99948 plain_ghz_hi 4 37.0023 level_kernel 1 6 level_with 1 0 freq_kernel_ghz 1 10.50058 freq_with_ghz 1 11.10055 ipc_ratio 1 4 ipc_ratio_lo 1 4 ipc_ratio_hi 1 4 longest_us 2 980 window_from_us 2 9979.99 window_to_us 2 15879.99 warmup_us 2 17500 period_us 2 23 n 4 80 discarded 2 0 detectable #91b04478 23.52 ratio 4 9.72893 ratio_lo 4 9.727823 ratio_hi 4 9.731375 missing #1169e64a 523 details #ed05ac9e 56408.3 settings #23605989 800
   progress 550 1525.699 to 1
-  871 requests 147891.8 of #86c771ac 570368
+  871 requests 147767.1 of #86c771ac 570368
 failing 8: 17 rows; kernel #d0c831f9 3968 density 17 2742 active_cores 17 768 what #8932a247 asks #5281c736 5 with #57c67672 320 count 2 46806.58 count_lo 2 34562 count_hi 2 47886.58 level 17 17 rate_per_cycle 12 16.56973 rate_per_cycle_lo 1 1.772455 rate_per_cycle_hi 2 2.071915 freq_ghz 17 127.6034 freq_ghz_lo 17 127.6011 freq_ghz_hi 17 127.6056 plain_ghz 17 134.4012 plain_ghz_lo 17 134.4002 plain_ghz_hi 17 134.4023 level_kernel 1 0 level_with 1 1 freq_kernel_ghz 1 2.800007 freq_with_ghz 1 2.399995 ipc_ratio 1 2 ipc_ratio_lo 1 2 ipc_ratio_hi 1 2 longest_us 4 1460 window_from_us 4 5476.167 window_to_us 4 8876.167 warmup_us 4 20000 period_us 4 13.5 n 17 667 discarded 4 1414 detectable #1efd9c91 11.4 ratio 17 45.57261 ratio_lo 17 45.5691 ratio_hi 17 45.57605 missing #00000000 details #ed05ac9e 56408.3 settings #23605989 445
   progress 1060 2279.006 to 1
-  2017 requests 343586.8 of #9a12a4bb 939698
+  2017 requests 343481.3 of #9a12a4bb 939698
