@@ -174,21 +174,17 @@ static bool repetitions_counts_cycles(const struct machine_setup *setup)
     return recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES) >= 0;
 }
 
-/* Appends a recording, or, where it is invalid, adds it to those with the reason; *kept tells which. 0, or -1: out of
- * memory. */
-static int keep(struct repetitions *out, unsigned run, struct recording *rec, const struct recording_form *form,
-                bool *kept)
+/* Appends a recording; *why: it is invalid, and was left out; NULL: it was not. 0, or -1: out of memory. */
+static int take(struct trace *t, unsigned run, struct recording *rec, const struct recording_form *form,
+                char refused[FROM_RECORDING_WHY_MAX], const char **why)
 {
+    refused[0] = '\0';
     if (form->tolerant) /* what was lost is a part of it: samples tell */
         rec->involuntary_switches = 0;
-    char refused[FROM_RECORDING_WHY_MAX] = "";
-    const char *why = recording_disturbed(rec);
-    if (!why && from_recording_append(&out->trace, run, rec, form, refused))
-        return -1;
-    if (refused[0])
-        why = refused;
-    *kept = !why;
-    return why ? repetitions_leave_out(out, run, why) : 0;
+    *why = recording_disturbed(rec);
+    int bad = *why ? 0 : from_recording_append(t, run, rec, form, refused);
+    *why = refused[0] ? refused : *why;
+    return bad;
 }
 
 /* One of those that are made beside the repetitions; what the machine knows to be invalid is left out. */
@@ -200,16 +196,13 @@ static int record_beside(struct machine *m, const struct repetitions_plan *p, co
                                   .n_segments = b->n_segments,
                                   .zero_segment = b->zero_segment,
                                   .repetition = run + ROUNDS_MOST * ((uint64_t)which + 1)};
-    char refused[FROM_RECORDING_WHY_MAX] = "";
+    char refused[FROM_RECORDING_WHY_MAX];
+    const char *why;
     struct recording rec;
     int status = m->ops->run(m, &request, &rec, err);
-    if (status)
-        return status;
-    if (form->tolerant)
-        rec.involuntary_switches = 0;
-    if (!recording_disturbed(&rec) && from_recording_append(&out->beside[which], run, &rec, form, refused))
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    return MACHINE_OK;
+    if (!status && take(&out->beside[which], run, &rec, form, refused, &why))
+        status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
+    return status;
 }
 
 static int record_treatment(struct machine *m, const struct repetitions_plan *p, const struct recording_form *form,
@@ -220,9 +213,15 @@ static int record_treatment(struct machine *m, const struct repetitions_plan *p,
                                   .zero_segment = p->zero_segment,
                                   .fine_us = p->fine_us,
                                   .repetition = run};
+    char refused[FROM_RECORDING_WHY_MAX];
+    const char *why;
     struct recording rec;
     int status = m->ops->run(m, &request, &rec, err);
-    if (!status && keep(out, run, &rec, form, kept))
+    if (status)
+        return status;
+    int bad = take(&out->trace, run, &rec, form, refused, &why);
+    *kept = !bad && !why;
+    if (bad || (why && repetitions_leave_out(out, run, why)))
         status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     return status;
 }

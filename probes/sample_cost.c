@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/sample_cost.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "util/order.h"
@@ -10,8 +11,6 @@
 #define SAMPLED_US 500.0 /* from 256 times the period on samples are four times as long (drivers/native/sampling.h) */
 #define FAST 0.1 /* of all groups: a busy sibling thread and a lower clock, which come and go, make others slower */
 enum { RECORDINGS = 16, LARGE = 4, GROUP = 24, GROUPS_MOST = 1000, ROOM = 700 };
-/* Behind those of any experiment: repetitions of a model lie one behind the other. */
-enum { FIRST_REPETITION = 1000000 };
 
 /* What groups of samples take, the mean of each: small samples, and large ones. In cycles, or ticks where none are
  * counted. */
@@ -20,7 +19,7 @@ struct sample_groups {
     size_t n[2];
     double mean[2][GROUPS_MOST];
     double instructions; /* of a small sample */
-    double all, ticks;   /* of all recordings, in either unit */
+    double all, ticks;   /* of all recordings whose ends were counted, in either unit */
 };
 
 /* Those of a recording: of samples without a chain, and not behind one. */
@@ -30,10 +29,11 @@ static void groups_take(struct sample_groups *g, const struct recording *r, bool
     unsigned n = 0;
     for (size_t k = 2; k < r->n && g->n[large] < GROUPS_MOST; k++) {
         const uint64_t *now = recording_at(r, k), *before = now - r->stride;
-        if (recording_difference(now, before, RECORDING_INSTRUCTIONS) != wanted ||
+        double own = recording_difference(now, before, g->word);
+        if (isnan(own) || recording_difference(now, before, RECORDING_INSTRUCTIONS) != wanted ||
             recording_difference(now, before - r->stride, g->chain) > 0)
             continue;
-        sum += recording_difference(now, before, g->word);
+        sum += own;
         if (++n < GROUP)
             continue;
         g->mean[large][g->n[large]++] = sum / GROUP;
@@ -47,8 +47,9 @@ static void sample_cost_take(struct sample_groups *g, const struct recording *r)
         return;
     const uint64_t *first = recording_at(r, 0), *last = recording_at(r, r->n - 1);
     g->instructions = recording_difference(recording_at(r, 1), first, RECORDING_INSTRUCTIONS);
-    g->all += recording_difference(last, first, g->word);
-    g->ticks += recording_difference(last, first, RECORDING_TSC);
+    double all = recording_difference(last, first, g->word);
+    g->all += isnan(all) ? 0 : all;
+    g->ticks += isnan(all) ? 0 : recording_difference(last, first, RECORDING_TSC);
     groups_take(g, r, false);
     groups_take(g, r, true);
 }
@@ -62,7 +63,7 @@ static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
     for (int i = 0; i < 2; i++)
         fast[i] = order_nth_smallest(g->mean[i], g->n[i], (size_t)(FAST * (double)g->n[i]));
     double work = (fast[1] - fast[0]) / (LARGE - 1), rest = fast[0] - work; /* of a small one */
-    if (!(rest > 0 && work > 0))
+    if (!(rest > 0 && work > 0 && g->all > 0))
         return (struct sample_cost){0, 0};
     return (struct sample_cost){rest * g->ticks / g->all / tsc_hz * 1e6, rest / work * g->instructions};
 }
@@ -77,7 +78,7 @@ static int record_doubling(struct machine *m, const struct payload *code, struct
                                       .n_segments = 2,
                                       .zero_segment = 1,
                                       .fine_us = PERIOD_US,
-                                      .repetition = FIRST_REPETITION + i};
+                                      .repetition = SAMPLE_COST_REPETITION + i};
         struct recording r;
         status = m->ops->run(m, &request, &r, err);
         if (!status)

@@ -5,6 +5,10 @@
 #include "drivers/machine.h"
 #include "trace/from_recording.h"
 
+/* The least number of the repetitions that tell it, behind those of any experiment: repetitions of a model lie one
+ * behind the other. */
+enum { SAMPLE_COST_REPETITION = 1000000 };
+
 /*
  * In recordings whose samples double, the part of a sample that does not; 0 where it cannot be told. Measured with one
  * active core, and once for each code, CPU, fixed frequency and number of counters: it is then remembered with the

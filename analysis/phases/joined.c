@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/phases/part.h"
 #include "analysis/phases/repetitions/clock.h"
@@ -46,23 +45,42 @@ static double lasts(const struct trace *t, size_t i, size_t first, size_t past)
     return to > from ? (t->time_us[to] - t->time_us[from]) / (double)(to - from) : 0;
 }
 
+/* The time of a sample, us; 0: of the first one, which is not known. */
+static double sample_us(const struct trace *t, size_t i, size_t first)
+{
+    return i > first ? t->time_us[i] - t->time_us[i - 1] : 0;
+}
+
+static bool begins_behind_switch(const struct trace *t, size_t i, size_t first)
+{
+    return i > first && t->time_us[i] > 1e-9 && t->time_us[i - 1] <= 1e-9;
+}
+
+/* Sample i goes into the open group, or `begins` one of `wanted`, or stands alone. */
+static void group_take(const struct trace *t, size_t i, double us, double ghz, bool alone, bool begins, size_t wanted,
+                       struct open_group *g, struct trace *out)
+{
+    if (alone || begins || g->n == g->wanted)
+        *g = (struct open_group){.wanted = wanted};
+    if (g->n)
+        out->n--;
+    part_take(t, i, out);
+    if (alone)
+        return;
+    group_add(t, i, us, ghz, g);
+    group_write(t, g, out);
+}
+
 static void join_run(const struct trace *t, size_t first, size_t past, double period, struct trace *out)
 {
     const float *freq = t->channel[TRACE_FREQ];
     struct open_group g = {.wanted = 0};
     for (size_t i = first; i < past; i++) {
-        size_t near = i > first ? i : i + 1 < past ? i + 1 : i; /* how long the first one is, the next one tells */
-        double us = near > first ? t->time_us[near] - t->time_us[near - 1] : 0;
+        /* how long the first one is, the next one tells */
+        double us = sample_us(t, i == first && i + 1 < past ? i + 1 : i, first);
         bool alone = !(us > 0 && us < ALONE * period) || isnan(freq[i]);
-        if (alone || g.n == g.wanted || (i > first && t->time_us[i] > 1e-9 && t->time_us[i - 1] <= 1e-9))
-            g = (struct open_group){.wanted = lasts(t, i, first, past) < BY_TWOS * period ? 4 : 2};
-        if (g.n)
-            out->n--;
-        part_take(t, i, out);
-        if (alone)
-            continue;
-        group_add(t, i, us, (double)freq[i], &g);
-        group_write(t, &g, out);
+        group_take(t, i, us, (double)freq[i], alone, begins_behind_switch(t, i, first),
+                   lasts(t, i, first, past) < BY_TWOS * period ? 4 : 2, &g, out);
     }
 }
 
@@ -75,58 +93,59 @@ static void join_run_of_chains(const struct trace *t, size_t first, size_t past,
                                struct trace *out)
 {
     const float *freq = t->channel[TRACE_FREQ];
-    double mean = clock_mean_of_chains(t, first, past, x), ghz = mean;
+    const double mean = clock_mean_of_chains(t, first, past, x);
+    double ghz = mean;
     struct open_group g = {.wanted = 0};
-    if (!(mean > 0)) { /* scattered voltages */
-        for (size_t i = first; i < past; i++)
-            part_take(t, i, out);
-        return;
-    }
     for (size_t i = first; i < past; i++) {
-        double us = i > first ? t->time_us[i] - t->time_us[i - 1] : 0;
-        bool alone = !(us > 0 && us < ALONE * period) || isnan(t->channel[TRACE_IPC][i]);
-        if (alone || g.n == 4 ||
-            (i > first && (freq[i - 1] > 0 || (t->time_us[i] > 1e-9 && t->time_us[i - 1] <= 1e-9))))
-            g = (struct open_group){.wanted = 4};
-        if (g.n)
-            out->n--;
-        part_take(t, i, out);
+        double us = sample_us(t, i, first);
+        bool alone = !(us > 0 && us < ALONE * period) || isnan(t->channel[TRACE_IPC][i]) || isnan(mean);
+        bool begins = begins_behind_switch(t, i, first) || (i > first && freq[i - 1] > 0);
+        group_take(t, i, us, mean, alone, begins, 4, &g, out);
+        if (isnan(mean)) /* scattered voltages */
+            continue;
         ghz = freq[i] > 0 ? (double)freq[i] : ghz;
-        if (!alone) {
-            group_add(t, i, us, mean, &g);
-            group_write(t, &g, out);
-        }
         /* what lost time in a sample has done in it is told by its rate */
-        bool lost = alone && i > first + 1 && i + 1 < past && us > LOST * (t->time_us[i - 1] - t->time_us[i - 2]) &&
-                    us > LOST * (t->time_us[i + 1] - t->time_us[i]);
+        bool lost = alone && i > first + 1 && i + 1 < past && us > LOST * sample_us(t, i - 1, first) &&
+                    us > LOST * sample_us(t, i + 1, first);
         out->channel[TRACE_FREQ][out->n - 1] = lost ? (float)ghz : freq[i];
         out->channel[TRACE_IPC][out->n - 1] *= (float)(mean / ghz);
     }
 }
 
-int joined_samples(const struct trace *t, struct trace *out, bool *joined)
+static bool can_be_joined(const struct trace *t, const struct clock_reading *clock, double period)
 {
-    const char *sampler = trace_get(t, "sampler"), *text = trace_get(t, "period_us");
-    double period = text ? strtod(text, NULL) : 0;
-    bool chains = clock_reading_of(t).instant;
-    *joined = sampler && !strcmp(sampler, "fixed work") && period > 0 && t->channel[TRACE_FREQ] &&
-              (!chains || (t->channel[TRACE_IPC] && trace_frequency_share(t) < 0.6));
-    *out = *t;
-    if (!*joined)
+    return clock->fixed_work && period > 0 && t->channel[TRACE_FREQ] &&
+           (!clock->instant || (t->channel[TRACE_IPC] && trace_frequency_share(t) < 0.6));
+}
+
+int joined_samples(const struct trace *t, struct joined *out)
+{
+    const char *text = trace_get(t, "period_us");
+    const double period = text ? strtod(text, NULL) : 0;
+    const struct clock_reading clock = clock_reading_of(t);
+    *out = (struct joined){*t, can_be_joined(t, &clock, period)};
+    if (!out->own)
         return 0;
     double *x = malloc((t->n + 1) * sizeof *x);
-    if (!x || part_begin(t, out)) {
+    if (!x || part_begin(t, &out->trace)) {
         free(x);
-        *joined = false;
+        *out = (struct joined){*t, false};
         return -1;
     }
     for (size_t first = 0, past; first < t->n; first = past) {
         past = trace_run_end(t, first);
-        if (chains)
-            join_run_of_chains(t, first, past, period, x, out);
+        if (clock.instant)
+            join_run_of_chains(t, first, past, period, x, &out->trace);
         else
-            join_run(t, first, past, period, out);
+            join_run(t, first, past, period, &out->trace);
     }
     free(x);
     return 0;
+}
+
+void joined_free(struct joined *j)
+{
+    if (j->own)
+        part_free(&j->trace);
+    *j = (struct joined){.own = false};
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace that holds some samples of another one, whose metadata it refers to; the analysis knows no other columns. */
+/* Traces that refer to parts of others: to some of their samples, or to their metadata. The analysis knows no columns
+ * but the channels. */
 #pragma once
 
 #include "trace/trace.h"
 
-/* Room for as many samples as *t has, none yet. 0, or -1: out of memory. Free with part_free(). */
+/* The samples of a null with the metadata of its switch: its own are its clock's alone. Both stay where they are. */
+struct trace part_told_by(const struct trace *null, const struct trace *t);
+
+/* Room for as many samples as *t has, none yet; the metadata are those of *t and stay there. 0, or -1: out of memory.
+ * Free with part_free(). */
 int part_begin(const struct trace *t, struct trace *out);
 /* Appends sample i. */
 void part_take(const struct trace *t, size_t i, struct trace *out);

@@ -349,22 +349,17 @@ int phases_find_beside(const struct trace *t, const struct trace *null, struct p
         if (found <= 0)
             return found;
     }
-    struct trace joined, joined_null, named = null ? *null : *t;
-    bool is_joined = false, null_is_joined = false;
+    const struct trace named = part_told_by(null ? null : t, t);
+    struct joined joined, joined_null = {.own = false};
     int found = PHASES_NO_MEMORY;
-    named.meta = t->meta; /* a null's own metadata are its clock's alone, which are those of the switch, too */
-    named.n_meta = t->n_meta;
-    snprintf(why, why_size, "out of memory");
     memset(out, 0, sizeof *out);
-    if (!joined_samples(t, &joined, &is_joined) && (!null || !joined_samples(&named, &joined_null, &null_is_joined)))
-        found = find_beside_null(&joined, null ? &joined_null : NULL, out, why, why_size);
+    if (!joined_samples(t, &joined) && (!null || !joined_samples(&named, &joined_null)))
+        found = find_beside_null(&joined.trace, null ? &joined_null.trace : NULL, out, why, why_size);
     if (found == PHASES_NO_MEMORY)
         snprintf(why, why_size, "out of memory");
-    if (!found && is_joined && !out->samples_discarded)
+    if (!found && joined.own && !out->samples_discarded)
         out->samples = t->n;
-    if (is_joined)
-        part_free(&joined);
-    if (null_is_joined)
-        part_free(&joined_null);
+    joined_free(&joined);
+    joined_free(&joined_null);
     return found;
 }

@@ -346,8 +346,7 @@ static void pack_own(struct pooled *p, size_t width)
 
 int pooled_clocks_before(struct pooled *p)
 {
-    const char *sampler = trace_get(p->trace, "sampler");
-    const bool one_clock = !p->dense && sampler && !strcmp(sampler, "fixed work");
+    const bool one_clock = p->clock.fixed_work && !p->dense;
     const float *freq = p->trace->channel[TRACE_FREQ];
     const size_t most = p->longest;
     double *x = malloc((3 * most + 1) * sizeof *x);

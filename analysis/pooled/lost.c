@@ -49,13 +49,13 @@ static struct estimate lost_on_average(double *x, size_t n, bool kinds)
 static int lost_within(const struct trace *t, double until_us, bool kinds, struct estimate *out)
 {
     struct pooled p;
-    struct trace joined = *t;
-    bool is_joined = false;
+    struct joined joined = {.own = false};
     double *x = NULL;
     *out = (struct estimate){NAN, NAN, NAN};
-    if (!clock_reading_of(t).instant && joined_samples(t, &joined, &is_joined))
+    bool counted = !clock_reading_of(t).instant;
+    if (counted && joined_samples(t, &joined))
         return -1;
-    int bad = pooled_prepare(&joined, &p);
+    int bad = pooled_prepare(counted ? &joined.trace : t, &p);
     if (!bad && p.n_runs >= POOLED_RUNS_LEAST && p.n) {
         x = malloc(4 * p.n_runs * sizeof *x);
         for (size_t r = 0; x && r < p.n_runs; r++)
@@ -66,17 +66,14 @@ static int lost_within(const struct trace *t, double until_us, bool kinds, struc
     }
     free(x);
     pooled_free(&p);
-    if (is_joined)
-        part_free(&joined);
+    joined_free(&joined);
     return bad;
 }
 
 int lost_beyond(const struct trace *t, const struct trace *null, double until_us, bool kinds, struct estimate *out)
 {
     struct estimate code = {NAN, NAN, NAN};
-    struct trace named = null ? *null : *t;
-    named.meta = t->meta; /* a null's own metadata are its clock's alone, which are those of the switch, too */
-    named.n_meta = t->n_meta;
+    const struct trace named = part_told_by(null ? null : t, t);
     int bad = lost_within(t, until_us, kinds, out);
     if (!bad && null)
         bad = lost_within(&named, until_us, false, &code);

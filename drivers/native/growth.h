@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A sample period that grows, by 2^-GROWTH_BITS of the time since it began to, up to GROWTH_MOST_US: a stretch of
- * 500 ms behind fine samples of 1 us has some 3200 samples, and what happens at a time is seen in samples of 1/256 of
- * it. Of longer samples most would hold an interruption, which takes too small a part of them to be seen. Native
- * machines come there by doubling (sampling.h), with no longer samples.
+ * How many samples a long recording has room for: of a sample period that grows, by 2^-GROWTH_BITS of the time since it
+ * began to, up to GROWTH_MOST_US. A stretch of 500 ms behind fine samples of 1 us has some 3200, and what happens at a
+ * time is seen in samples of 1/256 of it. Of longer samples most would hold an interruption, which takes too small a
+ * part of them to be seen. Samples come there by doubling (sampling.h), and are no longer.
  */
 #pragma once
 

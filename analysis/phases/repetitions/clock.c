@@ -43,8 +43,9 @@ static double typical_sample_us(const struct trace *t)
 
 struct clock_reading clock_reading_of(const struct trace *t)
 {
-    const char *kind = trace_get(t, "frequency");
-    struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous")};
+    const char *kind = trace_get(t, "frequency"), *sampler = trace_get(t, "sampler");
+    struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous"),
+                              .fixed_work = sampler && !strcmp(sampler, "fixed work")};
     if (!r.instant) {
         double step = trace_get(t, "clock_step_ns") ? number_of(t, "clock_step_ns") * 1e-3 / typical_sample_us(t) : 0;
         r.quantum = step < 1 ? step : 0;

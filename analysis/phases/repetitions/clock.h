@@ -27,12 +27,13 @@ bool clock_same_factor(double log_first, double log_second);
 
 struct clock_reading {
     bool instant;      /* the frequency is that at the end of a sample, not the mean over it */
+    bool fixed_work;   /* samples are pieces of work, not of time (doc/formats.md, `sampler`) */
     double quantum;    /* relative: the change of a reading by one step of the clock; 0: negligible */
     double reading_us; /* of a sample in which the payload does not run; 0 = not known */
     double error;      /* relative standard error that all readings have in common; 0 = none known */
 };
 
-/* From the metadata: frequency, clock_step_ns, chain_cycles, reading_us, frequency_error (doc/formats.md). */
+/* From the metadata: sampler, frequency, clock_step_ns, chain_cycles, reading_us, frequency_error (doc/formats.md). */
 struct clock_reading clock_reading_of(const struct trace *t);
 
 /* The standard deviation of one reading that the clock's steps alone cause, relative: 1/sqrt(6) of a step, as for the

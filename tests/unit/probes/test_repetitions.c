@@ -10,11 +10,12 @@
 #include <cmocka.h>
 
 #include "probes/repetitions.h"
+#include "probes/sample_cost.h"
 #include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 
 /* A modelled machine, what it was asked, and whether the thread is preempted in its second repetition. */
-enum { KEPT = 8, COST_REPETITION = 1000000 };
+enum { KEPT = 8 };
 static struct {
     const struct machine_ops *inner;
     size_t room;
@@ -32,7 +33,7 @@ static int prepare_spied(struct machine *m, const struct machine_setup *s, struc
 static int run_preempted(struct machine *m, const struct run_request *r, struct recording *out,
                          struct machine_error *err)
 {
-    if (r->repetition >= COST_REPETITION) /* what a sample costs is measured first (sample_cost.h) */
+    if (r->repetition >= SAMPLE_COST_REPETITION)
         return spy.inner->run(m, r, out, err);
     assert_true(spy.runs < KEPT);
     spy.asked[spy.runs++] = *r;

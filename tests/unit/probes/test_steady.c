@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/repetitions/steady.h"
+#include "probes/sample_cost.h"
 #include "probes/steady.h"
 #include "tests/support/model_rig.h"
 
@@ -138,14 +139,13 @@ struct disturbed {
     double unsampled;
 };
 
-enum { COST_REPETITION = 1000000 };
 static int disturbed_run(struct machine *m, const struct run_request *r, struct recording *out,
                          struct machine_error *err)
 {
     struct disturbed *d = m->state;
     double us = 0;
     bool sampled = false;
-    if (r->repetition >= COST_REPETITION) /* what a sample costs is measured first (sample_cost.h) */
+    if (r->repetition >= SAMPLE_COST_REPETITION)
         return d->inner.ops->run(&d->inner, r, out, err);
     for (size_t i = 0; i < r->n_segments; i++) {
         us += r->segments[i].duration_us;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "probes/sample_cost.h"
 #include "tables/switches/guarded.h"
 #include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
@@ -45,7 +46,7 @@ static enum asked what_is_asked(const struct run_request *r)
 
 static int run_spied(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
 {
-    if (r->repetition >= 1000000) /* what a sample costs is measured first (sample_cost.h) */
+    if (r->repetition >= SAMPLE_COST_REPETITION)
         return spy.inner->run(m, r, out, err);
     enum asked what = r->n_segments >= 2 && r->n_segments <= 5 ? what_is_asked(r) : ASKED;
     if (what == ASKED) {
