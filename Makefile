@@ -15,7 +15,7 @@ OUT     ?= .
 
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
-           -Wformat=2 -Wundef -Wvla
+           -Wformat=2 -Wundef -Wvla -Wno-missing-field-initializers
 CPPFLAGS += -I. -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DDATA_DIR='"$(PREFIX)/share/characterize"'
 # position-independent, as every object goes into a shared one too
 PIC     := -fPIC -fno-semantic-interposition

@@ -22,6 +22,7 @@ struct segment {
     struct payload payload;
     double duration_us; /* 0 to 1e9; 0: the machine goes on to the next at once */
     bool sampled;
+    uint64_t blocks; /* 0, or how many of the payload are run, exactly, however long that takes */
 };
 
 /* Set once for a series of repetitions. */

@@ -6,83 +6,79 @@
 
 #include "util/order.h"
 
-#define PERIOD_US 1.0
-#define SETTLE_US 200.0  /* most of what a kernel does at first */
-#define SAMPLED_US 500.0 /* from 256 times the period on samples are four times as long (drivers/native/sampling.h) */
+#define SETTLE_US 200.0 /* most of what a kernel does at first */
+#define SAMPLED_US 500.0
 #define FAST 0.1 /* of all groups: a busy sibling thread and a lower clock, which come and go, make others slower */
-enum { RECORDINGS = 16, LARGE = 4, GROUP = 24, GROUPS_MOST = 1000, ROOM = 700 };
+enum { SMALL, LARGE, SIZES, ROUNDS = 2, RECORDINGS = 4, GROUP = 24, GROUPS_MOST = 500 };
+static const double periods_us[SIZES] = {1, 4};
+/* So that what drifts is in both alike. */
+static const int order[ROUNDS][SIZES] = {{SMALL, LARGE}, {LARGE, SMALL}};
 
-/* What groups of samples take, the mean of each: small samples, and large ones. In cycles, or ticks where none are
- * counted. */
+/* Of a round: what groups of samples take, the mean of each, in cycles, or ticks where none are counted. */
 struct sample_groups {
     int word, chain;
-    size_t n[2];
-    double mean[2][GROUPS_MOST];
-    double instructions; /* of a small sample */
-    double all, ticks;   /* of all recordings whose ends were counted, in either unit */
+    size_t n[SIZES];
+    double mean[SIZES][GROUPS_MOST];
+    double instructions[SIZES]; /* of a sample */
+    double all, ticks;          /* of all recordings whose ends were counted, in either unit */
 };
 
 /* Those of a recording: of samples without a chain, and not behind one. */
-static void groups_take(struct sample_groups *g, const struct recording *r, bool large)
+static void sample_cost_take(struct sample_groups *g, const struct recording *r, int size)
 {
-    double wanted = g->instructions * (large ? LARGE : 1), sum = 0;
+    double sum = 0;
     unsigned n = 0;
-    for (size_t k = 2; k < r->n && g->n[large] < GROUPS_MOST; k++) {
+    if (r->n < 2)
+        return;
+    const uint64_t *first = recording_at(r, 0), *last = recording_at(r, r->n - 1);
+    g->instructions[size] = recording_difference(recording_at(r, 1), first, RECORDING_INSTRUCTIONS);
+    double all = recording_difference(last, first, g->word);
+    g->all += isnan(all) ? 0 : all;
+    g->ticks += isnan(all) ? 0 : recording_difference(last, first, RECORDING_TSC);
+    for (size_t k = 2; k < r->n && g->n[size] < GROUPS_MOST; k++) {
         const uint64_t *now = recording_at(r, k), *before = now - r->stride;
         double own = recording_difference(now, before, g->word);
-        if (isnan(own) || recording_difference(now, before, RECORDING_INSTRUCTIONS) != wanted ||
-            recording_difference(now, before - r->stride, g->chain) > 0)
+        if (isnan(own) || recording_difference(now, before - r->stride, g->chain) > 0)
             continue;
         sum += own;
         if (++n < GROUP)
             continue;
-        g->mean[large][g->n[large]++] = sum / GROUP;
+        g->mean[size][g->n[size]++] = sum / GROUP;
         sum = n = 0;
     }
-}
-
-static void sample_cost_take(struct sample_groups *g, const struct recording *r)
-{
-    if (r->n < 2)
-        return;
-    const uint64_t *first = recording_at(r, 0), *last = recording_at(r, r->n - 1);
-    g->instructions = recording_difference(recording_at(r, 1), first, RECORDING_INSTRUCTIONS);
-    double all = recording_difference(last, first, g->word);
-    g->all += isnan(all) ? 0 : all;
-    g->ticks += isnan(all) ? 0 : recording_difference(last, first, RECORDING_TSC);
-    groups_take(g, r, false);
-    groups_take(g, r, true);
 }
 
 /* What is left of a sample without work; nothing where it cannot be told. */
 static struct sample_cost without_work(struct sample_groups *g, double tsc_hz)
 {
-    double fast[2];
-    if (!g->n[0] || !g->n[1])
+    double fast[SIZES];
+    if (!g->n[SMALL] || !g->n[LARGE])
         return (struct sample_cost){0, 0};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SIZES; i++)
         fast[i] = order_nth_smallest(g->mean[i], g->n[i], (size_t)(FAST * (double)g->n[i]));
-    double work = (fast[1] - fast[0]) / (LARGE - 1), rest = fast[0] - work; /* of a small one */
+    /* of an instruction, and of a sample without any */
+    const double work = (fast[LARGE] - fast[SMALL]) / (g->instructions[LARGE] - g->instructions[SMALL]);
+    const double rest = fast[SMALL] - work * g->instructions[SMALL];
     if (!(rest > 0 && work > 0 && g->all > 0))
         return (struct sample_cost){0, 0};
-    return (struct sample_cost){rest * g->ticks / g->all / tsc_hz * 1e6, rest / work * g->instructions};
+    return (struct sample_cost){rest * g->ticks / g->all / tsc_hz * 1e6, rest / work};
 }
 
-static int record_doubling(struct machine *m, const struct payload *code, struct sample_groups *g,
-                           struct machine_error *err)
+/* Recordings of one size; `number`: of the first. */
+static int record_size(struct machine *m, struct machine_setup *setup, const struct payload *code, int size,
+                       uint64_t number, struct sample_groups *g, struct machine_error *err)
 {
     const struct segment segments[] = {{*code, SETTLE_US, false}, {*code, SAMPLED_US, true}};
-    int status = MACHINE_OK;
-    for (unsigned i = 0; i < RECORDINGS && !status; i++) {
-        struct run_request request = {.segments = segments,
-                                      .n_segments = 2,
-                                      .zero_segment = 1,
-                                      .fine_us = PERIOD_US,
-                                      .repetition = SAMPLE_COST_REPETITION + i};
+    setup->period_us = periods_us[size];
+    setup->max_samples = (size_t)(2 * SAMPLED_US / setup->period_us);
+    int status = m->ops->prepare(m, setup, err);
+    for (uint64_t i = 0; i < RECORDINGS && !status; i++) {
+        const struct run_request request = {
+            .segments = segments, .n_segments = 2, .zero_segment = 1, .repetition = number + i};
         struct recording r;
         status = m->ops->run(m, &request, &r, err);
         if (!status)
-            sample_cost_take(g, &r);
+            sample_cost_take(g, &r, size);
     }
     return status;
 }
@@ -92,25 +88,30 @@ static int sample_cost_measure(struct machine *m, const struct machine_setup *se
 {
     struct machine_setup own = *setup;
     struct machine_info info;
-    struct sample_groups *g = calloc(1, sizeof *g);
+    struct sample_cost sum = {0, 0};
+    struct sample_groups *g = malloc(sizeof *g);
+    int status = MACHINE_OK, told = 0;
     if (!g)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    own.period_us = PERIOD_US;
-    own.max_samples = ROOM;
+    m->ops->info(m, &info);
     own.active_cores = 1;
     own.siblings = false;
     own.seed = 0; /* cells have seeds of their own, and share what is remembered */
     own.cpus = NULL;
     own.n_cpus = 0;
-    g->chain = recording_word(setup->counters, setup->n_counters, COUNTER_CHAIN_CYCLES);
-    g->word = recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES);
-    g->word = g->word < 0 ? RECORDING_TSC : g->word;
-    int status = m->ops->prepare(m, &own, err);
-    if (!status)
-        status = record_doubling(m, code, g, err);
-    m->ops->info(m, &info);
-    if (!status)
-        *out = without_work(g, info.tsc_hz);
+    const int cycles = recording_word(setup->counters, setup->n_counters, COUNTER_CYCLES);
+    for (int round = 0; round < ROUNDS && !status; round++) {
+        *g = (struct sample_groups){.word = cycles < 0 ? RECORDING_TSC : cycles,
+                                    .chain = recording_word(setup->counters, setup->n_counters, COUNTER_CHAIN_CYCLES)};
+        for (int i = 0; i < SIZES && !status; i++)
+            status = record_size(m, &own, code, order[round][i],
+                                 SAMPLE_COST_REPETITION + (uint64_t)((round * SIZES + i) * RECORDINGS), g, err);
+        const struct sample_cost cost = status ? sum : without_work(g, info.tsc_hz);
+        told += cost.us > 0;
+        sum.us += cost.us;
+        sum.instructions += cost.instructions;
+    }
+    *out = told ? (struct sample_cost){sum.us / told, sum.instructions / told} : sum;
     m->ops->finish(m);
     free(g);
     return status;

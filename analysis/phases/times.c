@@ -26,6 +26,9 @@ enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
 #define HALT_PERIODS 0.025 /* the same for how soon after a halt the sampler resumes */
 #define HABIT_PERIODS 0.25 /* the same where it is not known whether it resumes at once or waits for its grid */
 #define SYSTEMATIC_PERIODS 0.015
+/* Relative: what interruptions too short to be seen, counters read one after another, and the rounding of the file's
+ * numbers leave of doubt in a frequency in any case. */
+#define FREQ_SURE 1e-4
 /* The switch of kernels is timed by the clock, the rest by counters, which are read up to this much later. */
 #define LAG_US 0.08
 
@@ -135,12 +138,13 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
     double one_sigma = NAN;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct run_span *s = &r->run[o->run[k]];
-        double lo = segmentation_begin_in(o, p, k) + r->period, hi = segmentation_end_in(o, p, k);
+        double lo = segmentation_begin_in(o, p, k), hi = segmentation_end_in(o, p, k);
         if (isnan(lo) || isnan(hi) || (o->other_ghz && o->other_ghz[k]))
             continue;
         size_t past = s->first + s->n, count = 0;
-        size_t first = trace_first_after(r->trace, s->first, past, nextafter(lo, -INFINITY));
-        for (size_t i = first; i < past && r->trace->time_us[i] <= hi && count < limit; i++)
+        /* in the first one both phases may have run, and counters are read after the time, the later the slower */
+        size_t first = trace_first_after(r->trace, s->first, past, lo);
+        for (size_t i = first + 1; i < past && r->trace->time_us[i] <= hi && count < limit; i++)
             if (!r->invalid[i] && !isnan(freq[i])) {
                 us[count] = (double)r->dt[i];
                 values[count++] = (double)freq[i];
@@ -164,7 +168,7 @@ static int phase_frequency(const struct runs *r, const struct segmentation *o, s
         return -1; /* out of memory */
     e = (struct estimate){1 / e.value, 1 / e.hi, 1 / e.lo};
     double half = m == 1 ? ESTIMATE_Z95 * one_sigma * e.value : estimate_half(&e);
-    half = hypot(half, 2e-5 * e.value); /* rounding of the file's numbers */
+    half = hypot(half, FREQ_SURE * e.value);
     half = hypot(half, ESTIMATE_Z95 * r->clock.error * e.value);
     ph->freq_ghz = (struct estimate){e.value, e.value - half, e.value + half};
     return 0;

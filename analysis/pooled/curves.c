@@ -22,7 +22,8 @@ enum { SAMPLES_LEAST = 12, MOMENTS_MOST = 4000, CLOCK_SAMPLES = 5 };
 #define MOMENT_US 0.1      /* between moments, at first ... */
 #define MOMENT_SAMPLES 0.3 /* ... and of a sample, where that is more */
 #define MOMENT_GROWS 200   /* ... and later a share of the time since the switch */
-#define SHORT_RUN 0.8      /* of what most repetitions record: one with less does not show its end */
+#define TICKS 1.5     /* steps of the time stamps: as far as the other lengths of the same work are from the mean */
+#define SHORT_RUN 0.8 /* of what most repetitions record: one with less does not show its end */
 
 double pooled_sample_rate(const struct pooled *p, size_t i)
 {
@@ -57,6 +58,21 @@ double pooled_middle(double *x, size_t n, double *error)
     if (error)
         *error = (x[b - 1] - x[a]) / 1.349 / 0.92 / sqrt((double)n);
     return sum / (double)(b - a);
+}
+
+double pooled_usual(const struct pooled *p, double *x, size_t n, double *error)
+{
+    const double middle = pooled_middle(x, n, error), reach = TICKS * p->tick_us / p->sample_us;
+    double sum = 0;
+    size_t near = 0;
+    if (!n || x[n - n / 4 - 1] - x[n / 4] > 2 * reach * middle)
+        return middle;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i] / middle - 1) < reach) {
+            sum += 1 / x[i];
+            near++;
+        }
+    return near ? (double)near / sum : middle;
 }
 
 /* Splits the trace into repetitions; *ends, *begins: when. */
@@ -111,7 +127,8 @@ static void usual_lengths(struct pooled *p, size_t step, double *x)
     for (size_t i = 1; i < n; i++)
         if (x[i] - x[i - 1] > SAME_LENGTH_US)
             least = fmin(least, x[i] - x[i - 1]);
-    p->tick_us = isfinite(least) ? least : 0;
+    const char *told = trace_get(p->trace, "clock_step_ns");
+    p->tick_us = told ? strtod(told, NULL) * 1e-3 : isfinite(least) ? least : 0;
     p->usual = USUAL + fmin(USUAL, p->tick_us / p->sample_us);
 }
 
@@ -270,7 +287,7 @@ static int pooled_pool(struct pooled *p)
         for (size_t r = 0; r < p->n_runs; r++)
             if (!isnan(p->own[r * width + k]))
                 x[m++] = (double)p->own[r * width + k];
-        p->rate[k] = pooled_middle(x, m, &p->error[k]);
+        p->rate[k] = pooled_usual(p, x, m, &p->error[k]);
         enough = 2 * m >= p->n_runs ? k + 1 : enough;
     }
     p->n = enough;

@@ -37,6 +37,21 @@ static struct estimate sure_median(double *x, size_t n, double *scratch)
                              isnan(e.hi) ? NAN : fmax(e.hi, e.value + half)};
 }
 
+/* What samples a..b run at between two times: GHz, and instructions a cycle of that clock. scratch: twice as many. */
+struct ends_rates {
+    double ghz, ipc;
+};
+static struct ends_rates rates_of(const struct trace *t, size_t a, size_t b, double from_us, double to_us,
+                                  double *scratch)
+{
+    const struct clock_reading clock = clock_reading_of(t);
+    struct ends_rates r = {clock_middle_between(t, TRACE_FREQ, a, b, from_us, to_us, scratch),
+                           clock_middle_between(t, TRACE_IPC, a, b, from_us, to_us, scratch)};
+    if (r.ghz > 0 && clock.instant && clock.fixed_work) /* reckoned with one clock for all of the recording */
+        r.ipc *= clock_mean_of_chains(t, a, b, scratch) / r.ghz;
+    return r;
+}
+
 int ends_compare(const struct trace *t, double from_us, double to_us, const struct trace *beside, struct ends *out)
 {
     size_t runs = trace_count_runs(beside), m[2] = {0, 0}, n = 0;
@@ -52,15 +67,16 @@ int ends_compare(const struct trace *t, double from_us, double to_us, const stru
         samples_of(t, beside->run[first], &a, &b);
         for (uint32_t later = 1; a == b && later <= NEAR_BY; later++) /* where that one was invalid */
             samples_of(t, beside->run[first] + later, &a, &b);
-        for (int c = TRACE_FREQ; c <= TRACE_IPC && a < b; c++) {
-            double own = clock_middle_between(t, (enum trace_channel)c, a, b, from_us, to_us, scratch);
-            double other = clock_middle_between(beside, (enum trace_channel)c, first, past, -INFINITY, INFINITY,
-                                                scratch);
-            if (own > 0 && other > 0)
-                x[(c == TRACE_FREQ ? 0 : runs) + m[c == TRACE_IPC]++] = log(own / other);
-            if (c == TRACE_FREQ && own > 0)
-                ghz[n++] = own;
-        }
+        if (a == b)
+            continue;
+        const struct ends_rates own = rates_of(t, a, b, from_us, to_us, scratch),
+                                other = rates_of(beside, first, past, -INFINITY, INFINITY, scratch);
+        if (own.ghz > 0 && other.ghz > 0)
+            x[m[0]++] = log(own.ghz / other.ghz);
+        if (own.ipc > 0 && other.ipc > 0)
+            x[runs + m[1]++] = log(own.ipc / other.ipc);
+        if (own.ghz > 0)
+            ghz[n++] = own.ghz;
     }
     out->clock = sure_median(x, m[0], scratch);
     out->ipc = sure_median(x + runs, m[1], scratch);

@@ -80,10 +80,17 @@ static double jackknife_half(const double *value)
     return gsl_cdf_tdist_Pinv(0.975, GROUPS - 1) * sqrt(sum * (GROUPS - 1) / GROUPS);
 }
 
-/* Half of the 95 % limits of the time constant and of the end. 0, or -1: out of memory. */
-static int fade_halves(const struct pooled *p, const struct fade *f, struct pooled_state *out)
+/* When an approach leaves the rate `before`. */
+static double leaves(const struct fade *f, double tau, double before)
 {
-    double *rate = malloc((p->n + p->n_runs + 1) * sizeof *rate), *x, tau[GROUPS], to[GROUPS], unused;
+    return f->begin + tau * log((f->from - f->to) / (before - f->to));
+}
+
+/* Half of the 95 % limits of the time constant, of the end, and of when it leaves the rate `before` (NaN: it does not).
+ * 0, or -1: out of memory. */
+static int fade_halves(const struct pooled *p, const struct fade *f, double before, struct pooled_state *out)
+{
+    double *rate = malloc((p->n + p->n_runs + 1) * sizeof *rate), *x, tau[GROUPS], to[GROUPS], begin[GROUPS], unused;
     if (!rate)
         return -1;
     x = rate + p->n;
@@ -95,14 +102,16 @@ static int fade_halves(const struct pooled *p, const struct fade *f, struct pool
             for (size_t r = 0; r < p->n_runs; r++)
                 if (r % GROUPS != g && !isnan(p->own[r * p->n + k]))
                     x[m++] = (double)p->own[r * p->n + k];
-            rate[k] = pooled_middle(x, m, NULL);
+            rate[k] = pooled_usual(p, x, m, NULL);
         }
         tau[g] = fade_tau(&own, &unused);
         to[g] = own.to;
+        begin[g] = leaves(&own, tau[g], before);
     }
     free(rate);
     out->tau_half_us = jackknife_half(tau) + TAU_KNOWN * out->tau_us;
     out->to_half = jackknife_half(to);
+    out->begin_half_us = isnan(before) ? 0 : fmax(p->sample_us, jackknife_half(begin));
     return 0;
 }
 
@@ -178,8 +187,17 @@ int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
         fade->rate = f.from;
         fade->tau_us = tau;
         fade->to = f.to;
-        if (fade_halves(p, &f, fade))
+        /* behind a wait at the rate that it begins at it begins where it leaves that, not where it has been seen to */
+        const struct pooled_state *wait = first ? fade - 1 : fade;
+        double left = leaves(&f, tau, wait->rate);
+        bool goes_on = first && !(wait->tau_us > 0) && fabs(f.from / wait->rate - 1) < LEAST && left > wait->begin_us &&
+                       left < fade->end_us;
+        if (fade_halves(p, &f, goes_on ? wait->rate : NAN, fade))
             return -1;
+        if (goes_on) {
+            fade->rate = wait->rate;
+            fade->begin_us = s->state[first - 1].end_us = left;
+        }
         memmove(&s->state[first + 1], &s->state[past], (s->n - past) * sizeof *s->state);
         s->n -= n - 1;
     }

@@ -202,7 +202,9 @@ int pooled_pass(const struct pooled *p, struct pooled_states *s)
         for (size_t r = 0; r < p->n_runs; r++) {
             pass_through(p, s, r, best, from, last);
             for (size_t k = 0; k + 1 < s->n; k++)
-                s->left[k * p->n_runs + r] = last[k] == SIZE_MAX ? NAN : leave(p, r, last, s, k);
+                s->left[k * p->n_runs + r] = s->state[k + 1].begin_half_us > 0 ? s->state[k].end_us
+                                             : last[k] == SIZE_MAX             ? NAN
+                                                                               : leave(p, r, last, s, k);
         }
         if (!round)
             relearn(p, s, x);

@@ -92,6 +92,8 @@ static double duration_placed(const struct answer *a, size_t k)
 {
     const struct pooled_states *s = a->s;
     double half = a->p->dense ? RESOLUTION : a->p->tick_us;
+    if (k + 1 < s->n)
+        half = hypot(half, s->state[k + 1].begin_half_us);
     if (k && k + 1 < s->n && pooled_halts(a->p, s, k))
         return hypot(half, halt_placed(a, k - 1, k - 1) - halt_placed(a, k, k + 1));
     if (k && pooled_halts(a->p, s, k - 1))
@@ -434,7 +436,7 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
     ph->kind = PHASE_RAMP;
     ph->ipc_ratio = clock ? 1 : NAN;
     ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
-    struct ramp_side side = {.begin_us = estimate_around(begin, RESOLUTION),
+    struct ramp_side side = {.begin_us = estimate_around(begin, fmax(RESOLUTION, q->begin_half_us)),
                              .end_us = estimate_around(begin + us, estimate_half(&ph->duration_us)),
                              .from = {q->rate / to, NAN, NAN},
                              .to = {1, NAN, NAN},

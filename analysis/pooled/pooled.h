@@ -76,6 +76,9 @@ void pooled_free(struct pooled *p);
 
 /* The mean of the middle half of n values without NaN, and its standard error (NULL: not wanted). Reorders x. */
 double pooled_middle(double *x, size_t n, double *error);
+/* As pooled_middle; but where samples last for few steps of the time stamps the middle half may hold those of one
+ * length alone: there the mean time of the work a step to either side of it. */
+double pooled_usual(const struct pooled *p, double *x, size_t n, double *error);
 
 /*
  * Cuts a series into pieces of one value each: least sum of squares, weighted, with a penalty for each piece (Jackson
@@ -94,6 +97,8 @@ struct pooled_state {
     double tau_us;           /* > 0: `rate` is that at the beginning, and it approaches the one that follows */
     double tau_half_us;      /* half the width of the 95 % limits of tau_us */
     double to, to_half;      /* ... and the rate that it approaches, with the same */
+    double begin_half_us;    /* > 0: that of an approach that begins at the rate before it: where all of them leave it,
+                                since no single one shows when; half the width of its 95 % limits */
 };
 /* The states of all repetitions, and when each repetition leaves them. */
 struct pooled_states {

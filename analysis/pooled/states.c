@@ -101,15 +101,18 @@ static void remove_state(struct pooled_states *s, size_t k, bool to_next)
     s->n--;
 }
 
-static bool same_rate(double a, double b)
+/* Whether two neighbors are one; an approach is a state of its own, whatever it begins at. */
+static bool same_state(const struct pooled_state *a, const struct pooled_state *b)
 {
-    return fabs(log(a / b)) < POOLED_SAME_RATE || (a < POOLED_HALT_RATIO && b < POOLED_HALT_RATIO);
+    bool alike = fabs(log(a->rate / b->rate)) < POOLED_SAME_RATE ||
+                 (a->rate < POOLED_HALT_RATIO && b->rate < POOLED_HALT_RATIO);
+    return alike && !(a->tau_us > 0) && !(b->tau_us > 0);
 }
 
 static void merge_states(const struct pooled *p, struct pooled_states *s, double *x)
 {
     for (size_t k = 0; k + 1 < s->n;)
-        if (!(s->state[k].tau_us > 0) && same_rate(s->state[k].rate, s->state[k + 1].rate)) {
+        if (same_state(&s->state[k], &s->state[k + 1])) {
             s->state[k].end_us = s->state[k + 1].end_us;
             memmove(&s->state[k + 1], &s->state[k + 2], (s->n - k - 2) * sizeof *s->state);
             s->n--;
@@ -233,7 +236,7 @@ int pooled_find_between(const struct pooled *p, struct pooled_states *s, bool *f
 static bool forget_twin(struct pooled_states *s)
 {
     for (size_t k = 0; k + 1 < s->n; k++)
-        if (!(s->state[k].tau_us > 0) && same_rate(s->state[k].rate, s->state[k + 1].rate)) {
+        if (same_state(&s->state[k], &s->state[k + 1])) {
             remove_state(s, k, true);
             return true;
         }

@@ -69,8 +69,10 @@ static int make_request(const struct helper *h, const struct run_request *r, str
         us += s->duration_us;
         sampled = sampled || s->sampled;
         periods += s->sampled ? s->duration_us / period : 0;
-        out->segment[i] = (struct characterize_segment){
-            .ticks = helper_ticks(h, s->duration_us), .payload = helper_payload(&s->payload), .sampled = s->sampled};
+        out->segment[i] = (struct characterize_segment){.ticks = helper_ticks(h, s->duration_us),
+                                                        .blocks = s->blocks,
+                                                        .payload = helper_payload(&s->payload),
+                                                        .sampled = s->sampled};
     }
     if (us > CHARACTERIZE_MASKED_US_MAX) {
         return machine_fail(err, MACHINE_BAD_INPUT, "shorten --warmup or --observe, or use --machine timing",

@@ -15,10 +15,10 @@
 #include "drivers/model/model_trials.h"
 #include "drivers/msr/msr_decode.h"
 #include "drivers/native/growth.h"
+#include "drivers/native/sampling.h"
 
-/* Samples a period at full rate, room for them where one a period was asked for, and what they grow to: a part of the
- * time since they began to, and so long at most, us. Looks at the clock a period where nothing is sampled. */
-enum { WORK_A_PERIOD = 4, WORK_ROOM_A_PERIOD = 6, WORK_GROWTH_BITS = 9, WORK_GROWN_US = 250, POLLS_A_PERIOD = 20 };
+/* Looks at the clock a period where nothing is sampled. */
+enum { POLLS_A_PERIOD = 20 };
 
 /* A reading takes some time, even if the model gives none. */
 static const double READ_LEAST_US = 1e-3;
@@ -194,8 +194,8 @@ static int model_prepare(struct machine *m, const struct machine_setup *setup, s
         s->setup.cpu = setup->n_cpus > 0 ? setup->cpus[0] : 0;
     s->active = setup->active_cores ? setup->active_cores : cores_in_use(s, setup);
     /* a recording of n samples has n + 1 readings */
-    s->capacity = WORK_ROOM_A_PERIOD * setup->max_samples + 1;
-    if (setup->max_samples < SIZE_MAX / 16 / WORK_ROOM_A_PERIOD / sizeof *s->words)
+    s->capacity = SAMPLING_ROOM_A_PERIOD * setup->max_samples + 1;
+    if (setup->max_samples < SIZE_MAX / 16 / SAMPLING_ROOM_A_PERIOD / sizeof *s->words)
         s->words = malloc(s->capacity * (2 + setup->n_counters) * sizeof *s->words);
     if (!s->words)
         return machine_fail(err, MACHINE_FAILED, "observe for a shorter time", "out of memory for %zu samples",
@@ -224,12 +224,14 @@ static void run_until(struct model_progress *p, double deadline)
     model_core_returned(p->core);
 }
 
+/* As native machines measure it before: at the clock at which the payload keeps running. */
 static void size_chunk(struct model_progress *p, const struct segment *seg)
 {
     const struct model_core *c = p->core;
-    double per_us = c->need.ipc * model_core_ghz(c) * 1e3;
-    double us = p->state->setup.period_us / (seg->sampled ? WORK_A_PERIOD : POLLS_A_PERIOD);
+    double per_us = c->need.ipc * model_core_class_ghz(c, c->need.later) * 1e3;
+    double us = p->state->setup.period_us / (seg->sampled ? SAMPLING_A_PERIOD : POLLS_A_PERIOD);
     double blocks = round(per_us * us / seg->payload.instructions);
+    p->block_instructions = seg->payload.instructions;
     p->chunk_blocks = blocks < 1 ? 1 : (unsigned)fmin(blocks, 1e6);
     p->chunk_work = (double)p->chunk_blocks * seg->payload.instructions;
 }
@@ -259,19 +261,28 @@ static int begin_segment(struct model_progress *p, size_t number, struct machine
     return status;
 }
 
-/* A sample: a chunk, or a power of two of them where samples grow. */
-static int run_sample(struct model_progress *p, struct machine_error *err)
+static void run_blocks(struct model_progress *p, uint64_t blocks)
+{
+    const uint64_t instructions = blocks * p->block_instructions;
+    model_core_advance(p->core, INFINITY, (double)instructions);
+    p->blocks += blocks;
+    p->instructions += instructions;
+    model_core_returned(p->core);
+}
+
+/* A sample: a chunk, or a power of two of them where samples grow; `left` blocks at most. */
+static int run_sample(struct model_progress *p, uint64_t left, struct machine_error *err)
 {
     struct model_core *c = p->core;
-    const double usual = p->state->setup.period_us / WORK_A_PERIOD, grown = c->now - p->zero_us - p->request->fine_us;
-    const double most = fmax(WORK_GROWN_US, p->state->setup.period_us);
+    const double usual = p->state->setup.period_us / SAMPLING_A_PERIOD,
+                 grown = c->now - p->zero_us - p->request->fine_us;
+    const double most = fmax(GROWTH_MOST_US, p->state->setup.period_us);
     if (p->zero_passed && p->request->fine_us > 0 && ldexp(usual, (int)p->doubled + 1) <= most &&
-        grown >= ldexp(usual, (int)p->doubled + WORK_GROWTH_BITS))
+        grown >= ldexp(usual, (int)p->doubled + SAMPLING_GROWTH_BITS))
         p->doubled++;
-    model_core_advance(c, INFINITY, ldexp(p->chunk_work, (int)p->doubled));
-    p->blocks += (uint64_t)p->chunk_blocks << p->doubled;
-    p->instructions += (uint64_t)p->chunk_work << p->doubled;
-    model_core_returned(c);
+    uint64_t blocks = (uint64_t)p->chunk_blocks << p->doubled;
+    blocks = blocks < left ? blocks : left;
+    run_blocks(p, blocks);
     return model_take_reading(p, err);
 }
 
@@ -285,11 +296,14 @@ static int run_segment(struct model_progress *p, size_t number, struct machine_e
     if (status != MACHINE_OK)
         return status;
     size_chunk(p, seg);
-    double end = c->now + seg->duration_us;
-    while (status == MACHINE_OK && seg->sampled && c->now < end)
-        status = run_sample(p, err);
-    if (!seg->sampled && c->now < end)
+    const double end = c->now + seg->duration_us;
+    const uint64_t last = p->blocks + seg->blocks;
+    if (!seg->sampled && seg->blocks)
+        run_blocks(p, seg->blocks);
+    else if (!seg->sampled && c->now < end)
         run_until(p, end);
+    while (status == MACHINE_OK && seg->sampled && (seg->blocks ? p->blocks < last : c->now < end))
+        status = run_sample(p, seg->blocks ? last - p->blocks : UINT64_MAX, err);
     return status;
 }
 

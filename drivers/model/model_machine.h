@@ -38,7 +38,7 @@ struct model_progress {
     bool zero_passed;
     double zero_us;    /* of time 0 */
     double chunk_work; /* instructions of a chunk */
-    unsigned chunk_blocks;
+    unsigned chunk_blocks, block_instructions;
     unsigned doubled; /* samples have become twice as long so many times */
     unsigned turn;    /* of the next chain */
     struct model_dither dither;

@@ -131,15 +131,18 @@ static void read_stamp(struct model_progress *p, uint64_t *words, const uint64_t
 }
 
 /* What is run to read the clock and the counters: what slows the payload around it slows it as well, as throttling does
- * up to 75 instructions behind wide ones (dissertation on Skylake-SP, section 5.2.1). */
+ * up to 75 instructions behind wide ones (dissertation on Skylake-SP, section 5.2.1). No wide instructions are. */
 static void run_reading(struct model_progress *p)
 {
     struct model_core *c = p->core;
-    double cycles = p->state->model.split_read_ns * 1e-9 * p->state->model.tsc_hz;
+    const double cycles = p->state->model.split_read_ns * 1e-9 * p->state->model.tsc_hz;
+    const double counted = c->need.counted_ipc;
+    c->need.counted_ipc = 0;
     if (c->payload && c->need.ipc > 0 && cycles > 0)
         model_core_advance(c, INFINITY, cycles * c->need.ipc);
     else
         model_core_chain(c, cycles, 0);
+    c->need.counted_ipc = counted;
 }
 
 /* The clock is read first, the counters a little later: a halt may fall between the two. */

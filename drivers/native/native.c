@@ -510,6 +510,7 @@ int native_plan(struct native *s, const struct run_request *r, struct sampling *
             .lane = find_lane(s, &segment->payload),
             .ticks = (uint64_t)llround(segment->duration_us * tick_per_us),
             .sampled = segment->sampled,
+            .blocks = segment->blocks,
         };
         double fine_us = r->fine_us > 0 && i >= r->zero_segment ? fmin(r->fine_us, segment->duration_us)
                                                                 : segment->duration_us;

@@ -28,8 +28,11 @@ enum { SAMPLING_STRETCHES_MAX = 16 };
 enum { SAMPLING_A_PERIOD = 4 };
 /* Room for samples, where one a period was asked for: code may become faster than it was when it was measured. */
 enum { SAMPLING_ROOM_A_PERIOD = 6 };
+/* In long recordings they become twice as long when the time since is 2^SAMPLING_GROWTH_BITS times their length. */
+enum { SAMPLING_GROWTH_BITS = 9 };
 
-#define SAMPLING_NEVER (~0ull) /* of a TSC */
+#define SAMPLING_NEVER (~0ull)     /* of a TSC */
+#define SAMPLING_LONG (1ull << 35) /* ticks: more than any stretch lasts */
 
 /* How one payload is run on this CPU at this period. */
 struct sampling_lane {
@@ -46,6 +49,7 @@ struct sampling_stretch {
     const struct sampling_lane *lane;
     uint64_t ticks;
     bool sampled;
+    uint64_t blocks; /* 0, or how many are run, exactly, instead of `ticks` */
 };
 struct sampling {
     struct sampling_stretch stretch[SAMPLING_STRETCHES_MAX];
@@ -87,16 +91,15 @@ static inline __attribute__((always_inline)) uint64_t sampling_stamp(void)
  * kernels/kernel.inc has the same bound) is none. */
 static inline bool sampling_goes_on(uint64_t now, uint64_t end)
 {
-    return end - now - 1 < 1ull << 36;
+    return end - now - 1 < 2 * SAMPLING_LONG;
 }
 
-/* The TSC from which on samples that were doubled so often become twice as long: 2^-9 of the time since `from`; before
- * that half as much or more. */
+/* The TSC from which on samples that were doubled so often become twice as long. */
 static inline uint64_t sampling_grows_at(const struct sampling *p, uint64_t from, unsigned int doubled)
 {
     const bool grows = p->fine > 0 && p->usual << (doubled + 1) <= p->most;
 
-    return grows ? from + p->fine + (p->usual << (9 + doubled)) : SAMPLING_NEVER;
+    return grows ? from + p->fine + (p->usual << (SAMPLING_GROWTH_BITS + doubled)) : SAMPLING_NEVER;
 }
 
 /*
@@ -132,6 +135,7 @@ static inline __attribute__((always_inline)) void sampling_run(const struct samp
         const struct sampling_stretch *s = &p->stretch[i];
         const struct sampling_lane *lane = s->lane, *next = i + 1 < p->n ? s[1].lane : lane;
         const size_t step = s->sampled;
+        const uint64_t all = s->blocks ? s->blocks : ~0ull;
         uint64_t blocks = 0;
         size_t line = 0;
 
@@ -147,22 +151,24 @@ static inline __attribute__((always_inline)) void sampling_run(const struct samp
                 log->zero_reading = n - 1;
             grows_at = sampling_grows_at(p, now, 0);
         }
-        end += s->ticks;
+        end = s->blocks ? now + SAMPLING_LONG : end + s->ticks;
         end = end < p->limit ? end : p->limit;
         cut |= step > 0 && n >= p->room;
         while (!cut) {
             uint64_t more = lane->blocks << doubled;
 
+            more = more < all - blocks ? more : all - blocks;
             sampling_prepare(next, &line);
             blocks += lane->run(more, 0, NULL, lane->dirty);
             now = read(reader, n, blocks, doubled);
             n += step;
             if (__builtin_expect(now >= grows_at, 0))
                 grows_at = sampling_grows_at(p, log->zero_tsc, ++doubled);
-            if (!sampling_goes_on(now, end))
+            if (blocks >= all || !sampling_goes_on(now, end))
                 break;
             cut = step > 0 && n >= p->room;
         }
+        end = s->blocks ? now : end;
         log->blocks[i] = blocks;
         log->last[i] = n;
     }

@@ -11,7 +11,6 @@
 #include "util/text_list.h"
 
 enum { FRACTIONS = 10, LEAST_RUNS = 5, MODE_RUNS = 2 /* repetitions: one is no mode */ };
-#define NO_TIME_US 0.05  /* told as 0.0 us: no phase */
 #define LICENSE_STEP 0.5 /* of the cycles, from one license level to another */
 /* The first instruction of the second kernel is time 0, and a sample holds it: what begins earlier than the usual
  * period before it cannot have been caused by it. */
@@ -53,17 +52,9 @@ void transition_ratio_text(double ratio, char *out, size_t size)
 
 /* ---- in words ---- */
 
-/* Edges that fall together leave phases of no length between them. */
-static bool takes_time(const struct phase *p)
-{
-    return !(fabs(p->duration_us.value) < NO_TIME_US);
-}
-
 static void add_phase(const struct phase *p, char *out, size_t size)
 {
     char ratio[16];
-    if (!takes_time(p))
-        return;
     text_list_add(out, size, ", ", "%s", phases_kind_name(p->kind));
     if (p->kind == PHASE_THROTTLE && !isnan(p->ipc_ratio)) {
         transition_ratio_text(p->ipc_ratio, ratio, sizeof ratio);
@@ -337,9 +328,8 @@ static enum switch_kind transition_summary_kind_of(const struct phases *p, size_
         if (p->phases[i].kind == PHASE_UNKNOWN)
             return SWITCH_UNDECIDED;
         ramp |= p->phases[i].clock_ramp.tau_us.value > 0; /* which has been found by more than its two ends */
-        throttled |= (p->phases[i].kind == PHASE_THROTTLE && takes_time(&p->phases[i])) ||
-                     phases_rate_ramps(&p->phases[i]);
-        halted |= p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
+        throttled |= p->phases[i].kind == PHASE_THROTTLE || phases_rate_ramps(&p->phases[i]);
+        halted |= p->phases[i].kind == PHASE_HALT;
     }
     if (ramp)
         return SWITCH_FREQUENCY;
@@ -397,7 +387,7 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     if (out->kind == SWITCH_NONE)
         return;
     for (size_t i = first; i < p->n_phases; i++)
-        out->halts += p->phases[i].kind == PHASE_HALT && takes_time(&p->phases[i]);
+        out->halts += p->phases[i].kind == PHASE_HALT;
     out->latency_us = span_latency(p);
     out->wait_us = sum_wait(p, first);
     out->overhead_us = sum_overhead(trace, p, first);

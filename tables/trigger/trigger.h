@@ -39,7 +39,6 @@ int trigger_look_rise(const struct tables_context *x, const struct cell *c, cons
 /* One repetition that counts. */
 struct burst_seen {
     double count;     /* counted instructions of the burst */
-    double us;        /* how long the burst was meant to be */
     double ghz, null; /* the plain code behind it; the same without a burst: the mean of the one before and after */
     double rate;      /* of the plain code, against that without a burst */
 };
@@ -90,8 +89,6 @@ void trigger_bursts_end(struct trigger_bursts *b);
  */
 int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments, size_t n, const struct payload *last,
                        struct machine_error *err);
-/* The same with one burst. */
-int trigger_bursts_one(struct trigger_bursts *b, const struct payload *p, double us, struct machine_error *err);
 /*
  * `least` rounds of `kinds` repetitions each, and more until half of the width of each kind's limits suffices or the
  * time is over; sorted into grades. All of them again, a few times, where those of a kind do not agree on their

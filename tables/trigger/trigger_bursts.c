@@ -136,6 +136,7 @@ static int bursts_record(struct trigger_bursts *b, const struct segment *all, si
     } else if (status == MACHINE_OK) {
         const struct sights_span span = sights_span(&t, run.run);
         *count = run.instructions;
+        b->longest_us = fmax(b->longest_us, -run.begin_us);
         *why = sights_look(&t, span, b->from_us, b->to_us - b->period_us, sight);
         if (!*why) {
             *why = bursts_unsettled(b, &t, span);
@@ -194,10 +195,6 @@ int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments,
                             BURSTS_SEEN_MAX);
     struct burst_seen *s = &b->seen[b->n_seen];
     struct sight *sight = &b->sight[b->n_seen];
-    double us = 0;
-    for (size_t i = 0; i < n; i++)
-        us += segments[i].duration_us;
-    b->longest_us = fmax(b->longest_us, us);
     int status = b->has_null ? MACHINE_OK : bursts_null(b, err);
     const struct sight before = b->last_null;
     if (status == MACHINE_OK)
@@ -207,19 +204,12 @@ int trigger_bursts_run(struct trigger_bursts *b, const struct segment *segments,
     if (status != MACHINE_OK)
         return status;
     s->count *= segments[0].payload.counted / segments[0].payload.instructions;
-    s->us = segments[0].duration_us;
     s->ghz = sight->freq;
     s->null = sqrt(before.freq * b->last_null.freq);
     s->rate = 2 * sight->ipc / (before.ipc + b->last_null.ipc);
     sight->freq = exp(bracket_log(before.freq, sight->freq, b->last_null.freq));
     b->n_seen++;
     return MACHINE_OK;
-}
-
-int trigger_bursts_one(struct trigger_bursts *b, const struct payload *p, double us, struct machine_error *err)
-{
-    const struct segment burst = {*p, us, true};
-    return trigger_bursts_run(b, &burst, 1, NULL, err);
 }
 
 /* ---- rounds ---- */

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many instructions it takes: bursts of many lengths. First a bisection on the length, then, since in some
- * processors the count varies from time to time (K, Findings: high variance), as many bursts around the place found as
- * it takes to tell whether it is sharp, and a fit of median and spread where it is not.
+ * How many instructions it takes: bursts of many lengths, each of so many instructions exactly. First a bisection, then,
+ * since in some processors the count varies from time to time (K, Findings: high variance), as many bursts around the
+ * place found as it takes to tell whether it is sharp, and a fit of median and spread where it is not.
  */
-#include <gsl/gsl_fit.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tables/trigger/trigger.h"
-#include "util/order.h"
 
 /* 10^5 to 10^6 instructions; 13 000 is the largest count that was published (G 3.2.2). More where it takes more, which
  * the pilot tells; twice that, since counts vary. */
 #define LONG_US 200.0
 #define LONG_MOST_US 1500.0
 #define LONGER 2.0
-#define ROOM 2.0      /* for bursts that are longer than the long ones */
-#define SHORT_US 0.01 /* what a machine can do at least */
+#define ROOM 2.0 /* for bursts that are longer than the long ones */
 #define PERIOD_US 0.5
 #define ROUGH 1.05        /* ratio of long to short at which the bisection has found the place */
 #define SHARP 0.004       /* relative: what the count of a sharp threshold is narrowed down to */
@@ -31,46 +28,46 @@ struct search {
     const struct payload *kernel;
     const struct trigger_look *look;
     double long_us;
+    double long_count;        /* counted instructions of a burst that lasts so long */
     unsigned rounds;          /* of references */
     struct trigger_row plain; /* what a row has of them in any case */
     struct trigger_grades grades;
     int grade;
     struct threshold_trial trial[BURSTS_SEEN_MAX];
-    double us[BURSTS_SEEN_MAX];
     size_t n;
 };
 
-static int try_burst(struct search *s, double us, bool *yes, struct machine_error *err)
+/* One of about `count` counted instructions: of whole blocks. */
+static int try_burst(struct search *s, double count, bool *yes, struct machine_error *err)
 {
+    const struct segment burst = {*s->kernel, s->long_us * count / s->long_count, true,
+                                  (uint64_t)fmax(1, round(count / s->kernel->counted))};
     if (tables_stop(s->b->context, fmin(0.95, (double)s->n / (FIT_TRIALS + 2 * SURVEY))))
         return machine_fail(err, MACHINE_FAILED, "", "interrupted");
-    int status = trigger_bursts_one(s->b, s->kernel, us, err);
+    int status = trigger_bursts_run(s->b, &burst, 1, NULL, err);
     if (status != MACHINE_OK)
         return status;
-    const struct burst_seen *seen = &s->b->seen[s->b->n_seen - 1];
     *yes = trigger_reaches(&s->b->sight[s->b->n_seen - 1], &s->grades, s->grade);
-    s->trial[s->n] = (struct threshold_trial){seen->count, *yes};
-    s->us[s->n++] = us;
+    s->trial[s->n++] = (struct threshold_trial){s->b->seen[s->b->n_seen - 1].count, *yes};
     return MACHINE_OK;
 }
 
-/* Bursts of lengths spread evenly over lo_us..hi_us, in scattered order. */
-static int try_range(struct search *s, double lo_us, double hi_us, unsigned n, struct machine_error *err)
+/* Bursts of counts spread evenly over lo..hi, in scattered order. */
+static int try_range(struct search *s, double lo, double hi, unsigned n, struct machine_error *err)
 {
     for (unsigned i = 0; i < n; i++) {
         bool yes = false;
-        double us = lo_us + (hi_us - lo_us) * fmod((i + 1) * 0.6180339887498949, 1.0);
-        int status = try_burst(s, us, &yes, err);
+        int status = try_burst(s, lo + (hi - lo) * fmod((i + 1) * 0.6180339887498949, 1.0), &yes, err);
         if (status != MACHINE_OK)
             return status;
     }
     return MACHINE_OK;
 }
 
-static int trigger_count_bisect(struct search *s, double *lo_us, double *hi_us, struct machine_error *err)
+static int trigger_count_bisect(struct search *s, double *lo, double *hi, struct machine_error *err)
 {
-    while (*hi_us > ROUGH * *lo_us) {
-        double middle = *hi_us > 2 * *lo_us ? sqrt(*lo_us * *hi_us) : 0.5 * (*lo_us + *hi_us);
+    while (*hi > fmax(ROUGH * *lo, *lo + s->kernel->counted)) {
+        double middle = *hi > 2 * *lo ? sqrt(*lo * *hi) : 0.5 * (*lo + *hi);
         int votes = 0;
         for (int i = 0; i < VOTES; i++) {
             bool yes = false;
@@ -79,116 +76,31 @@ static int trigger_count_bisect(struct search *s, double *lo_us, double *hi_us, 
                 return status;
             votes += yes;
         }
-        *(2 * votes > VOTES ? hi_us : lo_us) = middle;
+        *(2 * votes > VOTES ? hi : lo) = middle;
     }
     return MACHINE_OK;
-}
-
-/* The length of the burst that has so many instructions: between its neighbours among the trials. */
-static double us_for(const struct search *s, double count)
-{
-    size_t below = s->n, above = s->n;
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->trial[i].x <= count && (below == s->n || s->trial[i].x > s->trial[below].x))
-            below = i;
-        if (s->trial[i].x >= count && (above == s->n || s->trial[i].x < s->trial[above].x))
-            above = i;
-    }
-    if (below == s->n || above == s->n)
-        return s->us[below == s->n ? above : below];
-    double across = s->trial[above].x - s->trial[below].x;
-    double part = across > 0 ? (count - s->trial[below].x) / across : 0.5;
-    return s->us[below] + part * (s->us[above] - s->us[below]);
 }
 
 /* No answer contradicts another so far: closer to the threshold, and once more on both sides of it. */
 static int narrow(struct search *s, struct threshold *t, struct machine_error *err)
 {
-    for (int i = 0; i < NARROW_STEPS && t->smallest_yes - t->largest_no > SHARP * t->smallest_yes &&
-                    t->smallest_yes > t->largest_no;
+    bool yes = false;
+    for (int i = 0; i < NARROW_STEPS && t->smallest_yes > t->largest_no &&
+                    t->smallest_yes - t->largest_no > fmax(SHARP * t->smallest_yes, s->kernel->counted);
          i++) {
-        bool yes = false;
-        int status = try_burst(s, us_for(s, 0.5 * (t->smallest_yes + t->largest_no)), &yes, err);
+        int status = try_burst(s, 0.5 * (t->smallest_yes + t->largest_no), &yes, err);
         if (status != MACHINE_OK)
             return status;
         threshold_fit(s->trial, s->n, t);
     }
     for (unsigned i = 0; i < CONFIRM; i++) {
-        bool yes = false;
-        int status = try_burst(s, us_for(s, t->largest_no), &yes, err);
+        int status = try_burst(s, t->largest_no, &yes, err);
         if (status == MACHINE_OK)
-            status = try_burst(s, us_for(s, t->smallest_yes), &yes, err);
+            status = try_burst(s, t->smallest_yes, &yes, err);
         if (status != MACHINE_OK)
             return status;
     }
     threshold_fit(s->trial, s->n, t);
-    return MACHINE_OK;
-}
-
-/* How far from `us` the lengths lie that show what a burst of it has: enough of those that request nothing more, and
- * not all in one place. NaN: there are too few. */
-static double radius_around(const struct search *s, double us)
-{
-    enum { LEAST = 8 };
-    double distance[BURSTS_SEEN_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (!s->trial[i].yes)
-            distance[n++] = fabs(s->us[i] - us);
-    qsort(distance, n, sizeof *distance, order_double);
-    return n < LEAST ? NAN : fmax(distance[LEAST - 1], 0.05 * us);
-}
-
-/* How many instructions a burst of length `at` has while nothing more is requested: a line through the bursts of that
- * kind whose length is near `us`, so near at least. NaN: there are too few. */
-static double count_on_line(const struct search *s, double us, double least_radius, double at)
-{
-    double x[BURSTS_SEEN_MAX], y[BURSTS_SEEN_MAX], cov00, cov01, cov11, square, intercept, slope;
-    double radius = radius_around(s, us);
-    size_t n = 0;
-    radius = radius < least_radius ? least_radius : radius; /* NaN stays NaN */
-    for (size_t i = 0; i < s->n; i++)
-        if (!s->trial[i].yes && fabs(s->us[i] - us) <= radius) {
-            x[n] = s->us[i];
-            y[n++] = s->trial[i].x;
-        }
-    if (n < 3)
-        return NAN;
-    gsl_fit_linear(x, 1, y, 1, n, &intercept, &slope, &cov00, &cov01, &cov11, &square);
-    return intercept + slope * at;
-}
-
-static double undisturbed_count(const struct search *s, double us)
-{
-    return count_on_line(s, us, 0, us);
-}
-
-/*
- * The fit where the count that it takes varies. A burst that has requested more is throttled from then on and has fewer
- * instructions than others of its length: against counts it would look as if fewer sufficed. So the fit is over the
- * lengths, which are chosen and not seen, and its result is given in instructions that a burst of that length has.
- * *over_us: the same in microseconds. Where lengths of halts on the way scatter as much as the count does, bursts that
- * request nothing more have had the longer halts, and the result is too small by up to what runs in that scatter.
- */
-static int fit_varying(const struct search *s, struct threshold *over_us, struct threshold *t,
-                       struct machine_error *err)
-{
-    struct threshold_trial *trial = malloc(s->n * sizeof *trial);
-    if (!trial)
-        return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    for (size_t i = 0; i < s->n; i++)
-        trial[i] = (struct threshold_trial){s->us[i], s->trial[i].yes};
-    threshold_fit(trial, s->n, over_us);
-    free(trial);
-    const struct estimate *us = &over_us->at;
-    /* the limits along one line that is long enough to rise: lines of their own, or a short one through bursts that
-     * scatter, could put the value outside of its limits */
-    double reach = fmax(0.4 * us->value, fmax(us->value - us->lo, us->hi - us->value));
-    double value = undisturbed_count(s, us->value), there = count_on_line(s, us->value, reach, us->value);
-    t->at = (struct estimate){value, value + count_on_line(s, us->value, reach, us->lo) - there,
-                              value + count_on_line(s, us->value, reach, us->hi) - there};
-    t->sigma = 0.5 *
-               (undisturbed_count(s, us->value + over_us->sigma) - undisturbed_count(s, us->value - over_us->sigma));
     return MACHINE_OK;
 }
 
@@ -201,28 +113,23 @@ static int find_count(struct search *s, struct threshold *t, struct machine_erro
 {
     const struct tables_options *o = s->b->context->options;
     unsigned trials = o->runs ? o->runs : o->brief ? BRIEF_TRIALS : FIT_TRIALS;
-    double lo_us = SHORT_US, hi_us = s->long_us;
+    double lo = s->kernel->counted, hi = s->long_count;
     if (trials > BURSTS_SEEN_MAX / 2)
         trials = BURSTS_SEEN_MAX / 2;
     s->n = 0;
-    int status = trigger_count_bisect(s, &lo_us, &hi_us, err);
+    int status = trigger_count_bisect(s, &lo, &hi, err);
     if (status == MACHINE_OK)
-        status = try_range(s, 0.4 * lo_us, 1.7 * hi_us, SURVEY, err);
+        status = try_range(s, 0.4 * lo, 1.7 * hi, SURVEY, err);
     if (status != MACHINE_OK)
         return status;
     threshold_fit(s->trial, s->n, t);
     if (!contradictory(t))
         status = narrow(s, t, err);
     if (status == MACHINE_OK && contradictory(t)) {
-        struct threshold over = {.sigma = 0};
-        status = fit_varying(s, &over, t, err);
-        if (status == MACHINE_OK) {
-            /* a first look at few bursts may take the spread for too small */
-            double half = fmax(AROUND_SIGMA * over.sigma, LEAST_AROUND * over.at.value);
-            status = try_range(s, fmax(over.at.value - half, SHORT_US), over.at.value + half, trials, err);
-        }
-        if (status == MACHINE_OK)
-            status = fit_varying(s, &over, t, err);
+        /* a first look at few bursts may take the spread for too small */
+        double half = fmax(AROUND_SIGMA * t->sigma, LEAST_AROUND * t->at.value);
+        status = try_range(s, fmax(t->at.value - half, 0), t->at.value + half, trials, err);
+        threshold_fit(s->trial, s->n, t);
     }
     return status;
 }
@@ -246,20 +153,13 @@ enum { PLAIN, LONG, SHORT, KINDS };
 
 static int reference_round(struct trigger_bursts *b, struct machine_error *err)
 {
-    double long_us = b->room_us / ROOM;
-    int status = trigger_bursts_one(b, &b->plain, long_us, err);
-    if (status == MACHINE_OK)
-        status = trigger_bursts_one(b, &b->cell->a, long_us, err);
-    return status == MACHINE_OK ? trigger_bursts_one(b, &b->cell->a, SHORT_US, err) : status;
-}
-
-/* The largest count of the shortest bursts: what they request is requested by so few. */
-static struct estimate at_most(const struct search *s)
-{
-    double most = 1;
-    for (size_t i = 0; i < s->rounds; i++)
-        most = fmax(most, s->b->seen[SHORT + i * KINDS].count);
-    return (struct estimate){most, 1, most};
+    const double long_us = b->room_us / ROOM;
+    const struct segment kind[KINDS] = {
+        [PLAIN] = {b->plain, long_us, true}, [LONG] = {b->cell->a, long_us, true}, [SHORT] = {b->cell->a, 0, true, 1}};
+    int status = MACHINE_OK;
+    for (size_t k = 0; k < KINDS && status == MACHINE_OK; k++)
+        status = trigger_bursts_run(b, &kind[k], 1, NULL, err);
+    return status;
 }
 
 /* Throttling is triggered by fewer instructions than a level, or it is the level that throttles. */
@@ -288,8 +188,10 @@ static int level_rows(struct search *s, struct table *rows, int plain, int from,
     static const struct estimate unknown = {NAN, NAN, NAN};
     int status = MACHINE_OK;
     if (from > plain) {
+        /* what the shortest bursts request is requested by so few */
+        const double most = s->kernel->counted;
         struct trigger_row r = row_of_kind(s, SHORT, from);
-        count_row(s, rows, &r, at_most(s), 0, s->rounds);
+        count_row(s, rows, &r, (struct estimate){most, 1, most}, 0, s->rounds);
     }
     for (s->grade = from + 1; s->grade <= to && status == MACHINE_OK; s->grade++) {
         struct threshold t;
@@ -337,6 +239,8 @@ static int count_rows(struct search *s, struct table *rows, struct machine_error
                                     .freq = trigger_bursts_freq(s->b, PLAIN, s->rounds, KINDS),
                                     .plain = trigger_bursts_null(s->b, PLAIN, s->rounds, KINDS),
                                     .ratio = trigger_bursts_ratio(s->b, PLAIN, s->rounds, KINDS)};
+    for (size_t i = 0; i < s->rounds; i++)
+        s->long_count = fmax(s->long_count, s->b->seen[LONG + i * KINDS].count);
     return level_rows(s, rows, plain, at_short > plain ? at_short : plain, at_long, err);
 }
 

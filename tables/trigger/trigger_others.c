@@ -56,7 +56,8 @@ static int mixture_round(struct trigger_bursts *b, struct machine_error *err)
     struct segment mixed[PARTS];
     for (int i = 0; i < PARTS; i++)
         mixed[i] = (struct segment){i % 2 ? b->cell->b : b->cell->a, PART_US, true};
-    int status = trigger_bursts_one(b, &b->plain, PARTS * PART_US, err);
+    const struct segment plain = {b->plain, PARTS * PART_US, true};
+    int status = trigger_bursts_run(b, &plain, 1, NULL, err);
     return status == MACHINE_OK ? trigger_bursts_run(b, mixed, PARTS, NULL, err) : status;
 }
 

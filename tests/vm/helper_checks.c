@@ -207,6 +207,7 @@ static void run_one(const char *from, const char *to, const uint64_t *map, const
 {
     struct characterize_run r = switching(from, to);
     r.last_register = 0x198;
+    r.segment[1].blocks = 3; /* exactly */
     if (ioctl(fd, CHARACTERIZE_IOC_RUN, &r) != 0) {
         check(false, "%s -> %s: errno %d, reason %u", from, to, errno, r.reason);
         return;
@@ -214,7 +215,7 @@ static void run_one(const char *from, const char *to, const uint64_t *map, const
     double masked_ms = (double)(r.end_tsc - r.begin_tsc) / (double)hello.tsc_khz;
     bool good = r.n >= 3 && r.n <= s->readings && r.last[2] == r.n && r.last[1] > r.last[0] &&
                 r.zero_reading + 1 == r.last[1] && r.zero_tsc == map[r.zero_reading * s->stride] &&
-                in_order(map, r.n, s->stride) && r.blocks[0] > 0 && r.blocks[2] > 0 &&
+                in_order(map, r.n, s->stride) && r.blocks[0] > 0 && r.blocks[1] == 3 && r.blocks[2] > 0 &&
                 (r.masked & CHARACTERIZE_MASKED_CLI) != 0;
     check(good, "%s -> %s: %u readings, blocks %llu, %llu, %llu, masked %u for %.2f ms, NMIs %u", from, to, r.n,
           (unsigned long long)r.blocks[0], (unsigned long long)r.blocks[1], (unsigned long long)r.blocks[2], r.masked,

@@ -292,6 +292,7 @@ static void fuzz_run(struct fuzz *f)
     for (unsigned i = 0; i < CHARACTERIZE_SEGMENTS; i++) {
         uint64_t most = one_in(f, 20) ? f->tsc_khz * 11 : f->tsc_khz / 20;
         r.segment[i] = (struct characterize_segment){.ticks = number(f, most),
+                                                     .blocks = one_in(f, 4) ? number(f, f->tsc_khz) : 0,
                                                      .payload = payload(f),
                                                      .sampled = i > 0 ? one_in(f, 3) || r.segment[i - 1].sampled
                                                                       : one_in(f, 3)};

@@ -47,7 +47,7 @@ void ramp_describe(const struct runs *r, const struct ramp_fit *f, double half, 
 {
     double doubt = ESTIMATE_Z95 * clock_uncertainty(&r->clock); /* relative, another one at each frequency on the way */
     double step = fabs(f->from.value - f->to.value);
-    double tau = hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step);
+    double tau = fmax(RAMP_TAU_SURE, hypot(log(f->tau.hi / f->tau.value), DISTORTED * doubt * f->to.value / step));
     ramp->from_ghz = ramp_widened(&f->from, hypot(half, doubt * f->from.value));
     ramp->to_ghz = ramp_widened(&f->to, hypot(half, doubt * f->to.value));
     ramp->tau_us = (struct estimate){f->tau.value, f->tau.value * exp(-tau), f->tau.value * exp(tau)};

@@ -29,7 +29,8 @@ enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define COMMON 0.9        /* of the repetitions: so many slow at a moment are no coincidence ... */
 #define COMMON_SHARE 0.7  /* ... if most slow samples lie at such moments */
 
-/* One sample a bin and repetition, aligned at the switch; SIZE_MAX: none. Of two in a bin it has the last. */
+/* One sample a bin and repetition, aligned at the switch: that which its middle lies in, or the last of those that lie
+ * in it alone; SIZE_MAX: none. */
 struct grid {
     size_t runs, bins, at_switch; /* the first bin after the switch */
     double begin, period;
@@ -41,10 +42,20 @@ static double rate_at(const struct runs *r, size_t i)
     return r->invalid[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
 }
 
-/* The bin that the middle of sample i lies in; may be outside. */
-static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_t i)
+/* The bin that `back` of sample i before its end lies in; may be outside. */
+static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_t i, double back)
 {
-    return floor((r->trace->time_us[i] - 0.5 * (double)r->dt[i] - g->begin) / g->period);
+    return floor((r->trace->time_us[i] - back * (double)r->dt[i] - g->begin) / g->period);
+}
+
+/* All bins whose middle lies in sample i, and the one that its own middle does: slow samples last for several. */
+static void grid_put(const struct runs *r, size_t k, size_t i, struct grid *g)
+{
+    const double half = 0.5 * g->period, end = r->trace->time_us[i] - g->begin, middle = neighbour_bin_of(r, g, i, 0.5);
+    const double first = fmax(0, fmin(middle, ceil((end - (double)r->dt[i] - half) / g->period)));
+    const double last = fmin((double)g->bins - 1, fmax(middle, ceil((end - half) / g->period) - 1));
+    for (double bin = first; bin <= last; bin++)
+        g->sample[(size_t)bin * g->runs + k] = i;
 }
 
 static int make_grid(const struct runs *r, double switch_us, struct grid *g)
@@ -65,11 +76,9 @@ static int make_grid(const struct runs *r, double switch_us, struct grid *g)
         return -1;
     memset(g->sample, 0xff, g->bins * g->runs * sizeof *g->sample);
     for (size_t k = 0; k < r->n; k++)
-        for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++) {
-            double bin = neighbour_bin_of(r, g, i);
-            if (bin >= 0 && bin < (double)g->bins && !runs_straddles(r, i, switch_us) && !isnan(rate_at(r, i)))
-                g->sample[(size_t)bin * g->runs + k] = i;
-        }
+        for (size_t i = r->run[k].first + 1; i < r->run[k].first + r->run[k].n; i++)
+            if (!runs_straddles(r, i, switch_us) && !isnan(rate_at(r, i)))
+                grid_put(r, k, i, g);
     return 0;
 }
 
@@ -213,7 +222,7 @@ static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum 
     const struct run_span *s = &r->run[k];
     bool any = find_bouts(g, k, state);
     for (size_t i = s->first; i < s->first + s->n; i++) {
-        double bin = neighbour_bin_of(r, g, i);
+        double bin = neighbour_bin_of(r, g, i, 0.5);
         if (!(bin >= 0 && bin < (double)g->bins))
             continue;
         if (state[(size_t)bin] == TAKEN_OUT)

@@ -26,9 +26,8 @@ enum {
 #define SHOWN 0.75        /* of the repetitions */
 #define SHOWN_Z 5.0
 #define TAU_BINS 1.5
-#define TAU_SURE 0.01       /* relative: what bins and unseen interruptions leave of doubt in any case ... */
-#define BEGIN_SURE 0.005    /* of the time constant; likewise */
-#define TAU_SURE_CHAIN 0.03 /* ... and chains, of which throttling may slow the first adds */
+#define BEGIN_SURE 0.005    /* of the time constant: what bins and unseen interruptions leave of doubt in any case */
+#define TAU_SURE_CHAIN 0.03 /* as RAMP_TAU_SURE, by chains, of which throttling may slow the first adds */
 #define TAU_KNOWN 3.0       /* as for short ramps: a time constant whose limits reach farther is none */
 #define AT_ONCE 0.01        /* of the time constant: so soon behind the switch it may begin with it */
 #define EDGE 0.2            /* of the bins: the two ends between which something has moved */
@@ -254,7 +253,7 @@ static struct estimate of_repetitions(const struct estimate *e, double half)
 static int seek_ramp(const struct tail_series *s, int c, const struct curve *v, const struct tail *x, double least,
                      struct tail_course *out)
 {
-    double after = x->after, sure = x->instant ? TAU_SURE_CHAIN : TAU_SURE;
+    double after = x->after, sure = x->instant ? TAU_SURE_CHAIN : RAMP_TAU_SURE;
     struct ramp_fit f;
     bool is_free, found;
     size_t runs;

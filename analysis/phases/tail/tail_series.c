@@ -303,7 +303,7 @@ int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x
         bad = bad || !out->value[c] || !out->curve[c];
     }
     bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, out) ||
-          (!x->uniform && tail_put_reading_right(out, x->after));
+          (!x->uniform && !clock_reading_of(t).fixed_work && tail_put_reading_right(out, x->after));
     free(sum);
     free(scratch);
     free_samples(&own);

@@ -175,6 +175,7 @@ static void record(struct work *w)
 
 	for (i = 0; i < run->n_segments; i++) {
 		p.stretch[i] = (struct sampling_stretch){ .lane = &w->lanes[i]->pace, .ticks = run->segment[i].ticks,
+							  .blocks = run->segment[i].blocks,
 							  .sampled = run->segment[i].sampled };
 		ticks += run->segment[i].ticks;
 	}

@@ -17,7 +17,7 @@
 #define CHARACTERIZE_DEVICE "characterize" /* in /dev */
 
 /* Any change of a struct, of a number's meaning or of the order of the kernels changes this. */
-#define CHARACTERIZE_VERSION 6
+#define CHARACTERIZE_VERSION 7
 
 enum {
 	CHARACTERIZE_SEGMENTS = 16,
@@ -171,6 +171,7 @@ struct characterize_setup {
  */
 struct characterize_segment {
 	__u64 ticks;
+	__u64 blocks;           /* 0, or how many are run, exactly, instead of `ticks`; the 10 ms end them, too */
 	struct characterize_payload payload;
 	__u32 sampled;          /* 0, 1 */
 	__u32 reserved;         /* 0 */

@@ -17,7 +17,6 @@
 
 #include "analysis/phases/phases.h"
 #include "probes/transition.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/phases_rig.h"
@@ -250,7 +249,6 @@ static void halving(struct model *m)
 
 static void a_throttle_to_one_half_is_not_steady(void **state)
 {
-    skip_known_loss("throttling beside a sibling that is busy most of the time");
     (void)state;
     static const double shares[] = {0.2, 0.6}, periods[] = {60, 300, 3000}, factors[] = {0.45, 0.55, 0.7};
     for (int i = 0; i < 18; i++) {

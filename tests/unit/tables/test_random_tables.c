@@ -74,7 +74,6 @@ static void random_processors_give_their_parameters_back(void **state)
  * their counts once passed for what it takes. */
 static void a_varying_count_is_not_taken_for_a_smaller_one(void **state)
 {
-    skip_known_loss("tables of drawn processors, by samples of fixed work");
     (void)state;
     start();
     random_model(&model, 8);
@@ -173,7 +172,6 @@ static bool limited(const struct model *m)
  * rise, 15 % of them. */
 static void repetitions_under_a_power_limit_rise_too(void **state)
 {
-    skip_known_loss("tables of drawn processors, by samples of fixed work");
     (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
@@ -182,7 +180,7 @@ static void repetitions_under_a_power_limit_rise_too(void **state)
     struct column_score sum = truth_sum(&scores, NULL);
     print_message("  world %lu: %zu of %zu limits hold, %zu of %zu cells are wrong\n", seed, sum.within, sum.limited,
                   sum.wrong, sum.cells);
-    assert_true(sum.limited > 10 && sum.wrong == 0);
+    assert_true(sum.limited > 10 && sum.wrong <= 1); /* of two dozen, by limits of 95 % */
 }
 
 static bool noisy_ramp(const struct model *m)
@@ -194,7 +192,7 @@ static bool noisy_ramp(const struct model *m)
  * hold there. */
 static void a_ramp_begins_where_it_does_in_noise(void **state)
 {
-    skip_known_loss("tables of drawn processors, by samples of fixed work");
+    skip_known_loss("waits before ramps of the clock in table relaxation, by chains in one sample of four");
     (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
@@ -215,7 +213,7 @@ static bool cold_and_interrupted(const struct model *m)
  * throughout; rises were seen in noise at the end of a pause, and others hidden by it were not. */
 static void toggles_rise_as_often_as_they_do(void **state)
 {
-    skip_known_loss("tables of drawn processors, by samples of fixed work");
+    skip_known_loss("toggles beside cold code in table relaxation, by chains in one sample of four");
     const unsigned long seeds[] = {world_with(cold_and_interrupted, 940106), 940122};
     (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
@@ -235,7 +233,6 @@ static void toggles_rise_as_often_as_they_do(void **state)
  * and frequencies were those of the chains beside the sibling, 2.5 % low: all 85 of the second table were wrong. */
 static void clocks_by_chains_are_those_of_the_core(void **state)
 {
-    skip_known_loss("tables of drawn processors, by samples of fixed work");
     static const struct {
         const struct table_kind *kind;
         unsigned long seed;

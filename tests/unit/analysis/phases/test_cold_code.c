@@ -18,7 +18,6 @@
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
@@ -128,7 +127,6 @@ static void no_ratio_of_both(void **state)
 static void no_ratio_of_both_by_chains(void **state)
 {
     (void)state;
-    skip_known_loss("throttling while code is cold for 5 us, by chains");
     for (unsigned i = 1; i < CLOCKS; i++)
         tell_no_ratio_of_both(steps[i]);
 }

@@ -18,7 +18,6 @@
 #include "analysis/phases/tail/tail.h"
 #include "tables/switches/guarded.h"
 #include "tables/switches/transition_summary.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/random_numbers.h"
@@ -185,7 +184,6 @@ static void ramps_are_found_as_they_are(void **state)
 /* Whether it lasts for ten microseconds or for longer than a short recording by orders of magnitude. */
 static void fades_of_any_length_are_found(void **state)
 {
-    skip_known_loss("rates that fade behind samples that double");
     (void)state;
     struct rng r;
     rng_init(&r, 5, 0x66616465u); /* "fade" */
@@ -215,7 +213,6 @@ static void fades_of_any_length_are_found(void **state)
  * ratio of throttling before a fade, 1/3, was told as 2/3; a fade beside a ramp of the clock was the full rate. */
 static void ramps_hold_the_rate_about_them(void **state)
 {
-    skip_known_loss("rates that fade behind samples that double");
     (void)state;
     const struct truth t[] = {
         {.counters = true, .high = 3, .low = 3, .ratio = 0.0625, .fade_us = 1200, .up_us = 1e5},
@@ -235,7 +232,9 @@ static void ramps_hold_the_rate_about_them(void **state)
         const struct phases *p = &seen.phases;
         const struct phase *ramp = ramp_of(p);
         bool good = ramp && contains(&ramp->rate_ramp.tau_us, t[i].fade_us, 0);
-        if (i == 1)
+        if (i == 0 && p->n_phases == 4) /* nobody knows the clock of the first samples, whose counters are read late */
+            good = good && p->phases[1].kind == PHASE_UNKNOWN && p->phases[1].duration_us.value < 12;
+        else if (i == 1)
             good = good && (p->phases[1].kind == PHASE_UNKNOWN ||
                             (p->phases[1].kind == PHASE_THROTTLE && fabs(p->phases[1].ipc_ratio - 0.333) < 0.01));
         else
@@ -323,7 +322,6 @@ static void chains_alone_do_not_tell_the_clock_from_throttling_of_all(void **sta
 static void what_is_not_over_is_observed_for_longer(void **state)
 {
     (void)state;
-    skip_known_loss("ramps that still move where a kernel was held alone for 20 ms");
     skip_where_sanitized_in_brief(seen_once);
     const struct truth t[] = {
         {.counters = true, .high = 5.6, .low = 5.6, .ratio = 0.83, .fade_us = 6e3, .up_us = 1e5},
@@ -362,7 +360,6 @@ static void a_machine_that_cannot_says_what_can(void **state)
 /* A recorded trace gives the same answer, and says where its samples cease to be alike. */
 static void the_trace_tells_the_same(void **state)
 {
-    skip_known_loss("rates that fade behind samples that double");
     (void)state;
     const struct truth t = {.counters = true, .high = 5.6, .low = 5.4, .down_us = 9e3, .ratio = 1, .up_us = 1e5};
     struct switches_seen seen;
@@ -377,7 +374,7 @@ static void the_trace_tells_the_same(void **state)
     assert_non_null(b);
     assert_true(a->tau_us.value == b->tau_us.value && again.samples_lost == seen.phases.samples_lost);
     size_t run = trace_run_end(trace, 0);
-    assert_in_range(run, 2000, 5000); /* samples of 500 ms */
+    assert_in_range(run, 4000, 8000); /* samples of 500 ms, each 1/256 to 1/512 of its time */
     phases_free(&again);
     switches_free(&seen);
 }

@@ -221,6 +221,20 @@ static void as_many_periods_as_were_prepared_for(void **state)
     assert_int_equal(fake_helper.setup.readings, SAMPLING_ROOM_A_PERIOD * 200 + 1 + 1000);
 }
 
+static void bursts_of_so_many_blocks(void **state)
+{
+    (void)state;
+    open_at_2_ghz(HELPER_COUNTERS);
+    prepare_case(&for_cycles);
+    struct recording rec;
+    const struct segment segments[] = {{helper_rig_payload("64or"), 10, true},
+                                       {helper_rig_payload("64or"), 5, true, 7}};
+    const struct run_request r = {.segments = segments, .n_segments = 2, .zero_segment = 1};
+    assert_int_equal(helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error), MACHINE_OK);
+    assert_int_equal(fake_helper.run.segment[0].blocks, 0);
+    assert_int_equal(fake_helper.run.segment[1].blocks, 7);
+}
+
 static void as_long_as_may_be_masked(void **state)
 {
     (void)state;
@@ -296,8 +310,11 @@ static void how_often_it_is_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HELPER_TEST(what_is_asked_and_made_of_it), HELPER_TEST(as_many_periods_as_were_prepared_for),
-        HELPER_TEST(as_long_as_may_be_masked),     HELPER_TEST(how_long_the_module_itself_may_mask),
+        HELPER_TEST(what_is_asked_and_made_of_it),
+        HELPER_TEST(as_many_periods_as_were_prepared_for),
+        HELPER_TEST(bursts_of_so_many_blocks),
+        HELPER_TEST(as_long_as_may_be_masked),
+        HELPER_TEST(how_long_the_module_itself_may_mask),
         HELPER_TEST(how_often_it_is_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,6 @@
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
 #include "drivers/model/model.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"
@@ -66,7 +65,6 @@ static void counted_cycles_by_a_coarse_clock(void **state)
 /* The published course of the 6130, by each clock. */
 static void the_6130_by_chains(void **state)
 {
-    skip_known_loss("waits of several lengths, and ramps, by chains in one sample of four");
     (void)state;
     static const struct {
         enum phase_kind kind;
@@ -87,7 +85,9 @@ static void the_6130_by_chains(void **state)
         assert_int_equal(p->n_levels, 3);
         for (size_t i = 0; i < 6; i++) {
             const struct phase *ph = &p->phases[i];
-            bool wrong = ph->kind != expected[i].kind || fabs(ph->duration_us.value - expected[i].us) > 1.5 ||
+            /* the last lasts until the recording ends, which may be made longer */
+            bool wrong = ph->kind != expected[i].kind || ph->duration_us.value - expected[i].us < -1.5 ||
+                         (i < 5 && ph->duration_us.value - expected[i].us > 1.5) ||
                          (i > 0 && i < 5 && fabs(ph->duration_us.value - expected[i].us) > 0.4) /* of a sample */ ||
                          fabs(ph->freq_ghz.value / expected[i].ghz - 1) > 0.01 ||
                          fabs(ph->ipc_ratio / expected[i].ratio - 1) > 0.02;
@@ -285,7 +285,6 @@ static void a_small_step_with_a_halt_is_one(void **state)
 /* What the limits of a ramp must hold, as a coarse clock reads it: means of 1 / time were 1.5 % too high. */
 static void ramps_by_clocks_in_steps(void **state)
 {
-    skip_known_loss("waits of several lengths, and ramps, by chains in one sample of four");
     (void)state;
     const unsigned cases = rng_rounds(36);
     static const double taus[] = {30, 60, 100};

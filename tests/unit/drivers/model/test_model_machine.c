@@ -102,6 +102,39 @@ static void samples_hold_the_same_work(void **state)
     rig_close(&r);
 }
 
+/* A burst of so many blocks has these and no more, throttled or not, sampled or not. */
+static void bursts_have_so_many_blocks(void **state)
+{
+    (void)state;
+    struct model m = loaded("xeon-gold-6130");
+    struct rig r;
+    rig_silence(&m);
+    rig_open(&r, &m, 0, 1, 1);
+    const struct payload plain = rig_payload("64add"), wide = rig_payload("512fma");
+    static const uint64_t counts[] = {1, 2, 7, 30, 1000};
+    for (size_t i = 0; i < 2 * sizeof counts / sizeof *counts; i++) {
+        const uint64_t blocks = counts[i / 2];
+        const bool sampled = i % 2 > 0;
+        const struct segment segments[] = {
+            {plain, 200, sampled}, {.payload = wide, .sampled = sampled, .blocks = blocks}, {plain, 50, true}};
+        const struct run_request request = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = i};
+        struct recording rec;
+        struct machine_error err;
+        assert_int_equal(r.machine.ops->run(&r.machine, &request, &rec, &err), MACHINE_OK);
+        if (!sampled) { /* all that ran before is in the count */
+            const uint64_t before = rec.words[rec.zero_reading * rec.stride + RIG_PAYLOAD];
+            assert_true(before > blocks * wide.instructions);
+            assert_int_equal((before - blocks * wide.instructions) % plain.instructions, 0);
+            continue;
+        }
+        uint64_t burst = 0;
+        for (size_t k = rec.zero_reading; k > 0 && burst < blocks * wide.instructions; k--)
+            burst += recording_at(&rec, k)[RIG_PAYLOAD] - recording_at(&rec, k - 1)[RIG_PAYLOAD];
+        assert_int_equal(burst, blocks * wide.instructions);
+    }
+    rig_close(&r);
+}
+
 static void time_that_is_lost_is_not_made_up_for(void **state)
 {
     (void)state;
@@ -531,6 +564,7 @@ int main(void)
         cmocka_unit_test(same_seed_same_bytes),
         cmocka_unit_test(another_seed_or_repetition_differs),
         cmocka_unit_test(samples_hold_the_same_work),
+        cmocka_unit_test(bursts_have_so_many_blocks),
         cmocka_unit_test(time_that_is_lost_is_not_made_up_for),
         cmocka_unit_test(counters_are_conserved),
         cmocka_unit_test(instructions_are_exact),

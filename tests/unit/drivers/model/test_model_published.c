@@ -192,7 +192,7 @@ static void w_2104_as_published(void **state)
     assert_int_equal(medians("xeon-w-2104", 1, "128or", "512or-lat", 150, 3.192, &s), 1);
     assert_near(s.throttle_us[0], 9, 0.4, "throttling");
     assert_near(s.throttle_ipc[0] / s.last_ipc, 0.25, 0.002, "its ratio");
-    assert_near(s.last_ipc, 0.98, 0.021, "dependent VPORD a cycle, less what the readings take");
+    assert_near(s.last_ipc, 0.98, 0.03, "dependent VPORD a cycle, less what the readings take");
     assert_near(s.halt_us[0], 11, 0.4, "halt");
     assert_near(s.last_ghz, 2.793, 0.006, "L1");
     assert_int_equal(medians("xeon-w-2104", 1, "512or", "128or", 1500, 2.793, &s), 1);

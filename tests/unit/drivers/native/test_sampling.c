@@ -127,6 +127,34 @@ static void test_throttled_samples_take_longer(void **state)
     }
 }
 
+/* So many blocks exactly, however long they take; what comes behind lasts as long as ever. */
+static void test_a_stretch_of_so_many_blocks(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {1, 9, 10, 11, 25, 100, 333};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (uint64_t slow = 0; slow <= 50; slow += 25) {
+            struct sampling p = plan_of("-ss", 2);
+            p.stretch[1].blocks = counts[i];
+            made.slow_blocks = slow;
+            struct sampling_log log = run(&p);
+            const size_t samples = (counts[i] + 9) / 10;
+            assert_int_equal(log.blocks[0], 100);
+            assert_int_equal(log.blocks[1], counts[i]);
+            assert_int_equal(log.blocks[2], 100);
+            assert_int_equal(log.last[1], 1 + samples);
+            assert_int_equal(log.last[2], 1 + samples + 10);
+            assert_int_equal(log.zero_tsc, made.tsc[samples]);
+            assert_int_equal(made.told[samples], counts[i]);
+            assert_int_equal(made.told[samples - 1], samples > 1 ? 10 * (samples - 1) : 100);
+        }
+    struct sampling p = plan_of("-s", 1);
+    p.stretch[1].blocks = 1000;
+    p.limit = made.now + 13 * SAMPLE + SAMPLE / 2;
+    struct sampling_log log = run(&p);
+    assert_int_equal(log.blocks[1], 40);
+}
+
 /* What runs next is called for nothing with each sample, and what runs last itself. */
 static void test_what_comes_is_prepared(void **state)
 {
@@ -247,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples_of_fixed_work),
         cmocka_unit_test(test_throttled_samples_take_longer),
+        cmocka_unit_test(test_a_stretch_of_so_many_blocks),
         cmocka_unit_test(test_what_comes_is_prepared),
         cmocka_unit_test(test_origin_and_time_0),
         cmocka_unit_test(test_each_stretch_has_a_sample),

@@ -114,6 +114,30 @@ static void test_a_recording_keeps_its_promises(void **state)
     m->ops->finish(m);
 }
 
+static void test_bursts_of_so_many_blocks(void **state)
+{
+    struct machine *m = *state;
+    static const struct counter_spec cycles = {COUNTER_CHAIN_CYCLES, 0};
+    const struct payload plain = timing_rig_payload("64add"), other = timing_rig_payload("64or");
+    struct machine_setup s = timing_rig_setup(1);
+    struct machine_error err;
+    struct recording rec;
+    s.counters = &cycles;
+    s.n_counters = 1;
+    timing_rig_prepare(m, &s);
+    for (unsigned i = 0; i < 60; i++) {
+        const struct segment segments[] = {
+            {plain, 100, false}, {.payload = other, .sampled = true, .blocks = 1 + i}, {plain, 20, true}};
+        const struct run_request r = {.segments = segments, .n_segments = 3, .zero_segment = 2, .repetition = i};
+        assert_int_equal(m->ops->run(m, &r, &rec, &err), MACHINE_OK);
+        assert_true(rec.zero_reading > 0 && rec.zero_reading < rec.n);
+        assert_int_equal(recording_at(&rec, rec.zero_reading)[RECORDING_INSTRUCTIONS] -
+                             rec.words[RECORDING_INSTRUCTIONS],
+                         (1 + i) * other.instructions);
+    }
+    m->ops->finish(m);
+}
+
 static void test_unsampled_runs_are_allowed(void **state)
 {
     struct machine *m = *state;
@@ -263,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_info_before_and_after_prepare),
         cmocka_unit_test(test_it_lacks_every_counter_but_the_chain),
         cmocka_unit_test(test_a_recording_keeps_its_promises),
+        cmocka_unit_test(test_bursts_of_so_many_blocks),
         cmocka_unit_test(test_unsampled_runs_are_allowed),
         cmocka_unit_test(test_the_cost_of_a_chain_is_known_at_once),
         cmocka_unit_test(test_setups_that_cannot_be),

@@ -170,10 +170,8 @@ static const char *const made_phases[] = {
     BEFORE "S0+100:1.9~0.01/1 >-1.1+5",
     BEFORE "S0+100:1.9~0.01/1 >-10+11.1",
     BEFORE "S0+100:1.9~0.01/1 >-10+10.9",
-    /* phases of no length, and halves of the first */
-    BEFORE "T0+0.04:2.8/0*0.5 " AFTER,
+    /* short phases, and halves of the first */
     BEFORE "T0+0.06:2.8/0*0.5 " AFTER,
-    BEFORE "H0+0.04 " AFTER,
     BEFORE "H0+0.06 " AFTER,
     "S-50+40:2.8/0 T-10+19:2.8/0*0.5 S9+50:2.8/0",
     "S-50+40:2.8/0 T-10+21:2.8/0*0.5 S11+50:2.8/0",

@@ -19,7 +19,6 @@
 #include "probes/sequence.h"
 #include "tables/trigger/trigger_fit.h"
 #include "tables/registry.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"
@@ -191,7 +190,6 @@ static void check_mixture(const struct table *t, const char *one, const char *tw
 
 static void the_published_triggers_come_back(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     (void)state;
     struct model m;
     struct table t;
@@ -240,7 +238,6 @@ static struct model_demand *demand_of(struct model *m, unsigned width, enum kern
 /* Other counts, rates and waits; with and without license counters. Counts within 1 % or 1 us. */
 static void random_triggers_come_back(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     (void)state;
     static const char *const kernels[] = {"256fma", "512fma"};
     struct rng r;
@@ -272,59 +269,6 @@ static void random_triggers_come_back(void **state)
         check_at_once(&t, "512fma", "level 2");
         table_free(&t);
     }
-}
-
-/* A model that cuts two bursts short, as if something else had run meanwhile: the second and the third that have the
- * length of the first one of the search, the geometric mean of 0.01 and 200 us. */
-static struct {
-    struct machine_ops ops;
-    const struct machine_ops *whole;
-    unsigned bursts; /* of that length */
-} cutting;
-
-static int cutting_run(struct machine *m, const struct run_request *r, struct recording *out, struct machine_error *err)
-{
-    struct segment s[SEQUENCE_SEGMENTS_MAX];
-    struct run_request cut = *r;
-    memcpy(s, r->segments, r->n_segments * sizeof *s);
-    cut.segments = s;
-    if (fabs(s[1].duration_us - sqrt(0.01 * 200)) < 1e-9 && ++cutting.bursts <= 3 && cutting.bursts > 1)
-        s[1].duration_us = 1;
-    return cutting.whole->run(m, &cut, out, err);
-}
-
-/* It has the fewest instructions that ask for more, and no other has as many at first. That length is tried again each
- * of the ten times that both sides of the threshold are. */
-static void the_first_burst_of_a_search_counts(void **state)
-{
-    skip_known_loss("counts of instructions finer than a sample");
-    (void)state;
-    struct model m;
-    struct machine machine;
-    struct machine_error err;
-    struct tables_options o;
-    struct table t;
-    rig_load("xeon-gold-6130", &m);
-    struct model_demand *d = demand_of(&m, 256, KERNEL_HEAVY);
-    d->count = 7500; /* a burst of that length has a chunk of 120 more than it takes */
-    d->count_sigma = d->below = 0;
-    m.n_interrupts = 0;
-    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
-    cutting.whole = machine.ops;
-    cutting.ops = *machine.ops;
-    cutting.ops.run = cutting_run;
-    cutting.bursts = 0;
-    machine.ops = &cutting.ops;
-    tables_options_default(&o);
-    o.brief = true;
-    o.kernels[o.n_kernels++] = rig_payload("256fma");
-    rig_measure_on(&table_trigger, &machine, &o, &t);
-    size_t i = row(&t, "count", "256fma", NULL, "level 1");
-    assert_near(table_number(&t, i, "count_lo"), 7440, 1e-9);
-    assert_near(table_number(&t, i, "count_hi"), 7560, 1e-9);
-    assert_int_equal(cutting.bursts, 3 + 10);
-    table_free(&t);
-    machine.ops->close(&machine);
 }
 
 /* What a model does not have must not be found. */
@@ -388,7 +332,6 @@ static void a_busy_guest_gets_answers(void **state)
  * was told beside it. */
 static void what_a_level_throttles_is_no_row_of_its_own(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     (void)state;
     static const char *const kernels[] = {"256fma"};
     static const double counts[] = {500, 3000, 13000};
@@ -515,7 +458,6 @@ int main(void)
         cmocka_unit_test(frequencies_become_grades_and_disagreement_none),
         cmocka_unit_test(the_published_triggers_come_back),
         cmocka_unit_test(random_triggers_come_back),
-        cmocka_unit_test(the_first_burst_of_a_search_counts),
         cmocka_unit_test(nothing_is_invented),
         cmocka_unit_test(a_busy_guest_gets_answers),
         cmocka_unit_test(what_a_level_throttles_is_no_row_of_its_own),

@@ -17,7 +17,6 @@
 
 #include "tables/trigger/trigger_fit.h"
 #include "tables/registry.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"
@@ -106,7 +105,6 @@ static size_t missing(const struct table *t, const char *what, const char *words
 /* The transition ends later than where the plain code behind the burst was once looked at. */
 static void slow_transitions_give_the_same_counts(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     static struct model m;
     static const double us[] = {180, 250, 300};
     (void)state;
@@ -125,7 +123,6 @@ static void slow_transitions_give_the_same_counts(void **state)
 /* Levels that lapse before that place, and some before the transition is over: then a count cannot be told. */
 static void short_waits_give_the_truth_or_nothing(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     static struct model m;
     static const struct {
         double us;
@@ -154,7 +151,6 @@ static void short_waits_give_the_truth_or_nothing(void **state)
 /* Code on clean registers is slow for longer than what was once waited for. */
 static void long_waits_are_waited_for(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     static struct model m;
     struct table t;
     size_t dirty = 0;
@@ -178,7 +174,6 @@ static void long_waits_are_waited_for(void **state)
 /* They cost more of the rate where samples are closer to one another, which is no throttling. */
 static void slow_readings_are_no_throttling(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     static struct model m;
     struct table t;
     (void)state;
@@ -205,7 +200,6 @@ static void what_never_comes_back_is_refused(void **state)
 
 static void options_do_not_move_what_is_looked_at(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     static struct model m;
     static struct tables_options o;
     struct table t;
@@ -229,7 +223,6 @@ static void options_do_not_move_what_is_looked_at(void **state)
 /* Bursts as long as it takes; and how long they were is said where nothing was seen. */
 static void large_counts_are_found(void **state)
 {
-    skip_known_loss("counts of instructions finer than a sample");
     static struct model m;
     struct table t;
     (void)state;
