@@ -5,19 +5,19 @@
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 20.0966/16+134
+ count 17.4973/16+134
  count_lo 11.5131/16+134
- count_hi 20.0966/16+134
+ count_hi 17.4973/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5146/16+34
- rate_per_cycle_lo 8.3974/16+123
- rate_per_cycle_hi 14.2027/16+109
- freq_ghz 77.8716/16
- freq_ghz_lo 77.8713/16
- freq_ghz_hi 77.8719/16
+ rate_per_cycle 55.5130/16+34
+ rate_per_cycle_lo 8.3973/16+123
+ rate_per_cycle_hi 14.2025/16+109
+ freq_ghz 77.8709/16
+ freq_ghz_lo 77.8698/16
+ freq_ghz_hi 77.8720/16
  plain_ghz 78.7451/16
- plain_ghz_lo 78.7441/16
+ plain_ghz_lo 78.7442/16
  plain_ghz_hi 78.7461/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
@@ -26,7 +26,7 @@
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 54.7161/16+103
+ longest_us 55.1071/16+103
  window_from_us 60.3053/16+103
  window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
@@ -34,16 +34,16 @@
  n 1.5344/16
  discarded 0.0000/16+103
  detectable 18.0656/16+135
- ratio 43.2025/16
- ratio_lo 43.2009/16
- ratio_hi 43.2045/16
+ ratio 43.2022/16
+ ratio_lo 43.2000/16
+ ratio_hi 43.2041/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 960 instructions on 2 active cores.
+512fma triggers level 2 within its first 120 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
 1310 answers, progress told 867 times: parts 23.0945/1734
@@ -66,19 +66,19 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in 
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 20.0966/16+134
+ count 17.4973/16+134
  count_lo 11.5131/16+134
- count_hi 20.0966/16+134
+ count_hi 17.4973/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5146/16+34
- rate_per_cycle_lo 8.3974/16+123
- rate_per_cycle_hi 14.2027/16+109
- freq_ghz 77.8709/16
- freq_ghz_lo 77.8704/16
- freq_ghz_hi 77.8714/16
+ rate_per_cycle 55.5130/16+34
+ rate_per_cycle_lo 8.3973/16+123
+ rate_per_cycle_hi 14.2025/16+109
+ freq_ghz 77.8710/16
+ freq_ghz_lo 77.8700/16
+ freq_ghz_hi 77.8721/16
  plain_ghz 78.7454/16
- plain_ghz_lo 78.7444/16
+ plain_ghz_lo 78.7445/16
  plain_ghz_hi 78.7463/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
@@ -87,24 +87,24 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in 
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 54.7161/16+103
+ longest_us 55.1030/16+103
  window_from_us 60.3053/16+103
- window_to_us 61.8634/16+103
+ window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
  n 9.3216/16
  discarded 47.3030/16+103
  detectable 18.0656/16+135
- ratio 43.2021/16
- ratio_lo 43.2003/16
- ratio_hi 43.2377/16
+ ratio 43.2019/16
+ ratio_lo 43.1996/16
+ ratio_hi 43.2383/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 960 instructions on 2 active cores.
+512fma triggers level 2 within its first 120 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
 1413 answers, progress told 907 times: parts 61.9462/1814
@@ -127,19 +127,19 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in 
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 20.0966/16+134
+ count 17.4973/16+134
  count_lo 11.5131/16+134
- count_hi 20.0966/16+134
+ count_hi 17.4973/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5146/16+34
- rate_per_cycle_lo 8.3974/16+123
- rate_per_cycle_hi 14.2027/16+109
- freq_ghz 77.4880/16
- freq_ghz_lo 77.0309/16
- freq_ghz_hi 77.9359/16
- plain_ghz 78.2941/16
- plain_ghz_lo 77.8367/16
+ rate_per_cycle 55.5130/16+34
+ rate_per_cycle_lo 8.3973/16+123
+ rate_per_cycle_hi 14.2025/16+109
+ freq_ghz 77.4871/16
+ freq_ghz_lo 77.0295/16
+ freq_ghz_hi 77.9356/16
+ plain_ghz 78.2942/16
+ plain_ghz_lo 77.8369/16
  plain_ghz_hi 78.7424/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
@@ -148,7 +148,7 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in 
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 54.7161/16+103
+ longest_us 55.1071/16+103
  window_from_us 60.3053/16+103
  window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
@@ -156,16 +156,16 @@ missing: kernel 512fma-dirty density 1 active_cores 2 what dirty with 64add: in 
  n 1.5344/16
  discarded 0.0000/16+103
  detectable 18.0656/16+135
- ratio 43.3016/16
- ratio_lo 43.0988/16
- ratio_hi 43.3041/16
+ ratio 43.3012/16
+ ratio_lo 43.0983/16
+ ratio_hi 43.3035/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 960 instructions on 2 active cores.
+512fma triggers level 2 within its first 120 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
 1310 answers, progress told 867 times: parts 23.0945/1734
@@ -176,19 +176,19 @@ runs: 5
  what 92.0892/16
  asks 8.0191/16
  with 49.7439/16
- count 20.0325/16+134
+ count 17.4973/16+134
  count_lo 11.5131/16+134
- count_hi 20.0325/16+134
+ count_hi 17.4973/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5146/16+34
- rate_per_cycle_lo 8.3974/16+123
- rate_per_cycle_hi 14.2027/16+109
+ rate_per_cycle 55.5130/16+34
+ rate_per_cycle_lo 8.3973/16+123
+ rate_per_cycle_hi 14.2025/16+109
  freq_ghz 76.5688/16
  freq_ghz_lo 76.5685/16
  freq_ghz_hi 76.5691/16
  plain_ghz 77.4439/16
- plain_ghz_lo 77.4433/16
+ plain_ghz_lo 77.4434/16
  plain_ghz_hi 77.4445/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
@@ -197,7 +197,7 @@ runs: 5
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 54.7161/16+103
+ longest_us 55.1071/16+103
  window_from_us 60.3053/16+103
  window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
@@ -205,16 +205,16 @@ runs: 5
  n 1.5344/16
  discarded 0.0000/16+103
  detectable 18.0656/16+135
- ratio 43.2017/16
- ratio_lo 43.2009/16
- ratio_hi 43.2040/16
+ ratio 43.2015/16
+ ratio_lo 43.2006/16
+ ratio_hi 43.2032/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 912 instructions on 2 active cores.
+512fma triggers level 2 within its first 120 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
 1310 answers, progress told 867 times: parts 23.0945/1734
@@ -225,19 +225,19 @@ runs: 5
  what 92.0892/16
  asks 7.4125/16
  with 49.7439/16
- count 20.0325/16+134
+ count 17.4973/16+134
  count_lo 11.5131/16+134
- count_hi 20.0325/16+134
+ count_hi 17.4973/16+134
  spread 0.0000/16+136
  level 38.1334/16
- rate_per_cycle 55.5146/16+34
- rate_per_cycle_lo 8.3974/16+123
- rate_per_cycle_hi 14.2027/16+109
- freq_ghz 77.8716/16
- freq_ghz_lo 77.8713/16
- freq_ghz_hi 77.8719/16
+ rate_per_cycle 55.5130/16+34
+ rate_per_cycle_lo 8.3973/16+123
+ rate_per_cycle_hi 14.2025/16+109
+ freq_ghz 77.8709/16
+ freq_ghz_lo 77.8698/16
+ freq_ghz_hi 77.8720/16
  plain_ghz 78.7451/16
- plain_ghz_lo 78.7441/16
+ plain_ghz_lo 78.7442/16
  plain_ghz_hi 78.7461/16
  level_kernel 0.0000/16+121
  level_with 12.3794/16+121
@@ -246,24 +246,24 @@ runs: 5
  ipc_ratio 12.6644/16+120
  ipc_ratio_lo 12.6644/16+120
  ipc_ratio_hi 12.6644/16+120
- longest_us 54.7161/16+103
- window_from_us 60.3053/16+103
+ longest_us 55.1071/16+103
+ window_from_us 60.3054/16+103
  window_to_us 61.8635/16+103
  warmup_us 66.0082/16+103
  period_us 37.0370/16+103
  n 1.5344/16
  discarded 0.0000/16+103
  detectable 0.0000/16+136
- ratio 43.2025/16
- ratio_lo 43.2009/16
- ratio_hi 43.2045/16
+ ratio 43.2022/16
+ ratio_lo 43.2000/16
+ ratio_hi 43.2041/16
 seed: 5
 companion: 64add
 siblings: idle
 warmup: plain code before each burst, at least as long as levels are held: warmup_us of each row; --warmup can only lengthen it
 window: the level that a burst triggers is read from window_from_us to window_to_us after it (below 0: during it), when transitions are over and levels are still held, as switches to each kernel and back showed; --observe does not change it
 runs: 5
-512fma triggers level 2 within its first 912 instructions on 2 active cores.
+512fma triggers level 2 within its first 120 instructions on 2 active cores.
 512fma triggers level 2 at 0.50 instructions per cycle or more (not at 0.44) on 2 active cores.
 64add after 512fma-dirty runs at level 1 on 2 active cores.
 1310 answers, progress told 867 times: parts 23.0945/1734
