@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many instructions it takes: bursts of many lengths, each of so many instructions exactly. First a bisection, then,
- * since in some processors the count varies from time to time (K, Findings: high variance), as many bursts around the
- * place found as it takes to tell whether it is sharp, and a fit of median and spread where it is not.
+ * How many instructions it takes: bursts of many lengths, each of so many instructions exactly. First a bisection,
+ * then, since in some processors the count varies from time to time (K, Findings: high variance), as many bursts around
+ * the place found as it takes to tell whether it is sharp, and a fit of median and spread where it is not.
  */
 #include <math.h>
 #include <stdio.h>
