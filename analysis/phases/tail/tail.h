@@ -79,7 +79,6 @@ double tail_period_us(const struct trace *t);
 struct tail_series {
     size_t n_runs, n_bins;
     double *time;                /* of each bin, us */
-    double *density;             /* samples per us there */
     double *value[TAIL_COURSES]; /* [run * n_bins + bin]; NaN: nothing is left there. Of repetitions at one centre */
     double *curve[TAIL_COURSES]; /* medians of the repetitions */
     double half[TAIL_COURSES];   /* of the limits of that centre, relative */
@@ -89,13 +88,6 @@ double tail_usual_end(const struct trace *t, const struct phases *fine);
 /* Fills it, and x->samples, lost, n_runs. 0, or -1: out of memory. */
 int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x, struct tail_series *out);
 void tail_free_series(struct tail_series *s);
-
-/*
- * tail_reading.c: reading counters takes time, in which the payload does not run: the shorter samples are, the more of
- * it is missing from their rate. As much as makes the rates of all periods fit together best, beside a ramp, is put
- * right. 0, or -1: out of memory.
- */
-int tail_put_reading_right(struct tail_series *s, double after);
 
 /* ---- tail_course.c ---- */
 

@@ -175,7 +175,7 @@ static size_t bin_of(const struct binning *b, double t)
 }
 
 struct sums {
-    double n, us, time, value[TAIL_COURSES], weight[TAIL_COURSES];
+    double us, time, value[TAIL_COURSES], weight[TAIL_COURSES];
 };
 
 /* Adds a repetition: means of its bins. Frequencies by chains by the mean time of a cycle (clock.h). */
@@ -191,7 +191,6 @@ static void bin_samples(const struct samples *s, const struct binning *b, const 
         size_t k = s->lost[i] ? SIZE_MAX : bin_of(b, mid);
         if (k == SIZE_MAX)
             continue;
-        sum[k].n++;
         sum[k].us += s->us[i];
         sum[k].time += s->us[i] * mid;
         if (!isnan(s->ghz[i]) && mid >= clock_from) {
@@ -236,7 +235,6 @@ static void tail_level_out(struct tail_series *s, int c, double *x)
 void tail_free_series(struct tail_series *s)
 {
     free(s->time);
-    free(s->density);
     for (int c = 0; c < TAIL_COURSES; c++) {
         free(s->value[c]);
         free(s->curve[c]);
@@ -271,10 +269,8 @@ static int gather_into(const struct trace *t, const struct phases *fine, struct 
         x->lost += x->uniform ? 0 : mark_lost(own, &clock, scratch);
         bin_samples(own, b, x, sum, run++, out);
     }
-    for (size_t k = 0; k < b->n; k++) {
+    for (size_t k = 0; k < b->n; k++)
         out->time[k] = sum[k].us > 0 ? sum[k].time / sum[k].us : NAN;
-        out->density[k] = sum[k].us > 0 ? sum[k].n / sum[k].us : NAN;
-    }
     for (int c = 0; c < TAIL_COURSES; c++)
         tail_level_out(out, c, scratch);
     return 0;
@@ -295,15 +291,13 @@ int tail_gather(const struct trace *t, const struct phases *fine, struct tail *x
     struct sums *sum = calloc(2 * b.n, sizeof *sum);
     double *scratch = calloc(longest + b.n + 2 * out->n_runs + 1, sizeof *scratch);
     out->time = calloc(b.n, sizeof *out->time);
-    out->density = calloc(b.n, sizeof *out->density);
-    bool bad = !sum || !scratch || !out->time || !out->density;
+    bool bad = !sum || !scratch || !out->time;
     for (int c = 0; c < TAIL_COURSES; c++) {
         out->value[c] = calloc(b.n * out->n_runs + 1, sizeof *out->value[c]);
         out->curve[c] = calloc(b.n, sizeof *out->curve[c]);
         bad = bad || !out->value[c] || !out->curve[c];
     }
-    bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, out) ||
-          (!x->uniform && !clock_reading_of(t).fixed_work && tail_put_reading_right(out, x->after));
+    bad = bad || gather_into(t, fine, x, &b, &own, sum, scratch, out);
     free(sum);
     free(scratch);
     free_samples(&own);

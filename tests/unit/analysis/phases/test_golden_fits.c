@@ -182,14 +182,13 @@ static void add_course(struct tally *sum, const struct tail_course *c)
 
 static void add_series(struct rng *r, enum shape shape, struct tally *sum)
 {
-    double time[BINS], density[BINS], value[TAIL_COURSES][BIN_RUNS * BINS], curve[TAIL_COURSES][BINS];
+    double time[BINS], value[TAIL_COURSES][BIN_RUNS * BINS], curve[TAIL_COURSES][BINS];
     size_t bins = (size_t)rng_int(r, 22, BINS), runs = (size_t)ONE_OF(r, 1, 3, 4, 8, 9);
     double noise = ONE_OF(r, 0, 0.00048828125, 0.001953125), missing = ONE_OF(r, 0, 0, 0.05);
     double longer = ONE_OF(r, 0, 0, 0.25, 2), end = 0; /* each bin than the one before, us */
     struct tail_series s = {.n_runs = runs,
                             .n_bins = bins,
                             .time = time,
-                            .density = density,
                             .value = {value[0], value[1]},
                             .curve = {curve[0], curve[1]},
                             .half = {0.0009765625, 0.0009765625}};
@@ -202,7 +201,6 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
         double us = 8 + longer * (double)b, at = end + 0.5 * us;
         end += us;
         time[b] = b > 1 && rng_chance(r, 0.02) ? NAN : x.after + at;
-        density[b] = 1 / (1 + (double)b);
         for (int c = 0; c < TAIL_COURSES; c++)
             curve[c][b] = value_of(shape, at, 4) * (c == TAIL_FREQ ? 2.5 : 1);
         for (size_t k = 0; k < runs; k++)
@@ -213,9 +211,6 @@ static void add_series(struct rng *r, enum shape shape, struct tally *sum)
                                                    uneven(r, noise);
     }
     x.end = end;
-    for (size_t b = 0; b < bins; b++)
-        curve[TAIL_RATE][b] *= 1 - 0.0625 * density[b];
-    assert_int_equal(tail_put_reading_right(&s, x.after), 0);
     for (size_t b = 0; b < bins; b++)
         tally_add(sum, curve[TAIL_RATE][b]);
     for (int c = 0; c < TAIL_COURSES; c++) {
@@ -284,10 +279,8 @@ static void add_gathered(struct rng *r, const struct trace *t, struct tally *sum
     tally_add(sum, end);
     assert_int_equal(tail_gather(t, &fine, &x, &s), 0);
     tally_add(sum, (double)(x.samples + 10000 * x.lost + 1000000 * x.n_runs));
-    for (size_t b = 0; b < s.n_bins; b++) {
+    for (size_t b = 0; b < s.n_bins; b++)
         tally_add(sum, s.time[b]);
-        tally_add(sum, s.density[b]);
-    }
     for (int c = 0; c < TAIL_COURSES; c++) {
         tally_add(sum, s.half[c]);
         for (size_t b = 0; b < s.n_bins; b++)

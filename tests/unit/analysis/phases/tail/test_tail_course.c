@@ -18,20 +18,19 @@ enum { RUNS_MOST = 8, SERIES_BINS = 60 };
 /* Repetitions that all run as curve(time) does, times 1 + noise above and below by turns, in bins of 10 us. */
 struct made {
     struct tail_series s;
-    double time[SERIES_BINS], density[SERIES_BINS], value[TAIL_COURSES][RUNS_MOST * SERIES_BINS];
+    double time[SERIES_BINS], value[TAIL_COURSES][RUNS_MOST * SERIES_BINS];
     double curve[TAIL_COURSES][SERIES_BINS];
 };
 
 static void make_series(struct made *m, size_t runs, size_t bins, double (*curve)(double us), double noise)
 {
-    m->s = (struct tail_series){.n_runs = runs, .n_bins = bins, .time = m->time, .density = m->density};
+    m->s = (struct tail_series){.n_runs = runs, .n_bins = bins, .time = m->time};
     for (int c = 0; c < TAIL_COURSES; c++) {
         m->s.value[c] = m->value[c];
         m->s.curve[c] = m->curve[c];
     }
     for (size_t b = 0; b < bins; b++) {
         m->time[b] = 10 * (double)b + 5;
-        m->density[b] = 1;
         for (int c = 0; c < TAIL_COURSES; c++) {
             m->curve[c][b] = curve(m->time[b]);
             for (size_t k = 0; k < runs; k++)
@@ -187,39 +186,6 @@ static void changes_are_those_that_exceed_what_is_unseen(void **state)
             }
 }
 
-/* ---- time that readings take ---- */
-
-/* What is put right: bins of which a reading takes so many us, where nothing else changes; missing ones stay so. */
-static double put_right(double reading, size_t bins)
-{
-    struct made m;
-    make_series(&m, 2, bins, steadily, 0);
-    for (size_t b = 0; b < bins; b++) {
-        m.density[b] = 1 / (1 + (double)b / 8);
-        m.curve[TAIL_RATE][b] *= 1 - reading * m.density[b];
-        m.value[TAIL_RATE][b] = m.curve[TAIL_RATE][b];
-    }
-    double first = m.curve[TAIL_RATE][0];
-    m.curve[TAIL_RATE][bins / 2] = NAN;
-    assert_int_equal(tail_put_reading_right(&m.s, 0), 0);
-    assert_true(isnan(m.curve[TAIL_RATE][bins / 2]));
-    assert_close(m.value[TAIL_RATE][0], m.curve[TAIL_RATE][0], 1e-12);
-    assert_close(m.curve[TAIL_FREQ][0], 2, 0);
-    return (1 - first / m.curve[TAIL_RATE][0]) / m.density[0];
-}
-
-static void readings_are_put_right_within_reason(void **state)
-{
-    (void)state;
-    const double readings[] = {-0.09, 0, 0.01, 0.1, 0.29};
-    for (size_t i = 0; i < 5; i++)
-        assert_close(put_right(readings[i], SERIES_BINS), readings[i], 1e-6);
-    assert_close(put_right(0.31, SERIES_BINS), 0.3, 1e-6);
-    assert_close(put_right(-0.11, SERIES_BINS), -0.1, 1e-6);
-    assert_close(put_right(0.1, 6), 0.1, 1e-6); /* of which five are there */
-    assert_close(put_right(0.1, 5), 0, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,7 +194,6 @@ int main(void)
         cmocka_unit_test(what_few_repetitions_do_is_not_of_all),
         cmocka_unit_test(just_as_much_as_is_told_is_enough),
         cmocka_unit_test(changes_are_those_that_exceed_what_is_unseen),
-        cmocka_unit_test(readings_are_put_right_within_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
