@@ -6,7 +6,8 @@
 # Runs every t_*.sh of the folder and ends with the line 'N passed, N failed, N skipped'. As many run at a time as there
 # are CPUs, and beside them those with the line '# waits: WHY', which do little else; a script with the line '# alone:
 # WHY' looks at this machine's clock and runs afterwards, by itself. Those with the line '# deep: WHY' take long: they,
-# and no others, run if DEEP is set. SLOW=no leaves out those with the line '# slow: WHY', SLOW=only runs no others.
+# and no others, run if DEEP is set. SLOW=no leaves out those with the line '# slow: WHY', SLOW=only runs no others;
+# with SANITIZED, too, SLOW=no runs only those with the line '# input: WHAT', which hand files and words of others over.
 # Environment: CHARACTERIZE, the program that they are to try (default: ./characterize of the repository).
 # Exit status: 0 if nothing failed, 1 otherwise.
 set -u
@@ -30,9 +31,10 @@ run_all() {
 if [ -n "${DEEP:-}" ]; then deep=-l; else deep=-L; fi
 # shellcheck disable=SC2046 # plain names
 set -- $(grep $deep '^# deep: ' "$folder"/t_*.sh |
-    case ${SLOW:-} in
+    case ${SLOW:-}${SANITIZED:+-sanitized} in
     no) xargs grep -L '^# slow: ' ;;
-    only) xargs grep -l '^# slow: ' ;;
+    no-sanitized) xargs grep -l '^# input: ' ;;
+    only*) xargs grep -l '^# slow: ' ;;
     *) cat ;;
     esac)
 printf '%s\n' "$@" | xargs -r grep -l '^# waits: ' | run_all 1 &

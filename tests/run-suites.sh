@@ -3,9 +3,9 @@
 #
 # Usage: run-suites.sh SUITE...
 #
-# Suites: unit (cmocka programs), cli (the command line), scripts (what is around the build), vm (the kernel helper in a
-# virtual machine), deep (those unit tests that run a few of many random cases elsewhere, with all of them),
-# deep-scripts (those that take long).
+# Suites: unit (cmocka programs), unit-rest (those that leave something out where the sanitizers run), cli (the command
+# line), scripts (what is around the build), vm (the kernel helper in a virtual machine), deep (those unit tests that run
+# a few of many random cases elsewhere, with all of them), deep-scripts (those that take long).
 #
 # SLOW=no leaves out the unit tests with a line '/* slow: WHY */' and the scripts with a line '# slow: WHY', SLOW=only
 # runs no others.
@@ -36,6 +36,10 @@ run_suite() {
     unit)
         # shellcheck disable=SC2046 # test programs have plain names
         UNIT_LOGS=$logs UNIT_JOBS=${SANITIZED:+$(nproc)} tests/run-unit.sh $(unit_programs)
+        ;;
+    unit-rest)
+        # shellcheck disable=SC2046
+        UNIT_LOGS=$logs tests/run-unit.sh $(unit_programs sanitized)
         ;;
     deep)
         # shellcheck disable=SC2046

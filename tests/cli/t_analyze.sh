@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# input: traces of others
 # --analyze: traces from files, good and bad.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

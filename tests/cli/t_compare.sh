@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# input: directories of others
 # --compare: directories of --all against each other.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# input: workloads of others
 # --simulate: workloads on exported parameters.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
+# input: words of users
 # Usage: help, version, the man page, and every wrong way to call the program.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -15,9 +15,9 @@ fi
 provide_all
 stub apt-get 'exit 9'
 
-# stages BUILD TEST LINT [SLOW VM SANITIZE DEEP]: the make-believe tree's targets, as shell commands
+# stages BUILD TEST LINT [SLOW VM SANITIZE DEEP CI]: the make-believe tree's targets, as shell commands
 stages() {
-    for target in all test-quick lint test-slow test-vm-one sanitize test-deep; do
+    for target in all test-quick lint test-slow test-vm-one sanitize test-deep test-ci; do
         printf '.PHONY: %s\n%s:\n\t@%s\n' $target $target "${1-exit 9}"
         [ $# -eq 0 ] || shift
     done >"$tree/Makefile"
@@ -64,6 +64,9 @@ expect "a stage of --deep that fails" "44 passed, 1 failed, 4 skipped" 1 'FAILED
 options=--all
 stages : "$good" "$good" "$two" "$two" "$good" "$good"
 expect "--all does both" "164 passed, 0 failed, 10 skipped" 0
+options=--ci
+stages : 'exit 9' "$good" "$two" "$two" '[ "$$SLOW" = no ] && echo "5 passed, 0 failed, 0 skipped"' 'exit 9' "$two"
+expect "--ci does both, in brief" "51 passed, 0 failed, 5 skipped" 0
 options=--deeper
 in_world / "$tree/check" $options
 status=$?
@@ -123,6 +126,11 @@ suites_are "a script that ends before finish" "10 passed, 1 failed, 2 skipped" 1
     unit vm scripts
 script t_b 'echo $undefined; finish'
 suites_are "a script that breaks" "1 passed, 1 failed, 1 skipped" 1 'FAILED: t_b.sh: exit status 2' scripts
+printf '# input: x\n. "$(dirname "$0")/lib.sh"\nok four; finish\n' >"$suites/tests/scripts/t_b.sh"
+SANITIZED=1 SLOW=no suites_are "sanitizers in brief: what hands over input" "1 passed, 0 failed, 0 skipped" 0 t_b \
+    scripts
+echo '/* skip_where_sanitized() */' >"$suites/tests/unit/test_a.c"
+suites_are "the rest of what the sanitizers run" "1 passed, 0 failed, 0 skipped" 0 'test_a ' unit-rest
 rm "$suites/tests/scripts/t_b.sh" "$suites/build/tests/unit/test_b"
 suites_are "a unit test that was not built" "1 passed, 1 failed, 0 skipped" 1 'FAILED: test_b' unit
 vm "exit 0"
