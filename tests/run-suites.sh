@@ -4,8 +4,8 @@
 # Usage: run-suites.sh SUITE...
 #
 # Suites: unit (cmocka programs), unit-rest (those that leave something out where the sanitizers run), cli (the command
-# line), scripts (what is around the build), vm (the kernel helper in a virtual machine), deep (those unit tests that run
-# a few of many random cases elsewhere, with all of them), deep-scripts (those that take long).
+# line), scripts (what is around the build), vm (the kernel helper in a virtual machine), deep (those unit tests that
+# run a few of many random cases elsewhere, with all of them), deep-scripts (those that take long).
 #
 # SLOW=no leaves out the unit tests with a line '/* slow: WHY */' and the scripts with a line '# slow: WHY', SLOW=only
 # runs no others.
