@@ -32,7 +32,7 @@ enum { SAMPLING_ROOM_A_PERIOD = 6 };
 enum { SAMPLING_GROWTH_BITS = 9 };
 
 #define SAMPLING_NEVER (~0ull)     /* of a TSC */
-#define SAMPLING_LONG (1ull << 35) /* ticks: more than any stretch lasts */
+#define SAMPLING_LONG (1ull << 35) /* ticks: more than a stretch of so many blocks lasts */
 
 /* How one payload is run on this CPU at this period. */
 struct sampling_lane {

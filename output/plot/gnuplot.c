@@ -76,9 +76,9 @@ static int run_with(const char *path, int script_fd, int image_fd, int complaint
 {
     pid_t pid;
     int status = 0;
-    /* by name: of its standard input gnuplot reads a byte at a time */
-    char name[] = "gnuplot", no_startup[] = "-d", script[] = "/dev/stdin";
-    char *const arguments[] = {name, no_startup, script, NULL};
+    /* by name where there is one: of its standard input gnuplot reads a byte at a time */
+    char name[] = "gnuplot", no_startup[] = "-d", by_name[] = "/proc/self/fd/0", nameless[] = "-";
+    char *const arguments[] = {name, no_startup, access(by_name, R_OK) == 0 ? by_name : nameless, NULL};
     int error = child_start(path, arguments, environ, script_fd, image_fd, complaint_fd, false, &pid);
     if (error != 0)
         return error_line(why, why_size, "%s cannot be started: %s", path, strerror(error));

@@ -42,16 +42,16 @@ static double rate_at(const struct runs *r, size_t i)
     return r->invalid[i] ? NAN : (double)r->trace->channel[TRACE_IPC][i];
 }
 
-/* The bin that `back` of sample i before its end lies in; may be outside. */
-static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_t i, double back)
+/* The bin that the middle of sample i lies in; may be outside. */
+static double neighbour_bin_of(const struct runs *r, const struct grid *g, size_t i)
 {
-    return floor((r->trace->time_us[i] - back * (double)r->dt[i] - g->begin) / g->period);
+    return floor((r->trace->time_us[i] - 0.5 * (double)r->dt[i] - g->begin) / g->period);
 }
 
 /* All bins whose middle lies in sample i, and the one that its own middle does: slow samples last for several. */
 static void grid_put(const struct runs *r, size_t k, size_t i, struct grid *g)
 {
-    const double half = 0.5 * g->period, end = r->trace->time_us[i] - g->begin, middle = neighbour_bin_of(r, g, i, 0.5);
+    const double half = 0.5 * g->period, end = r->trace->time_us[i] - g->begin, middle = neighbour_bin_of(r, g, i);
     const double first = fmax(0, fmin(middle, ceil((end - (double)r->dt[i] - half) / g->period)));
     const double last = fmin((double)g->bins - 1, fmax(middle, ceil((end - half) / g->period) - 1));
     for (double bin = first; bin <= last; bin++)
@@ -222,7 +222,7 @@ static bool take_out(const struct runs *r, const struct grid *g, size_t k, enum 
     const struct run_span *s = &r->run[k];
     bool any = find_bouts(g, k, state);
     for (size_t i = s->first; i < s->first + s->n; i++) {
-        double bin = neighbour_bin_of(r, g, i, 0.5);
+        double bin = neighbour_bin_of(r, g, i);
         if (!(bin >= 0 && bin < (double)g->bins))
             continue;
         if (state[(size_t)bin] == TAKEN_OUT)
