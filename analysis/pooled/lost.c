@@ -10,6 +10,7 @@
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */
 #define KINDS_APART_US 1.0
+#define LATE 0.6667      /* of what is recorded: from here on it is its end, as in curves.c */
 #define BEYOND_NOISE 4.0 /* of one sample: a rate that rises by more does so behind a halt, or as throttling ends */
 
 /* Of one repetition; what it has not recorded is as in the others. A sample is read once the core runs again: behind a
@@ -44,14 +45,25 @@ static struct estimate lost_on_average(double *x, size_t n, bool kinds)
     return estimate_around(lost, hypot(ESTIMATE_Z95 * error, RESOLUTION_US));
 }
 
+/* The part of the rate in the end that another thread takes which comes and goes: what the switch takes, it takes of the
+ * rest. x: one a repetition. */
+static double taken_in_the_end(const struct pooled *p, double *x)
+{
+    const double end = p->border[p->n], from = LATE * end;
+    for (size_t r = 0; r < p->n_runs; r++)
+        x[r] = (lost_of_run(p, r, end) - lost_of_run(p, r, from)) / (end - from);
+    return fmax(0, pooled_middle(x, p->n_runs, NULL));
+}
+
 /* Where cycles are counted, of samples of a period: rates of short ones are off by what the steps of a clock make of
  * them. */
-static int lost_within(const struct trace *t, double until_us, bool kinds, struct estimate *out)
+static int lost_within(const struct trace *t, double until_us, bool kinds, struct estimate *out, double *alone)
 {
     struct pooled p;
     struct joined joined = {.own = false};
     double *x = NULL;
     *out = (struct estimate){NAN, NAN, NAN};
+    *alone = 1;
     bool counted = !clock_reading_of(t).instant;
     if (counted && joined_samples(t, &joined))
         return -1;
@@ -63,6 +75,7 @@ static int lost_within(const struct trace *t, double until_us, bool kinds, struc
         bad = x ? 0 : -1;
         if (x)
             *out = lost_on_average(x, p.n_runs, kinds);
+        *alone = x ? 1 - taken_in_the_end(&p, x) : 1;
     }
     free(x);
     pooled_free(&p);
@@ -74,10 +87,12 @@ int lost_beyond(const struct trace *t, const struct trace *null, double until_us
 {
     struct estimate code = {NAN, NAN, NAN};
     const struct trace named = part_told_by(null ? null : t, t);
-    int bad = lost_within(t, until_us, kinds, out);
+    double alone, unused;
+    int bad = lost_within(t, until_us, kinds, out, &alone);
     if (!bad && null)
-        bad = lost_within(&named, until_us, false, &code);
-    if (!isnan(code.value))
-        *out = estimate_around(out->value - code.value, hypot(estimate_half(out), estimate_half(&code)));
+        bad = lost_within(&named, until_us, false, &code, &unused);
+    if (!isnan(code.value)) /* which holds what the sibling takes all the time */
+        *out = estimate_around((out->value - code.value) / alone,
+                               hypot(estimate_half(out), estimate_half(&code)) / alone);
     return bad;
 }

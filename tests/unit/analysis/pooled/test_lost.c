@@ -11,7 +11,7 @@
 #include "analysis/pooled/lost.h"
 #include "tests/support/strict_memory.h"
 
-enum { RUNS = 12, BEFORE = 30, AFTER = 60, HALT_AT_START = 1, HALT_LATER = 2, THROTTLED = 4 };
+enum { RUNS = 12, BEFORE = 30, AFTER = 60, HALT_AT_START = 1, HALT_LATER = 2, THROTTLED = 4, SIBLING = 8 };
 #define READING_US 0.15
 #define PAYLOAD_US 0.85
 #define GHZ 3.0
@@ -26,6 +26,12 @@ static void put(struct trace *t, uint32_t run, double *now, double halt_us, doub
     t->channel[TRACE_IPC][t->n - 1] = (float)(IPC * rate * PAYLOAD_US / (halt_us + PAYLOAD_US));
 }
 
+/* A sibling thread slows one sample in four, at other times in each repetition. */
+static double beside(int what, uint32_t r, int i)
+{
+    return (what & SIBLING) && (i / 2 + (int)r) % 4 == 0 ? 0.6 : 1;
+}
+
 /* 20 samples of half the rate, and halts of 9.5 to 10.5 us in the first one and in the eleventh. */
 static void trace_of(int what, struct trace *t)
 {
@@ -38,11 +44,12 @@ static void trace_of(int what, struct trace *t)
     for (uint32_t r = 0; r < RUNS; r++) {
         double now = -BEFORE * (PAYLOAD_US + READING_US);
         for (int i = 0; i < BEFORE; i++)
-            put(t, r, &now, 0, 1);
+            put(t, r, &now, 0, beside(what, r, i));
         now = 0;
         for (int i = 0; i < AFTER; i++) {
             bool halt = (i == 0 && (what & HALT_AT_START)) || (i == 10 && (what & HALT_LATER));
-            put(t, r, &now, halt ? 9.5 + (r + 0.5) / RUNS : 0, i < 20 && (what & THROTTLED) ? 0.5 : 1);
+            put(t, r, &now, halt ? 9.5 + (r + 0.5) / RUNS : 0,
+                (i < 20 && (what & THROTTLED) ? 0.5 : 1) * beside(what, r, i));
         }
     }
 }
@@ -87,6 +94,15 @@ static void what_the_null_loses_is_no_cost(void **state)
     assert_true(fabs(lost_in(THROTTLED | HALT_AT_START, THROTTLED) - 10) < 0.1);
 }
 
+/* It takes a tenth of all; costs are those of a core of one's own. */
+static void a_sibling_makes_nothing_cheaper(void **state)
+{
+    (void)state;
+    assert_true(fabs(lost_in(SIBLING, SIBLING)) < 0.1);
+    assert_true(fabs(lost_in(THROTTLED | SIBLING, SIBLING) - 10) < 0.3);
+    assert_true(fabs(lost_in(THROTTLED | HALT_LATER | SIBLING, SIBLING) - 20) < 0.5);
+}
+
 static void without_memory_it_says_so(void **state)
 {
     (void)state;
@@ -110,6 +126,7 @@ int main(void)
         cmocka_unit_test(reading_a_sample_is_no_part_of_a_halt),
         cmocka_unit_test(throttling_lasts_while_a_sample_is_read),
         cmocka_unit_test(what_the_null_loses_is_no_cost),
+        cmocka_unit_test(a_sibling_makes_nothing_cheaper),
         cmocka_unit_test(without_memory_it_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
