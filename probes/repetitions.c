@@ -334,6 +334,10 @@ int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct 
         grown_us += p->segments[i].sampled && i >= p->zero_segment ? p->segments[i].duration_us : 0;
     }
     grown_us = p->fine_us > 0 ? fmax(0, grown_us - p->fine_us) : 0;
+    for (size_t k = 0; k < REPETITIONS_BESIDE_MAX; k++) /* those need room, too */
+        for (size_t i = 0; i < p->beside[k].n_segments; i++)
+            sampled_us = fmax(sampled_us,
+                              grown_us + (p->beside[k].segments[i].sampled ? p->beside[k].segments[i].duration_us : 0));
     setup.counters = counters;
     setup.n_counters = repetitions_counters(m, p->licenses, p->events, p->n_events, counters);
     setup.max_samples = repetitions_room(sampled_us - grown_us, setup.period_us) +

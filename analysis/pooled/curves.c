@@ -309,8 +309,8 @@ static double work_of(const struct pooled *p, const struct pooled_run *run, doub
 }
 
 /*
- * Samples of fixed work tell the clock, too: their IPC times their length is the work over the clock. Where the IPC was
- * reckoned with one clock throughout the product does not change, and nothing comes of it. Single time stamps come in
+ * Samples of fixed work tell the clock, too: their IPC times their length is the work over the clock. Not where the
+ * trace says that the IPC was reckoned with one clock throughout (`sampler`). Single time stamps come in
  * steps: the median of five samples counts. Samples behind a chain hold its time as well, and are left out.
  */
 static int clock_of_work(struct pooled *p)
@@ -408,7 +408,7 @@ int pooled_prepare(const struct trace *t, struct pooled *out)
     keep_whole(out, x);
     free(x);
     out->beside = calloc(t->n + 1, 1);
-    if (!out->beside || (!out->dense && clock_of_work(out)) || pooled_normalize(out))
+    if (!out->beside || (!out->dense && !out->clock.fixed_work && clock_of_work(out)) || pooled_normalize(out))
         return -1;
     if (!out->n_runs)
         return 0;

@@ -45,8 +45,8 @@ static struct estimate lost_on_average(double *x, size_t n, bool kinds)
     return estimate_around(lost, hypot(ESTIMATE_Z95 * error, RESOLUTION_US));
 }
 
-/* The part of the rate in the end that another thread takes which comes and goes: what the switch takes, it takes of the
- * rest. x: one a repetition. */
+/* The part of the rate in the end that another thread takes which comes and goes: what the switch takes, it takes of
+ * the rest. x: one a repetition. */
 static double taken_in_the_end(const struct pooled *p, double *x)
 {
     const double end = p->border[p->n], from = LATE * end;

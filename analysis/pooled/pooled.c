@@ -36,9 +36,10 @@ bool pooled_suits(const struct trace *t)
 {
     struct clock_reading clock = clock_reading_of(t);
     /* with a period that grows, the end of a recording has other samples than its begin (tail/) */
-    if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !t->channel[TRACE_IPC] ||
-        trace_count_runs(t) < POOLED_RUNS_LEAST)
+    if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !t->channel[TRACE_IPC])
         return false;
+    if (trace_count_runs(t) < POOLED_RUNS_LEAST)
+        return clock.instant && clock.fixed_work; /* nothing tells what those show */
     /* fixed work: chains come with few samples */
     return clock.instant || (t->channel[TRACE_FREQ] && trace_frequency_share(t) < 0.6);
 }
@@ -434,6 +435,7 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
     bool clock = clock_fades(a, q, to);
     struct estimate tau = estimate_around(q->tau_us, q->tau_half_us);
     ph->kind = PHASE_RAMP;
+    ph->why[0] = '\0';
     ph->ipc_ratio = clock ? 1 : NAN;
     ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
     struct ramp_side side = {.begin_us = estimate_around(begin, fmax(RESOLUTION, q->begin_half_us)),
@@ -541,17 +543,16 @@ static int null_loss(const struct trace *t, const struct trace *null, double *lo
     return bad;
 }
 
-/* Nothing that is seen can be told from what keeps step with the repetitions. */
-static int pooled_tell_nothing(const struct pooled *p, struct phases *out)
+/* Nothing that is seen can be told from something else. */
+static int pooled_tell_nothing(const struct pooled *p, const char *why, struct phases *out)
 {
     out->phases = calloc(2, sizeof *out->phases);
     if (!out->phases)
         return -1;
     append_phase(out, PHASE_UNKNOWN, -p->before_us, 0);
-    append_phase(out, PHASE_UNKNOWN, 0, p->border[p->n]);
+    append_phase(out, PHASE_UNKNOWN, 0, p->after_us);
     for (size_t k = 0; k < 2; k++)
-        snprintf(out->phases[k].why, sizeof out->phases[k].why,
-                 "a switch of code alone shows changes, too: another thread keeps step with the repetitions");
+        snprintf(out->phases[k].why, sizeof out->phases[k].why, "%s", why);
     return 0;
 }
 
@@ -569,7 +570,17 @@ int pooled_find(const struct trace *t, const struct trace *null, struct phases *
         const struct answer a = {&p, &s, &c, out};
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
-        bad = moves ? pooled_tell_nothing(&p, out) : pooled_answer(&a);
+        bad = moves ? pooled_tell_nothing(&p,
+                                          "a switch of code alone shows changes, too: another thread keeps step with "
+                                          "the repetitions",
+                                          out)
+                    : pooled_answer(&a);
+    } else if (!bad && p.n_recorded > 0 && p.clock.instant && p.clock.fixed_work) {
+        out->runs = p.n_recorded;
+        out->runs_used = p.n_runs;
+        bad = pooled_tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more",
+                                  out);
+        few = false;
     }
     pooled_states_free(&s);
     pooled_free(&p);
