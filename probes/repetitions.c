@@ -319,25 +319,29 @@ static int costs_of_samples(struct machine *m, const struct repetitions_plan *p,
     return status;
 }
 
+static double sampled_in(const struct segment *segments, size_t n)
+{
+    double us = 0;
+    for (size_t i = 0; i < n; i++)
+        us += segments[i].sampled ? segments[i].duration_us : 0;
+    return us;
+}
+
 int repetitions_run(struct machine *m, const struct repetitions_plan *p, struct repetitions *out,
                     struct machine_error *err)
 {
     struct counter_spec counters[REPETITIONS_COUNTERS_MAX];
     struct machine_setup setup = p->machine;
-    double sampled_us = 0, grown_us = 0;
+    double sampled_us, grown_us;
     memset(out, 0, sizeof *out);
     trace_init(&out->trace);
     for (size_t i = 0; i < REPETITIONS_BESIDE_MAX; i++)
         trace_init(&out->beside[i]);
-    for (size_t i = 0; i < p->n_segments; i++) {
-        sampled_us += p->segments[i].sampled ? p->segments[i].duration_us : 0;
-        grown_us += p->segments[i].sampled && i >= p->zero_segment ? p->segments[i].duration_us : 0;
-    }
+    sampled_us = sampled_in(p->segments, p->n_segments);
+    grown_us = sampled_in(p->segments + p->zero_segment, p->n_segments - p->zero_segment);
     grown_us = p->fine_us > 0 ? fmax(0, grown_us - p->fine_us) : 0;
     for (size_t k = 0; k < REPETITIONS_BESIDE_MAX; k++) /* those need room, too */
-        for (size_t i = 0; i < p->beside[k].n_segments; i++)
-            sampled_us = fmax(sampled_us,
-                              grown_us + (p->beside[k].segments[i].sampled ? p->beside[k].segments[i].duration_us : 0));
+        sampled_us = fmax(sampled_us, grown_us + sampled_in(p->beside[k].segments, p->beside[k].n_segments));
     setup.counters = counters;
     setup.n_counters = repetitions_counters(m, p->licenses, p->events, p->n_events, counters);
     setup.max_samples = repetitions_room(sampled_us - grown_us, setup.period_us) +

@@ -131,6 +131,36 @@ static void there_is_room_for_samples_that_grow(void **state)
     }
 }
 
+/* 100 us of what is recorded in turn with 10 us. */
+static void what_is_recorded_beside_has_room(void **state)
+{
+    (void)state;
+    struct model m;
+    struct machine machine;
+    struct machine_error err;
+    struct repetitions r;
+    const struct segment segments[] = {{rig_payload("64add"), 10, true}}, beside[] = {{rig_payload("64add"), 50, false},
+                                                                                      {rig_payload("64add"), 30, true},
+                                                                                      {rig_payload("128or"), 70, true}};
+    const struct repetitions_plan plan = {.machine = {.cpu = -1, .active_cores = 1, .period_us = 2},
+                                          .segments = segments,
+                                          .n_segments = 1,
+                                          .wanted = 2,
+                                          .attempts = 4,
+                                          .from_us = 0,
+                                          .beside = {{.segments = beside, .n_segments = 3, .every = 1}}};
+    rig_load("xeon-gold-6130", &m);
+    assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);
+    struct machine_ops ops = *machine.ops;
+    spy.inner = machine.ops;
+    ops.prepare = prepare_spied;
+    machine.ops = &ops;
+    assert_int_equal(repetitions_run(&machine, &plan, &r, &err), MACHINE_OK);
+    assert_int_equal(spy.room, repetitions_room(100, 2));
+    machine.ops->close(&machine);
+    repetitions_free(&r);
+}
+
 static void what_is_dropped_is_gone_and_counted(void **state)
 {
     (void)state;
@@ -206,8 +236,11 @@ static void steps_of_the_clock_are_noted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disturbed_repetitions_are_made_up_for), cmocka_unit_test(there_is_room_for_samples_that_grow),
-        cmocka_unit_test(what_is_dropped_is_gone_and_counted),   cmocka_unit_test(room_and_run_in),
+        cmocka_unit_test(disturbed_repetitions_are_made_up_for),
+        cmocka_unit_test(there_is_room_for_samples_that_grow),
+        cmocka_unit_test(what_is_recorded_beside_has_room),
+        cmocka_unit_test(what_is_dropped_is_gone_and_counted),
+        cmocka_unit_test(room_and_run_in),
         cmocka_unit_test(steps_of_the_clock_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

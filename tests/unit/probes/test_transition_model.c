@@ -292,12 +292,60 @@ static void deterministic(void **state)
         free(text[i]);
 }
 
+/* Without counters, in steps of 10 ns. */
+static void measure_by_chains(unsigned runs, struct phases *p)
+{
+    struct model m;
+    struct transition_setup s;
+    struct payload a = payload_of("128fma"), b = payload_of("512fma");
+    rig_load("xeon-gold-6130", &m);
+    m.no_counters = true;
+    m.counts_licenses = m.counts_throttle = false;
+    m.tsc_step_ns = 10;
+    transition_defaults(&s, &a, &b);
+    s.machine.seed = 3;
+    s.runs = runs;
+    measure(&m, &s, p);
+}
+
+/* Chains make their samples longer, which is no thread that slows the code. */
+static void chains_are_no_neighbor(void **state)
+{
+    (void)state;
+    struct phases p;
+    measure_by_chains(100, &p);
+    assert_int_equal(p.n_warnings, 0);
+    assert_int_equal(p.n_phases, 6);
+    phases_free(&p);
+}
+
+/* Throttling to 1/4 was the full rate where few repetitions were analyzed one by one. */
+static void few_repetitions_tell_it_or_nothing(void **state)
+{
+    (void)state;
+    for (unsigned runs = 1; runs < 8; runs++) {
+        struct phases p;
+        measure_by_chains(runs, &p);
+        assert_true(p.n_phases > 1);
+        if (runs < 3)
+            assert_int_equal(p.phases[1].kind, PHASE_UNKNOWN);
+        else
+            assert_true(p.phases[1].kind == PHASE_UNKNOWN ||
+                        (p.phases[1].kind == PHASE_THROTTLE && p.phases[1].ipc_ratio < 0.4));
+        phases_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_transitions), cmocka_unit_test(every_shipped_model),
-        cmocka_unit_test(random_parameters),     cmocka_unit_test(nothing_where_there_is_nothing),
+        cmocka_unit_test(published_transitions),
+        cmocka_unit_test(every_shipped_model),
+        cmocka_unit_test(random_parameters),
+        cmocka_unit_test(nothing_where_there_is_nothing),
         cmocka_unit_test(deterministic),
+        cmocka_unit_test(chains_are_no_neighbor),
+        cmocka_unit_test(few_repetitions_tell_it_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
