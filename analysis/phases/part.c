@@ -15,7 +15,7 @@ void part_free(struct trace *out)
 
 struct trace part_told_by(const struct trace *null, const struct trace *t)
 {
-    struct trace named = *null;
+    struct trace named = null ? *null : *t;
     named.meta = t->meta;
     named.n_meta = t->n_meta;
     return named;

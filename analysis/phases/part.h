@@ -5,7 +5,8 @@
 
 #include "trace/trace.h"
 
-/* The samples of a null with the metadata of its switch: its own are its clock's alone. Both stay where they are. */
+/* The samples of a null with the metadata of its switch: its own are its clock's alone. Both stay where they are. NULL:
+ * there is none, and it is the switch itself. */
 struct trace part_told_by(const struct trace *null, const struct trace *t);
 
 /* Room for as many samples as *t has, none yet; the metadata are those of *t and stay there. 0, or -1: out of memory.

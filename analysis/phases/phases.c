@@ -10,6 +10,8 @@
 #include "util/order.h"
 
 #define COUNTED_SHARE 0.5 /* of the cycles */
+#define NO_TIME_US 0.05   /* is told as 0.0 us */
+#define NO_TIME_SHARE 0.9 /* of the repetitions */
 
 static const char *const kind_names[] = {"steady", "throttle", "halt", "slow", "ramp", "unknown"};
 
@@ -39,6 +41,18 @@ struct estimate phases_ramp_ratio(const struct phase *p)
     double missing = 1 - p->ipc_ratio, tau = estimate_half_known(&r->tau_us) / r->tau_us.value;
     double deep = estimate_half_known(&r->from) / fabs(1 - r->from.value);
     return estimate_around(p->ipc_ratio, fabs(missing) * hypot(tau, deep));
+}
+
+void phases_leave_out_timeless(struct phases *p)
+{
+    const size_t all = p->n_phases;
+    p->n_phases = 0;
+    for (size_t i = 0; i < all; i++) {
+        const struct phase *ph = &p->phases[i];
+        const bool alike = ph->n_modes < 2 || ph->modes[0].share > NO_TIME_SHARE;
+        if (all == 1 || !alike || !(ph->duration_us.value < NO_TIME_US))
+            p->phases[p->n_phases++] = *ph;
+    }
 }
 
 int phases_add_transition(struct phases *p, struct transition t)

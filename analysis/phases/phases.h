@@ -111,6 +111,9 @@ bool phases_discarded(const struct phases *p, uint32_t run);
  */
 int phases_add_discarded(const struct trace *t, struct phases *p);
 
+/* Leaves out phases that take no time in most repetitions: edges that fall together have them between them. */
+void phases_leave_out_timeless(struct phases *p);
+
 /* Adds a transition, in order of their times. 0, or -1: out of memory. */
 int phases_add_transition(struct phases *p, struct transition t);
 

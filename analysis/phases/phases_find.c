@@ -54,8 +54,6 @@ enum { LASTING = 20, SHORT = 5 }; /* samples: of a step of the frequency, of a t
 enum { SAMPLES_LEAST = 10 };      /* of fewer, nobody knows what they scatter by */
 enum { NULLS_LEAST = 3 };         /* repetitions */
 #define NULL_SLACK_US 1.0         /* what begins so soon begins with the switch */
-#define NO_TIME_US 0.05           /* is told as 0.0 us */
-#define NO_TIME_SHARE 0.9         /* of the repetitions */
 
 static size_t longest_run(const struct runs *r)
 {
@@ -146,19 +144,6 @@ static int leave_out_neighbour(const struct trace *t, struct runs *r, struct tra
     return bad;
 }
 
-/* Edges that fall together leave phases of no length between them, which are none. */
-static void leave_out_timeless(struct phases *out)
-{
-    const size_t all = out->n_phases;
-    out->n_phases = 0;
-    for (size_t i = 0; i < all; i++) {
-        const struct phase *ph = &out->phases[i];
-        const bool alike = ph->n_modes < 2 || ph->modes[0].share > NO_TIME_SHARE;
-        if (all == 1 || !alike || !(ph->duration_us.value < NO_TIME_US))
-            out->phases[out->n_phases++] = *ph;
-    }
-}
-
 /* Of samples that are all alike. */
 static int find_uniform(const struct trace *t, struct phases *out, char *why, size_t why_size)
 {
@@ -202,7 +187,7 @@ static int find_uniform(const struct trace *t, struct phases *out, char *why, si
     bad = bad || ramps_find(&r, &segmentation, out) || slow_runs_find(&r, &segmentation, out) ||
           transitions_find(&r, &segmentation, out) || volts_find(t, out);
     if (!bad)
-        leave_out_timeless(out);
+        phases_leave_out_timeless(out);
     segmentation_free(&segmentation);
     runs_free(&r);
     neighbour_free(&neighbour);
@@ -222,7 +207,7 @@ static int find_pooled(const struct trace *t, const struct trace *null, struct p
     if (!bad)
         bad = volts_find(t, out);
     if (!bad)
-        leave_out_timeless(out);
+        phases_leave_out_timeless(out);
     if (bad)
         phases_free(out);
     return bad < 0 ? PHASES_NO_MEMORY : bad;
@@ -368,7 +353,7 @@ int phases_find_beside(const struct trace *t, const struct trace *null, struct p
         if (found <= 0)
             return found;
     }
-    const struct trace named = part_told_by(null ? null : t, t);
+    const struct trace named = part_told_by(null, t);
     struct joined joined, joined_null = {.own = false};
     int found = PHASES_NO_MEMORY;
     memset(out, 0, sizeof *out);

@@ -21,10 +21,10 @@
 #define SETTLE_US 5.0 /* the first samples run the sampling loop in */
 #define HALT_LEAST_US 0.4
 #define CLIP_SIGMAS 4.0
-#define NOISE_LEAST 1e-5     /* relative: float has seven digits */
-#define SHORTEST_PERIODS 0.2 /* a shorter time constant is a rise at once */
-#define CLEARLY 20.0         /* by which Schwarz's criterion must be better */
-#define AFTER_PERIODS 20.0   /* looked at after the rise at first; doubled until it is over */
+#define NOISE_LEAST 1e-5   /* relative: float has seven digits */
+#define SHORTEST_US 0.2    /* a shorter time constant is a rise at once: counters are read after the time */
+#define CLEARLY 20.0       /* by which Schwarz's criterion must be better */
+#define AFTER_PERIODS 20.0 /* looked at after the rise at first; doubled until it is over */
 #define AFTER_TAUS 4.0
 #define BEGIN_TAUS 1.5   /* what lies this far behind determines the beginning */
 #define FINE_US 0.01     /* to which a beginning is sought */
@@ -379,7 +379,7 @@ static int relaxation_ramp_find(const struct views *v, struct curve *c, double m
         v->view[r].at = relaxation_ramp_begin(&v->view[r].w, v->view[r].at, &ramp, &v->view[r].left);
     for (int i = 0; i < TURNS && !status && (i < 2 || fabs(shift) > SETTLED * ramp.begin_half_us); i++)
         status = turn(v, after, c, scratch, &ramp, &shift);
-    if (status || ramp.tau_us.value < SHORTEST_PERIODS * v->period || !relaxation_ramp_describes_better(v, &ramp))
+    if (status || ramp.tau_us.value < SHORTEST_US || !relaxation_ramp_describes_better(v, &ramp))
         return status < 0 ? -1 : 0;
     ramp.begin_half_us = hypot(ramp.begin_half_us, shift);
     levels->ramp = ramp;

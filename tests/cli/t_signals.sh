@@ -180,7 +180,7 @@ if gnuplot=$(command -v gnuplot); then
     clean
     # few repetitions: the picture is to be done within what the program allows itself, also on a busy machine
     # shellcheck disable=SC2086
-    PATH=$tmp/slow:$PATH start $t ${few% *} 5 --csv x.csv --plot x.svg
+    PATH=$tmp/slow:$PATH start $t ${few% *} 20 --csv x.csv --plot x.svg
     for _ in $(seq 100); do
         [ ! -e "$tmp/drawing" ] || break
         sleep 0.05

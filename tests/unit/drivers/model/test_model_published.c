@@ -76,7 +76,7 @@ static size_t medians(const char *model, unsigned cores, const char *from, const
     struct rig r;
     size_t votes[HALTS_MAX + 1] = {0}, most = 0, n = 0;
     rig_load(model, &m);
-    rig_open(&r, &m, cores, 2, 5); /* half a us a sample */
+    rig_open(&r, &m, cores, 1, 5);
     for (uint64_t i = 0; i < RUNS; i++) {
         struct recording rec = rig_switch(&r, from, to, observe_us, i);
         look(&r, &rec, from_ghz, &runs[i]);
@@ -192,7 +192,7 @@ static void w_2104_as_published(void **state)
     assert_int_equal(medians("xeon-w-2104", 1, "128or", "512or-lat", 150, 3.192, &s), 1);
     assert_near(s.throttle_us[0], 9, 0.4, "throttling");
     assert_near(s.throttle_ipc[0] / s.last_ipc, 0.25, 0.002, "its ratio");
-    assert_near(s.last_ipc, 0.98, 0.03, "dependent VPORD a cycle, less what the readings take");
+    assert_near(s.last_ipc, 0.93, 0.021, "dependent VPORD a cycle, less what the readings take");
     assert_near(s.halt_us[0], 11, 0.4, "halt");
     assert_near(s.last_ghz, 2.793, 0.006, "L1");
     assert_int_equal(medians("xeon-w-2104", 1, "512or", "128or", 1500, 2.793, &s), 1);

@@ -263,9 +263,6 @@ static void check_rearm(const struct table *t, const char *from, const char *by,
         fail_msg("no row %s by %s", from, by);
     if (strcmp(table_text(t, i, "rearmed"), yes ? "yes" : "no") != 0)
         fail_msg("%s by %s: %s", from, by, table_text(t, i, "rearmed"));
-    /* of few repetitions, all of whose waits were double ones, it is not told how long a single one is */
-    if (isnan(table_number(t, i, "wait_us")) && table_number(t, i, "n") < 10)
-        return;
     assert_true(fabs(table_number(t, i, "wait_us") - (yes ? wait : wait / 2)) < 5);
 }
 

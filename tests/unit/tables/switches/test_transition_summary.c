@@ -125,6 +125,7 @@ static void write_summary(FILE *out, const char *text)
     struct trace t;
     trace_init(&t);
     read_phases(text, &p);
+    phases_leave_out_timeless(&p);
     transition_summarize(&t, &p, &s);
     fprintf(out, "%s\n  %s, %zu repetitions, %u halts", text, transition_switch_kind_name(s.kind), s.n, s.halts);
     write_figure(out, "latency", &s.latency_us);
@@ -170,8 +171,10 @@ static const char *const made_phases[] = {
     BEFORE "S0+100:1.9~0.01/1 >-1.1+5",
     BEFORE "S0+100:1.9~0.01/1 >-10+11.1",
     BEFORE "S0+100:1.9~0.01/1 >-10+10.9",
-    /* short phases, and halves of the first */
+    /* phases of no length, and halves of the first */
+    BEFORE "T0+0.04:2.8/0*0.5 " AFTER,
     BEFORE "T0+0.06:2.8/0*0.5 " AFTER,
+    BEFORE "H0+0.04 " AFTER,
     BEFORE "H0+0.06 " AFTER,
     "S-50+40:2.8/0 T-10+19:2.8/0*0.5 S9+50:2.8/0",
     "S-50+40:2.8/0 T-10+21:2.8/0*0.5 S11+50:2.8/0",

@@ -338,7 +338,9 @@ static struct transition_summary summarize(struct phase *list, size_t n, size_t 
     struct trace t;
     struct transition moves[2] = {{.latency_us = {20, 19, 21}, .agreeing_runs = agreeing},
                                   {.latency_us = {10, 9, 11}, .agreeing_runs = 10}};
-    struct phases p = {.phases = list,
+    struct phase own[8];
+    memcpy(own, list, n * sizeof *own);
+    struct phases p = {.phases = own,
                        .n_phases = n,
                        .transitions = moves,
                        .n_transitions = n_transitions,
@@ -350,6 +352,7 @@ static struct transition_summary summarize(struct phase *list, size_t n, size_t 
                        .detectable_halt_us = NAN};
     struct transition_summary s;
     trace_init(&t);
+    phases_leave_out_timeless(&p);
     transition_summarize(&t, &p, &s);
     return s;
 }
@@ -440,7 +443,7 @@ static void what_begins_before_the_switch_is_not_of_it(void **state)
     assert_string_equal(s.phases, "a change that begins 31.5 us before the switch is not over by then");
 }
 
-/* What is smaller than the detection limit is no finding; one repetition is no mode. */
+/* What is smaller than the detection limit, or takes no time, is no finding; one repetition is no mode. */
 static void what_is_too_small_is_none(void **state)
 {
     (void)state;
@@ -452,9 +455,13 @@ static void what_is_too_small_is_none(void **state)
     faint[0].share[0] = faint[1].share[1] = 1; /* the license counters are not in doubt */
     assert_int_equal(summarize(faint, 2, 1, 10).kind, SWITCH_LICENSE_ONLY);
 
-    struct phase flat[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_HALT, 0, 9, 0, NAN, -1),
-                           made(PHASE_STEADY, 9, 150, 3, 1, 0)};
-    struct transition_summary s = summarize(flat, 3, 1, 10);
+    struct phase flat[] = {made(PHASE_STEADY, -50, 50, 3, 1, 0), made(PHASE_HALT, 0, 0.01, 0, NAN, -1),
+                           made(PHASE_STEADY, 0.01, 0.03, 3, 1, 0), made(PHASE_THROTTLE, 0.04, 0, 3, 0.5, 0),
+                           made(PHASE_STEADY, 0.04, 150, 3, 1, 0)};
+    struct transition_summary s = summarize(flat, 5, 0, 10);
+    assert_int_equal(s.kind, SWITCH_NONE);
+    flat[1].duration_us.value = 9;
+    s = summarize(flat, 5, 1, 10);
     assert_int_equal(s.kind, SWITCH_HALT_ONLY);
     assert_string_equal(s.phases, "halt 9.0 us");
     assert_int_equal(s.halts, 1);
