@@ -137,14 +137,14 @@ test: all unit
 
 ## test-quick     the same without the slow ones
 ## test-slow      the slow ones alone
-test-quick: SLOW = no
-test-slow: SLOW = only
-test-quick test-slow: all unit
-	SLOW=$(SLOW) BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit cli $(if $(filter no,$(SLOW)),scripts)
-
 ## test-ci        of the quick ones what sanitize does not run in brief (SLOW=no)
-test-ci: all unit
-	SLOW=no BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh unit-rest cli scripts
+test-quick test-ci: SLOW = no
+test-slow: SLOW = only
+test-quick: SUITES = unit cli scripts
+test-slow: SUITES = unit cli
+test-ci: SUITES = unit-rest cli scripts
+test-quick test-slow test-ci: all unit
+	SLOW=$(SLOW) BUILD='$(BUILD)' OUT='$(OUT)' MAKE='$(MAKE)' tests/run-suites.sh $(SUITES)
 
 ## test-deep      all cases of the tests that normally run a selection
 test-deep: all unit

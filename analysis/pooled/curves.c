@@ -14,7 +14,6 @@
 
 enum { SAMPLES_LEAST = 12, MOMENTS_MOST = 4000, CLOCK_SAMPLES = 5 };
 #define FIXED_WORK 0.1 /* relative: samples that scatter by more hold no fixed work */
-#define LATE 0.6667    /* of what is recorded behind the switch: from here on it is its end */
 #define USUAL 0.08     /* relative: rates so near to each other are one, beside a step of the time stamps */
 #define SAME_LENGTH_US 1e-6
 #define SOON_US 100.0      /* recordings with a period that grows have fine samples for longer */
@@ -192,7 +191,7 @@ static int pooled_normalize(struct pooled *p)
     usual_lengths(p, step, near);
     for (size_t r = 0; r < p->n_runs; r++) {
         struct pooled_run *run = &p->run[r];
-        size_t late = trace_first_after(p->trace, run->zero, run->past, LATE * p->after_us);
+        size_t late = trace_first_after(p->trace, run->zero, run->past, POOLED_LATE * p->after_us);
         run->late = usual_rate(p, late, run->past, x);
         run->early = usual_rate(p, run->first, run->zero, x);
         slow_runs(p, run, late, &slow_us, &bursts);
@@ -303,7 +302,7 @@ static double work_of(const struct pooled *p, const struct pooled_run *run, doub
     const float *freq = t->channel[TRACE_FREQ], *ipc = t->channel[TRACE_IPC];
     *m = 0;
     for (size_t i = run->first + 1; i < run->past; i++)
-        if (ipc[i] > 0 && !(freq && freq[i - 1] > 0) && t->time_us[i] > LATE * p->after_us)
+        if (ipc[i] > 0 && !(freq && freq[i - 1] > 0) && t->time_us[i] > POOLED_LATE * p->after_us)
             x[(*m)++] = (double)ipc[i] * (t->time_us[i] - t->time_us[i - 1]);
     return order_median(x, *m);
 }
@@ -363,7 +362,6 @@ static void pack_own(struct pooled *p, size_t width)
 
 int pooled_clocks_before(struct pooled *p)
 {
-    const bool one_clock = p->clock.fixed_work && !p->dense;
     const float *freq = p->trace->channel[TRACE_FREQ];
     const size_t most = p->longest;
     double *x = malloc((3 * most + 1) * sizeof *x);
@@ -374,7 +372,7 @@ int pooled_clocks_before(struct pooled *p)
         p->run[r].cycle_ns = p->run[r].mean_ghz = NAN;
         if (!freq)
             continue;
-        if (one_clock)
+        if (p->clock.one_clock)
             p->run[r].mean_ghz = clock_mean_of_chains(p->trace, p->run[r].first, p->run[r].past, x);
         for (size_t i = p->run[r].first; i < p->run[r].zero; i++)
             if (freq[i] > 0 && !p->beside[i]) {
@@ -408,7 +406,7 @@ int pooled_prepare(const struct trace *t, struct pooled *out)
     keep_whole(out, x);
     free(x);
     out->beside = calloc(t->n + 1, 1);
-    if (!out->beside || (!out->dense && !out->clock.fixed_work && clock_of_work(out)) || pooled_normalize(out))
+    if (!out->beside || (!out->dense && !out->clock.one_clock && clock_of_work(out)) || pooled_normalize(out))
         return -1;
     if (!out->n_runs)
         return 0;

@@ -47,7 +47,7 @@ static struct ends_rates rates_of(const struct trace *t, size_t a, size_t b, dou
     const struct clock_reading clock = clock_reading_of(t);
     struct ends_rates r = {clock_middle_between(t, TRACE_FREQ, a, b, from_us, to_us, scratch),
                            clock_middle_between(t, TRACE_IPC, a, b, from_us, to_us, scratch)};
-    if (r.ghz > 0 && clock.instant && clock.fixed_work) /* reckoned with one clock for all of the recording */
+    if (r.ghz > 0 && clock.one_clock)
         r.ipc *= clock_mean_of_chains(t, a, b, scratch) / r.ghz;
     return r;
 }

@@ -86,9 +86,21 @@ static double leaves(const struct fade *f, double tau, double before)
     return f->begin + tau * log((f->from - f->to) / (before - f->to));
 }
 
-/* Half of the 95 % limits of the time constant, of the end, and of when it leaves the rate `before` (NaN: it does not).
- * 0, or -1: out of memory. */
-static int fade_halves(const struct pooled *p, const struct fade *f, double before, struct pooled_state *out)
+/* The wait at whose rate an approach from state `first` on begins: where it leaves that, not where it has been seen to.
+ * NULL: there is none. */
+static struct pooled_state *wait_before(const struct fade *f, double tau, struct pooled_states *s, size_t first)
+{
+    struct pooled_state *wait = first ? &s->state[first - 1] : NULL;
+    if (!wait || wait->tau_us > 0 || !(fabs(f->from / wait->rate - 1) < LEAST))
+        return NULL;
+    double left = leaves(f, tau, wait->rate);
+    return left > wait->begin_us && left < s->state[first].end_us ? wait : NULL;
+}
+
+/* Half of the 95 % limits of the time constant, of the end, and of when it leaves a wait (NULL: there is none). 0, or
+ * -1: out of memory. */
+static int fade_halves(const struct pooled *p, const struct fade *f, const struct pooled_state *wait,
+                       struct pooled_state *out)
 {
     double *rate = malloc((p->n + p->n_runs + 1) * sizeof *rate), *x, tau[GROUPS], to[GROUPS], begin[GROUPS], unused;
     if (!rate)
@@ -106,12 +118,12 @@ static int fade_halves(const struct pooled *p, const struct fade *f, double befo
         }
         tau[g] = fade_tau(&own, &unused);
         to[g] = own.to;
-        begin[g] = leaves(&own, tau[g], before);
+        begin[g] = wait ? leaves(&own, tau[g], wait->rate) : 0;
     }
     free(rate);
     out->tau_half_us = jackknife_half(tau) + TAU_KNOWN * out->tau_us;
     out->to_half = jackknife_half(to);
-    out->begin_half_us = isnan(before) ? 0 : fmax(p->sample_us, jackknife_half(begin));
+    out->begin_half_us = wait ? fmax(p->sample_us, jackknife_half(begin)) : 0;
     return 0;
 }
 
@@ -187,16 +199,12 @@ int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
         fade->rate = f.from;
         fade->tau_us = tau;
         fade->to = f.to;
-        /* behind a wait at the rate that it begins at it begins where it leaves that, not where it has been seen to */
-        const struct pooled_state *wait = first ? fade - 1 : fade;
-        double left = leaves(&f, tau, wait->rate);
-        bool goes_on = first && !(wait->tau_us > 0) && fabs(f.from / wait->rate - 1) < LEAST && left > wait->begin_us &&
-                       left < fade->end_us;
-        if (fade_halves(p, &f, goes_on ? wait->rate : NAN, fade))
+        struct pooled_state *wait = wait_before(&f, tau, s, first);
+        if (fade_halves(p, &f, wait, fade))
             return -1;
-        if (goes_on) {
+        if (wait) {
             fade->rate = wait->rate;
-            fade->begin_us = s->state[first - 1].end_us = left;
+            fade->begin_us = wait->end_us = leaves(&f, tau, wait->rate);
         }
         memmove(&s->state[first + 1], &s->state[past], (s->n - past) * sizeof *s->state);
         s->n -= n - 1;

@@ -112,6 +112,14 @@ static double leave(const struct pooled *p, size_t r, const size_t *last, const 
     return edge;
 }
 
+/* When a repetition leaves state k; NaN: it does not show it. Where a wait goes over into an approach, as all do. */
+static double left_at(const struct pooled *p, size_t r, const size_t *last, const struct pooled_states *s, size_t k)
+{
+    if (s->state[k + 1].begin_half_us > 0)
+        return s->state[k].end_us;
+    return last[k] == SIZE_MAX ? NAN : leave(p, r, last, s, k);
+}
+
 /* The rate of a repetition between two times, of the samples that lie within and are near the state's rate: others are
  * beside a busy sibling. NaN: none does. */
 static double rate_between(const struct pooled *p, size_t r, double begin, double end, double state)
@@ -202,9 +210,7 @@ int pooled_pass(const struct pooled *p, struct pooled_states *s)
         for (size_t r = 0; r < p->n_runs; r++) {
             pass_through(p, s, r, best, from, last);
             for (size_t k = 0; k + 1 < s->n; k++)
-                s->left[k * p->n_runs + r] = s->state[k + 1].begin_half_us > 0 ? s->state[k].end_us
-                                             : last[k] == SIZE_MAX             ? NAN
-                                                                               : leave(p, r, last, s, k);
+                s->left[k * p->n_runs + r] = left_at(p, r, last, s, k);
         }
         if (!round)
             relearn(p, s, x);

@@ -39,7 +39,7 @@ bool pooled_suits(const struct trace *t)
     if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !t->channel[TRACE_IPC])
         return false;
     if (trace_count_runs(t) < POOLED_RUNS_LEAST)
-        return clock.instant && clock.fixed_work; /* nothing tells what those show */
+        return clock.one_clock; /* nothing tells what those show */
     /* fixed work: chains come with few samples */
     return clock.instant || (t->channel[TRACE_FREQ] && trace_frequency_share(t) < 0.6);
 }
@@ -575,7 +575,7 @@ int pooled_find(const struct trace *t, const struct trace *null, struct phases *
                                           "the repetitions",
                                           out)
                     : pooled_answer(&a);
-    } else if (!bad && p.n_recorded > 0 && p.clock.instant && p.clock.fixed_work) {
+    } else if (!bad && p.n_recorded > 0 && p.clock.one_clock) {
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
         bad = pooled_tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more",

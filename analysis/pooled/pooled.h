@@ -23,6 +23,8 @@ enum { POOLED_RUNS_LEAST = 3, POOLED_STATES_MAX = 12 };
 #define POOLED_HALT_RATIO 0.07
 /* Relative: rates as near to each other are one. */
 #define POOLED_SAME_RATE 0.04
+/* Of what is recorded behind the switch: from here on it is its end. */
+#define POOLED_LATE 0.6667
 /* Relative: smaller steps of the clock by chains are none. What runs right before a chain delays it by up to 0.7 %: so
  * much 512-bit FMAs seemed to slow a Zen 5 down, at some times of the day, where brackets say 0.00. */
 #define POOLED_STEP_LEAST 0.01

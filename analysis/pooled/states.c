@@ -15,7 +15,6 @@
 
 enum { STATE_VALUES = 50000 }; /* that tell a state's rate */
 #define PENALTY 25.0     /* for a piece, in units of twice the logarithm of the likelihood: three sigma, 700 places */
-#define LATE 0.6667      /* of the curve: from here on it is its end */
 #define PROFILE 0.02     /* relative: how well a state's rate is known to be constant */
 #define RATE_LEAST 0.03  /* slower is as good as halted */
 #define SUPPORT 0.2      /* of the repetitions that run at a state's rate meanwhile */
@@ -259,7 +258,7 @@ static double late_error(const struct pooled *p)
 {
     double sum = 0, n = 0;
     for (size_t k = 0; k < p->n; k++)
-        if (p->border[k] > LATE * p->border[p->n]) {
+        if (p->border[k] > POOLED_LATE * p->border[p->n]) {
             sum += p->error[k] / fmax(RATE_LEAST, p->rate[k]);
             n++;
         }

@@ -46,6 +46,7 @@ struct clock_reading clock_reading_of(const struct trace *t)
     const char *kind = trace_get(t, "frequency"), *sampler = trace_get(t, "sampler");
     struct clock_reading r = {.instant = kind && !strcmp(kind, "instantaneous"),
                               .fixed_work = sampler && !strcmp(sampler, "fixed work")};
+    r.one_clock = r.instant && r.fixed_work;
     if (!r.instant) {
         double step = trace_get(t, "clock_step_ns") ? number_of(t, "clock_step_ns") * 1e-3 / typical_sample_us(t) : 0;
         r.quantum = step < 1 ? step : 0;

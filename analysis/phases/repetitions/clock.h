@@ -27,7 +27,8 @@ bool clock_same_factor(double log_first, double log_second);
 
 struct clock_reading {
     bool instant;      /* the frequency is that at the end of a sample, not the mean over it */
-    bool fixed_work;   /* samples are pieces of work, not of time (doc/formats.md, `sampler`) */
+    bool fixed_work;   /* samples are pieces of work, not of time (doc/formats.md, `sampler`) ... */
+    bool one_clock;    /* ... and few have a frequency: the IPC is reckoned with one clock for all of a repetition */
     double quantum;    /* relative: the change of a reading by one step of the clock; 0: negligible */
     double reading_us; /* of a sample in which the payload does not run; 0 = not known */
     double error;      /* relative standard error that all readings have in common; 0 = none known */
