@@ -43,6 +43,14 @@ struct estimate phases_ramp_ratio(const struct phase *p)
     return estimate_around(p->ipc_ratio, fabs(missing) * hypot(tau, deep));
 }
 
+struct estimate phases_ramp_mean(const struct phase *p)
+{
+    double tau = p->tau_us.value, us = p->duration_us.value, part = tau / us * (1 - exp(-us / tau)); /* of the way */
+    double way = p->from_ghz.value - p->to_ghz.value, of_tau = estimate_half_known(&p->tau_us) / tau;
+    double ends = hypot(part * estimate_half_known(&p->from_ghz), (1 - part) * estimate_half_known(&p->to_ghz));
+    return estimate_around(p->to_ghz.value + part * way, hypot(ends, part * way * of_tau));
+}
+
 void phases_leave_out_timeless(struct phases *p)
 {
     const size_t all = p->n_phases;

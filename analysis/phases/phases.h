@@ -120,6 +120,10 @@ int phases_add_transition(struct phases *p, struct transition t);
 /* Whether the rate changes gradually in a phase; the mean rate meanwhile, with limits, relative to that at its end. */
 bool phases_rate_ramps(const struct phase *p);
 struct estimate phases_ramp_ratio(const struct phase *p);
+/* The mean frequency, GHz, of a ramp of the clock, by its description: its first samples, where it moves most, are
+ * those that its begin may lie in. First-order propagation of errors; the time constant and both ends as independent.
+ */
+struct estimate phases_ramp_mean(const struct phase *p);
 
 /* Whether the processor itself counts it as throttled (event 28H, umask 40H), for most of its cycles. */
 bool phases_counts_throttled(const struct phase *p);

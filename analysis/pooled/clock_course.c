@@ -22,7 +22,8 @@ enum { STRETCHES_MOST = 64 };
 #define COLD_RATE 0.9 /* of the rate of its state */
 #define SURE 3.3      /* standard errors of the repetitions' own steps: 1 in 1000 */
 
-/* When repetition r is where most are at `at`, us: each passes the states at times of its own. */
+/* When repetition r is where most are at `at`, us: each passes the states at times of its own. A gradual change has no
+ * border that a single repetition shows, but lasts as long in all. */
 static double own_time(const struct pooled *p, const struct pooled_states *s, size_t r, double at)
 {
     double own = 0, common = 0;
@@ -30,6 +31,8 @@ static double own_time(const struct pooled *p, const struct pooled_states *s, si
         double left = s->left[k * p->n_runs + r], end = s->state[k].end_us;
         if (isnan(left) || !(end > common))
             continue;
+        if (s->state[k].tau_us > 0)
+            left = own + end - common;
         if (at <= end)
             return own + (at - common) / (end - common) * (left - own);
         own = left;
@@ -38,8 +41,18 @@ static double own_time(const struct pooled *p, const struct pooled_states *s, si
     return own + at - common;
 }
 
+/* Whether repetition r shows no end of a state that most have left by then: it may not have come so far. */
+static bool stays_behind(const struct pooled *p, const struct pooled_states *s, size_t r, double at)
+{
+    for (size_t k = 0; k + 1 < s->n; k++)
+        if (isnan(s->left[k * p->n_runs + r]) && s->state[k].end_us <= at + 1e-9)
+            return true;
+    return false;
+}
+
 /* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
- * Of samples beyond the switch alone. NaN: too few chains. x: scratch of twice as many as there are samples. */
+ * Of samples beyond the switch alone. NaN: too few chains, or it stays behind. x: scratch of twice as many as there are
+ * samples. */
 static double own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
                         size_t least, double *x)
 {
@@ -50,7 +63,7 @@ static double own_clock(const struct pooled *p, const struct pooled_states *s, s
     for (; i < run->past && p->trace->time_us[i] <= until; i++)
         if (freq[i] > 0 && !p->beside[i])
             x[m++] = (double)freq[i];
-    if (m < least || isnan(run->cycle_ns))
+    if (m < least || isnan(run->cycle_ns) || stays_behind(p, s, r, from))
         return NAN;
     return log(clock_centre(&p->clock, TRACE_FREQ, x, m, x + m) * run->cycle_ns);
 }
@@ -96,14 +109,22 @@ static double cold_until(const struct pooled *p, const struct pooled_states *s)
     return s->state[0].tau_us > 0 || p->border[k] < COLD_US ? 0 : p->border[k];
 }
 
-/* Stretches that end where states do, and where they would become long. */
+/* When a gradual change is over, us; of another state, its end. */
+static double state_over(const struct pooled *p, const struct pooled_states *s, size_t k)
+{
+    double end = k + 1 < s->n ? s->state[k + 1].end_us : p->border[p->n];
+    return s->state[k].tau_us > 0 ? fmin(s->state[k].begin_us + pooled_fade_us(s, k), end) : s->state[k].end_us;
+}
+
+/* Stretches that end where states do, and where they would become long. A gradual change is one, until it is over: the
+ * clock that it ends at must not hold what is left of its way. */
 static size_t clock_stretches(const struct pooled *p, const struct pooled_states *s, double *border)
 {
     size_t n = 0;
     border[0] = cold_until(p, s);
     for (size_t k = 0; k < s->n; k++) {
-        double end = k + 1 == s->n ? p->border[p->n] : s->state[k].end_us;
-        for (;;) {
+        double end = k + 1 == s->n ? p->border[p->n] : state_over(p, s, k);
+        while (!(s->state[k].tau_us > 0)) {
             double length = fmax(STRETCH_US, border[n] / STRETCH_GROWS);
             if (n + s->n + 2 >= STRETCHES_MOST || end - border[n] < 1.5 * length)
                 break;
@@ -116,10 +137,19 @@ static size_t clock_stretches(const struct pooled *p, const struct pooled_states
     return n;
 }
 
-/* Where between two times the pooled rate steps as the clock does; `at` where it does not show. */
-static double place_step(const struct pooled *p, double from, double at, double to, double step)
+/* Where between two times the pooled rate steps as the clock does, but not within a gradual change; `at` where it does
+ * not show. */
+static double place_step(const struct pooled *p, const struct pooled_states *s, double from, double at, double to,
+                         double step)
 {
     size_t a = 0, b = p->n;
+    for (size_t k = 0; k < s->n; k++) {
+        bool before = s->state[k].begin_us < at - 1e-9;
+        if (s->state[k].tau_us > 0 && before)
+            from = fmax(from, fmin(at, state_over(p, s, k)));
+        else if (s->state[k].tau_us > 0)
+            to = fmin(to, fmax(at, s->state[k].begin_us));
+    }
     while (a + 1 < p->n && p->border[a] < fmax(from, COLD_US) - 1e-9)
         a++;
     while (b > a + 1 && p->border[b] > to + 1e-9)
@@ -170,7 +200,7 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
             out->state[out->n - 1].end_us = end;
         else {
             if (out->n)
-                begin = out->state[out->n - 1].end_us = place_step(p, reach, begin, border[cut[k] + 1], e.value);
+                begin = out->state[out->n - 1].end_us = place_step(p, s, reach, begin, border[cut[k] + 1], e.value);
             out->state[out->n++] = (struct pooled_clock_state){begin, end, {0, 0, 0}};
         }
         begin = end;
@@ -205,6 +235,8 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
         for (size_t k = 0; k + 1 < s->n; k++) {
             double border, rate = rate_step(p, s, k, &border), d = fabs(border - at);
             bool alike = rate * step > 0 && fabs(rate / step - 1) < 0.5;
+            if (s->state[k].tau_us > 0)
+                continue;
             double reach = (alike ? fmax(1.5 * STRETCH_US, at / STRETCH_GROWS) : 1.5 * STRETCH_US) +
                            3 * s->state[k].scatter_us;
             if (d < reach && d < least && border > c->state[i - 1].begin_us &&

@@ -112,23 +112,34 @@ static void keep_whole(struct pooled *p, double *x)
     p->n_runs = m;
 }
 
-/* How long samples are soon after the switch, and the least by which they differ: the step of the time stamps. One in
- * `step` counts. x: scratch of as many. */
-static void usual_lengths(struct pooled *p, size_t step, double *x)
+/* How long samples are soon after the switch, us; those of fixed work at the rate in the end, once that is known. One
+ * in `step` counts. x: receives them, scratch of as many; returns how many. */
+static size_t usual_lengths(struct pooled *p, size_t step, double *x)
 {
     size_t n = 0;
-    double least = INFINITY;
     for (size_t r = 0; r < p->n_runs; r++)
-        for (size_t i = p->run[r].zero + 1; i < p->run[r].past && (p->trace->time_us[i] < SOON_US || !n); i += step)
-            x[n++] = p->trace->time_us[i] - p->trace->time_us[i - 1];
+        for (size_t i = p->run[r].zero + 1; i < p->run[r].past && (p->trace->time_us[i] < SOON_US || !n); i += step) {
+            const double us = p->trace->time_us[i] - p->trace->time_us[i - 1];
+            const double faster = p->clock.fixed_work ? pooled_sample_rate(p, i) / p->run[r].late : 1;
+            x[n++] = faster > 0 ? us * faster : us;
+        }
     p->sample_us = order_median(x, n);
+    p->usual = USUAL + fmin(USUAL, p->tick_us / p->sample_us);
+    return n;
+}
+
+/* The step of the time stamps: as the trace tells it, or the least by which the lengths of samples differ. x: them. */
+static double clock_step(const struct pooled *p, double *x, size_t n)
+{
+    const char *told = trace_get(p->trace, "clock_step_ns");
+    double least = INFINITY;
+    if (told)
+        return strtod(told, NULL) * 1e-3;
     gsl_sort(x, 1, n);
     for (size_t i = 1; i < n; i++)
         if (x[i] - x[i - 1] > SAME_LENGTH_US)
             least = fmin(least, x[i] - x[i - 1]);
-    const char *told = trace_get(p->trace, "clock_step_ns");
-    p->tick_us = told ? strtod(told, NULL) * 1e-3 : isfinite(least) ? least : 0;
-    p->usual = USUAL + fmin(USUAL, p->tick_us / p->sample_us);
+    return isfinite(least) ? least : 0;
 }
 
 /* The usual rate of samples first..past: another thread on the core slows whatever it meets, so it is the fastest that
@@ -174,6 +185,11 @@ static void slow_runs(const struct pooled *p, const struct pooled_run *run, size
     }
 }
 
+static size_t late_begins(const struct pooled *p, const struct pooled_run *run)
+{
+    return trace_first_after(p->trace, run->zero, run->past, POOLED_LATE * p->after_us);
+}
+
 /* Each repetition's rate in the end; what all samples there scatter by, and how many run at another rate. */
 static int pooled_normalize(struct pooled *p)
 {
@@ -188,12 +204,18 @@ static int pooled_normalize(struct pooled *p)
         return -1;
     }
     double *slow = near + most * p->n_runs / step + p->n_runs + 1;
-    usual_lengths(p, step, near);
+    p->tick_us = clock_step(p, near, usual_lengths(p, step, near));
+    for (int turn = 0; turn < 2; turn++) { /* what is usual depends on how long samples are, and that on the rate */
+        usual_lengths(p, step, near);
+        for (size_t r = 0; r < p->n_runs; r++) {
+            struct pooled_run *run = &p->run[r];
+            run->late = usual_rate(p, late_begins(p, run), run->past, x);
+            run->early = usual_rate(p, run->first, run->zero, x);
+        }
+    }
     for (size_t r = 0; r < p->n_runs; r++) {
-        struct pooled_run *run = &p->run[r];
-        size_t late = trace_first_after(p->trace, run->zero, run->past, POOLED_LATE * p->after_us);
-        run->late = usual_rate(p, late, run->past, x);
-        run->early = usual_rate(p, run->first, run->zero, x);
+        const struct pooled_run *run = &p->run[r];
+        size_t late = late_begins(p, run);
         slow_runs(p, run, late, &slow_us, &bursts);
         for (size_t i = late; i < run->past; i += step) {
             double d = log(pooled_sample_rate(p, i) / run->late);
@@ -202,7 +224,7 @@ static int pooled_normalize(struct pooled *p)
             all++;
             if (fabs(d) < p->usual)
                 near[m++] = d;
-            else if (d < 0 && d > log(0.4))
+            else if (d < 0 && d > log(POOLED_SIBLING_LEAST))
                 slow[other++] = exp(d);
         }
     }

@@ -5,12 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_sort.h>
+
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-enum { NEAR_BY = 3 };
+enum { NEAR_BY = 3, ROUNDS_LEAST = 4 };
 #define SURE 3.5
+#define MOST 0.75 /* of the rounds */
 
 /* The samples of a repetition; none: *first is *past. The runs of a trace are in ascending order. */
 static void samples_of(const struct trace *t, uint32_t run, size_t *first, size_t *past)
@@ -37,21 +40,6 @@ static struct estimate sure_median(double *x, size_t n, double *scratch)
                              isnan(e.hi) ? NAN : fmax(e.hi, e.value + half)};
 }
 
-/* What samples a..b run at between two times: GHz, and instructions a cycle of that clock. scratch: twice as many. */
-struct ends_rates {
-    double ghz, ipc;
-};
-static struct ends_rates rates_of(const struct trace *t, size_t a, size_t b, double from_us, double to_us,
-                                  double *scratch)
-{
-    const struct clock_reading clock = clock_reading_of(t);
-    struct ends_rates r = {clock_middle_between(t, TRACE_FREQ, a, b, from_us, to_us, scratch),
-                           clock_middle_between(t, TRACE_IPC, a, b, from_us, to_us, scratch)};
-    if (r.ghz > 0 && clock.one_clock)
-        r.ipc *= clock_mean_of_chains(t, a, b, scratch) / r.ghz;
-    return r;
-}
-
 int ends_compare(const struct trace *t, double from_us, double to_us, const struct trace *beside, struct ends *out)
 {
     size_t runs = trace_count_runs(beside), m[2] = {0, 0}, n = 0;
@@ -69,16 +57,26 @@ int ends_compare(const struct trace *t, double from_us, double to_us, const stru
             samples_of(t, beside->run[first] + later, &a, &b);
         if (a == b)
             continue;
-        const struct ends_rates own = rates_of(t, a, b, from_us, to_us, scratch),
-                                other = rates_of(beside, first, past, -INFINITY, INFINITY, scratch);
-        if (own.ghz > 0 && other.ghz > 0)
-            x[m[0]++] = log(own.ghz / other.ghz);
-        if (own.ipc > 0 && other.ipc > 0)
-            x[runs + m[1]++] = log(own.ipc / other.ipc);
-        if (own.ghz > 0)
-            ghz[n++] = own.ghz;
+        const double own = clock_middle_between(t, TRACE_FREQ, a, b, from_us, to_us, scratch),
+                     other = clock_middle_between(beside, TRACE_FREQ, first, past, -INFINITY, INFINITY, scratch),
+                     ipc = clock_middle_between(t, TRACE_IPC, a, b, from_us, to_us, scratch),
+                     other_ipc = clock_middle_between(beside, TRACE_IPC, first, past, -INFINITY, INFINITY, scratch);
+        if (own > 0 && other > 0)
+            x[m[0]++] = log(own / other);
+        if (ipc > 0 && other_ipc > 0)
+            x[runs + m[1]++] = log(ipc / other_ipc);
+        if (own > 0)
+            ghz[n++] = own;
     }
     out->clock = sure_median(x, m[0], scratch);
+    out->below = out->above = out->middle_half = 0;
+    gsl_sort(x, 1, m[0]);
+    if (m[0])
+        out->middle_half = x[m[0] - 1 - m[0] / 4] - x[m[0] / 4];
+    for (size_t i = 0; i < m[0] && m[0] >= ROUNDS_LEAST; i++) {
+        out->below += x[i] < -ENDS_OFF ? 1 / (double)m[0] : 0;
+        out->above += x[i] > ENDS_OFF ? 1 / (double)m[0] : 0;
+    }
     out->ipc = sure_median(x + runs, m[1], scratch);
     out->ghz = order_median(ghz, n);
     free(x);
@@ -88,4 +86,9 @@ int ends_compare(const struct trace *t, double from_us, double to_us, const stru
 bool ends_differ(const struct estimate *e, double least)
 {
     return e->lo > least || e->hi < -least;
+}
+
+bool ends_mostly_differ(const struct ends *e)
+{
+    return fmax(e->below, e->above) > MOST - 1e-9 && fabs(e->clock.value) > e->middle_half;
 }

@@ -14,12 +14,14 @@
 #include "analysis/stats/golden.h"
 
 enum { GROUPS = 8, STEPS = 40 };
-#define LEAST 0.08   /* relative: smaller changes are told as steps */
-#define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */
-#define NEAR 0.08    /* ... and how near, relative */
-#define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
+#define REACHED 0.001 /* relative: so near to its end an approach is over */
+#define LEAST 0.08    /* relative: smaller changes are told as steps */
+#define TOGETHER 0.4  /* of the repetitions that are near the pooled rate ... */
+#define NEAR 0.08     /* ... and how near, relative */
+#define COLD_US 0.6   /* what code costs that is not in the caches yet is no part of an approach */
 #define COLD_SHARE 0.15
 #define TAU_KNOWN 0.02 /* relative: how well a time constant is known at best */
+#define KNOWN 0.5      /* relative: half of the limits of a time constant; one that is known less is none */
 #define TAUS_LEAST 2.0 /* of an approach are recorded, or its end is not known */
 #define EACH_STATE                                                                                                     \
     4.0 /* what a state more must gain in the sum of squares, in units of the least one: see fits_better */
@@ -146,7 +148,7 @@ static double step_squares(const struct pooled *p, const struct pooled_states *s
  * rate. Where some have reached it and others have not begun to, hardly any is near the mean. */
 static bool together(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past)
 {
-    for (size_t q = first + 1; q < past; q++) {
+    for (size_t q = past - first > 1 ? first + 1 : first; q < past; q++) {
         size_t near = 0, all = 0;
         for (size_t k = 0; k < p->n; k++)
             for (size_t r = 0; r < p->n_runs && p->border[k] > s->state[q].begin_us - 1e-9 &&
@@ -162,50 +164,91 @@ static bool together(const struct pooled *p, const struct pooled_states *s, size
     return true;
 }
 
-/* How many states from `first` on approach the one behind them the same way. */
+/* How many states from `first` on approach the one behind them the same way; one alone does where what is before it has
+ * not begun to. */
 static size_t approach(const struct pooled_states *s, size_t first)
 {
+    const struct pooled_state *q = &s->state[first];
     size_t past = first + 1;
-    bool up = s->state[first + 1].rate > s->state[first].rate;
+    bool up = q[1].rate > q->rate, begins = first && (q->rate > q[-1].rate) == up && q[-1].rate > POOLED_HALT_RATIO;
     while (past + 1 < s->n && s->state[past].rate > POOLED_HALT_RATIO &&
            (s->state[past + 1].rate > s->state[past].rate) == up)
         past++;
-    return s->state[first].rate > POOLED_HALT_RATIO ? past - first : 0;
+    return q->rate > POOLED_HALT_RATIO && (past > first + 1 || begins) ? past - first : 0;
+}
+
+double pooled_fade_us(const struct pooled_states *s, size_t k)
+{
+    const struct pooled_state *q = &s->state[k];
+    double to = k + 1 < s->n ? s->state[k + 1].rate : 1;
+    return q->tau_us * log(fabs(q->rate / to - 1) / REACHED);
+}
+
+/* The approach from state `first` to `past` until `until_us`: its time constant, us, and the squares that it leaves. */
+static double fit_from(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past,
+                       double until_us, struct fade *f, double *squares)
+{
+    double length = s->state[past].begin_us - s->state[first].begin_us;
+    *f = (struct fade){p->rate, p->border, 0, p->n, s->state[past].rate, 0, 0};
+    while (f->a + 1 < p->n && p->border[f->a] < s->state[first].begin_us - 1e-9)
+        f->a++;
+    while (f->b > f->a + 2 && p->border[f->b] > until_us)
+        f->b--;
+    f->begin = p->border[f->a];
+    while (f->a + 8 < f->b && p->border[f->a] < f->begin + fmin(COLD_US, COLD_SHARE * length))
+        f->a++;
+    return fade_tau(f, squares);
+}
+
+/* Whether the curve is described better where its first state is a wait, and the approach begins behind it. */
+static bool waits_first(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past,
+                        double until_us, const struct fade *f, double squares)
+{
+    struct fade later;
+    double rest, mean = 0, us = 0, wait = 0;
+    size_t k = f->a;
+    fit_from(p, s, first + 1, past, until_us, &later, &rest);
+    for (; k < f->b && p->border[k + 1] < s->state[first].end_us + 1e-9; k++) {
+        mean += (p->border[k + 1] - p->border[k]) * p->rate[k];
+        us += p->border[k + 1] - p->border[k];
+    }
+    while (k-- > f->a)
+        wait += (p->border[k + 1] - p->border[k]) * pow(p->rate[k] - mean / us, 2);
+    return us > 2 * COLD_US && EACH_STATE * (wait + rest) < squares;
 }
 
 int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
 {
     for (size_t first = 0; first + 1 < s->n; first++) {
         size_t n = approach(s, first), past = first + n;
-        if (n < 2)
+        if (!n)
             continue;
-        struct fade f = {p->rate, p->border, 0, p->n, s->state[past].rate, 0, 0};
-        while (f.a + 1 < p->n && p->border[f.a] < s->state[first].begin_us - 1e-9)
-            f.a++;
-        double squares, length = s->state[past].begin_us - s->state[first].begin_us;
-        while (f.b > f.a + 2 && p->border[f.b] > s->state[past].begin_us + 4 * length)
-            f.b--;
-        f.begin = p->border[f.a];
-        while (f.a + 8 < f.b && p->border[f.a] < f.begin + fmin(COLD_US, COLD_SHARE * length))
-            f.a++;
-        double tau = fade_tau(&f, &squares), steps = step_squares(p, s, first, past, &f);
+        struct fade f;
+        double squares, until = 5 * s->state[past].begin_us - 4 * s->state[first].begin_us;
+        double tau = fit_from(p, s, first, past, until, &f, &squares), steps = step_squares(p, s, first, past, &f);
+        if (n > 1 && waits_first(p, s, first, past, until, &f, squares))
+            continue;
         if (s->state[past].end_us - f.begin < TAUS_LEAST * tau) /* too short to tell what it approaches */
             continue;
-        if (squares > steps * (n > 2 ? EACH_STATE : 1) || f.from < POOLED_HALT_RATIO ||
-            fabs(f.from / f.to - 1) < LEAST || !together(p, s, first, past))
+        if (squares > steps * (n > 2   ? EACH_STATE
+                               : n > 1 ? 1
+                                       : 1 / EACH_STATE) ||
+            f.from < POOLED_HALT_RATIO || fabs(f.from / f.to - 1) < LEAST || !together(p, s, first, past))
             continue;
-        struct pooled_state *fade = &s->state[first];
-        fade->end_us = s->state[past].begin_us;
-        fade->rate = f.from;
-        fade->tau_us = tau;
-        fade->to = f.to;
-        struct pooled_state *wait = wait_before(&f, tau, s, first);
-        if (fade_halves(p, &f, wait, fade))
+        struct pooled_state fade = s->state[first], *wait = wait_before(&f, tau, s, first);
+        fade.end_us = s->state[past].begin_us;
+        fade.rate = f.from;
+        fade.tau_us = tau;
+        fade.to = f.to;
+        if (fade_halves(p, &f, wait, &fade))
             return -1;
+        if (fade.tau_half_us > KNOWN * tau || (n == 1 && !wait)) /* a drift */
+            continue;
         if (wait) {
-            fade->rate = wait->rate;
-            fade->begin_us = wait->end_us = leaves(&f, tau, wait->rate);
+            fade.rate = wait->rate;
+            fade.begin_us = wait->end_us = leaves(&f, tau, wait->rate);
         }
+        s->state[first] = fade;
         memmove(&s->state[first + 1], &s->state[past], (s->n - past) * sizeof *s->state);
         s->n -= n - 1;
     }

@@ -158,7 +158,7 @@ static void relearn(const struct pooled *p, struct pooled_states *s, double *x)
 
 void pooled_mark_beside(struct pooled *p, const struct pooled_states *s)
 {
-    double near = fmax(SAME_STATE, 3 * p->noise);
+    double near = fmax(SAME_STATE, 3 * p->noise), late = POOLED_LATE * p->after_us, all = 0, slowed = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
         const struct pooled_run *run = &p->run[r];
         for (size_t i = run->first; i < run->zero; i++)
@@ -169,8 +169,11 @@ void pooled_mark_beside(struct pooled *p, const struct pooled_states *s)
                 k++;
             double own = pooled_sample_rate(p, i) / run->late / s->state[k].rate;
             p->beside[i] = !(s->state[k].tau_us > 0) && !(fabs(log(own)) < near);
+            all += p->trace->time_us[i] > late;
+            slowed += p->trace->time_us[i] > late && p->beside[i] && own < 1 && own > POOLED_SIBLING_LEAST;
         }
     }
+    p->sibling_share = fmin(p->sibling_share, slowed / fmax(1, all)); /* the others wait for longer than most */
 }
 
 /* x: scratch of two for each repetition. */

@@ -3,6 +3,7 @@
 #include "analysis/pooled/pooled.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,10 @@ static double halt_placed(const struct answer *a, size_t k, size_t at)
 static double duration_placed(const struct answer *a, size_t k)
 {
     const struct pooled_states *s = a->s;
-    double half = a->p->dense ? RESOLUTION : a->p->tick_us;
+    const struct pooled *p = a->p;
+    double half = p->dense ? RESOLUTION : p->tick_us;
+    if (p->sibling_share > 0) /* a busy sibling slows the samples that borders are in, too */
+        half = hypot(half, p->sibling_share * (1 / p->sibling_factor - 1) * p->sample_us);
     if (k + 1 < s->n)
         half = hypot(half, s->state[k + 1].begin_half_us);
     if (k && k + 1 < s->n && pooled_halts(a->p, s, k))
@@ -181,12 +185,16 @@ static void set_clock(const struct answer *a, struct phase *ph, const struct est
 }
 
 /* Payload instructions per cycle of the samples of a phase, with what is typical of it; per ns where they are reckoned
- * with one clock for all of a repetition. x: scratch. */
-static double typical_ipc(const struct pooled *p, double begin, double end, double rate, double *x)
+ * with one clock for all of a repetition. Of repetitions that have left the state before it (SIZE_MAX: there is none).
+ * x: scratch. */
+static double typical_ipc(const struct answer *a, double begin, double end, double rate, size_t before, double *x)
 {
+    const struct pooled *p = a->p;
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
         const struct pooled_run *run = &p->run[r];
+        if (before < a->s->n && isnan(a->s->left[before * p->n_runs + r]))
+            continue;
         double sum = 0;
         size_t n = 0;
         for (size_t i = trace_first_after(p->trace, run->first, run->past, begin); i < run->past; i++) {
@@ -205,9 +213,9 @@ static double typical_ipc(const struct pooled *p, double begin, double end, doub
 }
 
 static double phase_ipc(const struct answer *a, const struct phase *ph, double begin, double end, double rate,
-                        double *x)
+                        size_t before, double *x)
 {
-    double ipc = typical_ipc(a->p, begin, end, rate, x);
+    double ipc = typical_ipc(a, begin, end, rate, before, x);
     return a->p->run[0].mean_ghz > 0 ? ipc / ph->freq_ghz.value : ipc;
 }
 
@@ -263,7 +271,7 @@ static double mean_rate(const struct pooled *p, double from, double to)
 
 /* Stretches of full rate in which the clock steps are as many phases, which begin so much later than on the pooled
  * curve. */
-static void add_steady(const struct answer *a, double later, double begin, double end, double *x)
+static void add_steady(const struct answer *a, size_t before, double later, double begin, double end, double *x)
 {
     for (size_t k = 0; k == 0 || k < a->c->n; k++) {
         const struct pooled_clock_state *c = a->c->n ? &a->c->state[k] : NULL;
@@ -280,7 +288,7 @@ static void add_steady(const struct answer *a, double later, double begin, doubl
         ph->agreeing_runs = a->p->n_runs;
         if (c)
             set_clock(a, ph, &c->log_step);
-        ph->ipc = phase_ipc(a, ph, from, to, mean_rate(a->p, from, to), x);
+        ph->ipc = phase_ipc(a, ph, from, to, mean_rate(a->p, from, to), before, x);
     }
 }
 
@@ -430,13 +438,13 @@ static bool clock_fades(const struct answer *a, const struct pooled_state *q, do
 static void put_fade(const struct answer *a, size_t k, struct phase *ph)
 {
     const struct pooled_state *q = &a->s->state[k];
-    double to = k + 1 < a->s->n ? a->s->state[k + 1].rate : 1, length = q->tau_us * log(fabs(q->rate / to - 1) / 0.001);
-    double begin = ph->start_us, us = fmin(length, a->p->border[a->p->n] - begin);
+    double to = k + 1 < a->s->n ? a->s->state[k + 1].rate : 1, begin = ph->start_us;
+    double us = fmin(pooled_fade_us(a->s, k), a->p->border[a->p->n] - begin);
     bool clock = clock_fades(a, q, to);
     struct estimate tau = estimate_around(q->tau_us, q->tau_half_us);
     ph->kind = PHASE_RAMP;
     ph->why[0] = '\0';
-    ph->ipc_ratio = clock ? 1 : NAN;
+    ph->ipc_ratio = clock ? 1 : 1 + (q->rate / to - 1) * q->tau_us / us * (1 - exp(-us / q->tau_us)); /* the mean */
     ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
     struct ramp_side side = {.begin_us = estimate_around(begin, fmax(RESOLUTION, q->begin_half_us)),
                              .end_us = estimate_around(begin + us, estimate_half(&ph->duration_us)),
@@ -460,6 +468,8 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
         set_clock(a, ph, before ? &before->log_step : NULL);
         ph->from_ghz = ph->freq_ghz;
         ph->tau_us = tau;
+        ph->freq_ghz = phases_ramp_mean(ph);
+        ph->freq_half_ghz = estimate_half(&ph->freq_ghz);
     } else {
         ph->rate_ramp = side;
         if (a->c->n)
@@ -481,7 +491,7 @@ static int pooled_answer(const struct answer *a)
     ph->agreeing_runs = a->p->n_runs;
     if (a->c->n)
         set_clock(a, ph, NULL);
-    ph->ipc = phase_ipc(a, ph, -a->p->before_us, -1e-9, 1, x);
+    ph->ipc = phase_ipc(a, ph, -a->p->before_us, -1e-9, 1, SIZE_MAX, x);
     double start = 0;
     for (size_t k = 0; k < a->s->n; k++) {
         const struct pooled_state *q = &a->s->state[k];
@@ -501,13 +511,13 @@ static int pooled_answer(const struct answer *a)
         } else if (state.kind == PHASE_STEADY) {
             size_t first = out->n_phases;
             /* what is left of a fade is no state of its own */
-            add_steady(a, k && q[-1].tau_us > 0 ? 0 : start - q->begin_us, start, end, x);
+            add_steady(a, k - 1, k && q[-1].tau_us > 0 ? 0 : start - q->begin_us, start, end, x);
             struct phase *one = &out->phases[first];
             if (out->n_phases == first + 1 && !last) /* its end is an edge of the repetitions */
                 one->duration_us = state.duration_us, one->n_modes = state.n_modes,
                 memcpy(one->modes, state.modes, sizeof one->modes), one->agreeing_runs = state.agreeing_runs;
         } else {
-            state.ipc = state.kind == PHASE_HALT ? NAN : phase_ipc(a, &state, start, end, q->rate, x);
+            state.ipc = state.kind == PHASE_HALT ? NAN : phase_ipc(a, &state, start, end, q->rate, k - 1, x);
             out->phases[out->n_phases++] = state;
         }
         start = end;

@@ -23,6 +23,8 @@ enum { POOLED_RUNS_LEAST = 3, POOLED_STATES_MAX = 12 };
 #define POOLED_HALT_RATIO 0.07
 /* Relative: rates as near to each other are one. */
 #define POOLED_SAME_RATE 0.04
+/* Of its rate: a busy sibling thread leaves code more than this. */
+#define POOLED_SIBLING_LEAST 0.4
 /* Of what is recorded behind the switch: from here on it is its end. */
 #define POOLED_LATE 0.6667
 /* Relative: smaller steps of the clock by chains are none. What runs right before a chain delays it by up to 0.7 %: so
@@ -116,12 +118,14 @@ int pooled_find_states(struct pooled *p, double null_lost_us, struct pooled_stat
 void pooled_states_free(struct pooled_states *s);
 /* fades.c: states in a row that are one exponential approach of what follows become one. 0, or -1: out of memory. */
 int pooled_find_fades(const struct pooled *p, struct pooled_states *s);
+/* fades.c: how long state k, an approach, takes until it is within 0.1 % of what it leads to, us. */
+double pooled_fade_us(const struct pooled_states *s, size_t k);
 /* passes.c: fills `left`, and the states' rates anew. 0, or -1: out of memory. */
 int pooled_pass(const struct pooled *p, struct pooled_states *s);
 /* passes.c: no work is done in state k, or no more than that of the one sample that spans it, and less than
  * before and behind: a core halts while its clock changes, and throttles from the first instruction of wide code on. */
 bool pooled_halts(const struct pooled *p, const struct pooled_states *s, size_t k);
-/* Marks the samples that are not at the rate of their state: p->beside. */
+/* Marks the samples that are not at the rate of their state: p->beside; those in the end are p->sibling_share. */
 void pooled_mark_beside(struct pooled *p, const struct pooled_states *s);
 /* states.c: halts that each repetition shows at a time of its own, so that none is on the pooled curve: the curve is
  * pooled anew about each repetition's own border of two states. *found: the states are more. 0, or -1: out of

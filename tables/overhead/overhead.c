@@ -111,9 +111,10 @@ static struct estimate frequency_ratio(const struct phases *p)
     if (!first || !p->n_phases)
         return (struct estimate){NAN, NAN, NAN};
     const struct phase *a = &p->phases[first - 1], *b = &p->phases[p->n_phases - 1];
-    double ratio = b->freq_ghz.value / a->freq_ghz.value;
-    return estimate_around(ratio,
-                           ratio * hypot(a->freq_half_ghz / a->freq_ghz.value, b->freq_half_ghz / b->freq_ghz.value));
+    bool ramp = b->kind == PHASE_RAMP && b->tau_us.value > 0; /* which the recording may end in */
+    double to = ramp ? b->to_ghz.value : b->freq_ghz.value, ratio = to / a->freq_ghz.value;
+    double half = ramp ? estimate_half_known(&b->to_ghz) : b->freq_half_ghz;
+    return estimate_around(ratio, ratio * hypot(a->freq_half_ghz / a->freq_ghz.value, half / to));
 }
 
 /* A cost that is below 0 by its limits is none: something was gained, as by a while at the high level. */

@@ -161,7 +161,8 @@ static int look_once(struct relaxation_rig *r, size_t runs, struct pilot *p, str
     bool bad = !rise || !scratch || relaxation_waits(rise, r->n, &waits);
     if (!bad) {
         p->again = relaxation_cells_judge(r, rise, &waits, p->why, sizeof p->why) ||
-                   may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept; /* few agree by chance */
+                   may_be_double(rise, r->n, waits.mode[0].wait_us.value) || waits.kept || /* few agree by chance */
+                   (!r->levels.halts && !(r->levels.ramp.tau_us.value > 0)); /* noise hides how it rises */
         for (size_t i = 0; i < r->n; i++)
             scratch[i] = rise[i].noise;
         r->noise = order_median(scratch, r->n);

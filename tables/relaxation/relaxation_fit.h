@@ -57,6 +57,7 @@ struct relaxation_levels {
     size_t rose;                 /* repetitions that end above `slow` by more than 1 % */
     bool slight;                 /* it does rise, but by less */
     struct relaxation_ramp ramp; /* set by relaxation_ramp() */
+    bool halts;                  /* the same: most rises come after a halt */
 };
 
 /* When one repetition left the low frequency. */

@@ -25,6 +25,7 @@
 #define SHORTEST_US 0.2    /* a shorter time constant is a rise at once: counters are read after the time */
 #define CLEARLY 20.0       /* by which Schwarz's criterion must be better */
 #define AFTER_PERIODS 20.0 /* looked at after the rise at first; doubled until it is over */
+#define TAU_KNOWN 3.0      /* a time constant whose limits reach farther is not known */
 #define AFTER_TAUS 4.0
 #define BEGIN_TAUS 1.5   /* what lies this far behind determines the beginning */
 #define FINE_US 0.01     /* to which a beginning is sought */
@@ -330,7 +331,8 @@ static int turn(const struct views *v, double after, struct curve *c, double *sc
     average(v, ramp, after, c);
     int status = ramp_fit(c->t, c->y, c->n, ramp->instant && !ramp->by_rate ? 0 : v->period, c->n ? c->t[0] : 0, true,
                           &f);
-    if (status || !(f.from.value > 0) || !(f.to.value > f.from.value) || !isfinite(f.begin.hi))
+    if (status || !(f.from.value > 0) || !(f.to.value > f.from.value) || !isfinite(f.begin.hi) ||
+        !(f.tau.hi < TAU_KNOWN * f.tau.value) || !(f.begin.hi - f.begin.value < f.tau.value))
         return status < 0 ? -1 : 1;
     ramp->tau_us = f.tau;
     ramp->gain = f.to.value / f.from.value - 1;
@@ -394,12 +396,15 @@ int relaxation_ramp(const struct trace *t, const struct sights_span *s, size_t n
 {
     struct views v;
     struct curve c = {.n = 0};
-    levels->ramp = (struct relaxation_ramp){.instant = clock_reading_of(t).instant};
+    const struct clock_reading clock = clock_reading_of(t);
+    levels->ramp = (struct relaxation_ramp){.instant = clock.instant &&
+                                                       !clock.one_clock}; /* relaxation_window_open() */
     if (open_views(t, s, n, to_us, rise, &v))
         return -1;
     c.t = malloc((4 * BINS_MOST + n) * sizeof *c.t);
     int status = c.t ? 0 : -1;
-    if (!status && v.n >= REPETITIONS_LEAST && !halts(&v)) {
+    levels->halts = halts(&v);
+    if (!status && v.n >= REPETITIONS_LEAST && !levels->halts) {
         c.y = c.t + BINS_MOST;
         c.sum = c.y + BINS_MOST;
         c.count = c.sum + BINS_MOST;

@@ -25,7 +25,6 @@ enum { ATTEMPTS = 6 };
 #define LONG_PERIOD_MOST_US 5.0 /* at the switch of a long recording: its fine part has 150 of them */
 #define PERIOD_LEAST_US 0.5
 #define COARSE_SAMPLES 5.0 /* a first phase of fewer is recorded again with half the period */
-#define CLOCK_OFF 0.004    /* relative: by so much a recording may begin or end off the kernel alone */
 #define IPC_OFF 0.01
 #define END_US 20.0 /* of a recording's end that is compared; at least so many samples: */
 #define END_SAMPLES 8.0
@@ -130,6 +129,7 @@ static int guarded_record(struct attempt *a, struct machine_error *err)
 
 struct judged {
     bool late, open; /* it did not begin as the first kernel alone runs, or not end as the second does */
+    bool moves;      /* its end may not be the second kernel's: worth to be looked at for longer */
     char why[160];
 };
 
@@ -145,10 +145,12 @@ static int guarded_judge(const struct attempt *a, struct judged *out, struct mac
     if (ends_compare(&r->trace, -span, 0, &r->beside[TRANSITION_HELD_FROM], &from) ||
         ends_compare(&r->trace, end - span, INFINITY, &r->beside[TRANSITION_HELD_TO], &to))
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
-    out->late = from.clock.hi < -CLOCK_OFF;
-    bool clock = ends_differ(&to.clock, CLOCK_OFF) && !(a->guard->fall_only && to.clock.hi < 0);
+    out->late = from.clock.hi < -ENDS_OFF;
+    bool wanted = !a->guard->fall_only || to.above > to.below;
+    bool moves = ends_mostly_differ(&to) && wanted, clock = ends_differ(&to.clock, ENDS_OFF) && moves;
     bool ipc = seen->setup.fine_us <= 0 && ends_differ(&to.ipc, IPC_OFF); /* long samples hold fewer readings */
     out->open = clock || ipc;
+    out->moves = moves || seen->phases.phases[seen->phases.n_phases - 1].kind == PHASE_RAMP;
     if (clock)
         snprintf(out->why, sizeof out->why, "still at %.3f GHz, against %.3f GHz in the long run", to.ghz,
                  to.ghz * exp(-to.clock.value));
@@ -175,12 +177,12 @@ static bool starts_coarsely(const struct attempt *a)
 static bool try_again(const struct attempt *a, const struct judged *j, struct transition_setup *s)
 {
     const struct guard *g = a->guard;
-    bool again = false;
+    bool again = false, longer = (j->open || j->moves) && !g->observe_given;
     if (j->late && !g->warmup_given && s->warmup_us < WARMUP_MOST_US) {
         s->warmup_us = fmin(2 * s->warmup_us, WARMUP_MOST_US);
         again = true;
     }
-    if (j->open && !g->observe_given && s->observe_us < OBSERVE_MOST_US) {
+    if (longer && s->observe_us < OBSERVE_MOST_US) {
         s->observe_us = fmin(LONGER * s->observe_us, OBSERVE_MOST_US);
         again = true;
     } else if (j->open && !g->observe_given && s->fine_us <= 0 && !g->uniform && longest_us(g->machine) <= 0) {

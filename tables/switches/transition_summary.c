@@ -362,6 +362,14 @@ static bool is_borne_out(const struct phases *p, size_t n)
     return (double)n > BORNE_OUT * (double)p->runs_used && !few;
 }
 
+/* Whether the frequency steps behind the fine part of a long recording: a sample that lost time is left out there. */
+static bool between_coarse_samples(const struct trace *t, const struct phases *p)
+{
+    const char *fine = trace_get(t, "fine_us");
+    const struct transition *last = p->n_transitions ? &p->transitions[p->n_transitions - 1] : NULL;
+    return fine && last && last->at_us > strtod(fine, NULL) && !(last->latency_us.value > 0);
+}
+
 void transition_summarize(const struct trace *trace, const struct phases *p, struct transition_summary *out)
 {
     size_t first = transition_first_phase_after_switch(p);
@@ -391,6 +399,10 @@ void transition_summarize(const struct trace *trace, const struct phases *p, str
     out->latency_us = span_latency(p);
     out->wait_us = sum_wait(p, first);
     out->overhead_us = sum_overhead(trace, p, first);
+    if (between_coarse_samples(trace, p)) {
+        out->halts = NAN;
+        out->overhead_us = unknown;
+    }
 }
 
 void transition_summary_withhold(struct transition_summary *s)

@@ -39,10 +39,10 @@ struct transition_summary {
      */
     struct estimate overhead_us;
     struct estimate from_ghz, to_ghz; /* before time 0, and at the end of the recording */
-    unsigned halts;
-    size_t n;             /* repetitions that agree: that show it, or of none, that were used */
-    char phases[400];     /* "throttle 1/4 20.0 us, halt 10.0 us"; "" where nothing was found */
-    char detectable[200]; /* "throttling below 0.94 of the rate for 5 us; ..." */
+    double halts;                     /* NaN: not resolved */
+    size_t n;                         /* repetitions that agree: that show it, or of none, that were used */
+    char phases[400];                 /* "throttle 1/4 20.0 us, halt 10.0 us"; "" where nothing was found */
+    char detectable[200];             /* "throttling below 0.94 of the rate for 5 us; ..." */
 };
 
 /*

@@ -432,6 +432,8 @@ static int tell_ramps(const struct segmentation *o, struct phases *out)
         double us = ph->duration_us.value, tau = ph->tau_us.value;
         bool whole = p + 1 < out->n_phases && phases_is_steady(&out->phases[p + 1]);
         ph->agreeing_runs = o->piece[p].ramp_runs;
+        ph->freq_ghz = phases_ramp_mean(ph);
+        ph->freq_half_ghz = estimate_half(&ph->freq_ghz);
         if (whole)
             ph->duration_us = (struct estimate){us, us * ph->tau_us.lo / tau, us * ph->tau_us.hi / tau};
         else if (p + 1 == out->n_phases &&

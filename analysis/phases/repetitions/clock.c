@@ -150,5 +150,11 @@ double clock_middle_between(const struct trace *t, enum trace_channel c, size_t 
     for (size_t i = begin; i < end && t->channel[c]; i++)
         if (t->time_us[i] > from && t->time_us[i] <= to && !isnan(t->channel[c][i]))
             scratch[n++] = (double)t->channel[c][i];
-    return n ? clock_middle(&clock, c, scratch, n, scratch + n) : NAN;
+    if (!n)
+        return NAN;
+    const double middle = clock_middle(&clock, c, scratch, n, scratch + n);
+    const double here = c == TRACE_IPC && clock.one_clock
+                            ? clock_middle_between(t, TRACE_FREQ, begin, end, from, to, scratch)
+                            : NAN;
+    return here > 0 ? middle * clock_mean_of_chains(t, begin, end, scratch) / here : middle;
 }

@@ -62,7 +62,8 @@ double clock_frequency(const struct clock_reading *r, double *ghz, double *us, s
 /* The mean clock of all chains of the samples begin..end, GHz, as trace/from_recording.h reckons their IPC with; NaN:
  * there is none. scratch: of as many. */
 double clock_mean_of_chains(const struct trace *t, size_t begin, size_t end, double *scratch);
-/* clock_middle() of a channel over the samples begin..end of a trace that end after `from` and not after `to` (us);
- * NaN: there are none. scratch: of twice as many. */
+/* clock_middle() of a channel over the samples begin..end of a trace, one repetition, that end after `from` and not
+ * after `to` (us); NaN: there are none. IPC that was reckoned with the repetition's one clock is that of the clock
+ * there. scratch: of twice as many. */
 double clock_middle_between(const struct trace *t, enum trace_channel c, size_t begin, size_t end, double from,
                             double to, double *scratch);

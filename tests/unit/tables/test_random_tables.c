@@ -192,7 +192,6 @@ static bool noisy_ramp(const struct model *m)
  * hold there. */
 static void a_ramp_begins_where_it_does_in_noise(void **state)
 {
-    skip_known_loss("waits before ramps of the clock in table relaxation, by chains in one sample of four");
     (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");
     start();
@@ -213,7 +212,6 @@ static bool cold_and_interrupted(const struct model *m)
  * throughout; rises were seen in noise at the end of a pause, and others hidden by it were not. */
 static void toggles_rise_as_often_as_they_do(void **state)
 {
-    skip_known_loss("toggles beside cold code in table relaxation, by chains in one sample of four");
     const unsigned long seeds[] = {world_with(cold_and_interrupted, 940106), 940122};
     (void)state;
     skip_where_sanitized("the same code runs in other tests, and takes half a minute here");

@@ -97,6 +97,85 @@ static void the_6130_by_chains(void **state)
     }
 }
 
+static void measure_switch(const struct model *m, const char *from, const char *to, struct switches_seen *seen)
+{
+    struct transition_setup s;
+    struct machine machine;
+    struct machine_error err;
+    const struct payload a = rig_payload(from), b = rig_payload(to);
+    transition_defaults(&s, &a, &b);
+    s.machine.seed = 3;
+    s.machine.active_cores = 16;
+    s.observe_us = 1500;
+    s.runs = 150;
+    s.no_volts = true;
+    const struct guard g = {.machine = &machine};
+    if (machine_open_parsed_model(m, "model:clock", &machine, &err) || guarded_switch(&g, &s, seen, &err))
+        fail_msg("%s", err.text);
+    machine.ops->close(&machine);
+}
+
+/* A wait, and a clock that rises gradually: they were one ramp from the switch on, steps where the clock rises by less
+ * than a sixth, or followed by another level that the last of the ramp was taken for. */
+static void a_ramp_behind_a_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from;
+        double wait_us, tau_us, low_ghz, step_ns;
+    } all[] = {{"512fma", 670, 25, 1.9, 1},
+               {"256fma", 670, 25, 2.4, 1},
+               {"512fma", 140, 88, 1.9, 25},
+               {"256fma", 140, 60, 2.4, 10}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct model m;
+        struct switches_seen seen;
+        rig_load("xeon-gold-6130", &m);
+        m.no_counters = true;
+        m.counts_licenses = m.counts_throttle = false;
+        m.tsc_step_ns = all[i].step_ns;
+        m.wait_us = all[i].wait_us;
+        m.halt_us = m.halt_sigma_us = 0;
+        m.release_tau_us = all[i].tau_us;
+        measure_switch(&m, all[i].from, "128fma", &seen);
+        const struct phases *p = &seen.phases;
+        bool right = p->n_phases == 4 && p->phases[1].kind == PHASE_SLOW && p->phases[2].kind == PHASE_RAMP &&
+                     fabs(p->phases[1].duration_us.value - all[i].wait_us) < 5 &&
+                     fabs(p->phases[2].tau_us.value / all[i].tau_us - 1) < 0.06 &&
+                     fabs(p->phases[1].freq_ghz.value / all[i].low_ghz - 1) < 0.003 &&
+                     fabs(p->phases[3].freq_ghz.value / 2.8 - 1) < 0.003;
+        for (size_t k = 0; k < p->n_phases && !right; k++)
+            print_message("  %s at %.1f for %.1f us, %.4f GHz, time constant %.1f us\n",
+                          phases_kind_name(p->phases[k].kind), p->phases[k].start_us, p->phases[k].duration_us.value,
+                          p->phases[k].freq_ghz.value, p->phases[k].tau_us.value);
+        if (!right)
+            fail_msg("%s, %g us, then %g us, %g ns", all[i].from, all[i].wait_us, all[i].tau_us, all[i].step_ns);
+        switches_free(&seen);
+    }
+}
+
+/* Interrupts begin a wait of 3 ms again in nearly half of the repetitions, which do not see its end: they are none
+ * whose sibling thread is busy, and tell neither the clock nor the rate behind it. */
+static void those_that_still_wait_tell_nothing_of_the_end(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    rig_load("xeon-gold-6130", &m);
+    m.no_counters = true;
+    m.counts_licenses = m.counts_throttle = false;
+    m.wait_us = 3000;
+    measure_switch(&m, "512or", "64add", &seen);
+    const struct phases *p = &seen.phases;
+    const struct phase *last = &p->phases[p->n_phases - 1];
+    assert_int_equal(p->n_phases, 4);
+    assert_true(fabs(p->phases[1].duration_us.value - 3000) < 5 && p->phases[2].kind == PHASE_HALT);
+    assert_true(fabs(last->freq_ghz.value / 2.8 - 1) < 0.001);
+    assert_true(fabs(last->ipc / p->phases[1].ipc - 1) < 0.01);
+    assert_false(p->disturbed);
+    switches_free(&seen);
+}
+
 /* What stands after recording, written and read again, is what stood. */
 static void a_recording_says_the_same(void **state)
 {
@@ -355,6 +434,8 @@ int main(void)
         cmocka_unit_test(pooled_frequencies_have_no_bias),
         cmocka_unit_test(counted_cycles_by_a_coarse_clock),
         cmocka_unit_test(the_6130_by_chains),
+        cmocka_unit_test(a_ramp_behind_a_wait),
+        cmocka_unit_test(those_that_still_wait_tell_nothing_of_the_end),
         cmocka_unit_test(a_recording_says_the_same),
         cmocka_unit_test(what_happens_is_found_and_nothing_else),
         cmocka_unit_test(throttled_chains_are_no_frequency),

@@ -141,7 +141,7 @@ static void write_switch(FILE *out, struct rng *r, unsigned number)
     draw_phases(r, &p);
     draw_samples(r, &p, &t);
     transition_summarize(&t, &p, &s);
-    fprintf(out, "%u: %s, %zu, %u halts", number, transition_switch_kind_name(s.kind), s.n, s.halts);
+    fprintf(out, "%u: %s, %zu, %g halts", number, transition_switch_kind_name(s.kind), s.n, s.halts);
     golden_put_estimate(out, "latency", &s.latency_us);
     golden_put_estimate(out, "wait", &s.wait_us);
     golden_put_estimate(out, "overhead", &s.overhead_us);
