@@ -127,7 +127,9 @@ static int run_pieces(struct machine *m, const struct payload *p, double us, dou
         struct recording rec;
         status = m->ops->run(m, &request, &rec, err);
         if (status == MACHINE_OK && out) {
-            out->run_seconds += segment.duration_us * 1e-6;
+            /* samples are pieces of work, and the last one is done to its end */
+            double recorded = rec.n > 1 ? grown(&rec, RECORDING_TSC) / slots->tsc_hz : 0;
+            out->run_seconds += fmax(segment.duration_us * 1e-6, recorded);
             if (add_recording(&rec, p, slots, out))
                 status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
         }

@@ -25,7 +25,7 @@ enum { ENERGY_RUNS_MAX = 1000, ENERGY_READINGS = 50 };
 /* One measured stretch. Durations are in seconds. */
 struct energy_stretch {
     double joules, seconds;  /* of the package, between two readings of its counter */
-    double run_seconds;      /* of them, those in which the measured core ran the code */
+    double run_seconds;      /* of them, those in which the measured core was to run the code */
     double operations;       /* counted instructions in the recorded part of that ... */
     double recorded_seconds; /* ... and how long this part is */
     double cycles;           /* core cycles ... */

@@ -53,8 +53,9 @@ can_measure() {
 }
 
 measure() {
-    # little warm-up: where the core is shared hardly a longer one goes by uninterrupted; this is about registers
-    run --transition 64add:128or --runs 30 --warmup 1000 --observe 50 --active-cores 1 --output o "$@"
+    # little warm-up: where the core is shared hardly a longer one goes by uninterrupted; this is about registers. In a
+    # busy virtual machine readings come up to 70 us after the code has ended: a longer recording holds them
+    run --transition 64add:128or --runs 30 --warmup 1000 --observe 300 --active-cores 1 --output o "$@"
 }
 
 run --list machines
