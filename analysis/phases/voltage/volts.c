@@ -465,17 +465,16 @@ static double late_us(const struct trace *t)
     return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
 }
 
-/* Where none of the phases has a voltage, though there are readings. 0, or -1: out of memory. */
-static int tell_late(struct phases *out, size_t readings, double late)
+/* Where the first reading is later than all phases. 0, or -1: out of memory. */
+static int tell_late(struct phases *out, double first, double late)
 {
-    for (size_t p = 0; p < out->n_phases; p++)
-        if (!isnan(out->phases[p].volts))
-            return 0;
-    return !readings || !(late > 0) ? 0
-                                    : phases_warn(out,
-                                                  "no voltage is given: readings come %.0f us after the code has ended "
-                                                  "here, later than what was recorded; a longer --observe shows it",
-                                                  late - LATE_SLACK_US);
+    const struct phase *last = &out->phases[out->n_phases - 1];
+    return !(late > 0) || !(first > last->start_us + last->duration_us.value)
+               ? 0
+               : phases_warn(out,
+                             "no voltage is given: readings come %.0f us after the code has ended here, later than "
+                             "what was recorded; a longer --observe shows it",
+                             late - LATE_SLACK_US);
 }
 
 int volts_find(const struct trace *t, struct phases *out)
@@ -527,7 +526,7 @@ int volts_find(const struct trace *t, struct phases *out)
                                : m       ? order_median(scratch, m)
                                          : NAN;
     }
-    bad = bad || tell_mixed(out, &mixed) || tell_late(out, all, late_us(t));
+    bad = bad || tell_mixed(out, &mixed) || tell_late(out, all ? times[0] : NAN, late_us(t));
     free(mixed.stretch);
     free(times);
     free(scratch);
