@@ -95,15 +95,19 @@ static int add_other(const struct recording *r, const struct slots *slots, struc
     return 0;
 }
 
-static int add_recording(const struct recording *r, const struct payload *p, const struct slots *slots,
+/* Of a segment. 0, or -1: out of memory. */
+static int add_recording(const struct recording *r, const struct segment *segment, const struct slots *slots,
                          struct energy_stretch *out)
 {
+    const struct payload *p = &segment->payload;
+    double ticks = r->n < 2 ? 0 : grown(r, RECORDING_TSC), recorded = ticks / slots->tsc_hz;
+    /* samples are pieces of work, and the last one is done to its end */
+    out->run_seconds += fmax(segment->duration_us * 1e-6, recorded);
     if (r->n < 2)
         return 0;
     if (add_other(r, slots, out))
         return -1;
-    double ticks = grown(r, RECORDING_TSC);
-    out->recorded_seconds += ticks / slots->tsc_hz;
+    out->recorded_seconds += recorded;
     out->operations += grown(r, RECORDING_INSTRUCTIONS) * p->counted / p->instructions;
     double cycles = grown(r, slots->cycles), ref = grown(r, slots->ref);
     if (slots->cycles >= 0) { /* both count the same mode; the TSC counts what interrupts take, too */
@@ -126,13 +130,8 @@ static int run_pieces(struct machine *m, const struct payload *p, double us, dou
         struct run_request request = {.segments = &segment, .n_segments = 1, .repetition = repetition};
         struct recording rec;
         status = m->ops->run(m, &request, &rec, err);
-        if (status == MACHINE_OK && out) {
-            /* samples are pieces of work, and the last one is done to its end */
-            double recorded = rec.n > 1 ? grown(&rec, RECORDING_TSC) / slots->tsc_hz : 0;
-            out->run_seconds += fmax(segment.duration_us * 1e-6, recorded);
-            if (add_recording(&rec, p, slots, out))
-                status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
-        }
+        if (status == MACHINE_OK && out && add_recording(&rec, &segment, slots, out))
+            status = machine_fail(err, MACHINE_FAILED, "", "out of memory");
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "util/list.h"
 #include "util/order.h"
 
@@ -45,7 +46,7 @@ struct estimate phases_ramp_ratio(const struct phase *p)
 
 struct estimate phases_ramp_mean(const struct phase *p)
 {
-    double tau = p->tau_us.value, us = p->duration_us.value, part = tau / us * (1 - exp(-us / tau)); /* of the way */
+    double tau = p->tau_us.value, us = p->duration_us.value, part = ramp_decay_integral(us, tau) / us; /* of the way */
     double way = p->from_ghz.value - p->to_ghz.value, of_tau = estimate_half_known(&p->tau_us) / tau;
     double ends = hypot(part * estimate_half_known(&p->from_ghz), (1 - part) * estimate_half_known(&p->to_ghz));
     return estimate_around(p->to_ghz.value + part * way, hypot(ends, part * way * of_tau));

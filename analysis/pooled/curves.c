@@ -124,7 +124,6 @@ static size_t usual_lengths(struct pooled *p, size_t step, double *x)
             x[n++] = faster > 0 ? us * faster : us;
         }
     p->sample_us = order_median(x, n);
-    p->usual = USUAL + fmin(USUAL, p->tick_us / p->sample_us);
     return n;
 }
 
@@ -204,9 +203,11 @@ static int pooled_normalize(struct pooled *p)
         return -1;
     }
     double *slow = near + most * p->n_runs / step + p->n_runs + 1;
-    p->tick_us = clock_step(p, near, usual_lengths(p, step, near));
-    for (int turn = 0; turn < 2; turn++) { /* what is usual depends on how long samples are, and that on the rate */
-        usual_lengths(p, step, near);
+    /* what is usual depends on how long samples are, and that of fixed work on the rate */
+    for (int turn = 0; turn < (p->clock.fixed_work ? 2 : 1); turn++) {
+        const size_t n = usual_lengths(p, step, near);
+        p->tick_us = turn ? p->tick_us : clock_step(p, near, n);
+        p->usual = USUAL + fmin(USUAL, p->tick_us / p->sample_us);
         for (size_t r = 0; r < p->n_runs; r++) {
             struct pooled_run *run = &p->run[r];
             run->late = usual_rate(p, late_begins(p, run), run->past, x);

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_sort.h>
-
 #include "analysis/phases/repetitions/clock.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
@@ -70,9 +68,8 @@ int ends_compare(const struct trace *t, double from_us, double to_us, const stru
     }
     out->clock = sure_median(x, m[0], scratch);
     out->below = out->above = out->middle_half = 0;
-    gsl_sort(x, 1, m[0]);
     if (m[0])
-        out->middle_half = x[m[0] - 1 - m[0] / 4] - x[m[0] / 4];
+        out->middle_half = order_nth_smallest(x, m[0], m[0] - 1 - m[0] / 4) - order_nth_smallest(x, m[0], m[0] / 4);
     for (size_t i = 0; i < m[0] && m[0] >= ROUNDS_LEAST; i++) {
         out->below += x[i] < -ENDS_OFF ? 1 / (double)m[0] : 0;
         out->above += x[i] > ENDS_OFF ? 1 / (double)m[0] : 0;

@@ -10,15 +10,15 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/pooled/pooled.h"
 #include "analysis/stats/golden.h"
 
 enum { GROUPS = 8, STEPS = 40 };
-#define REACHED 0.001 /* relative: so near to its end an approach is over */
-#define LEAST 0.08    /* relative: smaller changes are told as steps */
-#define TOGETHER 0.4  /* of the repetitions that are near the pooled rate ... */
-#define NEAR 0.08     /* ... and how near, relative */
-#define COLD_US 0.6   /* what code costs that is not in the caches yet is no part of an approach */
+#define LEAST 0.08   /* relative: smaller changes are told as steps */
+#define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */
+#define NEAR 0.08    /* ... and how near, relative */
+#define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
 #define COLD_SHARE 0.15
 #define TAU_KNOWN 0.02 /* relative: how well a time constant is known at best */
 #define KNOWN 0.5      /* relative: half of the limits of a time constant; one that is known less is none */
@@ -181,7 +181,7 @@ double pooled_fade_us(const struct pooled_states *s, size_t k)
 {
     const struct pooled_state *q = &s->state[k];
     double to = k + 1 < s->n ? s->state[k + 1].rate : 1;
-    return q->tau_us * log(fabs(q->rate / to - 1) / REACHED);
+    return q->tau_us * log(fabs(q->rate / to - 1) / RAMP_ARRIVED);
 }
 
 /* The approach from state `first` to `past` until `until_us`: its time constant, us, and the squares that it leaves. */
@@ -205,16 +205,15 @@ static bool waits_first(const struct pooled *p, const struct pooled_states *s, s
                         double until_us, const struct fade *f, double squares)
 {
     struct fade later;
-    double rest, mean = 0, us = 0, wait = 0;
-    size_t k = f->a;
+    double rest, us = 0, sum = 0, all = 0;
     fit_from(p, s, first + 1, past, until_us, &later, &rest);
-    for (; k < f->b && p->border[k + 1] < s->state[first].end_us + 1e-9; k++) {
-        mean += (p->border[k + 1] - p->border[k]) * p->rate[k];
-        us += p->border[k + 1] - p->border[k];
+    for (size_t k = f->a; k < f->b && p->border[k + 1] < s->state[first].end_us + 1e-9; k++) {
+        double d = p->border[k + 1] - p->border[k];
+        us += d;
+        sum += d * p->rate[k];
+        all += d * p->rate[k] * p->rate[k];
     }
-    while (k-- > f->a)
-        wait += (p->border[k + 1] - p->border[k]) * pow(p->rate[k] - mean / us, 2);
-    return us > 2 * COLD_US && EACH_STATE * (wait + rest) < squares;
+    return us > 2 * COLD_US && EACH_STATE * (all - sum * sum / us + rest) < squares;
 }
 
 int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
@@ -236,13 +235,15 @@ int pooled_find_fades(const struct pooled *p, struct pooled_states *s)
             f.from < POOLED_HALT_RATIO || fabs(f.from / f.to - 1) < LEAST || !together(p, s, first, past))
             continue;
         struct pooled_state fade = s->state[first], *wait = wait_before(&f, tau, s, first);
+        if (n == 1 && !wait) /* one rate on the way to another is none */
+            continue;
         fade.end_us = s->state[past].begin_us;
         fade.rate = f.from;
         fade.tau_us = tau;
         fade.to = f.to;
         if (fade_halves(p, &f, wait, &fade))
             return -1;
-        if (fade.tau_half_us > KNOWN * tau || (n == 1 && !wait)) /* a drift */
+        if (fade.tau_half_us > KNOWN * tau) /* a drift */
             continue;
         if (wait) {
             fade.rate = wait->rate;

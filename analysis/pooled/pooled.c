@@ -10,6 +10,7 @@
 
 #include <gsl/gsl_sort.h>
 
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
@@ -99,11 +100,11 @@ static double duration_placed(const struct answer *a, size_t k)
         half = hypot(half, p->sibling_share * (1 / p->sibling_factor - 1) * p->sample_us);
     if (k + 1 < s->n)
         half = hypot(half, s->state[k + 1].begin_half_us);
-    if (k && k + 1 < s->n && pooled_halts(a->p, s, k))
+    if (k && k + 1 < s->n && pooled_halts(p, s, k))
         return hypot(half, halt_placed(a, k - 1, k - 1) - halt_placed(a, k, k + 1));
-    if (k && pooled_halts(a->p, s, k - 1))
+    if (k && pooled_halts(p, s, k - 1))
         half = hypot(half, halt_placed(a, k - 1, k));
-    return k + 1 < s->n && pooled_halts(a->p, s, k + 1) ? hypot(half, halt_placed(a, k, k)) : half;
+    return k + 1 < s->n && pooled_halts(p, s, k + 1) ? hypot(half, halt_placed(a, k, k)) : half;
 }
 
 /* How long a state lasts in each repetition: the main mode with its limits, and all modes. x: scratch of three for each
@@ -444,7 +445,7 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
     struct estimate tau = estimate_around(q->tau_us, q->tau_half_us);
     ph->kind = PHASE_RAMP;
     ph->why[0] = '\0';
-    ph->ipc_ratio = clock ? 1 : 1 + (q->rate / to - 1) * q->tau_us / us * (1 - exp(-us / q->tau_us)); /* the mean */
+    ph->ipc_ratio = clock ? 1 : 1 + (q->rate / to - 1) * ramp_decay_integral(us, q->tau_us) / us; /* the mean */
     ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
     struct ramp_side side = {.begin_us = estimate_around(begin, fmax(RESOLUTION, q->begin_half_us)),
                              .end_us = estimate_around(begin + us, estimate_half(&ph->duration_us)),

@@ -25,7 +25,6 @@
 #define SHORTEST_US 0.2    /* a shorter time constant is a rise at once: counters are read after the time */
 #define CLEARLY 20.0       /* by which Schwarz's criterion must be better */
 #define AFTER_PERIODS 20.0 /* looked at after the rise at first; doubled until it is over */
-#define TAU_KNOWN 3.0      /* a time constant whose limits reach farther is not known */
 #define AFTER_TAUS 4.0
 #define BEGIN_TAUS 1.5   /* what lies this far behind determines the beginning */
 #define FINE_US 0.01     /* to which a beginning is sought */
@@ -332,7 +331,7 @@ static int turn(const struct views *v, double after, struct curve *c, double *sc
     int status = ramp_fit(c->t, c->y, c->n, ramp->instant && !ramp->by_rate ? 0 : v->period, c->n ? c->t[0] : 0, true,
                           &f);
     if (status || !(f.from.value > 0) || !(f.to.value > f.from.value) || !isfinite(f.begin.hi) ||
-        !(f.tau.hi < TAU_KNOWN * f.tau.value) || !(f.begin.hi - f.begin.value < f.tau.value))
+        !(f.tau.hi < RAMP_TAU_KNOWN * f.tau.value) || !(f.begin.hi - f.begin.value < f.tau.value))
         return status < 0 ? -1 : 1;
     ramp->tau_us = f.tau;
     ramp->gain = f.to.value / f.from.value - 1;

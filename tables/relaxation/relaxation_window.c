@@ -7,14 +7,14 @@
 #include "analysis/phases/repetitions/clock.h"
 #include "util/order.h"
 
-/* Instructions a cycle of the samples that tell both: what the rate of the others makes a frequency of. NaN: none does.
- * x: scratch. */
-static double usual_ipc(const struct trace *t, struct sights_span s, double mean_ghz, double *x)
+/* The rate for each GHz of the samples that tell both, which makes frequencies of the others' rates. NaN: none does. x:
+ * scratch. */
+static double usual_ratio(const struct trace *t, struct sights_span s, double *x)
 {
     size_t m = 0;
     for (size_t i = s.first + 1; i < s.last; i++)
         if (t->channel[TRACE_FREQ][i] > 0 && t->channel[TRACE_IPC][i] > 0)
-            x[m++] = (double)t->channel[TRACE_IPC][i] * mean_ghz / (double)t->channel[TRACE_FREQ][i];
+            x[m++] = (double)t->channel[TRACE_IPC][i] / (double)t->channel[TRACE_FREQ][i];
     return m ? order_median(x, m) : NAN;
 }
 
@@ -22,27 +22,26 @@ int relaxation_window_open(struct relaxation_window *w, const struct trace *t, s
                            double to_us)
 {
     size_t n = s.last - s.first;
-    double *all = malloc((6 * n + 6) * sizeof *all), mean = 1, usual;
+    double *all = malloc((6 * n + 6) * sizeof *all);
     if (!all)
         return -1;
     *w = (struct relaxation_window){0, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n};
-    /* few samples have a chain, but all are the same work, which is done as fast as the clock runs */
+    /* few samples have a chain, but all are the same work, which is done as fast as the clock runs: reckoned with one
+     * clock for all, their IPC is their rate */
     const bool one_clock = clock_reading_of(t).one_clock;
-    if (one_clock)
-        mean = clock_mean_of_chains(t, s.first, s.last, w->scratch);
-    const double ipc_all = one_clock ? usual_ipc(t, s, mean, w->scratch) : NAN;
+    const double ratio = one_clock ? usual_ratio(t, s, w->scratch) : NAN;
     for (size_t i = s.first + 1; i < s.last; i++) {
-        double ipc = (double)t->channel[TRACE_IPC][i],
-               freq = one_clock ? ipc * mean / ipc_all : (double)t->channel[TRACE_FREQ][i];
+        double ipc = (double)t->channel[TRACE_IPC][i];
+        double freq = one_clock ? ipc / ratio : (double)t->channel[TRACE_FREQ][i];
         if (t->time_us[i - 1] < from_us || t->time_us[i] > to_us || isnan(freq) || isnan(ipc))
             continue;
         w->begin[w->n] = t->time_us[i - 1] - from_us;
         w->end[w->n] = t->time_us[i] - from_us;
         w->scratch[w->n] = w->end[w->n] - w->begin[w->n];
-        w->rate[w->n] = one_clock ? ipc * mean : ipc * freq;
+        w->rate[w->n] = one_clock ? ipc : ipc * freq;
         w->freq[w->n++] = freq;
     }
-    usual = order_median(w->scratch, w->n);
+    double usual = order_median(w->scratch, w->n);
     for (size_t i = 0; i < w->n; i++)
         w->weight[i] = fmin(1, (w->end[i] - w->begin[i]) / usual);
     return 0;

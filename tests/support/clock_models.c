@@ -8,14 +8,30 @@
 const char *const clock_event_name[CLOCK_EVENTS] = {"nothing", "throttle to 1/4 for 10 us", "halt of 5 us",
                                                     "step of 3 %"};
 
+void clock_by_chains(struct model *m, double step_ns)
+{
+    m->no_counters = true;
+    m->counts_licenses = m->counts_throttle = false;
+    m->tsc_step_ns = step_ns;
+}
+
+void clock_ramps(struct model *m, double tau_us)
+{
+    m->halt_us = m->halt_sigma_us = 0;
+    m->release_tau_us = tau_us;
+    for (unsigned from = 0; from < m->n_classes; from++)
+        for (unsigned to = from + 1; to < m->n_classes; to++)
+            for (size_t k = 0; k < m->transitions[from][to].n_steps; k++)
+                if (m->transitions[from][to].steps[k].kind == MODEL_STEP_GRANT)
+                    m->transitions[from][to].steps[k].tau_us = tau_us;
+}
+
 void clock_model(struct model *m, enum clock_event e, double step_ns)
 {
     static const double low[CLOCK_EVENTS] = {2.8, 2.8, 2.4, 2.8 * 0.97};
     size_t last = m->n_classes - 1;
     struct model_transition *t = &m->transitions[0][last];
-    m->no_counters = true;
-    m->counts_licenses = m->counts_throttle = false;
-    m->tsc_step_ns = step_ns;
+    clock_by_chains(m, step_ns);
     for (size_t i = 0; i < m->n_turbo; i++)
         for (size_t level = 0; level < MODEL_LEVELS_MAX; level++)
             m->turbo[i].ghz[level] = level == 2 ? low[e] : 2.8;
@@ -27,26 +43,32 @@ void clock_model(struct model *m, enum clock_event e, double step_ns)
     t->steps[t->n_steps++] = (struct model_step){.kind = MODEL_STEP_GRANT, .grant = (unsigned)last};
 }
 
+int clock_measure_switch(const struct model *m, const struct transition_setup *s, struct switches_seen *seen,
+                         struct machine_error *err)
+{
+    struct machine machine;
+    int status = machine_open_parsed_model(m, "model:clock", &machine, err);
+    if (status)
+        return status;
+    const struct guard g = {.machine = &machine};
+    status = guarded_switch(&g, s, seen, err);
+    machine.ops->close(&machine);
+    return status;
+}
+
 int clock_measure(const struct model *m, uint64_t seed, unsigned runs, struct switches_seen *seen,
                   struct machine_error *err)
 {
     struct payload from, to;
     struct transition_setup s;
-    struct machine machine;
     char why[200];
     if (kernel_parse("128fma", &from, why, sizeof why) || kernel_parse("512fma", &to, why, sizeof why))
         return machine_fail(err, MACHINE_FAILED, "", "%s", why);
-    int status = machine_open_parsed_model(m, "model:clock", &machine, err);
-    if (status)
-        return status;
     transition_defaults(&s, &from, &to);
     s.machine.seed = seed;
     s.runs = runs;
     s.no_volts = true;
-    const struct guard g = {.machine = &machine};
-    status = guarded_switch(&g, &s, seen, err);
-    machine.ops->close(&machine);
-    return status;
+    return clock_measure_switch(m, &s, seen, err);
 }
 
 bool clock_anything(const struct phases *p)

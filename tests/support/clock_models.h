@@ -21,6 +21,14 @@ extern const char *const clock_event_name[CLOCK_EVENTS];
 /* Changes the model xeon-gold-6130 (2.8 GHz, 16 cores) into one at whose switch from 128fma to 512fma that happens. */
 void clock_model(struct model *m, enum clock_event e, double step_ns);
 
+/* Without counters: by chains of adds, against a TSC in such steps. */
+void clock_by_chains(struct model *m, double step_ns);
+/* Each change of the frequency is a ramp with this time constant, and none is a halt. */
+void clock_ramps(struct model *m, double tau_us);
+
+/* Measures a switch, guarded as the tables do it. MACHINE_OK and *seen, to be freed with switches_free, or *err. */
+int clock_measure_switch(const struct model *m, const struct transition_setup *s, struct switches_seen *seen,
+                         struct machine_error *err);
 /* Measures 128fma:512fma on it. MACHINE_OK and *seen, to be freed with switches_free, or *err. */
 int clock_measure(const struct model *m, uint64_t seed, unsigned runs, struct switches_seen *seen,
                   struct machine_error *err);

@@ -146,13 +146,7 @@ static void ramps(void **state)
     (void)state;
     struct model m;
     rig_load("xeon-gold-6130", &m);
-    m.halt_us = m.halt_sigma_us = 0;
-    m.release_tau_us = 25;
-    for (unsigned from = 0; from < m.n_classes; from++)
-        for (unsigned to = from + 1; to < m.n_classes; to++)
-            for (size_t k = 0; k < m.transitions[from][to].n_steps; k++)
-                if (m.transitions[from][to].steps[k].kind == MODEL_STEP_GRANT)
-                    m.transitions[from][to].steps[k].tau_us = 25;
+    clock_ramps(&m, 25);
     tables_are_golden("ramps", &m, "transitions,relaxation,overhead");
 }
 

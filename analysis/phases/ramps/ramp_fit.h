@@ -7,6 +7,9 @@
 
 #include "analysis/phases/phases.h"
 
+#define RAMP_ARRIVED 0.001 /* relative: what is as near to its end is over */
+#define RAMP_TAU_KNOWN 3.0 /* a time constant whose limits reach farther is not known */
+
 /* y(t) = from before `begin`, and to + (from - to) exp(-(t - begin) / tau) after it. */
 struct ramp_fit {
     struct estimate begin, from, to, tau; /* with 95 % limits; in the units of t and y */

@@ -5,12 +5,10 @@
 #include "analysis/phases/findings.h"
 #include "analysis/phases/ramps/ramp_fit.h"
 
-#define RAMP_ARRIVED 0.001 /* of the frequency: a ramp that is as near to its end is over */
-enum { RAMP_PARTS = 3 };   /* steady, ramp, steady */
+enum { RAMP_PARTS = 3 }; /* steady, ramp, steady */
 
 enum { RAMP_RUNS_FOR_TEST = 4 };   /* repetitions: fewer do not tell a small change from their own drifting ... */
 #define RAMP_LEAST_CHANGE_FEW 0.01 /* relative: ... which takes the place of CLOCK_STEP_LEAST there */
-#define RAMP_TAU_KNOWN 3.0         /* a time constant whose limits reach farther is not known */
 #define RAMP_TAU_SURE 0.01         /* relative: what samples leave of doubt in any case */
 #define RAMP_CLEARLY 20.0          /* by which Schwarz's criterion must be better */
 

@@ -417,7 +417,7 @@ static void take_off_rests(struct phases *out)
         if (ramp->kind != PHASE_RAMP || !phases_is_steady(&out->phases[p + 1]) || !(us > 0))
             continue;
         double left = (ramp->from_ghz.value - ramp->to_ghz.value) * exp(-ramp->duration_us.value / tau);
-        double rest = left * tau / us * (1 - exp(-us / tau));
+        double rest = left * ramp_decay_integral(us, tau) / us;
         *ghz = (struct estimate){ghz->value - rest, ghz->lo - rest, ghz->hi - rest};
     }
 }

@@ -75,9 +75,7 @@ static void the_6130_by_chains(void **state)
         struct model m;
         struct switches_seen seen;
         rig_load("xeon-gold-6130", &m);
-        m.no_counters = true;
-        m.counts_licenses = m.counts_throttle = false;
-        m.tsc_step_ns = steps[s];
+        clock_by_chains(&m, steps[s]);
         measure(&m, 5, 100, &seen);
         const struct phases *p = &seen.phases;
         assert_int_equal(p->n_phases, 6);
@@ -100,7 +98,6 @@ static void the_6130_by_chains(void **state)
 static void measure_switch(const struct model *m, const char *from, const char *to, struct switches_seen *seen)
 {
     struct transition_setup s;
-    struct machine machine;
     struct machine_error err;
     const struct payload a = rig_payload(from), b = rig_payload(to);
     transition_defaults(&s, &a, &b);
@@ -109,10 +106,8 @@ static void measure_switch(const struct model *m, const char *from, const char *
     s.observe_us = 1500;
     s.runs = 150;
     s.no_volts = true;
-    const struct guard g = {.machine = &machine};
-    if (machine_open_parsed_model(m, "model:clock", &machine, &err) || guarded_switch(&g, &s, seen, &err))
+    if (clock_measure_switch(m, &s, seen, &err))
         fail_msg("%s", err.text);
-    machine.ops->close(&machine);
 }
 
 /* A wait, and a clock that rises gradually: they were one ramp from the switch on, steps where the clock rises by less
@@ -131,12 +126,9 @@ static void a_ramp_behind_a_wait(void **state)
         struct model m;
         struct switches_seen seen;
         rig_load("xeon-gold-6130", &m);
-        m.no_counters = true;
-        m.counts_licenses = m.counts_throttle = false;
-        m.tsc_step_ns = all[i].step_ns;
+        clock_by_chains(&m, all[i].step_ns);
+        clock_ramps(&m, all[i].tau_us);
         m.wait_us = all[i].wait_us;
-        m.halt_us = m.halt_sigma_us = 0;
-        m.release_tau_us = all[i].tau_us;
         measure_switch(&m, all[i].from, "128fma", &seen);
         const struct phases *p = &seen.phases;
         bool right = p->n_phases == 4 && p->phases[1].kind == PHASE_SLOW && p->phases[2].kind == PHASE_RAMP &&
@@ -162,8 +154,7 @@ static void those_that_still_wait_tell_nothing_of_the_end(void **state)
     struct model m;
     struct switches_seen seen;
     rig_load("xeon-gold-6130", &m);
-    m.no_counters = true;
-    m.counts_licenses = m.counts_throttle = false;
+    clock_by_chains(&m, m.tsc_step_ns);
     m.wait_us = 3000;
     measure_switch(&m, "512or", "64add", &seen);
     const struct phases *p = &seen.phases;
@@ -231,9 +222,7 @@ static void throttled_chains_are_no_frequency(void **state)
             struct switches_seen seen;
             unsigned unknown = 0;
             rig_load("xeon-gold-6130", &m);
-            m.no_counters = true;
-            m.counts_licenses = m.counts_throttle = false;
-            m.tsc_step_ns = steps[s];
+            clock_by_chains(&m, steps[s]);
             m.throttle_distance = 0;
             measure(&m, seed, 100, &seen);
             for (size_t i = 0; i < seen.phases.n_levels; i++) {

@@ -16,6 +16,7 @@
 
 #include "tables/table/estimates.h"
 #include "tables/registry.h"
+#include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/overhead_truth.h"
 #include "tests/support/random_model.h"
@@ -342,15 +343,9 @@ static void ramps_cost_what_is_lost_on_the_way(void **state)
         struct model m;
         struct table t;
         rig_load("xeon-gold-6130", &m);
-        m.halt_us = m.halt_sigma_us = 0;
-        m.release_tau_us = 25;
-        for (unsigned from = 0; from < m.n_classes; from++)
-            for (unsigned to = from + 1; to < m.n_classes; to++)
-                for (size_t k = 0; k < m.transitions[from][to].n_steps; k++)
-                    if (m.transitions[from][to].steps[k].kind == MODEL_STEP_GRANT)
-                        m.transitions[from][to].steps[k].tau_us = 25;
-        m.no_counters = chains;
-        m.counts_licenses = m.counts_throttle = !chains;
+        clock_ramps(&m, 25);
+        if (chains)
+            clock_by_chains(&m, m.tsc_step_ns);
         const char *const kernels[] = {"128fma", "256fma", "512fma"};
         struct tables_options *o = options(kernels, 3, 100);
         o->n_active = 1;

@@ -19,6 +19,7 @@
 #include "probes/sequence.h"
 #include "tables/trigger/trigger_fit.h"
 #include "tables/registry.h"
+#include "tests/support/clock_models.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"
@@ -338,9 +339,7 @@ static void dirty_registers_do_not_slow_by_the_clock(void **state)
     struct table t;
     size_t n = 0;
     rig_load("xeon-gold-6130", &m);
-    m.no_counters = true;
-    m.counts_licenses = m.counts_throttle = false;
-    m.tsc_step_ns = 10;
+    clock_by_chains(&m, 10);
     measure(&m, kernels, 2, true, &t);
     for (size_t i = 0; i < t.n_rows; i++)
         if (table_says(&t, i, "what", "dirty")) {
