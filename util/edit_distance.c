@@ -14,6 +14,11 @@ static char edit_distance_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+unsigned edit_guess(size_t length)
+{
+    return 1 + (length < 9 ? (unsigned)length / 3 : 3);
+}
+
 unsigned edit_distance(const char *a, size_t length, const char *b)
 {
     unsigned rows[3][EDIT_NAME_MAX] = {{0}};

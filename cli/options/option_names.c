@@ -35,7 +35,7 @@ static int options_like(const struct argp_option *table, const char *name, size_
 static const char *nearest_option(const struct argp_option *table, const char *name, size_t length)
 {
     const char *nearest = NULL;
-    unsigned least = 1 + (length < 9 ? (unsigned)length / 3 : 3); /* further away it would be a guess */
+    unsigned least = edit_guess(length);
     for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++) {
         if (o->name != NULL && edit_distance(name, length, o->name) < least) {
             least = edit_distance(name, length, o->name);

@@ -12,6 +12,7 @@
 #include "cli/options/option_parts.h"
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
+#include "util/edit_distance.h"
 #include "util/screen_text.h"
 #include "util/text_list.h"
 
@@ -33,9 +34,11 @@ static const char *const check_names[] = {"environment", NULL};
 /* The index of a name in a list that ends in NULL, or of the only one that begins so; else -1 after a line. */
 static int find_name(const struct option_row *p, const char *const *names, const char *name)
 {
-    char all[200] = "", like[200] = "";
+    char all[200] = "", like[200] = "", nearest[60] = "";
     int found = -1, n = 0;
+    unsigned least = edit_guess(strlen(name));
     for (int i = 0; names[i] != NULL; i++) {
+        unsigned edits = edit_distance(name, strlen(name), names[i]);
         if (strcmp(names[i], name) == 0)
             return i;
         if (name[0] != '\0' && strncmp(names[i], name, strlen(name)) == 0) {
@@ -44,13 +47,17 @@ static int find_name(const struct option_row *p, const char *const *names, const
             n++;
         }
         text_list_add(all, sizeof(all), ", ", "%s", names[i]);
+        if (edits < least) {
+            least = edits;
+            snprintf(nearest, sizeof(nearest), ", perhaps %s", names[i]);
+        }
     }
     if (n == 1)
         return found;
     if (n > 1)
         complain("--%s: '%s' is ambiguous: %s", p->name, name, like);
     else
-        complain("--%s: unknown '%s'; one of: %s", p->name, name, all);
+        complain("--%s: unknown '%s'%s; one of: %s", p->name, name, nearest, all);
     return -1;
 }
 

@@ -250,22 +250,34 @@ static void print_neighbours(FILE *out, const struct verdict *v)
 
 /* ---- what is missing ---- */
 
+/* Whether an entry before this one is of the same reason, and of the kernel unless that is NULL. */
+static bool is_named(const struct table *t, size_t entry, const char *kernel)
+{
+    for (size_t i = 0; i < entry; i++) {
+        const char *other = table_missing_text(t, i, "kernel");
+        if (other && strcmp(t->missing[i].why, t->missing[entry].why) == 0 && (!kernel || strcmp(other, kernel) == 0))
+            return true;
+    }
+    return false;
+}
+
 static void print_missing(FILE *out, const struct verdict *v)
 {
     const struct table *t = v->tables.frequency;
-    char name[400], why[400], before[400] = "";
+    char name[400], why[400];
     const char *label = "Not measured";
     for (size_t i = 0; t && i < t->n_missing; i++) {
         const char *kernel = table_missing_text(t, i, "kernel");
         plain_text(t->missing[i].why, why, sizeof why);
-        if (!kernel || strcmp(why, before) == 0)
+        if (!kernel || is_named(t, i, NULL))
             continue;
         table_missing_name(t, i, name, sizeof name);
-        for (size_t k = i + 1; k < t->n_missing; k++) /* those of one reason together */
-            if (strcmp(t->missing[k].why, t->missing[i].why) == 0 && table_missing_text(t, k, "kernel"))
-                text_list_add(name, sizeof name, ", ", "%s", table_missing_text(t, k, "kernel"));
+        for (size_t k = i + 1; k < t->n_missing; k++) { /* those of one reason together */
+            const char *other = table_missing_text(t, k, "kernel");
+            if (other && strcmp(t->missing[k].why, t->missing[i].why) == 0 && !is_named(t, k, other))
+                text_list_add(name, sizeof name, ", ", "%s", other);
+        }
         pivot_labelled(out, INDENT, label, "%s: %s", name, why);
-        memcpy(before, why, sizeof before);
         label = "";
     }
 }

@@ -182,7 +182,8 @@ done
     refuses "a second file" 2 "unexpected argument 'y.h'" --export header x.h y.h
     refuses "--all with --csv" 2 '--csv cannot be combined with --all' --all $m --csv x.csv
 }
-refuses "an unknown table" 2 "--table: unknown 'x'" --table x
+refuses "an unknown table" 2 "--table: unknown 'x'; one of" --table x
+refuses "a mistyped table" 2 "--table: unknown 'overhaed', perhaps overhead; one of" --table overhaed
 refuses "an unknown export" 2 "--export: unknown 'yaml'" --export yaml
 
 finish
