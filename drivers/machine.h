@@ -251,3 +251,9 @@ size_t machine_choices(struct machine_choice *out, size_t max);
  */
 int machine_open(const char *spec, const char *data_dir, struct machine *out, char *told, size_t told_size,
                  struct machine_error *err);
+
+/*
+ * How long a measurement has taken, s: since `begun` (CLOCK_MONOTONIC), or what it has `recorded` if that is more.
+ * Models have no time of their own (the same seed, the same answer): of these, what it has recorded.
+ */
+double machine_elapsed(const struct machine *m, double begun, double recorded);

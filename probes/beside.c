@@ -103,8 +103,7 @@ static int beside_rounds(struct beside_rig *g, struct beside_result *out, struct
         out->ratio = brackets_ratio(g->logs[0], out->rounds, scratch);
         out->null = brackets_ratio(g->logs[1], out->rounds, scratch);
         const bool suffice = estimate_half(&out->ratio) <= s->enough && estimate_half(&out->null) <= s->enough;
-        /* the clock of a model is not that of who waits for it: whichever says more */
-        out->seconds = fmax(g->seconds, clock_seconds(CLOCK_MONOTONIC) - begun);
+        out->seconds = machine_elapsed(g->m, begun, g->seconds);
         if ((s->progress && s->progress(s->data, out->rounds, s->most)) ||
             (out->rounds >= s->least && (suffice || out->seconds >= s->seconds)))
             break;

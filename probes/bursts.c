@@ -201,7 +201,7 @@ static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_e
             return status;
         if ((s->progress && s->progress(s->data, out->n, s->rounds)) || bursts_suffice(s, out) ||
             (s->seconds > 0 && out->n >= ROUNDS_LEAST &&
-             fmax(g->seconds, clock_seconds(CLOCK_MONOTONIC) - begun) >= s->seconds))
+             machine_elapsed(g->m, begun, g->seconds) >= s->seconds))
             break;
     }
     out->interrupted = g->interrupted;

@@ -18,7 +18,6 @@
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
 
 enum { ANSWERS_MOST = 90, ANSWERS_OF_TWO = 3000 /* those of mixtures come late */ };
@@ -287,8 +286,6 @@ static void write_asked(FILE *out, const struct table_kind *k, const struct mode
 static void what_tables_ask_is_golden(void **state)
 {
     (void)state;
-    /* table burst ends by the computer's clock, too, which is much slower there */
-    skip_where_sanitized("numbers are compared in the ordinary build");
     struct golden g;
     struct model model;
     size_t n;
