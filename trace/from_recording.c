@@ -140,19 +140,21 @@ bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }
 
-/* What a reading takes where sample k is, ticks: where those before or after it take long, all chains are slow. */
+/* What a reading takes where sample k is, ticks: where the chain before it, or the one after it, takes long, all do. */
 static double reading_there(const struct recording *rec, const struct clock_words *s, size_t k,
                             const struct usual_reading *u)
 {
-    bool is_long = s->cycles < 0 && by_long_chain(rec, s, k);
-    double usual = u->ticks[is_long];
-    size_t first = k > 1 ? k - 1 : k, last = k + 1 < rec->n ? k + 1 : k;
-    for (size_t i = first; i <= last && s->cycles < 0; i++) {
-        const uint64_t *now = recording_at(rec, i);
-        if (i != k && by_long_chain(rec, s, i) == is_long)
-            usual = fmax(usual, reading_ticks(s, now, now - rec->stride));
+    double slower = 1;
+    for (int after = 0; after < 2 && s->cycles < 0; after++) {
+        size_t i = k;
+        do
+            i = after ? i + 1 : i - 1;
+        while (i > 0 && i < rec->n && !has_chain(rec, s, i));
+        if (i > 0 && i < rec->n)
+            slower = fmax(slower, reading_ticks(s, recording_at(rec, i), recording_at(rec, i - 1)) /
+                                      u->ticks[by_long_chain(rec, s, i)]);
     }
-    return usual;
+    return slower * u->ticks[s->cycles < 0 && by_long_chain(rec, s, k)];
 }
 
 /*

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_sort.h>
+
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/pooled/pooled.h"
 #include "analysis/stats/blocks.h"
@@ -50,11 +52,8 @@ static bool stays_behind(const struct pooled *p, const struct pooled_states *s, 
     return false;
 }
 
-/* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
- * Of samples beyond the switch alone. NaN: too few chains, or it stays behind. x: scratch of twice as many as there are
- * samples. */
-static double own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
-                        size_t least, double *x)
+double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
+                        double *x)
 {
     const struct pooled_run *run = &p->run[r];
     const float *freq = p->trace->channel[TRACE_FREQ];
@@ -63,18 +62,18 @@ static double own_clock(const struct pooled *p, const struct pooled_states *s, s
     for (; i < run->past && p->trace->time_us[i] <= until; i++)
         if (freq[i] > 0 && !p->beside[i])
             x[m++] = (double)freq[i];
-    if (m < least || isnan(run->cycle_ns) || stays_behind(p, s, r, from))
+    if (!m || isnan(run->cycle_ns) || stays_behind(p, s, r, from))
         return NAN;
     return log(clock_centre(&p->clock, TRACE_FREQ, x, m, x + m) * run->cycle_ns);
 }
 
 /* The median over repetitions with its limits; error: a standard error of it. x: scratch of one a repetition. */
 static struct estimate pooled_clock_between(const struct pooled *p, const struct pooled_states *s, double from,
-                                            double to, size_t least, double *x, double *scratch, double *error)
+                                            double to, double *x, double *scratch, double *error)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
-        double own = own_clock(p, s, r, from, to, least, scratch);
+        double own = pooled_own_clock(p, s, r, from, to, scratch);
         if (!isnan(own))
             x[m++] = own;
     }
@@ -89,8 +88,8 @@ static struct estimate own_step(const struct pooled *p, const struct pooled_stat
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++) {
-        double before = from < 0 ? 0 : own_clock(p, s, r, from, at, 1, scratch);
-        double after = own_clock(p, s, r, at, to, 1, scratch);
+        double before = from < 0 ? 0 : pooled_own_clock(p, s, r, from, at, scratch);
+        double after = pooled_own_clock(p, s, r, at, to, scratch);
         if (!isnan(before) && !isnan(after))
             x[m++] = after - before;
     }
@@ -181,7 +180,7 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
     double y[STRETCHES_MOST], w[STRETCHES_MOST], error;
     size_t cut[STRETCHES_MOST + 1];
     for (size_t k = 0; k < n; k++) {
-        struct estimate e = pooled_clock_between(p, s, border[k], border[k + 1], 1, x, scratch, &error);
+        struct estimate e = pooled_clock_between(p, s, border[k], border[k + 1], x, scratch, &error);
         bool told = !isnan(error);
         y[k] = told ? e.value : 0;
         w[k] = told ? 1 / (error * error + 0.25 * CLOCK_STEP_LEAST * CLOCK_STEP_LEAST) : 0;
@@ -207,7 +206,7 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
     }
     for (size_t k = 0; k < out->n; k++) {
         struct pooled_clock_state *q = &out->state[k];
-        q->log_step = pooled_clock_between(p, s, q->begin_us, q->end_us, 1, x, scratch, &error);
+        q->log_step = pooled_clock_between(p, s, q->begin_us, q->end_us, x, scratch, &error);
         if (!k && !sure_step(&q->log_step, error)) /* the same as before the switch, as far as is known */
             q->log_step = (struct estimate){0, fmin(0, q->log_step.lo), fmax(0, q->log_step.hi)};
     }
@@ -248,16 +247,20 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
     }
 }
 
-/* The frequencies before the switch; none of repetitions beside a busy sibling thread, which slows chains, too. Returns
- * how many. */
-static size_t clocks_before(const struct pooled *p, double *x)
+double pooled_least_ipc(const struct pooled *p, double *x)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++)
         if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc > 0)
             x[m++] = p->run[r].early_ipc;
-    const double least = steady_least_ipc(x, m);
-    m = 0;
+    return steady_least_ipc(x, m);
+}
+
+/* The frequencies before the switch. Returns how many. */
+static size_t clocks_before(const struct pooled *p, double *x)
+{
+    const double least = pooled_least_ipc(p, x);
+    size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++)
         if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc >= least)
             x[m++] = 1 / p->run[r].cycle_ns;
@@ -271,7 +274,7 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
     out->before_ghz = (struct estimate){NAN, NAN, NAN};
     if (!p->trace->channel[TRACE_FREQ])
         return 0;
-    double *x = malloc((p->n_runs + 2 * (p->longest > p->n_runs ? p->longest : p->n_runs)) * sizeof *x);
+    double *x = malloc((p->n_runs + 3 * (p->longest > p->n_runs ? p->longest : p->n_runs)) * sizeof *x);
     if (!x)
         return -1;
     size_t m = clocks_before(p, x);
@@ -279,8 +282,15 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
     if (m >= POOLED_RUNS_LEAST) {
         /* a clock that wanders slowly is alike in neighbors */
         struct blocks b;
-        out->before_ghz = robust_median(memcpy(x + p->n_runs, x, m * sizeof *x), m);
-        blocks_cut(x, m, out->before_ghz.value, INFINITY, &b);
+        struct value_mode mode[2];
+        double *copy = memcpy(x + p->n_runs, x, m * sizeof *x), far = INFINITY;
+        out->before_ghz = robust_median(copy, m);
+        gsl_sort(copy, 1, m);
+        if (pooled_two_lengths(copy, m, POOLED_STEP_LEAST * out->before_ghz.value, mode, copy + m)) { /* that of most */
+            out->before_ghz = robust_median(copy + (mode[0].mean < mode[1].mean ? 0 : m - mode[0].n), mode[0].n);
+            far = 0.5 * fabs(mode[1].mean - mode[0].mean);
+        }
+        blocks_cut(x, m, out->before_ghz.value, far, &b);
         blocks_widen(&b, &out->before_ghz);
         size_t n = clock_stretches(p, s, border);
         bad = cut_clock(p, s, border, n, out, x, x + p->n_runs);

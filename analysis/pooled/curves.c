@@ -189,6 +189,31 @@ static size_t late_begins(const struct pooled *p, const struct pooled_run *run)
     return trace_first_after(p->trace, run->zero, run->past, POOLED_LATE * p->after_us);
 }
 
+/* What chains add to the samples in the end. */
+static void take_chains(struct pooled *p)
+{
+    size_t all = 0;
+    for (size_t r = 0; r < p->n_runs && !p->dense; r++) {
+        const struct pooled_run *run = &p->run[r];
+        for (size_t i = late_begins(p, run); i < run->past; i++) {
+            if (!(fabs(pooled_sample_rate(p, i) / run->late - 1) < p->usual))
+                continue;
+            double us = p->trace->time_us[i] - p->trace->time_us[i - 1] - p->sample_us;
+            double chain = pooled_sample_reading(p, i) > 0 ? fmax(0, us) : 0;
+            p->chains_us += chain;
+            p->chains_us2 += chain * chain;
+            all++;
+        }
+    }
+    p->chains_us /= fmax(1, (double)all);
+    p->chains_us2 /= fmax(1, (double)all);
+}
+
+double pooled_unseen_chain(const struct pooled *p, double rate, double longer)
+{
+    return p->chains_us2 * longer * longer / (p->sample_us / rate + p->chains_us * longer);
+}
+
 /* Each repetition's rate in the end; what all samples there scatter by, and how many run at another rate. */
 static int pooled_normalize(struct pooled *p)
 {
@@ -238,6 +263,7 @@ static int pooled_normalize(struct pooled *p)
     for (size_t i = 0; i < m; i++)
         sum += near[i] * near[i];
     p->noise = fmax(0.005, sqrt(sum / fmax(1, (double)m)));
+    take_chains(p);
     p->sibling_us = bursts ? slow_us / (double)bursts : 0;
     p->sibling_share = all ? (double)other / (double)all : 0;
     p->sibling_factor = other ? order_median(slow, other) : NAN;

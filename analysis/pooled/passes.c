@@ -17,7 +17,8 @@
 #define HALT_COST 10.0 /* work in a halt: an outlier of the state beside it is more likely */
 #define SKIP_COST 5.0  /* a repetition that does not show a state */
 #define SIBLING_SPREAD 3.0
-#define HALT_MOST 0.5 /* of the rate in the end: where no more is done than in the one sample that spans a state */
+#define HALT_MOST 0.5    /* of the rate in the end: where no more is done than in the one sample that spans a state */
+#define HALT_OF_SLOW 0.7 /* of the rate of a state beside it */
 #define ONE_SAMPLE 1.4
 #define SAME_STATE 0.08 /* relative: farther from its state's rate a sample is disturbed */
 
@@ -30,12 +31,24 @@ bool pooled_halts(const struct pooled *p, const struct pooled_states *s, size_t 
     return q->rate < fmin(HALT_MOST, fmin(q[-1].rate, q[1].rate)) && length * q->rate < ONE_SAMPLE * p->sample_us;
 }
 
-static double pass_cost(const struct pooled *p, double rate, double state)
+/* Samples slower than this may be those of state k, a halt: what little is done in one that spans it makes it less than
+ * that of the states beside it. */
+static double halted_below(const struct pooled_states *s, size_t k)
 {
+    double below = 1.5 * POOLED_HALT_RATIO;
+    for (size_t i = k ? k - 1 : 0; i < s->n && i <= k + 1; i++)
+        if (s->state[i].rate >= POOLED_HALT_RATIO)
+            below = fmin(below, HALT_OF_SLOW * s->state[i].rate);
+    return below;
+}
+
+static double pass_cost(const struct pooled *p, const struct pooled_states *s, size_t k, double rate)
+{
+    const double state = s->state[k].rate;
     if (isnan(rate))
         return 0;
     if (state < POOLED_HALT_RATIO)
-        return rate < 1.5 * POOLED_HALT_RATIO ? 0 : HALT_COST;
+        return rate < halted_below(s, k) ? 0 : HALT_COST;
     double sigma = fmax(SIGMA_LEAST, 1.5 * p->noise), z = log(fmax(rate, 1e-3) / state) / sigma;
     double cost = fmin(OUTLIER_COST, 0.5 * z * z);
     if (p->sibling_share > 0.005) {
@@ -66,7 +79,7 @@ static void pass_through(const struct pooled *p, const struct pooled_states *s, 
                     origin = j;
                 }
             }
-            best[k] = least + pass_cost(p, rate, s->state[k].rate);
+            best[k] = least + pass_cost(p, s, k, rate);
             from[i * states + k] = (unsigned char)origin;
         }
     }
@@ -97,7 +110,7 @@ static double leave(const struct pooled *p, size_t r, const size_t *last, const 
     double before = halts ? 0 : s->state[k].rate, after = halted ? 0 : s->state[k + 1].rate;
     size_t i = run->zero + at, whole = halts ? i - 1 : i;
     size_t first = spans ? whole : i - (at > 0), past = spans ? whole + 1 : i + 1;
-    double edge = fmax(0, pooled_sample_begin(p, r, first));
+    double edge = fmax(0, pooled_sample_begin(p, r, first)) + (spans && halted ? pooled_unseen_chain(p, before, 1) : 0);
     for (size_t j = first; j < past; j++) {
         double begin = pooled_sample_begin(p, r, j), end = p->trace->time_us[j];
         double rate = pooled_sample_rate(p, j) / run->late;

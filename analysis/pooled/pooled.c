@@ -90,6 +90,41 @@ static double halt_placed(const struct answer *a, size_t k, size_t at)
     return a->p->dense ? 0 : UNIFORM_95 * sample * exp(-2 * M_PI * M_PI * sigma * sigma);
 }
 
+/* The clock's stretch that holds most of begin..end; NULL: none. */
+static const struct pooled_clock_state *clock_in(const struct pooled_clock *c, double begin, double end)
+{
+    const struct pooled_clock_state *best = NULL;
+    double most = 0;
+    for (size_t k = 0; k < c->n; k++) {
+        double common = fmin(end, c->state[k].end_us) - fmax(begin, c->state[k].begin_us);
+        if (common > most) {
+            most = common;
+            best = &c->state[k];
+        }
+    }
+    return best;
+}
+
+/* Whether chains are slower in a state than before and in the end, which no clock explains. */
+static bool slows_chains(const struct answer *a, const struct pooled_state *q)
+{
+    const struct pooled_clock_state *now = clock_in(a->c, q->begin_us, q->end_us);
+    const struct pooled_clock_state *last = a->c->n ? &a->c->state[a->c->n - 1] : NULL;
+    return now && now != last && now->log_step.value < fmin(0, last->log_step.value) - SLOW_CHAIN;
+}
+
+/* By how much state k, which slows chains, is longer and a halt behind it shorter than where chains are not slowed:
+ * what those take that tell nothing (passes.c), us. */
+static double slowed_chains(const struct answer *a, size_t k)
+{
+    const struct pooled_state *q = &a->s->state[k];
+    if (!slows_chains(a, q) || !pooled_halts(a->p, a->s, k + 1))
+        return 0;
+    double longer = exp(a->c->state[a->c->n - 1].log_step.value -
+                        clock_in(a->c, q->begin_us, q->end_us)->log_step.value);
+    return pooled_unseen_chain(a->p, q->rate, longer) - pooled_unseen_chain(a->p, q->rate, 1);
+}
+
 /* By how much more the mean duration of a state is unknown than repetitions differ, us. */
 static double duration_placed(const struct answer *a, size_t k)
 {
@@ -104,7 +139,9 @@ static double duration_placed(const struct answer *a, size_t k)
         return hypot(half, halt_placed(a, k - 1, k - 1) - halt_placed(a, k, k + 1));
     if (k && pooled_halts(p, s, k - 1))
         half = hypot(half, halt_placed(a, k - 1, k));
-    return k + 1 < s->n && pooled_halts(p, s, k + 1) ? hypot(half, halt_placed(a, k, k)) : half;
+    if (k + 1 < s->n && pooled_halts(p, s, k + 1))
+        half = hypot(half, halt_placed(a, k, k));
+    return half;
 }
 
 /* How long a state lasts in each repetition: the main mode with its limits, and all modes. x: scratch of three for each
@@ -135,24 +172,12 @@ static int state_duration(const struct answer *a, size_t k, struct phase *ph, do
         return -1; /* out of memory */
     if (!kept)
         ph->duration_us.value = a->s->state[k].end_us - a->s->state[k].begin_us;
+    const double longer = slowed_chains(a, k), shorter = k && pooled_halts(p, a->s, k) ? slowed_chains(a, k - 1) : 0;
+    ph->duration_us.value += longer - shorter;
+    half = hypot(half, 0.5 * (longer + shorter));
     ph->duration_us.lo = fmax(0, ph->duration_us.value - half);
     ph->duration_us.hi = ph->duration_us.value + half;
     return 0;
-}
-
-/* The clock's stretch that holds most of begin..end; NULL: none. */
-static const struct pooled_clock_state *clock_in(const struct pooled_clock *c, double begin, double end)
-{
-    const struct pooled_clock_state *best = NULL;
-    double most = 0;
-    for (size_t k = 0; k < c->n; k++) {
-        double common = fmin(end, c->state[k].end_us) - fmax(begin, c->state[k].begin_us);
-        if (common > most) {
-            most = common;
-            best = &c->state[k];
-        }
-    }
-    return best;
 }
 
 static struct phase *append_phase(struct phases *out, enum phase_kind kind, double start, double end)
@@ -220,6 +245,17 @@ static double phase_ipc(const struct answer *a, const struct phase *ph, double b
     return a->p->run[0].mean_ghz > 0 ? ipc / ph->freq_ghz.value : ipc;
 }
 
+/* The clock, a logarithm, of state k, of which no chain tells it: a core that halts behind it changes it then. */
+static double clock_unseen(const struct answer *a, size_t k, double final)
+{
+    double end = a->s->state[k].begin_us, clock = 0;
+    if (!pooled_halts(a->p, a->s, k + 1))
+        return final;
+    for (size_t i = 0; i < a->c->n && a->c->state[i].end_us <= end + 1e-9; i++)
+        clock = a->c->state[i].log_step.value;
+    return clock;
+}
+
 /* What state k is, at the clock that it runs at: throttled, halted, or at full rate. */
 static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
 {
@@ -231,8 +267,8 @@ static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
         ph->kind = PHASE_HALT;
         return;
     }
-    bool slow_chain = now && now != last && clock < fmin(0, final) - SLOW_CHAIN;
-    double ratio = q->rate / (slow_chain ? 1 : exp(clock - final));
+    bool slow_chain = slows_chains(a, q);
+    double ratio = q->rate / exp((slow_chain ? clock_unseen(a, k, final) : clock) - final);
     ph->kind = PHASE_STEADY;
     if (!slow_chain && a->c->n)
         set_clock(a, ph, now ? &now->log_step : NULL);
@@ -270,13 +306,24 @@ static double mean_rate(const struct pooled *p, double from, double to)
     return sum / us;
 }
 
-/* Stretches of full rate in which the clock steps are as many phases, which begin so much later than on the pooled
- * curve. */
-static void add_steady(const struct answer *a, size_t before, double later, double begin, double end, double *x)
+/* Where a moment of state k on the pooled curve is in what is told, of which the state is begin..end: repetitions pass
+ * the states at times of their own (clock_course.c). What is left of a fade is no state of its own. */
+static double told_at(const struct answer *a, size_t k, double begin, double end, double at)
 {
-    for (size_t k = 0; k == 0 || k < a->c->n; k++) {
-        const struct pooled_clock_state *c = a->c->n ? &a->c->state[k] : NULL;
-        double from = c ? fmax(begin, c->begin_us + later) : begin, to = c ? fmin(end, c->end_us + later) : end;
+    const struct pooled_state *q = &a->s->state[k];
+    if (k && q[-1].tau_us > 0)
+        return at;
+    double longer = k + 1 < a->s->n ? (end - begin) / (q->end_us - q->begin_us) : 1;
+    return begin + (at - q->begin_us) * longer;
+}
+
+/* Stretches of full rate in which the clock steps are as many phases: of state k, which is told as begin..end. */
+static void add_steady(const struct answer *a, size_t k, double begin, double end, double *x)
+{
+    for (size_t i = 0; i == 0 || i < a->c->n; i++) {
+        const struct pooled_clock_state *c = a->c->n ? &a->c->state[i] : NULL;
+        double from = c ? fmax(begin, told_at(a, k, begin, end, c->begin_us)) : begin;
+        double to = c ? fmin(end, told_at(a, k, begin, end, c->end_us)) : end;
         if (to - from < fmin(1, 0.5 * (end - begin)))
             continue;
         /* what is left of a neighbor's clock at either end is the scatter of its border */
@@ -289,7 +336,7 @@ static void add_steady(const struct answer *a, size_t before, double later, doub
         ph->agreeing_runs = a->p->n_runs;
         if (c)
             set_clock(a, ph, &c->log_step);
-        ph->ipc = phase_ipc(a, ph, from, to, mean_rate(a->p, from, to), before, x);
+        ph->ipc = phase_ipc(a, ph, from, to, mean_rate(a->p, from, to), k - 1, x);
     }
 }
 
@@ -511,8 +558,7 @@ static int pooled_answer(const struct answer *a)
             out->phases[out->n_phases++] = state;
         } else if (state.kind == PHASE_STEADY) {
             size_t first = out->n_phases;
-            /* what is left of a fade is no state of its own */
-            add_steady(a, k - 1, k && q[-1].tau_us > 0 ? 0 : start - q->begin_us, start, end, x);
+            add_steady(a, k, start, end, x);
             struct phase *one = &out->phases[first];
             if (out->n_phases == first + 1 && !last) /* its end is an edge of the repetitions */
                 one->duration_us = state.duration_us, one->n_modes = state.n_modes,
@@ -529,7 +575,7 @@ static int pooled_answer(const struct answer *a)
     if (pooled_levels(a))
         return -1;
     name_slow(out);
-    return pooled_transitions(a) || warn_of_neighbor(a) ? -1 : 0;
+    return pooled_transitions(a) || warn_of_neighbor(a) || pooled_tell_other_clocks(a->p, a->s, a->c, out) ? -1 : 0;
 }
 
 /* What a switch of code costs, by the null or as the trace tells it. *lost_us: NaN where neither does. *moves: the null

@@ -56,6 +56,7 @@ struct pooled {
     double usual;                         /* relative: rates in the end so near to each other are one */
     double noise;                         /* of one sample's rate in the end, relative */
     double sibling_share, sibling_factor; /* of the samples in the end, those at another rate, and which */
+    double chains_us, chains_us2;         /* that chains take of a sample in the end, mean; mean square */
     double sibling_us;                    /* how long they last in a row, mean */
     size_t n;                             /* moments */
     double *border;                       /* n + 1, us from the switch */
@@ -68,6 +69,13 @@ struct pooled {
 double pooled_sample_rate(const struct pooled *p, size_t sample);
 /* Its part in which the payload does not run, us: a chain and what is read with it; 0: none, or not known. */
 double pooled_sample_reading(const struct pooled *p, size_t sample);
+/*
+ * A halt within a chain cuts it short: it tells nothing, and its time C passes for a part of the halt, whose sample has
+ * done all its work ahead of it. A moment lies in a chain with the probability E(C) / (P + E(C)) of samples whose
+ * payload takes P, and then in one of E(C^2) / E(C) on average: the product, us, of samples at `rate` and of chains that
+ * take `longer` than in the end (a factor).
+ */
+double pooled_unseen_chain(const struct pooled *p, double rate, double longer);
 /* When a sample begins, us. */
 double pooled_sample_begin(const struct pooled *p, size_t r, size_t sample);
 
@@ -149,6 +157,17 @@ struct pooled_clock {
 };
 /* 0, or -1: out of memory. */
 int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out);
+/* The mean time of a cycle of repetition r between two times, relative to that before the switch: minus its logarithm.
+ * Of samples beyond the switch alone. NaN: no chain, or it stays behind. x: scratch of twice the samples. */
+double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
+                        double *x);
+/* The least IPC before the switch of a repetition that no busy sibling thread slows, which slows chains, too. x: scratch
+ * of one a repetition. */
+double pooled_least_ipc(const struct pooled *p, double *x);
+/* other_kinds.c: warns of repetitions that ran at another clock than most throughout, and lets the limits of
+ * frequencies hold theirs, too. 0, or -1: out of memory. */
+int pooled_tell_other_clocks(const struct pooled *p, const struct pooled_states *s, const struct pooled_clock *c,
+                             struct phases *out);
 
 /*
  * The phases of a trace that pooled_suits(). `null`: a trace of the first kernel and its copy in turn with it; NULL:

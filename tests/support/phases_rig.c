@@ -31,6 +31,8 @@ void rig_show_phases(const struct phases *p)
             print_message(" from %.3f [%.3f, %.3f] to %.4f [%.4f, %.4f] tau %.2f [%.2f, %.2f]", ph->from_ghz.value,
                           ph->from_ghz.lo, ph->from_ghz.hi, ph->to_ghz.value, ph->to_ghz.lo, ph->to_ghz.hi,
                           ph->tau_us.value, ph->tau_us.lo, ph->tau_us.hi);
+        for (size_t m = 0; m < ph->n_modes; m++)
+            print_message(" mode %.2f us of %.2f", ph->modes[m].duration_us, ph->modes[m].share);
         print_message(" %zu %s\n", ph->agreeing_runs, ph->why);
     }
     for (size_t i = 0; i < p->n_volt_steps; i++)

@@ -9,17 +9,13 @@
 #include <stdlib.h>
 
 #include "analysis/phases/findings.h"
+#include "analysis/phases/repetitions/other_clocks.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-enum { RUNS_LEAST = 10, OTHERS_LEAST = 2 };
 #define OTHER_SIGMAS 6.0
 #define SAMPLE_SIGMAS 4.0
-#define PART 0.25         /* of the recording: its beginning, and its end */
-#define UNEXPLAINED_Z 3.3 /* standard errors: once in 2000 recordings without cause */
-#define SHARE_TOLD 0.03
-#define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
-#define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
+#define PART 0.25 /* of the recording: its beginning, and its end */
 
 enum part { EARLY, LATE, BETWEEN, PARTS };
 
@@ -29,23 +25,15 @@ struct course {
     size_t n[PARTS];
 };
 
-static void add_sample(struct course *c, enum part part, double relative, bool instant)
+static double slow_runs_part_of(const struct course *c, enum part part)
 {
-    c->sum[part] += instant ? 1 / relative : relative; /* of chains by the mean time of a cycle (clock.h) */
-    c->n[part]++;
-}
-
-static double slow_runs_part_of(const struct course *c, enum part part, bool instant)
-{
-    double mean = c->sum[part] / (double)c->n[part];
-    return instant ? 1 / mean : mean;
+    return c->sum[part] / (double)c->n[part];
 }
 
 /* Of all parts together; NaN without samples. */
-static double slow_runs_mean_of(const struct course *c, bool instant)
+static double slow_runs_mean_of(const struct course *c)
 {
-    double mean = (c->sum[EARLY] + c->sum[LATE] + c->sum[BETWEEN]) / (double)(c->n[EARLY] + c->n[LATE] + c->n[BETWEEN]);
-    return instant ? 1 / mean : mean;
+    return (c->sum[EARLY] + c->sum[LATE] + c->sum[BETWEEN]) / (double)(c->n[EARLY] + c->n[LATE] + c->n[BETWEEN]);
 }
 
 /* Whether a sample lies within the phase, and within the piece of repetition k that the phase is. */
@@ -59,14 +47,13 @@ static bool lies_within(const struct runs *r, const struct segmentation *o, size
     return begin >= from + r->period && end <= to - r->period;
 }
 
-/* How repetition k goes, in steady and throttled phases, by one of `every` of its samples, from the first'th on. */
-static struct course course_by(const struct runs *r, const struct segmentation *o, size_t k, const struct phases *out,
-                               size_t every, size_t first)
+/* How repetition k goes, in steady and throttled phases. */
+static struct course course_of(const struct runs *r, const struct segmentation *o, size_t k, const struct phases *out)
 {
     const float *freq = r->trace->channel[TRACE_FREQ];
     const struct run_span *s = &r->run[o->run[k]];
     struct course c = {{0}, {0}};
-    size_t p = 0, m = 0;
+    size_t p = 0;
     for (size_t i = s->first; i < s->first + s->n; i++) {
         double end = r->trace->time_us[i], begin = end - (double)r->dt[i];
         while (p + 1 < out->n_phases && begin >= out->phases[p + 1].start_us)
@@ -77,17 +64,11 @@ static struct course course_by(const struct runs *r, const struct segmentation *
         if (!settled || !read || !lies_within(r, o, p, k, ph, begin, end))
             continue;
         double at = (end - o->begin) / (o->end - o->begin);
-        if (m++ % every != first)
-            continue;
         enum part part = at <= PART ? EARLY : at > 1 - PART ? LATE : BETWEEN;
-        add_sample(&c, part, (double)freq[i] / ph->freq_ghz.value, r->clock.instant);
+        c.sum[part] += (double)freq[i] / ph->freq_ghz.value;
+        c.n[part]++;
     }
     return c;
-}
-
-static struct course course_of(const struct runs *r, const struct segmentation *o, size_t k, const struct phases *out)
-{
-    return course_by(r, o, k, out, 1, 0);
 }
 
 /*
@@ -99,12 +80,11 @@ static double relative_frequency(const struct runs *r, const struct segmentation
                                  size_t *fewest)
 {
     const struct course c = course_of(r, o, k, out);
-    bool instant = r->clock.instant;
     if (!c.n[EARLY] || !c.n[LATE])
-        return c.n[EARLY] || c.n[LATE] ? slow_runs_part_of(&c, c.n[LATE] ? LATE : EARLY, instant) : NAN;
+        return c.n[EARLY] || c.n[LATE] ? slow_runs_part_of(&c, c.n[LATE] ? LATE : EARLY) : NAN;
     size_t fewer = c.n[EARLY] < c.n[LATE] ? c.n[EARLY] : c.n[LATE];
     *fewest = fewer < *fewest ? fewer : *fewest;
-    double early = slow_runs_part_of(&c, EARLY, instant), late = slow_runs_part_of(&c, LATE, instant);
+    double early = slow_runs_part_of(&c, EARLY), late = slow_runs_part_of(&c, LATE);
     if ((early - 1) * (late - 1) <= 0)
         return 1;
     return fabs(early - 1) < fabs(late - 1) ? early : late;
@@ -114,15 +94,14 @@ static double relative_frequency(const struct runs *r, const struct segmentation
 
 /* The ratio of those that are marked to those that are not, in one part of the recordings: of medians, since waits of
  * two lengths make other values of a few. scratch: of n. */
-static double ratio_in(const struct course *c, const bool *other, size_t n, enum part part, bool instant,
-                       double *scratch)
+static double ratio_in(const struct course *c, const bool *other, size_t n, enum part part, double *scratch)
 {
     double middle[2];
     for (int kind = 0; kind < 2; kind++) {
         size_t m = 0;
         for (size_t k = 0; k < n; k++)
             if (other[k] == (kind == 1))
-                scratch[m++] = slow_runs_part_of(&c[k], part, instant);
+                scratch[m++] = slow_runs_part_of(&c[k], part);
         middle[kind] = order_median(scratch, m);
     }
     return middle[1] / middle[0];
@@ -130,16 +109,16 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
 
 /* Cuts the repetitions in two by x, of 2 n values, if these are two kinds that differ alike in both parts of the
  * recordings. */
-static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant, bool *other)
+static bool cut_in_two(const struct course *c, double *x, size_t n, bool *other)
 {
     struct value_mode mode[2];
-    if (robust_two_modes(x, n, CLOCK_STEP_LEAST, OTHERS_LEAST, mode) < 2)
+    if (robust_two_modes(x, n, CLOCK_STEP_LEAST, OTHER_CLOCKS_LEAST, mode) < 2)
         return false;
     for (size_t k = 0; k < n; k++)
         other[k] = !(x[k] >= mode[0].lo && x[k] <= mode[0].hi);
     double all = log(mode[1].mean / mode[0].mean);
     for (enum part part = EARLY; part <= LATE; part++) {
-        double own = log(ratio_in(c, other, n, part, instant, x + n));
+        double own = log(ratio_in(c, other, n, part, x + n));
         if (!clock_same_factor(all, own))
             return false;
     }
@@ -149,18 +128,18 @@ static bool cut_in_two(const struct course *c, double *x, size_t n, bool instant
 int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct phases *out, bool *marked)
 {
     *marked = false;
-    if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
+    if (!r->has[TRACE_FREQ] || o->n_runs < OTHER_CLOCKS_RUNS_LEAST)
         return 0;
     struct course *c = malloc(o->n_runs * sizeof *c);
     double *x = malloc(2 * o->n_runs * sizeof *x);
-    bool *other = calloc(o->n_runs, sizeof *other), instant = r->clock.instant;
+    bool *other = calloc(o->n_runs, sizeof *other);
     int bad = !c || !x || !other ? -1 : 0;
     for (int early = 0; early < 2 && !bad && !*marked; early++) { /* late, waits of two lengths may hide it */
         for (size_t k = 0; k < o->n_runs; k++) {
             c[k] = course_of(r, o, k, out);
-            x[k] = early ? slow_runs_part_of(&c[k], EARLY, instant) : slow_runs_mean_of(&c[k], instant);
+            x[k] = early ? slow_runs_part_of(&c[k], EARLY) : slow_runs_mean_of(&c[k]);
         }
-        *marked = cut_in_two(c, x, o->n_runs, instant, other);
+        *marked = cut_in_two(c, x, o->n_runs, other);
     }
     if (*marked) {
         free(o->other_ghz);
@@ -173,75 +152,6 @@ int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct ph
     return bad;
 }
 
-/* Repetitions on one side of the majority. */
-struct others {
-    size_t n;
-    double mean, least, most;
-};
-
-static struct others slow_runs_collect(const double *x, size_t n, double bound, bool slower)
-{
-    struct others a = {0, 0, INFINITY, -INFINITY};
-    for (size_t i = 0; i < n; i++) {
-        if (slower ? x[i] >= 1 - bound : x[i] <= 1 + bound)
-            continue;
-        a.mean += x[i];
-        a.least = fmin(a.least, x[i]);
-        a.most = fmax(a.most, x[i]);
-        a.n++;
-    }
-    a.mean /= fmax(1, (double)a.n);
-    return a;
-}
-
-/* The first phase's frequency stands for all in what is said. */
-static double example_ghz(const struct phases *out)
-{
-    for (size_t p = 0; p < out->n_phases; p++)
-        if (phases_is_steady(&out->phases[p]) && isfinite(out->phases[p].freq_ghz.value))
-            return out->phases[p].freq_ghz.value;
-    return NAN;
-}
-
-static int slow_runs_tell(struct phases *out, const struct others *a, size_t n, bool slower)
-{
-    double ghz = example_ghz(out);
-    char range[80];
-    if (a->most - a->least > ONE_VALUE)
-        snprintf(range, sizeof range, "%.3f to %.3f times", a->least, a->most);
-    else
-        snprintf(range, sizeof range, "%.3f times", a->mean);
-    return phases_warn(out,
-                       "%zu of %zu repetitions ran at a %s frequency from beginning to end: %s that of the others, "
-                       "%.3f GHz instead of %.3f%s",
-                       a->n, n, slower ? "lower" : "higher", range, ghz * a->mean, ghz,
-                       (double)a->n > SHARE_HELD * (double)n ? "; the frequency limits cover both" : "");
-}
-
-/* The limits, moved by the factor of the others, are part of the new ones. */
-static void hold(struct estimate *e, double factor)
-{
-    if (isnan(e->value))
-        return;
-    if (factor < 1)
-        e->lo = isnan(e->lo) ? e->value * factor : e->lo - e->value * (1 - factor);
-    else
-        e->hi = isnan(e->hi) ? e->value * factor : e->hi + e->value * (factor - 1);
-}
-
-static void slow_runs_widen(struct phases *out, double factor)
-{
-    for (size_t p = 0; p < out->n_phases; p++) {
-        hold(&out->phases[p].freq_ghz, factor);
-        if (out->phases[p].tau_us.value > 0) {
-            hold(&out->phases[p].from_ghz, factor);
-            hold(&out->phases[p].to_ghz, factor);
-        }
-    }
-    for (size_t l = 0; out->levels && l < out->n_levels; l++)
-        hold(&out->levels[l], factor);
-}
-
 /* Half of the difference between the two kinds of repetitions, relative to the phases' frequencies. */
 static double half_way(const struct runs *r, const struct segmentation *o, const struct phases *out)
 {
@@ -249,7 +159,7 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
     size_t n = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct course c = course_of(r, o, k, out);
-        double x = slow_runs_mean_of(&c, r->clock.instant);
+        double x = slow_runs_mean_of(&c);
         if (o->other_ghz[k] && !isnan(x)) {
             sum += x - 1;
             n++;
@@ -258,53 +168,11 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
     return n ? 0.5 * fabs(sum / (double)n) : CLOCK_STEP_LEAST;
 }
 
-/*
- * The standard deviation of the repetitions' frequencies, relative, beyond what the noise of their readings explains; 0
- * where it may be nothing. What noise does is estimated from how much the odd readings of a repetition differ from the
- * even ones. x: scratch of n_runs.
- */
-static double unexplained(const struct runs *r, const struct segmentation *o, const struct phases *out, double *x)
-{
-    double noise = 0, sum = 0, squares = 0;
-    size_t n = 0;
-    for (size_t k = 0; k < o->n_runs; k++) {
-        const struct course odd = course_by(r, o, k, out, 2, 1), even = course_by(r, o, k, out, 2, 0);
-        double a = slow_runs_mean_of(&odd, r->clock.instant), b = slow_runs_mean_of(&even, r->clock.instant);
-        if (isnan(a) || isnan(b))
-            continue;
-        noise += 0.25 * (a - b) * (a - b);
-        x[n] = 0.5 * (a + b);
-        sum += x[n++];
-    }
-    for (size_t i = 0; i < n; i++)
-        squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
-    /* the logarithm of a quotient of two variances of n values each has a standard deviation of 2 / sqrt(n) */
-    if (n < RUNS_LEAST || !(log(squares / noise) > UNEXPLAINED_Z * 2 / sqrt((double)n)))
-        return 0;
-    double deviation = sqrt((squares - noise) / (double)n);
-    return deviation > CLOCK_STEP_LEAST / 2 ? deviation : 0;
-}
-
-/* Two kinds of repetitions that the clock cannot tell apart: of a share of 20 to 80 %, either is within twice the
- * standard deviation of the mean. x: scratch of n_runs. */
-static int hold_unexplained(const struct runs *r, const struct segmentation *o, struct phases *out, double *x)
-{
-    double deviation = unexplained(r, o, out, x);
-    if (!(deviation > 0))
-        return 0;
-    slow_runs_widen(out, 1 - 2 * deviation);
-    slow_runs_widen(out, 1 + 2 * deviation);
-    return phases_warn(out,
-                       "the frequencies of the repetitions vary more than reading noise explains (standard deviation "
-                       "%.1f %%) without falling into distinct groups; the frequency limits are widened by twice that",
-                       100 * deviation);
-}
-
 int slow_runs_find(const struct runs *r, const struct segmentation *o, struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
         out->phases[p].freq_half_ghz = estimate_half(&out->phases[p].freq_ghz);
-    if (!r->has[TRACE_FREQ] || o->n_runs < RUNS_LEAST)
+    if (!r->has[TRACE_FREQ] || o->n_runs < OTHER_CLOCKS_RUNS_LEAST)
         return 0;
     double *x = malloc(2 * o->n_runs * sizeof *x);
     size_t n = 0, fewest = SIZE_MAX;
@@ -320,19 +188,7 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
         bound = half_way(r, o, out);
     else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */
         bound = fmax(bound, SAMPLE_SIGMAS * r->noise[TRACE_FREQ] / sqrt((double)fewest));
-    int bad = 0;
-    bool told = false;
-    for (int slower = 1; slower >= 0 && !bad; slower--) {
-        struct others a = slow_runs_collect(x, n, bound, slower);
-        if (a.n < OTHERS_LEAST || (double)a.n < SHARE_TOLD * (double)n)
-            continue;
-        bad = slow_runs_tell(out, &a, n, slower);
-        told = true;
-        if ((double)a.n > SHARE_HELD * (double)n)
-            slow_runs_widen(out, slower ? a.least : a.most);
-    }
-    if (!bad && !told && r->clock.instant)
-        bad = hold_unexplained(r, o, out, x);
+    int bad = other_clocks_tell(out, x, n, bound);
     free(x);
     return bad;
 }

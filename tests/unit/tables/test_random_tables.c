@@ -18,7 +18,6 @@
 #include <cmocka.h>
 
 #include "tables/registry.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/sanitized.h"

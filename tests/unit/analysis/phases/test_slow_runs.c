@@ -29,7 +29,7 @@ struct made {
     struct piece piece;
 };
 
-static void make(struct made *m, const double *relative, size_t n, double noise, bool instant)
+static void make(struct made *m, const double *relative, size_t n, double noise)
 {
     *m = (struct made){.piece = {.halt = false}};
     trace_init(&m->trace);
@@ -43,7 +43,6 @@ static void make(struct made *m, const double *relative, size_t n, double noise,
         m->run[k] = k;
     }
     assert_int_equal(runs_prepare(&m->trace, &m->runs), 0);
-    m->runs.clock.instant = instant;
     m->o = (struct segmentation){.n_pieces = 1,
                                  .piece = &m->piece,
                                  .n_runs = n,
@@ -82,36 +81,6 @@ static void expect(struct made *m, const char *warning, double lower, double hig
     unmake(m);
 }
 
-/*
- * From -0.9 to 0.9 %, 0.2 % apart: the mean square is 3.3e-5, of which noise is its own square. Ten repetitions, three
- * standard errors of the logarithm of the two: where noise is 0.1 %, and not where it is 0.3 %. By chains alone.
- */
-static void repetitions_that_vary_more_than_their_noise(void **state)
-{
-    (void)state;
-    static const char warning[] =
-        "the frequencies of the repetitions vary more than reading noise explains (standard deviation 0.6 %) without "
-        "falling into distinct groups; the frequency limits are widened by twice that";
-    struct made m;
-    double relative[10];
-    for (int k = 0; k < 10; k++)
-        relative[k] = 1 + 0.002 * (k - 4.5);
-    double held = 3 * 2 * sqrt(3.3e-5 - 1e-6);
-    make(&m, relative, 10, 0.001, true);
-    expect(&m, warning, held, held);
-    make(&m, relative, 10, 0.003, true);
-    expect(&m, NULL, 0, 0);
-    make(&m, relative, 10, 0.001, false);
-    expect(&m, NULL, 0, 0);
-    make(&m, relative, 9, 0.001, true);
-    expect(&m, NULL, 0, 0);
-    /* deviations of less than half of the least step are none */
-    for (int k = 0; k < 10; k++)
-        relative[k] = 1 + 0.0006 * (k - 4.5);
-    make(&m, relative, 10, 0.0002, true);
-    expect(&m, NULL, 0, 0);
-}
-
 static void some_are_slower_or_faster_throughout(void **state)
 {
     (void)state;
@@ -120,23 +89,23 @@ static void some_are_slower_or_faster_throughout(void **state)
     for (int k = 0; k < RUNS_MOST; k++)
         relative[k] = 1;
     relative[3] = 0.9;
-    make(&m, relative, RUNS_MOST, 1e-4, false);
+    make(&m, relative, RUNS_MOST, 1e-4);
     expect(&m, NULL, 0, 0);
     relative[5] = relative[7] = 0.9;
-    make(&m, relative, RUNS_MOST, 1e-4, false);
+    make(&m, relative, RUNS_MOST, 1e-4);
     expect(&m,
            "3 of 100 repetitions ran at a lower frequency from beginning to end: 0.900 times that of the others, 2.700 "
            "GHz instead of 3.000",
            0, 0);
     relative[10] = relative[20] = relative[30] = 0.95;
-    make(&m, relative, RUNS_MOST, 1e-4, false);
+    make(&m, relative, RUNS_MOST, 1e-4);
     expect(&m,
            "6 of 100 repetitions ran at a lower frequency from beginning to end: 0.900 to 0.950 times that of the "
            "others, 2.775 GHz instead of 3.000; the frequency limits cover both",
            0.3, 0);
     for (int k = 0; k < RUNS_MOST; k++)
         relative[k] = relative[k] < 1 ? 1.05 : 1;
-    make(&m, relative, RUNS_MOST, 1e-4, false);
+    make(&m, relative, RUNS_MOST, 1e-4);
     expect(&m,
            "6 of 100 repetitions ran at a higher frequency from beginning to end: 1.050 times that of the others, "
            "3.150 GHz instead of 3.000; the frequency limits cover both",
@@ -169,7 +138,7 @@ static void what_holds_from_beginning_to_end_counts(void **state)
                        : i <= 45                   ? cases[c].between
                                                    : cases[c].late;
         shaped = true;
-        make(&m, relative, RUNS_MOST, 1e-5, false);
+        make(&m, relative, RUNS_MOST, 1e-5);
         shaped = false;
         assert_int_equal(slow_runs_find(&m.runs, &m.o, &m.p), 0);
         assert_int_equal(m.p.n_warnings, cases[c].told != NULL);
@@ -195,7 +164,7 @@ static void repetitions_of_two_kinds_are_marked(void **state)
         for (unsigned i = 0; i <= SAMPLES; i++)
             shape[i] = i <= 15 ? 0.7 : 0.9;
         shaped = c == 4;
-        make(&m, relative, n, 1e-3, false);
+        make(&m, relative, n, 1e-3);
         shaped = false;
         assert_int_equal(slow_runs_mark(&m.runs, &m.o, &m.p, &marked), 0);
         assert_int_equal(marked, c == 2 || c == 3);
@@ -210,7 +179,6 @@ static void repetitions_of_two_kinds_are_marked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repetitions_that_vary_more_than_their_noise),
         cmocka_unit_test(some_are_slower_or_faster_throughout),
         cmocka_unit_test(what_holds_from_beginning_to_end_counts),
         cmocka_unit_test(repetitions_of_two_kinds_are_marked),

@@ -17,7 +17,6 @@
 
 #include "tables/switches/throttle/throttle.h"
 #include "drivers/model/model.h"
-#include "tests/support/known_loss.h"
 #include "tests/support/model_truth.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
