@@ -15,6 +15,8 @@ enum { RANGE_VALUES_MAX = 100000, PERIOD_VALUES_MAX = 100000 };
 enum { MEDIAN_WINDOW = 21 };
 /* neighbours further apart than this many periods are not joined: the core was halted between them */
 static const double GAP_PERIODS = 3;
+/* One repetition in 20 is shown to its end only if one sample in 200 lies there. */
+enum { LATE_RUNS = 20, LATE_SAMPLES = 200 };
 static const double GAP_SPACINGS = 6; /* of single readings of many repetitions, by their mean distance */
 
 /* A channel of a trace, and the curves that are made of it. */
@@ -33,7 +35,7 @@ static void add_point(const struct drawing *d, double time_us, double value)
 
 static bool drawn(const struct drawing *d, size_t i)
 {
-    return isfinite(d->values[i]) && !d->g->left_out[i];
+    return isfinite(d->values[i]) && !d->g->left_out[i] && d->t->time_us[i] <= d->g->end_us;
 }
 
 /* ---- the grid ---- */
@@ -76,6 +78,25 @@ static int find_left_out(const struct trace *t, const uint32_t *skip, size_t n_s
     return 0;
 }
 
+/* The last sample, but for what single repetitions record beyond all others: those that were interrupted. NaN: out of
+ * memory. */
+static double usual_end(const struct trace *t, double last)
+{
+    double *x = malloc((trace_count_runs(t) + 1) * sizeof(*x));
+    size_t n = 0, beyond = 0;
+    if (x == NULL)
+        return NAN;
+    for (size_t first = 0, past; first < t->n; first = past) {
+        past = trace_run_end(t, first);
+        x[n++] = t->time_us[past - 1];
+    }
+    double end = order_nth_smallest(x, n, n - 1 - n / LATE_RUNS);
+    for (size_t i = 0; i < t->n; i++)
+        beyond += t->time_us[i] > end;
+    free(x);
+    return beyond * LATE_SAMPLES < t->n ? end : last;
+}
+
 int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_skip, struct series_grid *g)
 {
     *g = (struct series_grid){.unit_us = 1, .begin_us = INFINITY, .end_us = -INFINITY};
@@ -85,7 +106,8 @@ int plot_series_grid_find(const struct trace *t, const uint32_t *skip, size_t n_
         g->begin_us = fmin(g->begin_us, t->time_us[i]);
         g->end_us = fmax(g->end_us, t->time_us[i]);
     }
-    return 0;
+    g->end_us = usual_end(t, g->end_us);
+    return isnan(g->end_us) ? -1 : 0;
 }
 
 void plot_series_grid_free(struct series_grid *g)

@@ -18,7 +18,7 @@
  * which the core stood still, its value is neither of before nor of after.
  */
 struct series_grid {
-    double begin_us, end_us; /* of all samples */
+    double begin_us, end_us; /* of all samples, but for what few repetitions record beyond all others */
     double period_us;        /* median distance of neighbouring samples; NaN when there are no neighbours */
     double unit_us;          /* microseconds of one unit of the chart's x axis; 1 unless it is changed */
     bool *left_out;          /* of each sample: not to be drawn */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "output/plot/plot_series.h"
+#include "tests/support/close_to.h"
 
 static void begin(struct trace *t)
 {
@@ -286,6 +287,29 @@ static void odd_traces_are_no_trouble(void **state)
     trace_free(&t);
 }
 
+/* One repetition that was interrupted does not stretch the axis; where one in five lasts for longer, that is shown. */
+static void single_repetitions_do_not_stretch_the_axis(void **state)
+{
+    (void)state;
+    for (uint32_t longer = 1; longer <= 8; longer += 7) {
+        struct trace t;
+        struct series_grid g;
+        struct line line;
+        begin(&t);
+        for (uint32_t run = 0; run < 40; run++)
+            for (int i = 0; i <= (run < longer ? 115 : 100); i++)
+                add(&t, run, i, i <= 100 ? 3 : 1);
+        find(&t, &g);
+        assert_close(g.end_us, longer > 1 ? 115 : 100, 0);
+        median(&t, &g, 1000, &line);
+        assert_close(line.s->points[line.s->n - 1].x, g.end_us, 0.6);
+        assert_close(line.s->points[line.s->n - 1].y, longer > 1 ? 1 : 3, 0);
+        chart_free(&line.chart);
+        plot_series_grid_free(&g);
+        trace_free(&t);
+    }
+}
+
 /* Readings in steps of a clock: the band holds eight in ten of them, in the unit of the values. */
 static void a_band_holds_what_most_samples_say(void **state)
 {
@@ -318,11 +342,17 @@ static void a_band_holds_what_most_samples_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_median_withstands_a_minority),   cmocka_unit_test(a_halt_breaks_the_lines),
-        cmocka_unit_test(a_sparse_stretch_is_drawn),          cmocka_unit_test(thinning_keeps_the_extremes),
-        cmocka_unit_test(the_budget_bounds_the_points),       cmocka_unit_test(discarded_repetitions_are_left_out),
-        cmocka_unit_test(a_band_holds_what_most_samples_say), cmocka_unit_test(a_value_a_run_gets_a_running_median),
+        cmocka_unit_test(the_median_withstands_a_minority),
+        cmocka_unit_test(a_halt_breaks_the_lines),
+        cmocka_unit_test(a_sparse_stretch_is_drawn),
+        cmocka_unit_test(thinning_keeps_the_extremes),
+        cmocka_unit_test(the_budget_bounds_the_points),
+        cmocka_unit_test(discarded_repetitions_are_left_out),
+        cmocka_unit_test(single_repetitions_do_not_stretch_the_axis),
+        cmocka_unit_test(a_band_holds_what_most_samples_say),
+        cmocka_unit_test(a_value_a_run_gets_a_running_median),
         cmocka_unit_test(odd_traces_are_no_trouble),
+
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
