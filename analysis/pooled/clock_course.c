@@ -67,7 +67,26 @@ double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, s
     return log(clock_centre(&p->clock, TRACE_FREQ, x, m, x + m) * run->cycle_ns);
 }
 
-/* The median over repetitions with its limits; error: a standard error of it. x: scratch of one a repetition. */
+/*
+ * The logarithm of a clock by those of n repetitions: their median with its limits, and its standard error. Few chains
+ * by a clock in steps have one of a few values, and so has their median: only the mean time of a cycle is right then
+ * (clock.h). That is where repetitions scatter as one to twenty such chains do: by 0.41 of a step, of each chain
+ * (clock_noise). Reorders x; scratch of n.
+ */
+static struct estimate clock_of_all(const struct pooled *p, double *x, size_t n, double *scratch, double *error)
+{
+    struct estimate e = robust_median(x, n);
+    const double sigma = order_mad_sigma(x, n, e.value, scratch), step = p->clock.quantum;
+    *error = ROBUST_MEDIAN_ERROR * sigma / sqrt((double)n);
+    if (!(sigma > step / 12 && sigma < 0.6 * step))
+        return e;
+    for (size_t i = 0; i < n; i++)
+        x[i] = exp(-x[i]);
+    double shift = -log(robust_centre(x, n, scratch)) - e.value;
+    return (struct estimate){e.value + shift, e.lo + shift, e.hi + shift};
+}
+
+/* The clock between two times over all repetitions; error: a standard error of it. x: scratch of one a repetition. */
 static struct estimate pooled_clock_between(const struct pooled *p, const struct pooled_states *s, double from,
                                             double to, double *x, double *scratch, double *error)
 {
@@ -77,8 +96,8 @@ static struct estimate pooled_clock_between(const struct pooled *p, const struct
         if (!isnan(own))
             x[m++] = own;
     }
-    struct estimate e = robust_median(x, m);
-    *error = m > 3 ? ROBUST_MEDIAN_ERROR * order_mad_sigma(x, m, e.value, scratch) / sqrt((double)m) : NAN;
+    struct estimate e = clock_of_all(p, x, m, scratch, error);
+    *error = m > 3 ? *error : NAN;
     return e;
 }
 
@@ -93,8 +112,8 @@ static struct estimate own_step(const struct pooled *p, const struct pooled_stat
         if (!isnan(before) && !isnan(after))
             x[m++] = after - before;
     }
-    struct estimate e = robust_median(x, m);
-    *error = m > 3 ? ROBUST_MEDIAN_ERROR * order_mad_sigma(x, m, e.value, scratch) / sqrt((double)m) : INFINITY;
+    struct estimate e = clock_of_all(p, x, m, scratch, error);
+    *error = m > 3 ? *error : INFINITY;
     return e;
 }
 
@@ -169,6 +188,15 @@ static double place_step(const struct pooled *p, const struct pooled_states *s, 
     return where < n ? p->border[a + where] : at;
 }
 
+/* Whether the core halts at `at`: a clock that changes about then changes meanwhile. */
+static bool halts_at(const struct pooled *p, const struct pooled_states *s, double at)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (pooled_halts(p, s, k) && at > s->state[k].begin_us - 1e-9 && at < s->state[k].end_us + 1e-9)
+            return true;
+    return false;
+}
+
 static bool sure_step(const struct estimate *e, double error)
 {
     return fabs(e->value) > fmax(POOLED_STEP_LEAST, SURE * error) && (e->lo > 0 || e->hi < 0);
@@ -198,8 +226,10 @@ static int cut_clock(const struct pooled *p, const struct pooled_states *s, cons
         if (out->n && !sure) /* the same as before: one stretch */
             out->state[out->n - 1].end_us = end;
         else {
+            if (out->n && !halts_at(p, s, begin))
+                begin = place_step(p, s, reach, begin, border[cut[k] + 1], e.value);
             if (out->n)
-                begin = out->state[out->n - 1].end_us = place_step(p, s, reach, begin, border[cut[k] + 1], e.value);
+                out->state[out->n - 1].end_us = begin;
             out->state[out->n++] = (struct pooled_clock_state){begin, end, {0, 0, 0}};
         }
         begin = end;
@@ -232,7 +262,8 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
         double at = c->state[i].begin_us, least = INFINITY;
         double step = c->state[i].log_step.value - c->state[i - 1].log_step.value;
         for (size_t k = 0; k + 1 < s->n; k++) {
-            double border, rate = rate_step(p, s, k, &border), d = fabs(border - at);
+            double border, rate = rate_step(p, s, k, &border);
+            double d = fmax(0, fmax(s->state[k].end_us - at, at - border)); /* it changes while the core halts */
             bool alike = rate * step > 0 && fabs(rate / step - 1) < 0.5;
             if (s->state[k].tau_us > 0)
                 continue;
@@ -284,12 +315,14 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
         struct blocks b;
         struct value_mode mode[2];
         double *copy = memcpy(x + p->n_runs, x, m * sizeof *x), far = INFINITY;
-        out->before_ghz = robust_median(copy, m);
+        size_t first = 0, all = m;
         gsl_sort(copy, 1, m);
-        if (pooled_two_lengths(copy, m, POOLED_STEP_LEAST * out->before_ghz.value, mode, copy + m)) { /* that of most */
-            out->before_ghz = robust_median(copy + (mode[0].mean < mode[1].mean ? 0 : m - mode[0].n), mode[0].n);
+        if (pooled_two_lengths(copy, m, POOLED_STEP_LEAST * copy[m / 2], mode, copy + m)) { /* that of most */
+            first = mode[0].mean < mode[1].mean ? 0 : m - mode[0].n;
+            all = mode[0].n;
             far = 0.5 * fabs(mode[1].mean - mode[0].mean);
         }
+        out->before_ghz = robust_median(copy + first, all);
         blocks_cut(x, m, out->before_ghz.value, far, &b);
         blocks_widen(&b, &out->before_ghz);
         size_t n = clock_stretches(p, s, border);

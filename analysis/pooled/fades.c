@@ -18,6 +18,7 @@ enum { GROUPS = 8, STEPS = 40 };
 #define LEAST 0.08   /* relative: smaller changes are told as steps */
 #define TOGETHER 0.4 /* of the repetitions that are near the pooled rate ... */
 #define NEAR 0.08    /* ... and how near, relative */
+#define APART 0.03   /* ... where they can be told from those that have arrived, a logarithm */
 #define COLD_US 0.6  /* what code costs that is not in the caches yet is no part of an approach */
 #define COLD_SHARE 0.15
 #define TAU_KNOWN 0.02 /* relative: how well a time constant is known at best */
@@ -144,24 +145,34 @@ static double step_squares(const struct pooled *p, const struct pooled_states *s
     return squares;
 }
 
+/* Whether enough of the repetitions are near the pooled rate between two times, where that is further than `apart` from
+ * the rate in the end. */
+static bool near_in(const struct pooled *p, double begin, double end, double apart, double to)
+{
+    size_t near = 0, all = 0;
+    for (size_t k = 0; k < p->n; k++) {
+        double d = fabs(log(p->rate[k] / to)), width = fmax(2 * p->noise, apart > 0 ? fmin(NEAR, 0.5 * d) : NEAR);
+        if (p->border[k] < begin - 1e-9 || p->border[k + 1] > end + 1e-9 || d < apart)
+            continue;
+        for (size_t r = 0; r < p->n_runs; r++) {
+            double own = (double)p->own[r * p->n + k];
+            all += !isnan(own);
+            near += fabs(log(own / p->rate[k])) < width;
+        }
+    }
+    return (double)near >= TOGETHER * (double)all;
+}
+
 /* Whether the repetitions approach the end together: in each piece but the first enough of them are near the pooled
- * rate. Where some have reached it and others have not begun to, hardly any is near the mean. */
+ * rate. Where some have reached it and others have not begun to, hardly any is near the mean, as far as that is not near
+ * the end. */
 static bool together(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past)
 {
-    for (size_t q = past - first > 1 ? first + 1 : first; q < past; q++) {
-        size_t near = 0, all = 0;
-        for (size_t k = 0; k < p->n; k++)
-            for (size_t r = 0; r < p->n_runs && p->border[k] > s->state[q].begin_us - 1e-9 &&
-                               p->border[k + 1] < s->state[q].end_us + 1e-9;
-                 r++) {
-                double own = (double)p->own[r * p->n + k];
-                all += !isnan(own);
-                near += fabs(log(own / p->rate[k])) < fmax(NEAR, 2 * p->noise);
-            }
-        if ((double)near < TOGETHER * (double)all)
+    const double to = s->state[past].rate;
+    for (size_t q = past - first > 1 ? first + 1 : first; q < past; q++)
+        if (!near_in(p, s->state[q].begin_us, s->state[q].end_us, 0, to))
             return false;
-    }
-    return true;
+    return near_in(p, s->state[first].begin_us, s->state[past].begin_us, fmax(APART, 4 * p->noise), to);
 }
 
 /* How many states from `first` on approach the one behind them the same way; one alone does where what is before it has

@@ -20,9 +20,10 @@
 #define UNIFORM_95 0.475     /* of a width: half of the 95 % limits of a uniform distribution */
 #define CLOCK_LEAST 0.5      /* of the rate: no license is known that lowers a clock so far, for a while */
 #define BEYOND_CHAIN                                                                                                   \
-    0.85                /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
+    0.85                 /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
                               FMAs run at 0.25 of their rate for 2.7 us, chains at 0.5 to 0.95) */
-#define SLOW_CHAIN 0.03 /* relative: a chain so much slower than before and after may have been throttled, too */
+#define SLOW_CHAIN 0.03  /* relative: a chain so much slower than before and after may have been throttled, too */
+#define UNSEEN_KNOWN 0.5 /* of pooled_unseen_chain(): to so much it is known */
 #define REJECT 5.0
 #define MODES_SHARE 0.25    /* of a duration: modes are at least so far apart */
 #define THROTTLE_MAX_US 600 /* Intel's own bound is 500 us (optimization manual; dissertation, section 3.2.2) */
@@ -34,11 +35,19 @@ struct answer {
     struct phases *out;
 };
 
+static bool tells_rates(const struct trace *t)
+{
+    for (size_t i = 0; t->channel[TRACE_IPC] && i < t->n; i++)
+        if (!isnan(t->channel[TRACE_IPC][i]))
+            return true;
+    return false;
+}
+
 bool pooled_suits(const struct trace *t)
 {
     struct clock_reading clock = clock_reading_of(t);
     /* with a period that grows, the end of a recording has other samples than its begin (tail/) */
-    if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !t->channel[TRACE_IPC])
+    if (!trace_get(t, "from") || !trace_get(t, "to") || trace_get(t, "fine_us") || !tells_rates(t))
         return false;
     if (trace_count_runs(t) < POOLED_RUNS_LEAST)
         return clock.one_clock; /* nothing tells what those show */
@@ -113,16 +122,32 @@ static bool slows_chains(const struct answer *a, const struct pooled_state *q)
     return now && now != last && now->log_step.value < fmin(0, last->log_step.value) - SLOW_CHAIN;
 }
 
+/* How much longer chains take in state k than in the end. */
+static double chains_longer(const struct answer *a, size_t k)
+{
+    const struct pooled_state *q = &a->s->state[k];
+    return !slows_chains(a, q)
+               ? 1
+               : exp(a->c->state[a->c->n - 1].log_step.value - clock_in(a->c, q->begin_us, q->end_us)->log_step.value);
+}
+
 /* By how much state k, which slows chains, is longer and a halt behind it shorter than where chains are not slowed:
  * what those take that tell nothing (passes.c), us. */
 static double slowed_chains(const struct answer *a, size_t k)
 {
-    const struct pooled_state *q = &a->s->state[k];
-    if (!slows_chains(a, q) || !pooled_halts(a->p, a->s, k + 1))
+    if (!pooled_halts(a->p, a->s, k + 1))
         return 0;
-    double longer = exp(a->c->state[a->c->n - 1].log_step.value -
-                        clock_in(a->c, q->begin_us, q->end_us)->log_step.value);
-    return pooled_unseen_chain(a->p, q->rate, longer) - pooled_unseen_chain(a->p, q->rate, 1);
+    const double rate = a->s->state[k].rate;
+    return pooled_unseen_chain(a->p, rate, chains_longer(a, k)) - pooled_unseen_chain(a->p, rate, 1);
+}
+
+/* What is left open of where state k ends, by what chains take in the samples about its end, us. */
+static double chains_placed(const struct answer *a, size_t k)
+{
+    const double longer = fmax(chains_longer(a, k), chains_longer(a, k + 1)) - 1;
+    const bool halted = pooled_halts(a->p, a->s, k + 1);
+    return hypot(longer * a->p->chains_us,
+                 halted ? UNSEEN_KNOWN * pooled_unseen_chain(a->p, a->s->state[k].rate, 1) : 0);
 }
 
 /* By how much more the mean duration of a state is unknown than repetitions differ, us. */
@@ -134,7 +159,9 @@ static double duration_placed(const struct answer *a, size_t k)
     if (p->sibling_share > 0) /* a busy sibling slows the samples that borders are in, too */
         half = hypot(half, p->sibling_share * (1 / p->sibling_factor - 1) * p->sample_us);
     if (k + 1 < s->n)
-        half = hypot(half, s->state[k + 1].begin_half_us);
+        half = hypot(half, hypot(s->state[k + 1].begin_half_us, chains_placed(a, k)));
+    if (k)
+        half = hypot(half, chains_placed(a, k - 1));
     if (k && k + 1 < s->n && pooled_halts(p, s, k))
         return hypot(half, halt_placed(a, k - 1, k - 1) - halt_placed(a, k, k + 1));
     if (k && pooled_halts(p, s, k - 1))
@@ -232,8 +259,9 @@ static double typical_ipc(const struct answer *a, double begin, double end, doub
                 n++;
             }
         }
-        if (n)
-            x[m++] = sum / (double)n * (run->mean_ghz > 0 ? run->mean_ghz : 1);
+        const double own = run->mean_ghz > 0 ? run->mean_ghz * run->cycle_ns * a->c->before_ghz.value : 1;
+        if (n && !isnan(own)) /* per ns of the clock that is told: each repetition has one of its own */
+            x[m++] = sum / (double)n * own;
     }
     return pooled_middle(x, m, NULL);
 }
@@ -245,15 +273,16 @@ static double phase_ipc(const struct answer *a, const struct phase *ph, double b
     return a->p->run[0].mean_ghz > 0 ? ipc / ph->freq_ghz.value : ipc;
 }
 
-/* The clock, a logarithm, of state k, of which no chain tells it: a core that halts behind it changes it then. */
+/* The clock, a logarithm, of state k, in which chains are slowed: where the core halts, it changes meanwhile, so that
+ * ahead of all halts it is that before the switch, and behind them that in the end. NaN: between two. */
 static double clock_unseen(const struct answer *a, size_t k, double final)
 {
-    double end = a->s->state[k].begin_us, clock = 0;
-    if (!pooled_halts(a->p, a->s, k + 1))
-        return final;
-    for (size_t i = 0; i < a->c->n && a->c->state[i].end_us <= end + 1e-9; i++)
-        clock = a->c->state[i].log_step.value;
-    return clock;
+    bool before = false, after = false;
+    for (size_t i = 0; i < a->s->n; i++) {
+        before |= i < k && pooled_halts(a->p, a->s, i);
+        after |= i > k && pooled_halts(a->p, a->s, i);
+    }
+    return !after ? final : before ? NAN : 0;
 }
 
 /* What state k is, at the clock that it runs at: throttled, halted, or at full rate. */
@@ -274,7 +303,7 @@ static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
         set_clock(a, ph, now ? &now->log_step : NULL);
     ph->ipc_ratio = 1;
     /* a chain waits for one result at a time, and is throttled less than code that fills the core */
-    if (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final)) {
+    if (isnan(ratio) || (slow_chain && q->rate > CLOCK_LEAST && q->rate > BEYOND_CHAIN * exp(clock - final))) {
         ph->kind = PHASE_UNKNOWN;
         ph->ipc_ratio = NAN;
         snprintf(ph->why, sizeof ph->why,

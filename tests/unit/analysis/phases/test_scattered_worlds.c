@@ -290,6 +290,110 @@ static void halts_next_to_hard_throttling_hold_their_limits(void **state)
     assert_true(wrong <= (n + 6) / 12); /* limits of 95 % */
 }
 
+/* Throttled between two halts, for a few chains a repetition: at the frequency of its own, not at the one that follows,
+ * whose ratio is another. By chains; they are not throttled. */
+static void short_throttling_between_halts_has_its_own_clock(void **state)
+{
+    (void)state;
+    static const struct {
+        double ratio, us, sigma;
+    } cases[] = {{0.5, 5, 0.2}, {0.75, 8, 1}, {0.25, 7, 0.2}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct model m;
+        struct switches_seen seen;
+        model_of(&m, 1);
+        m.halt_sigma_us = cases[i].sigma;
+        m.transitions[0][m.n_classes - 1].steps[2] = (struct model_step){
+            .kind = MODEL_STEP_THROTTLE, .ratio = cases[i].ratio, .us = cases[i].us};
+        measure(&m, "128fma", "512fma", 0, 100, false, 200 + i, &seen);
+        const struct phase *ph = &seen.phases.phases[3];
+        if (seen.phases.n_phases != 6 || ph->kind != PHASE_THROTTLE ||
+            fabs(ph->ipc_ratio / cases[i].ratio - 1) > 0.03 || fabs(ph->freq_ghz.value - 2.4) > 0.02 ||
+            fabs(ph->duration_us.value - cases[i].us) > 0.3) {
+            rig_show_phases(&seen.phases);
+            fail_msg("case %u", i);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* Where all that runs is throttled nothing tells the clock between two halts; ahead of the first it is that before. */
+static void throttled_chains_tell_no_clock_between_halts(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    model_of(&m, 1);
+    m.throttle_distance = 0;
+    m.transitions[0][m.n_classes - 1].steps[2] = (struct model_step){
+        .kind = MODEL_STEP_THROTTLE, .ratio = 0.125, .us = 9};
+    measure(&m, "128fma", "512fma", 0, 100, false, 2, &seen);
+    assert_int_equal(seen.phases.n_phases, 6);
+    assert_int_equal(seen.phases.phases[1].kind, PHASE_THROTTLE);
+    assert_true(fabs(seen.phases.phases[1].ipc_ratio - 0.25) < 0.01);
+    assert_int_equal(seen.phases.phases[3].kind, PHASE_UNKNOWN);
+    assert_true(isnan(seen.phases.phases[3].ipc_ratio));
+    switches_free(&seen);
+}
+
+/* Halts at times that scatter by more than they last: the mean of the rates falls gradually, and no repetition does. */
+static void waits_that_scatter_are_no_ramp(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct model m;
+        struct switches_seen seen;
+        model_of(&m, 1);
+        m.wait_sigma_us = 200;
+        m.n_interrupts = 0;
+        measure(&m, "512fma", "128fma", 1500, 300, false, 1 + i, &seen);
+        const struct phases *p = &seen.phases;
+        static const enum phase_kind up[] = {PHASE_STEADY, PHASE_SLOW, PHASE_HALT, PHASE_STEADY};
+        if (!are_kinds(p, up, 4) || fabs(p->phases[2].duration_us.value - m.halt_us) > 0.1) {
+            rig_show_phases(p);
+            fail_msg("seed %u", 1 + i);
+        }
+        switches_free(&seen);
+    }
+}
+
+/* Of repetitions at another clock, each is reckoned with its own. */
+static void ipc_is_that_of_any_clock(void **state)
+{
+    (void)state;
+    struct model m;
+    struct switches_seen seen;
+    model_of(&m, 10);
+    m.world.limit_share = 0.3;
+    m.world.limit_factor = 0.9;
+    measure(&m, "128fma", "128or", 0, 100, false, 3, &seen);
+    assert_true(fabs(seen.phases.phases[0].ipc / 2 - 1) < 0.02);
+    switches_free(&seen);
+}
+
+/* A halt is as long as it is, on average over models: what a chain that it cuts short takes is no part of it. */
+static void halts_are_as_long_as_they_are(void **state)
+{
+    (void)state;
+    double off = 0, outside = 0;
+    unsigned n = 12;
+    for (unsigned i = 0; i < n; i++) {
+        struct model m;
+        struct switches_seen seen;
+        model_of(&m, i % 3 == 0 ? 1 : i % 3 == 1 ? 10 : 25);
+        m.halt_us = 5 + 1.1 * i;
+        m.halt_sigma_us = 0.02 * m.halt_us;
+        measure(&m, "256fma", "128fma", 900, 100, false, 70 + i, &seen);
+        const struct phase *halt = nth_halt(&seen.phases, 0);
+        assert_non_null(halt);
+        off += (halt->duration_us.value - m.halt_us) / n;
+        outside += !(halt->duration_us.lo < m.halt_us && m.halt_us < halt->duration_us.hi);
+        switches_free(&seen);
+    }
+    print_message("off by %.4f us on average, %.0f of %u outside the limits\n", off, outside, n);
+    assert_true(fabs(off) < 0.02 && outside <= 2);
+}
+
 /* Either right or not called a throttle. */
 static void ratios_next_to_a_thread_are_right(void **state)
 {
@@ -574,6 +678,11 @@ int main(void)
         cmocka_unit_test(no_limits_are_told_where_there_are_none),
         cmocka_unit_test(throttling_to_a_sixteenth_is_throttling),
         cmocka_unit_test(halts_next_to_hard_throttling_hold_their_limits),
+        cmocka_unit_test(short_throttling_between_halts_has_its_own_clock),
+        cmocka_unit_test(throttled_chains_tell_no_clock_between_halts),
+        cmocka_unit_test(waits_that_scatter_are_no_ramp),
+        cmocka_unit_test(ipc_is_that_of_any_clock),
+        cmocka_unit_test(halts_are_as_long_as_they_are),
         cmocka_unit_test(ratios_next_to_a_thread_are_right),
         cmocka_unit_test(ratios_of_tables_leave_a_thread_out),
         cmocka_unit_test(mixed_readings_tell_no_voltage),

@@ -70,6 +70,9 @@ static void suits_switches_without_counted_cycles(void **state)
     assert_false(pooled_suits(&t));
     assert_int_equal(trace_set(&t, "frequency", "instantaneous"), 0);
     assert_true(pooled_suits(&t));
+    for (size_t i = 0; i < t.n; i++)
+        t.channel[TRACE_IPC][i] = NAN; /* a column that is empty */
+    assert_false(pooled_suits(&t));
     trace_free(&t);
     plan.repetitions = POOLED_RUNS_LEAST - 1;
     assert_int_equal(switch_trace(&plan, &t), 0);
