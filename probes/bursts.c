@@ -200,8 +200,7 @@ static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_e
         if (status != MACHINE_OK)
             return status;
         if ((s->progress && s->progress(s->data, out->n, s->rounds)) || bursts_suffice(s, out) ||
-            (s->seconds > 0 && out->n >= ROUNDS_LEAST &&
-             machine_elapsed(g->m, begun, g->seconds) >= s->seconds))
+            (s->seconds > 0 && out->n >= ROUNDS_LEAST && machine_elapsed(g->m, begun, g->seconds) >= s->seconds))
             break;
     }
     out->interrupted = g->interrupted;

@@ -164,8 +164,8 @@ static bool near_in(const struct pooled *p, double begin, double end, double apa
 }
 
 /* Whether the repetitions approach the end together: in each piece but the first enough of them are near the pooled
- * rate. Where some have reached it and others have not begun to, hardly any is near the mean, as far as that is not near
- * the end. */
+ * rate. Where some have reached it and others have not begun to, hardly any is near the mean, unless that is near the
+ * end. */
 static bool together(const struct pooled *p, const struct pooled_states *s, size_t first, size_t past)
 {
     const double to = s->state[past].rate;

@@ -8,7 +8,7 @@
 #define LEAST 0.08      /* of the repetitions show the rarer length */
 #define APART 4.5       /* standard deviations of either between the two */
 #define OUTLIERS 4.0    /* standard deviations of a length */
-#define LIKE_FIRST 3.0  /* times as much as the shorter length the longer one scatters at most */
+#define LIKE_FIRST 3.0  /* times as much as the shorter length the longer one scatters at most, of their own */
 #define SCATTERS_US 0.3 /* as samples of short lengths do */
 #define VALLEY 0.12     /* of the repetitions lie in the middle third between the two, at most */
 
@@ -53,7 +53,8 @@ size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_
     for (size_t k = 0; k < n; k++)
         valley += x[k] > middle[0] + third && x[k] < middle[1] - third;
     /* what was interrupted lasts for longer by anything: no length of its own */
-    bool interrupted = sigma[1] > fmax(LIKE_FIRST * sigma[0], fmax(SCATTERS_US, apart / 4));
+    bool interrupted = sigma[1] >
+                       fmax(LIKE_FIRST * sigma[0] * fmax(1, middle[1] / middle[0]), fmax(SCATTERS_US, apart / 4));
     if (interrupted || 3 * third < fmax(apart, APART * fmax(sigma[0], sigma[1])) || (double)valley > VALLEY * (double)n)
         return 0;
     if (out[1].n > out[0].n) {

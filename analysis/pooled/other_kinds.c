@@ -34,9 +34,10 @@ int pooled_tell_other_clocks(const struct pooled *p, const struct pooled_states 
     const size_t n = p->n_runs, most = p->longest > n ? p->longest : n;
     if (!c->n || n < OTHER_CLOCKS_RUNS_LEAST)
         return 0;
-    double *x = malloc((3 * n + 2 * most + 1) * sizeof *x), *sorted = x + n, *scratch = sorted + n;
+    double *x = malloc((3 * n + 2 * most + 1) * sizeof *x);
     if (!x)
         return -1;
+    double *sorted = x + n, *scratch = sorted + n;
     const double least = pooled_least_ipc(p, x);
     struct value_mode mode[2];
     size_t m = 0;

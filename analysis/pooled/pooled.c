@@ -337,7 +337,7 @@ static double mean_rate(const struct pooled *p, double from, double to)
 
 /* Where a moment of state k on the pooled curve is in what is told, of which the state is begin..end: repetitions pass
  * the states at times of their own (clock_course.c). What is left of a fade is no state of its own. */
-static double told_at(const struct answer *a, size_t k, double begin, double end, double at)
+static double moment_told(const struct answer *a, size_t k, double begin, double end, double at)
 {
     const struct pooled_state *q = &a->s->state[k];
     if (k && q[-1].tau_us > 0)
@@ -351,8 +351,8 @@ static void add_steady(const struct answer *a, size_t k, double begin, double en
 {
     for (size_t i = 0; i == 0 || i < a->c->n; i++) {
         const struct pooled_clock_state *c = a->c->n ? &a->c->state[i] : NULL;
-        double from = c ? fmax(begin, told_at(a, k, begin, end, c->begin_us)) : begin;
-        double to = c ? fmin(end, told_at(a, k, begin, end, c->end_us)) : end;
+        double from = c ? fmax(begin, moment_told(a, k, begin, end, c->begin_us)) : begin;
+        double to = c ? fmin(end, moment_told(a, k, begin, end, c->end_us)) : end;
         if (to - from < fmin(1, 0.5 * (end - begin)))
             continue;
         /* what is left of a neighbor's clock at either end is the scatter of its border */

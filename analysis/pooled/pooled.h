@@ -72,7 +72,7 @@ double pooled_sample_reading(const struct pooled *p, size_t sample);
 /*
  * A halt within a chain cuts it short: it tells nothing, and its time C passes for a part of the halt, whose sample has
  * done all its work ahead of it. A moment lies in a chain with the probability E(C) / (P + E(C)) of samples whose
- * payload takes P, and then in one of E(C^2) / E(C) on average: the product, us, of samples at `rate` and of chains that
+ * payload takes P, and then in one of E(C^2) / E(C) on average: the product, us, of samples at `rate` and chains that
  * take `longer` than in the end (a factor).
  */
 double pooled_unseen_chain(const struct pooled *p, double rate, double longer);
@@ -161,8 +161,8 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
  * Of samples beyond the switch alone. NaN: no chain, or it stays behind. x: scratch of twice the samples. */
 double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
                         double *x);
-/* The least IPC before the switch of a repetition that no busy sibling thread slows, which slows chains, too. x: scratch
- * of one a repetition. */
+/* The least IPC before the switch of a repetition that no busy sibling thread slows, which slows chains, too. x:
+ * scratch of one a repetition. */
 double pooled_least_ipc(const struct pooled *p, double *x);
 /* other_kinds.c: warns of repetitions that ran at another clock than most throughout, and lets the limits of
  * frequencies hold theirs, too. 0, or -1: out of memory. */
