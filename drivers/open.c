@@ -31,13 +31,9 @@ static const char *open_nearest(const char *spec)
     const char *best = NULL;
     unsigned least = 4; /* further away it would be a guess */
 
-    for (size_t i = 0; i < OPENERS; i++) {
-        unsigned edits = edit_distance(spec, strlen(spec), openers[i].name);
-        if (edits < least) {
-            least = edits;
+    for (size_t i = 0; i < OPENERS; i++)
+        if (edit_nearer(spec, strlen(spec), openers[i].name, &least))
             best = openers[i].name;
-        }
-    }
     return best;
 }
 

@@ -25,11 +25,8 @@ static void nearest_name(const char *wanted, char *out, size_t size)
         for (int dirty = 0; dirty <= (can_be_dirty(&all[i]) ? 1 : 0); dirty++) {
             char name[KERNEL_NAME_MAX];
             snprintf(name, sizeof name, "%s%s", all[i].name, dirty ? "-dirty" : "");
-            unsigned d = edit_distance(wanted, strlen(wanted), name);
-            if (d < best) {
-                best = d;
+            if (edit_nearer(wanted, strlen(wanted), name, &best))
                 snprintf(out, size, "%s", name);
-            }
         }
     }
 }

@@ -143,13 +143,9 @@ static const char *almost(const struct trace *t, const char *wanted)
 {
     const char *nearest = NULL;
     unsigned least = 3;
-    for (size_t i = 0; i < t->n_extra; i++) {
-        unsigned d = edit_distance(t->extra[i].name, strlen(t->extra[i].name), wanted);
-        if (d < least) {
-            least = d;
+    for (size_t i = 0; i < t->n_extra; i++)
+        if (edit_nearer(t->extra[i].name, strlen(t->extra[i].name), wanted, &least))
             nearest = t->extra[i].name;
-        }
-    }
     return nearest;
 }
 

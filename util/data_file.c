@@ -129,11 +129,8 @@ static int data_file_unknown_name(const char *name, const char *data_dir, const 
                             kind->suffix, folder);
     }
     for (size_t i = 0; i < n; i++) {
-        unsigned edits = edit_distance(name, strlen(name), names[i]);
-        if (edits < least) {
+        if (edit_nearer(name, strlen(name), names[i], &least))
             nearest = i;
-            least = edits;
-        }
         text_list_add(known, sizeof known, " ", "%s", names[i]);
     }
     snprintf(remedy, sizeof remedy, "nearest: %.60s; a %s file of your own needs a slash or %s in its name%s%s%s",

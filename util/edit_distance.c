@@ -38,3 +38,12 @@ unsigned edit_distance(const char *a, size_t length, const char *b)
     }
     return rows[length % 3][n];
 }
+
+bool edit_nearer(const char *a, size_t length, const char *b, unsigned *least)
+{
+    unsigned edits = edit_distance(a, length, b);
+    if (edits >= *least)
+        return false;
+    *least = edits;
+    return true;
+}

@@ -36,12 +36,9 @@ static const char *nearest_option(const struct argp_option *table, const char *n
 {
     const char *nearest = NULL;
     unsigned least = edit_guess(length);
-    for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++) {
-        if (o->name != NULL && edit_distance(name, length, o->name) < least) {
-            least = edit_distance(name, length, o->name);
+    for (const struct argp_option *o = table; o->name != NULL || o->doc != NULL; o++)
+        if (o->name != NULL && edit_nearer(name, length, o->name, &least))
             nearest = o->name;
-        }
-    }
     return nearest;
 }
 

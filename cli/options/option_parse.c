@@ -38,7 +38,6 @@ static int find_name(const struct option_row *p, const char *const *names, const
     int found = -1, n = 0;
     unsigned least = edit_guess(strlen(name));
     for (int i = 0; names[i] != NULL; i++) {
-        unsigned edits = edit_distance(name, strlen(name), names[i]);
         if (strcmp(names[i], name) == 0)
             return i;
         if (name[0] != '\0' && strncmp(names[i], name, strlen(name)) == 0) {
@@ -47,10 +46,8 @@ static int find_name(const struct option_row *p, const char *const *names, const
             n++;
         }
         text_list_add(all, sizeof(all), ", ", "%s", names[i]);
-        if (edits < least) {
-            least = edits;
+        if (edit_nearer(name, strlen(name), names[i], &least))
             snprintf(nearest, sizeof(nearest), ", perhaps %s", names[i]);
-        }
     }
     if (n == 1)
         return found;

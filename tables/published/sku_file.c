@@ -31,13 +31,9 @@ static int no_column(const struct table_kind *k, const char *name, char *why, si
 {
     const char *nearest = "";
     unsigned least = ~0u;
-    for (size_t i = 0; i < k->n_columns; i++) {
-        unsigned edits = edit_distance(name, strlen(name), k->columns[i].name);
-        if (edits < least) {
-            least = edits;
+    for (size_t i = 0; i < k->n_columns; i++)
+        if (edit_nearer(name, strlen(name), k->columns[i].name, &least))
             nearest = k->columns[i].name;
-        }
-    }
     return error_line(why, size, "the table %s has no column %s; nearest is %s", k->name, name, nearest);
 }
 
