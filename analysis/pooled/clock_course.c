@@ -278,7 +278,9 @@ static void snap_to_states(const struct pooled *p, const struct pooled_states *s
     }
 }
 
-double pooled_least_ipc(const struct pooled *p, double *x)
+/* The least IPC before the switch of a repetition that no busy sibling thread slows, which slows chains, too. x:
+ * scratch of one a repetition. */
+static double least_ipc(const struct pooled *p, double *x)
 {
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++)
@@ -288,9 +290,8 @@ double pooled_least_ipc(const struct pooled *p, double *x)
 }
 
 /* The frequencies before the switch. Returns how many. */
-static size_t clocks_before(const struct pooled *p, double *x)
+static size_t clocks_before(const struct pooled *p, double least, double *x)
 {
-    const double least = pooled_least_ipc(p, x);
     size_t m = 0;
     for (size_t r = 0; r < p->n_runs; r++)
         if (p->run[r].cycle_ns > 0 && p->run[r].early_ipc >= least)
@@ -308,19 +309,21 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
     double *x = malloc((p->n_runs + 3 * (p->longest > p->n_runs ? p->longest : p->n_runs)) * sizeof *x);
     if (!x)
         return -1;
-    size_t m = clocks_before(p, x);
+    out->least_ipc = least_ipc(p, x);
+    size_t m = clocks_before(p, out->least_ipc, x);
     int bad = 0;
     if (m >= POOLED_RUNS_LEAST) {
         /* a clock that wanders slowly is alike in neighbors */
         struct blocks b;
-        struct value_mode mode[2];
+        const struct value_mode *kind = out->kind;
         double *copy = memcpy(x + p->n_runs, x, m * sizeof *x), far = INFINITY;
         size_t first = 0, all = m;
         gsl_sort(copy, 1, m);
-        if (pooled_two_lengths(copy, m, POOLED_STEP_LEAST * copy[m / 2], mode, copy + m)) { /* that of most */
-            first = mode[0].mean < mode[1].mean ? 0 : m - mode[0].n;
-            all = mode[0].n;
-            far = 0.5 * fabs(mode[1].mean - mode[0].mean);
+        out->n_kinds = pooled_two_lengths(copy, m, POOLED_STEP_LEAST * copy[m / 2], out->kind, copy + m);
+        if (out->n_kinds) { /* that of most */
+            first = kind[0].mean < kind[1].mean ? 0 : m - kind[0].n;
+            all = kind[0].n;
+            far = 0.5 * fabs(kind[1].mean - kind[0].mean);
         }
         out->before_ghz = robust_median(copy + first, all);
         blocks_cut(x, m, out->before_ghz.value, far, &b);

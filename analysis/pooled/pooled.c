@@ -8,32 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
-
 #include "analysis/phases/ramps/ramp_fit.h"
+#include "analysis/pooled/durations.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
 #define FULL_RATE 0.94       /* of the rate that the clock allows: what is nearer is at full rate */
-#define RESOLUTION 0.05      /* us: samples of a period end with the block that runs then; and of what is no mean */
 #define CLOCK_LIKE_RATE 0.03 /* a logarithm: a clock and a rate that change by nearly as much change together */
-#define UNIFORM_95 0.475     /* of a width: half of the 95 % limits of a uniform distribution */
 #define CLOCK_LEAST 0.5      /* of the rate: no license is known that lowers a clock so far, for a while */
 #define BEYOND_CHAIN                                                                                                   \
-    0.85                 /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
+    0.85 /* what slows the payload by so much more than the chain is no clock (a Granite Rapids: 512-bit
                               FMAs run at 0.25 of their rate for 2.7 us, chains at 0.5 to 0.95) */
-#define SLOW_CHAIN 0.03  /* relative: a chain so much slower than before and after may have been throttled, too */
-#define UNSEEN_KNOWN 0.5 /* of pooled_unseen_chain(): to so much it is known */
-#define REJECT 5.0
-#define MODES_SHARE 0.25    /* of a duration: modes are at least so far apart */
 #define THROTTLE_MAX_US 600 /* Intel's own bound is 500 us (optimization manual; dissertation, section 3.2.2) */
-
-struct answer {
-    const struct pooled *p;
-    const struct pooled_states *s;
-    const struct pooled_clock *c;
-    struct phases *out;
-};
 
 static bool tells_rates(const struct trace *t)
 {
@@ -55,158 +41,6 @@ bool pooled_suits(const struct trace *t)
     return clock.instant || (t->channel[TRACE_FREQ] && trace_frequency_share(t) < 0.6);
 }
 
-/* Whether a busy sibling thread is beside none of the samples about those that a border may be in. */
-static bool is_left_alone(const struct pooled *p, size_t r, double border)
-{
-    const struct pooled_run *run = &p->run[r];
-    size_t at = trace_first_after(p->trace, run->zero, run->past, border);
-    for (size_t i = at > run->zero + 3 ? at - 3 : run->zero + 1; i < at + 4 && i < run->past; i++)
-        if (p->beside[i] && (i + 1 < at || i > at + 1))
-            return false;
-    return true;
-}
-
-/* When each repetition shows state k, for how long, but for those beside a busy sibling, if most are not. */
-static size_t own_durations(const struct answer *a, size_t k, double *x, size_t *all)
-{
-    const struct pooled *p = a->p;
-    size_t m = 0;
-    for (int noisy = 0; noisy < 2; noisy++) {
-        m = *all = 0;
-        for (size_t r = 0; r < p->n_runs; r++) {
-            double begin = k ? a->s->left[(k - 1) * p->n_runs + r] : 0, end = a->s->left[k * p->n_runs + r];
-            if (isnan(begin) || isnan(end))
-                continue;
-            ++*all;
-            if (noisy || (is_left_alone(p, r, end) && (!k || is_left_alone(p, r, begin))))
-                x[m++] = end - begin;
-        }
-        if (2 * m >= *all)
-            break;
-    }
-    return m;
-}
-
-/*
- * Of the work of a sample that spans a halt half is done on either side, on average, if repetitions scatter by a sample
- * or more; else it may be another part in all of them. By so much the end of state k is unknown, where samples are at
- * the rate of state `at`, us. (Of a phase that scatters normally e^(-2 (pi sigma)^2) is common to all; sigma in
- * samples.)
- */
-static double halt_placed(const struct answer *a, size_t k, size_t at)
-{
-    double sample = a->p->sample_us / a->s->state[at].rate, sigma = a->s->state[k].scatter_us / sample;
-    return a->p->dense ? 0 : UNIFORM_95 * sample * exp(-2 * M_PI * M_PI * sigma * sigma);
-}
-
-/* The clock's stretch that holds most of begin..end; NULL: none. */
-static const struct pooled_clock_state *clock_in(const struct pooled_clock *c, double begin, double end)
-{
-    const struct pooled_clock_state *best = NULL;
-    double most = 0;
-    for (size_t k = 0; k < c->n; k++) {
-        double common = fmin(end, c->state[k].end_us) - fmax(begin, c->state[k].begin_us);
-        if (common > most) {
-            most = common;
-            best = &c->state[k];
-        }
-    }
-    return best;
-}
-
-/* Whether chains are slower in a state than before and in the end, which no clock explains. */
-static bool slows_chains(const struct answer *a, const struct pooled_state *q)
-{
-    const struct pooled_clock_state *now = clock_in(a->c, q->begin_us, q->end_us);
-    const struct pooled_clock_state *last = a->c->n ? &a->c->state[a->c->n - 1] : NULL;
-    return now && now != last && now->log_step.value < fmin(0, last->log_step.value) - SLOW_CHAIN;
-}
-
-/* How much longer chains take in state k than in the end. */
-static double chains_longer(const struct answer *a, size_t k)
-{
-    const struct pooled_state *q = &a->s->state[k];
-    return !slows_chains(a, q)
-               ? 1
-               : exp(a->c->state[a->c->n - 1].log_step.value - clock_in(a->c, q->begin_us, q->end_us)->log_step.value);
-}
-
-/* By how much state k, which slows chains, is longer and a halt behind it shorter than where chains are not slowed:
- * what those take that tell nothing (passes.c), us. */
-static double slowed_chains(const struct answer *a, size_t k)
-{
-    if (!pooled_halts(a->p, a->s, k + 1))
-        return 0;
-    const double rate = a->s->state[k].rate;
-    return pooled_unseen_chain(a->p, rate, chains_longer(a, k)) - pooled_unseen_chain(a->p, rate, 1);
-}
-
-/* What is left open of where state k ends, by what chains take in the samples about its end, us. */
-static double chains_placed(const struct answer *a, size_t k)
-{
-    const double longer = fmax(chains_longer(a, k), chains_longer(a, k + 1)) - 1;
-    const bool halted = pooled_halts(a->p, a->s, k + 1);
-    return hypot(longer * a->p->chains_us,
-                 halted ? UNSEEN_KNOWN * pooled_unseen_chain(a->p, a->s->state[k].rate, 1) : 0);
-}
-
-/* By how much more the mean duration of a state is unknown than repetitions differ, us. */
-static double duration_placed(const struct answer *a, size_t k)
-{
-    const struct pooled_states *s = a->s;
-    const struct pooled *p = a->p;
-    double half = p->dense ? RESOLUTION : p->tick_us;
-    if (p->sibling_share > 0) /* a busy sibling slows the samples that borders are in, too */
-        half = hypot(half, p->sibling_share * (1 / p->sibling_factor - 1) * p->sample_us);
-    if (k + 1 < s->n)
-        half = hypot(half, hypot(s->state[k + 1].begin_half_us, chains_placed(a, k)));
-    if (k)
-        half = hypot(half, chains_placed(a, k - 1));
-    if (k && k + 1 < s->n && pooled_halts(p, s, k))
-        return hypot(half, halt_placed(a, k - 1, k - 1) - halt_placed(a, k, k + 1));
-    if (k && pooled_halts(p, s, k - 1))
-        half = hypot(half, halt_placed(a, k - 1, k));
-    if (k + 1 < s->n && pooled_halts(p, s, k + 1))
-        half = hypot(half, halt_placed(a, k, k));
-    return half;
-}
-
-/* How long a state lasts in each repetition: the main mode with its limits, and all modes. x: scratch of three for each
- * repetition. 0, or -1: out of memory. */
-static int state_duration(const struct answer *a, size_t k, struct phase *ph, double *x)
-{
-    const struct pooled *p = a->p;
-    size_t all, m = own_durations(a, k, x, &all);
-    struct value_mode mode[2];
-    double *copy = x + p->n_runs;
-    memcpy(copy, x, m * sizeof *x);
-    double middle = order_median(copy, m), sample = p->sample_us / fmax(0.2, a->s->state[k].rate);
-    gsl_sort(x, 1, m);
-    size_t n = pooled_two_lengths(x, m, fmax(MODES_SHARE * middle, 0.6 * sample), mode, x + p->n_runs), kept = m;
-    if (n == 2) {
-        ph->n_modes = 2;
-        for (size_t i = 0; i < 2; i++)
-            ph->modes[i] = (struct phase_mode){mode[i].mean, (double)mode[i].n / (double)m};
-        kept = 0;
-        for (size_t i = 0; i < m; i++)
-            if (x[i] >= mode[0].lo && x[i] <= mode[0].hi)
-                x[kept++] = x[i];
-    }
-    ph->duration_us = robust_mean(x, kept, REJECT, 0.5 * sample, &ph->agreeing_runs);
-    ph->agreeing_runs = n == 2 ? all : ph->agreeing_runs + all - m;
-    double half = hypot(estimate_half_known(&ph->duration_us), duration_placed(a, k));
-    if (isnan(ph->duration_us.value) && kept)
-        return -1; /* out of memory */
-    if (!kept)
-        ph->duration_us.value = a->s->state[k].end_us - a->s->state[k].begin_us;
-    const double longer = slowed_chains(a, k), shorter = k && pooled_halts(p, a->s, k) ? slowed_chains(a, k - 1) : 0;
-    ph->duration_us.value += longer - shorter;
-    half = hypot(half, 0.5 * (longer + shorter));
-    ph->duration_us.lo = fmax(0, ph->duration_us.value - half);
-    ph->duration_us.hi = ph->duration_us.value + half;
-    return 0;
-}
-
 static struct phase *append_phase(struct phases *out, enum phase_kind kind, double start, double end)
 {
     struct phase *ph = &out->phases[out->n_phases++];
@@ -225,7 +59,7 @@ static struct phase *append_phase(struct phases *out, enum phase_kind kind, doub
 }
 
 /* Frequency and level of a phase at a clock of so much against that before the switch. */
-static void set_clock(const struct answer *a, struct phase *ph, const struct estimate *log_step)
+static void set_clock(const struct pooled_answer *a, struct phase *ph, const struct estimate *log_step)
 {
     const struct estimate *b = &a->c->before_ghz;
     double step = log_step ? log_step->value : 0, half = log_step ? estimate_half_known(log_step) : 0;
@@ -240,7 +74,8 @@ static void set_clock(const struct answer *a, struct phase *ph, const struct est
 /* Payload instructions per cycle of the samples of a phase, with what is typical of it; per ns where they are reckoned
  * with one clock for all of a repetition. Of repetitions that have left the state before it (SIZE_MAX: there is none).
  * x: scratch. */
-static double typical_ipc(const struct answer *a, double begin, double end, double rate, size_t before, double *x)
+static double typical_ipc(const struct pooled_answer *a, double begin, double end, double rate, size_t before,
+                          double *x)
 {
     const struct pooled *p = a->p;
     size_t m = 0;
@@ -266,7 +101,7 @@ static double typical_ipc(const struct answer *a, double begin, double end, doub
     return pooled_middle(x, m, NULL);
 }
 
-static double phase_ipc(const struct answer *a, const struct phase *ph, double begin, double end, double rate,
+static double phase_ipc(const struct pooled_answer *a, const struct phase *ph, double begin, double end, double rate,
                         size_t before, double *x)
 {
     double ipc = typical_ipc(a, begin, end, rate, before, x);
@@ -275,7 +110,7 @@ static double phase_ipc(const struct answer *a, const struct phase *ph, double b
 
 /* The clock, a logarithm, of state k, in which chains are slowed: where the core halts, it changes meanwhile, so that
  * ahead of all halts it is that before the switch, and behind them that in the end. NaN: between two. */
-static double clock_unseen(const struct answer *a, size_t k, double final)
+static double clock_unseen(const struct pooled_answer *a, size_t k, double final)
 {
     bool before = false, after = false;
     for (size_t i = 0; i < a->s->n; i++) {
@@ -286,17 +121,17 @@ static double clock_unseen(const struct answer *a, size_t k, double final)
 }
 
 /* What state k is, at the clock that it runs at: throttled, halted, or at full rate. */
-static void kind_of_state(const struct answer *a, size_t k, struct phase *ph)
+static void kind_of_state(const struct pooled_answer *a, size_t k, struct phase *ph)
 {
     const struct pooled_state *q = &a->s->state[k];
-    const struct pooled_clock_state *now = clock_in(a->c, q->begin_us, q->end_us);
+    const struct pooled_clock_state *now = pooled_clock_in(a->c, q->begin_us, q->end_us);
     const struct pooled_clock_state *last = a->c->n ? &a->c->state[a->c->n - 1] : NULL;
     double clock = now ? now->log_step.value : 0, final = last ? last->log_step.value : 0;
     if (pooled_halts(a->p, a->s, k)) {
         ph->kind = PHASE_HALT;
         return;
     }
-    bool slow_chain = slows_chains(a, q);
+    bool slow_chain = pooled_chains_longer(a, k) > 1;
     double ratio = q->rate / exp((slow_chain ? clock_unseen(a, k, final) : clock) - final);
     ph->kind = PHASE_STEADY;
     if (!slow_chain && a->c->n)
@@ -337,7 +172,7 @@ static double mean_rate(const struct pooled *p, double from, double to)
 
 /* Where a moment of state k on the pooled curve is in what is told, of which the state is begin..end: repetitions pass
  * the states at times of their own (clock_course.c). What is left of a fade is no state of its own. */
-static double moment_told(const struct answer *a, size_t k, double begin, double end, double at)
+static double moment_told(const struct pooled_answer *a, size_t k, double begin, double end, double at)
 {
     const struct pooled_state *q = &a->s->state[k];
     if (k && q[-1].tau_us > 0)
@@ -347,7 +182,7 @@ static double moment_told(const struct answer *a, size_t k, double begin, double
 }
 
 /* Stretches of full rate in which the clock steps are as many phases: of state k, which is told as begin..end. */
-static void add_steady(const struct answer *a, size_t k, double begin, double end, double *x)
+static void add_steady(const struct pooled_answer *a, size_t k, double begin, double end, double *x)
 {
     for (size_t i = 0; i == 0 || i < a->c->n; i++) {
         const struct pooled_clock_state *c = a->c->n ? &a->c->state[i] : NULL;
@@ -385,7 +220,7 @@ static void merge_steady(struct phases *out)
     out->n_phases = n;
 }
 
-static int pooled_levels(const struct answer *a)
+static int pooled_levels(const struct pooled_answer *a)
 {
     struct phases *out = a->out;
     out->levels_ghz = malloc((out->n_phases + 1) * sizeof *out->levels_ghz);
@@ -432,7 +267,7 @@ static void name_slow(struct phases *out)
     }
 }
 
-static int pooled_transitions(const struct answer *a)
+static int pooled_transitions(const struct pooled_answer *a)
 {
     struct phases *out = a->out;
     for (size_t i = 0; i + 1 < out->n_phases;) {
@@ -454,7 +289,7 @@ static int pooled_transitions(const struct answer *a)
         bool same = j == i + 1 && from->level == to->level;
         if (!same && !undecided && phases_is_steady(from) && phases_is_steady(to)) {
             latency.lo = fmax(0, latency.value - half);
-            latency.hi = latency.value + (j > i + 1 ? half : fmax(RESOLUTION, out->detectable_halt_us));
+            latency.hi = latency.value + (j > i + 1 ? half : fmax(POOLED_RESOLUTION, out->detectable_halt_us));
             struct transition t = {out->phases[i + 1].start_us, latency, from->freq_ghz.value,
                                    to->freq_ghz.value,          halts,   agreeing};
             if (phases_add_transition(out, t))
@@ -466,7 +301,7 @@ static int pooled_transitions(const struct answer *a)
 }
 
 /* What would have been found: a step of the clock, throttling for a microsecond, a halt. */
-static void pooled_limits(const struct answer *a)
+static void pooled_limits(const struct pooled_answer *a)
 {
     const struct pooled *p = a->p;
     struct phases *out = a->out;
@@ -490,7 +325,7 @@ static void pooled_limits(const struct answer *a)
     out->detectable_halt_us = fmax(a->s->floor_lost_us + 2 * p->sample_us, p->sample_us / POOLED_HALT_RATIO);
 }
 
-static int warn_of_neighbor(const struct answer *a)
+static int warn_of_neighbor(const struct pooled_answer *a)
 {
     a->out->disturbed = a->p->sibling_share > 0.02;
     if (!a->out->disturbed)
@@ -502,17 +337,17 @@ static int warn_of_neighbor(const struct answer *a)
 }
 
 /* Whether the clock differs, before a state and in the end, as the rate of a gradual change does. */
-static bool clock_fades(const struct answer *a, const struct pooled_state *q, double to)
+static bool clock_fades(const struct pooled_answer *a, const struct pooled_state *q, double to)
 {
     if (!a->c->n)
         return false;
-    const struct pooled_clock_state *before = clock_in(a->c, 0, q->begin_us), *last = &a->c->state[a->c->n - 1];
+    const struct pooled_clock_state *before = pooled_clock_in(a->c, 0, q->begin_us), *last = &a->c->state[a->c->n - 1];
     double step = (before ? before->log_step.value : 0) - last->log_step.value, rate = log(q->rate / to);
     return fabs(step - rate) < fmax(CLOCK_LIKE_RATE, 0.3 * fabs(rate)) && fabs(step) > CLOCK_LIKE_RATE / 2;
 }
 
 /* A rate, or a clock, that approaches its end exponentially, until it is within 0.1 % of it. */
-static void put_fade(const struct answer *a, size_t k, struct phase *ph)
+static void put_fade(const struct pooled_answer *a, size_t k, struct phase *ph)
 {
     const struct pooled_state *q = &a->s->state[k];
     double to = k + 1 < a->s->n ? a->s->state[k + 1].rate : 1, begin = ph->start_us;
@@ -523,7 +358,7 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
     ph->why[0] = '\0';
     ph->ipc_ratio = clock ? 1 : 1 + (q->rate / to - 1) * ramp_decay_integral(us, q->tau_us) / us; /* the mean */
     ph->duration_us = estimate_around(us, us * estimate_half(&tau) / q->tau_us);
-    struct ramp_side side = {.begin_us = estimate_around(begin, fmax(RESOLUTION, q->begin_half_us)),
+    struct ramp_side side = {.begin_us = estimate_around(begin, fmax(POOLED_RESOLUTION, q->begin_half_us)),
                              .end_us = estimate_around(begin + us, estimate_half(&ph->duration_us)),
                              .from = {q->rate / to, NAN, NAN},
                              .to = {1, NAN, NAN},
@@ -541,7 +376,7 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
                                               hypot(estimate_half_known(&last->log_step), q->to_half / q->to));
         set_clock(a, ph, &end);
         ph->to_ghz = ph->freq_ghz;
-        const struct pooled_clock_state *before = clock_in(a->c, 0, q->begin_us);
+        const struct pooled_clock_state *before = pooled_clock_in(a->c, 0, q->begin_us);
         set_clock(a, ph, before ? &before->log_step : NULL);
         ph->from_ghz = ph->freq_ghz;
         ph->tau_us = tau;
@@ -554,7 +389,7 @@ static void put_fade(const struct answer *a, size_t k, struct phase *ph)
     }
 }
 
-static int pooled_answer(const struct answer *a)
+static int pooled_answer(const struct pooled_answer *a)
 {
     struct phases *out = a->out;
     double *x = malloc(3 * (a->p->n_runs + 1) * sizeof *x);
@@ -575,7 +410,7 @@ static int pooled_answer(const struct answer *a)
         struct phase state = *append_phase(out, PHASE_STEADY, start, q->end_us);
         kind_of_state(a, k, &state);
         bool last = k + 1 == a->s->n;
-        if (!last && state_duration(a, k, &state, x)) {
+        if (!last && pooled_state_duration(a, k, &state, x)) {
             free(x);
             return -1;
         }
@@ -653,7 +488,7 @@ int pooled_find(const struct trace *t, const struct trace *null, struct phases *
         bad = null_loss(t, null, &out->null_lost_us, &moves) || pooled_find_states(&p, out->null_lost_us, &s) ||
               pooled_find_clock(&p, &s, &c);
     if (!bad && !few) {
-        const struct answer a = {&p, &s, &c, out};
+        const struct pooled_answer a = {&p, &s, &c, out};
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
         bad = moves ? pooled_tell_nothing(&p,

@@ -153,7 +153,10 @@ struct pooled_clock {
         double begin_us, end_us;
         struct estimate log_step; /* against the clock before the switch */
     } state[POOLED_STATES_MAX];
-    struct estimate before_ghz;
+    struct estimate before_ghz; /* of most repetitions */
+    size_t n_kinds;             /* 2: repetitions come with one clock or another; else 0 */
+    struct value_mode kind[2];  /* GHz before the switch, the more frequent one first */
+    double least_ipc;           /* before the switch: of repetitions that no busy sibling thread slows, chains too */
 };
 /* 0, or -1: out of memory. */
 int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, struct pooled_clock *out);
@@ -161,9 +164,6 @@ int pooled_find_clock(const struct pooled *p, const struct pooled_states *s, str
  * Of samples beyond the switch alone. NaN: no chain, or it stays behind. x: scratch of twice the samples. */
 double pooled_own_clock(const struct pooled *p, const struct pooled_states *s, size_t r, double from, double to,
                         double *x);
-/* The least IPC before the switch of a repetition that no busy sibling thread slows, which slows chains, too. x:
- * scratch of one a repetition. */
-double pooled_least_ipc(const struct pooled *p, double *x);
 /* other_kinds.c: warns of repetitions that ran at another clock than most throughout, and lets the limits of
  * frequencies hold theirs, too. 0, or -1: out of memory. */
 int pooled_tell_other_clocks(const struct pooled *p, const struct pooled_states *s, const struct pooled_clock *c,

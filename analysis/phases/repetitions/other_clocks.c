@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "util/order.h"
+
+#define OTHER_SIGMAS 6.0
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
 #define ONE_VALUE 0.01  /* relative: others that spread by more are told as a range */
@@ -75,6 +78,11 @@ static void other_clocks_widen(struct phases *out, double factor)
     }
     for (size_t l = 0; out->levels && l < out->n_levels; l++)
         hold(&out->levels[l], factor);
+}
+
+double other_clocks_bound(const double *relative, size_t n, double least, double *scratch)
+{
+    return fmax(least, OTHER_SIGMAS * order_mad_sigma(relative, n, 1, scratch));
 }
 
 int other_clocks_tell(struct phases *out, const double *relative, size_t n, double bound)

@@ -8,6 +8,10 @@
 /* Fewer repetitions tell nothing of the others; and so many differ before any is called another. */
 enum { OTHER_CLOCKS_RUNS_LEAST = 10, OTHER_CLOCKS_LEAST = 2 };
 
+/* How far from 1 values of n repetitions, relative to what most do, are others: `least`, or what scatter does not
+ * explain. Needs scratch of n. */
+double other_clocks_bound(const double *relative, size_t n, double least, double *scratch);
+
 /*
  * relative: the frequency of each of n repetitions, of what `out` says; those further from 1 than `bound` are others.
  * Three in a hundred are told, on either side by themselves; limits of frequencies hold them if they are more than one

@@ -13,7 +13,6 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
-#define OTHER_SIGMAS 6.0
 #define SAMPLE_SIGMAS 4.0
 #define PART 0.25 /* of the recording: its beginning, and its end */
 
@@ -183,7 +182,7 @@ int slow_runs_find(const struct runs *r, const struct segmentation *o, struct ph
         if (!isnan(f) && !phases_discarded(out, r->run[o->run[k]].number))
             x[n++] = f;
     }
-    double bound = fmax(CLOCK_STEP_LEAST, OTHER_SIGMAS * order_mad_sigma(x, n, 1, x + o->n_runs));
+    double bound = other_clocks_bound(x, n, CLOCK_STEP_LEAST, x + o->n_runs);
     if (o->other_ghz)
         bound = half_way(r, o, out);
     else if (fewest < SIZE_MAX) /* those at 1 hide how much the others scatter */

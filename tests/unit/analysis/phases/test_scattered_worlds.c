@@ -287,7 +287,7 @@ static void halts_next_to_hard_throttling_hold_their_limits(void **state)
         switches_free(&seen);
     }
     print_message("%u of %u right\n", n - wrong, n);
-    assert_true(wrong <= (n + 6) / 12); /* limits of 95 % */
+    assert_true(wrong <= n / 12); /* limits of 95 % */
 }
 
 /* Throttled between two halts, for a few chains a repetition: at the frequency of its own, not at the one that follows,
