@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/options/options.h"
 
@@ -54,6 +55,13 @@ static inline void *option_field(const struct option_row *p, struct options *o)
 {
     return (char *)o + p->at;
 }
+
+/* option_help.c. --help: the main jobs and options; no more lines than two screens have, where they are 100 columns. */
+void option_help(FILE *out);
+/* What argp prints before and after the list of options at --help-all. */
+extern const char option_help_doc[];
+/* argp breaks the lines of its list at column 79 unless ARGP_HELP_FMT, which this sets, says otherwise. */
+void option_help_width(void);
 
 /*
  * option_names.c. The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
