@@ -57,7 +57,7 @@ static const struct help_line help_lines[] = {
     {"--check environment", "Show what disturbs measurements on this computer"},
     {"--list WHAT", "List kernels, machines, skus, tables, workloads or options"},
     {"Options:", NULL},
-    {"--machine NAME", "auto (default), timing, perf, msr, helper, or a model: model:NAME"},
+    {"--machine NAME", "How to measure (default: auto), or a model: model:NAME (--list machines)"},
     {"--cpu N", "The logical CPU to measure on"},
     {"--active-cores N", "Cores kept busy, including the measured one (default: all)"},
     {"--kernels LIST", "Tables: only these kernels, as in 128fma,512fma (--list kernels)"},
