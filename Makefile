@@ -34,7 +34,7 @@ NASMFLAGS := -f elf64 -g -F dwarf -Ikernels/ -Werror
 
 ASM      := $(wildcard kernels/*.asm)
 # every room with those in it; what the Linux module is made of is built by the kernel
-ROOMS    := util kernels trace drivers probes analysis tables output schedulers profiler library
+ROOMS    := util kernels computer trace drivers probes analysis tables output schedulers profiler library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
 LIB_SRC  := $(call sources,$(ROOMS))
 CLI_SRC  := $(call sources,cli)
@@ -164,18 +164,18 @@ caught: all
 ## golden         rewrite tests/golden, after an intended change to the expected output
 GOLDEN_TESTS := test_golden tables/test_made_tables tables/test_varied_tables tables/test_random_rows \
 	tables/test_plans tables/test_troubled_tables tables/test_asked_tables \
-	tables/self_test/test_self_test_lines \
+	output/self_test/test_self_test_lines \
 	tables/table/test_table_file tables/relaxation/test_relaxation_waits tables/relaxation/test_relaxation_random \
 	tables/switches/test_transition_summary tables/switches/test_switches_random \
 	tables/frequency/test_frequency_random tables/umask/test_umask_random tables/table/test_table_random \
 	tables/published/test_sku_lines \
 	$(addprefix drivers/model/,test_model_recordings test_model_complete test_system_recordings \
 		test_golden_model_files) \
-	drivers/environment/test_environment_told drivers/settings/test_settings_told drivers/timing/test_chain_cost \
-	drivers/helper/test_helper_told drivers/test_figures_told drivers/cpu/test_cores_told \
+	computer/environment/test_environment_told computer/settings/test_settings_told drivers/timing/test_chain_cost \
+	drivers/helper/test_helper_told drivers/test_figures_told drivers/test_active_cores \
 	$(addprefix analysis/phases/test_golden_,phases ramps odd stages pieces findings cuts fits volts \
 		repetitions) \
-	analysis/stats/test_golden_stats analysis/verdict/test_verdict_cost \
+	analysis/stats/test_golden_stats output/verdict/test_verdict_cost \
 	analysis/wake/test_wake $(addprefix probes/,test_golden_probes test_golden_requests test_golden_curves \
 		test_transition_setup) \
 	output/verdict/test_verdict
@@ -276,9 +276,9 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/bin/%)
 # what reads files; the conversion of recordings needs machines
 ANALYSIS := $(filter-out trace/from_recording.c,$(call sources,util trace analysis schedulers/simulate/workload)) \
             $(wildcard schedulers/simulate/params*.c) \
-            $(call sources,drivers/environment) drivers/cpu/cpu.c drivers/cpu/topology.c
+            $(call sources,computer/environment) computer/cpu/cpu.c computer/cpu/topology.c
 
-$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers drivers/environment -name "*.h") Makefile
+$(FUZZ_BIN): $(BUILD)/fuzz/bin/%: tests/fuzz/%.c $(ANALYSIS) $(shell find util trace analysis schedulers computer/environment -name "*.h") Makefile
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(ANALYSIS) -lgsl -lgslcblas -ljansson -lz -lm
 

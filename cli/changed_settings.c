@@ -10,7 +10,7 @@
 #include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 
 enum { STATE_MAX = 240, ROOT_MAX = 200 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "drivers/settings/settings.h"
+#include "computer/settings/settings.h"
 
 /* The parts of a quiet machine that are asked for, but for turbo where --turbo chooses it; 0: none. */
 unsigned changed_settings_wished(const struct options *o);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "cli/options/options.h"
-#include "drivers/interference/interference.h"
+#include "computer/interference/interference.h"
 
 /* Before anything is changed or pinned. *out is NULL where none is needed, which the others allow; `text`: "", or what
  * it will be, in words. */

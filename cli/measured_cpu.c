@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/measured_cpu.h"
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
+#include "drivers/active_cores.h"
 #include "drivers/machine.h"
 
 int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err)

@@ -5,6 +5,6 @@
 #include "cli/options/options.h"
 #include "util/error.h"
 
-/* As the machine will choose it (drivers/cpu/cpu.h, cpu_choose_measured). `sys`: "/sys", or that of --sysroot. Returns
+/* As the machine will choose it (computer/cpu/cpu.h, cpu_choose_measured). `sys`: "/sys", or that of --sysroot. Returns
  * as cpu_choose(). */
 int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err);

@@ -8,9 +8,9 @@
 #include "cli/options/options.h"
 #include "cli/progress.h"
 #include "cli/refining.h"
-#include "drivers/interference/interference.h"
+#include "computer/interference/interference.h"
 #include "drivers/machine.h"
-#include "drivers/settings/settings.h"
+#include "computer/settings/settings.h"
 #include "tables/table/table.h"
 #include "tables/table/tables.h"
 

@@ -8,7 +8,7 @@
 #include "cli/disturbing.h"
 #include "cli/measured_cpu.h"
 #include "cli/messages.h"
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "util/text_list.h"
 
 /* What each refinement adds to those above it. */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "cli/options/options.h"
-#include "drivers/interference/interference.h"
-#include "drivers/settings/settings.h"
+#include "computer/interference/interference.h"
+#include "computer/settings/settings.h"
 #include "tables/table/tables.h"
 
 struct refining {

@@ -14,8 +14,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "drivers/cpu/cpu.h"
-#include "drivers/environment/snapshot.h"
+#include "computer/cpu/cpu.h"
+#include "computer/environment/snapshot.h"
 #include "drivers/events/event_code.h"
 #include "drivers/model/model.h"
 #include "util/atomic_file.h"

@@ -12,7 +12,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "drivers/perf/perf.h"
 #include "drivers/profile/profile_command.h"
 #include "drivers/profile/profile_levels.h"

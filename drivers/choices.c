@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/perf/perf.h"
 #include "drivers/perf/perf_page.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "util/text_list.h"
 
 enum { NOT_READABLE = -100 };

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "drivers/cpu/caches.h"
+#include "computer/cpu/caches.h"
+#include "computer/cpu/cpu.h"
+#include "computer/power/energy_source.h"
 #include "drivers/recording.h"
 #include "kernels/kernels.h"
 #include "kernels/workloads.h"
@@ -56,18 +58,6 @@ struct run_request {
     double fine_us;
 };
 
-/* An energy counter, read: joules and seconds since some origin, both from one moment. */
-struct energy_reading {
-    double joules, seconds;
-};
-
-/* Cores that are alike. */
-enum { MACHINE_CORE_KINDS_MAX = 64 };
-struct machine_core_kind {
-    int cpu;        /* a logical CPU of one of them */
-    char label[60]; /* in what they differ from the others: "P, favoured", "package 1"; "" where all cores are alike */
-};
-
 /* An event as the table of events of the machine's CPU names it. */
 struct machine_event {
     char name[64];
@@ -75,7 +65,7 @@ struct machine_event {
 };
 
 struct machine;
-struct rated_limits; /* drivers/power/rated_limits.h */
+struct rated_limits; /* drivers/rated_limits.h */
 
 /* Trials: one piece of code, again and again, and how long it took each time. */
 enum trials_before { TRIALS_NOTHING, TRIALS_SPOIL, TRIALS_IBPB }; /* the branch predictor, before each trial */
@@ -190,7 +180,7 @@ struct machine_ops {
     int (*read_energy)(struct machine *m, struct energy_reading *out, const char **source, struct machine_error *err);
     /* one CPU of each kind of core that there is; with `every` of each core that this process may use, labelled in the
      * same way, by the CPU's number. Returns how many, at most max; 0, or NULL: not known, as if alike */
-    size_t (*core_kinds)(const struct machine *m, bool every, struct machine_core_kind *out, size_t max);
+    size_t (*core_kinds)(const struct machine *m, bool every, struct core_kind *out, size_t max);
     /* fills the limits of each class of code (tables, base_ghz, source) that the processor states by Intel Speed
      * Select; after prepare. MACHINE_CANNOT: why not, and the remedy; *out is then as it was. NULL: there is no way */
     int (*speed_select)(struct machine *m, struct rated_limits *out, struct machine_error *err);

@@ -2,7 +2,7 @@
 /* Machines of include/characterize/characterize.h, and what its other functions have in common. */
 #include <string.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "library/library.h"
 #include "library/measure.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/phases/phases.h"
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "trace/discarded.h"
 #include "util/text_list.h"
 

@@ -9,7 +9,7 @@
 
 #include "analysis/phases/phases.h"
 #include "drivers/machine.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tables/table/tables.h"
 #include "trace/trace.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/msr/msr_decode.h"
+#include "computer/msr/msr_decode.h"
 #include "util/order.h"
 
 enum { TRIES = 20 }; /* readings without a voltage before the rest is given up */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "util/command.h"
-#include "drivers/cpu/cpu.h"
-#include "drivers/msr/msr_decode.h"
+#include "computer/cpu/cpu.h"
+#include "computer/msr/msr_decode.h"
 
 static const double SECONDS_MOST = 10;
 /* For how long the counts are taken. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/msr/msr_decode.h"
+#include "computer/msr/msr_decode.h"
 #include "util/list.h"
 
 enum { ATTEMPTS = 4, ROUNDS = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * First contact: kernels of which it is known what counters must say of them, each recorded with every counter that a
- * machine offers. What was read is kept as it is; what it tells, tables/self_test/self_test.h says.
+ * machine offers. What was read is kept as it is; what it tells, output/self_test/self_test.h says.
  */
 #pragma once
 

@@ -53,7 +53,7 @@ struct profile_row {
 };
 enum { PROFILE_CULPRITS_MAX = 8 };
 
-struct environment;    /* drivers/environment/environment.h */
+struct environment;    /* computer/environment/environment.h */
 struct profile_totals; /* profiler/totals.c: what is added up while records come in */
 
 /* What is needed beside records, from the tables (--params); NaN where nothing is known. */

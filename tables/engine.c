@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "tables/published/published.h"
 #include "tables/table/tables.h"
 #include "util/text_list.h"

@@ -17,7 +17,7 @@
 # BUILD must hold the unit tests (make unit) and CALLS_BUILD the same with -finstrument-functions, as make mutants does.
 # As root the copies run where /sys, /proc/sys and what lies in /dev itself cannot be changed.
 # MUTANT_JOBS: changes tried at a time, each in a copy of its own (as many as there are CPUs).
-# MUTANT_ROOMS: directories in which changes are made (analysis drivers probes tables).
+# MUTANT_ROOMS: directories in which changes are made (analysis computer drivers probes tables).
 # MUTANT_SECONDS: processor time that tests may take for one change (60). MUTANT_LEAST: percent to be killed (90).
 # Each is said to be killed, to survive, not to compile, or to change nothing (the same machine code, or why not). Below
 # one that survives is its line for tests/mutants.same.
@@ -27,7 +27,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build} CALLS_BUILD=${CALLS_BUILD:-build-calls}
 MAKE=${MAKE:-make}
-seconds=${MUTANT_SECONDS:-60} least=${MUTANT_LEAST:-90} rooms=${MUTANT_ROOMS:-analysis drivers probes tables}
+seconds=${MUTANT_SECONDS:-60} least=${MUTANT_LEAST:-90} rooms=${MUTANT_ROOMS:-analysis computer drivers probes tables}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 if [ $# -lt 1 ] || [ ! -e "$BUILD/tests/libunit.so" ] || [ ! -e "$CALLS_BUILD/tests/libunit.so" ]; then
     echo "mutants.sh: usage: make mutants N=100 SEED=1; after it, also mutants.sh N [SEED]" >&2

@@ -6,8 +6,8 @@
 #include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
-#include "drivers/environment/environment_read.h"
-#include "output/environment/findings.h"
+#include "computer/environment/environment_read.h"
+#include "computer/findings/findings.h"
 #include "util/screen_text.h"
 
 enum { JSON_BYTES = 100000 };

@@ -6,7 +6,7 @@
 #include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "drivers/power/likwid_bridge.h"
+#include "computer/power/likwid_bridge.h"
 #include "drivers/machine.h"
 #include "drivers/model/model.h"
 #include "kernels/kernels.h"

@@ -12,7 +12,7 @@
 #include "cli/profiling.h"
 #include "cli/sharing.h"
 #include "cli/stop.h"
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "drivers/profile/profile_levels.h"
 #include "profiler/stacks.h"
 #include "profiler/output/profile_output.h"

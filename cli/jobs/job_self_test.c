@@ -11,7 +11,7 @@
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "output/self_test/self_test_output.h"
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "drivers/machine.h"
 #include "probes/second_opinion.h"
 #include "util/text_list.h"

@@ -8,7 +8,7 @@
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "schedulers/simulate/output/simulation.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/studies.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/messages.h"
-#include "drivers/settings/settings.h"
+#include "computer/settings/settings.h"
 #include "util/text_list.h"
 
 /* The index of a name of `length`, or -1. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "drivers/block/block.h"
-#include "drivers/interference/interference.h"
+#include "computer/interference/interference.h"
 #include "kernels/kernels.h"
 #include "schedulers/simulate/simulate.h"
 #include "schedulers/simulate/workload.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 
 /* By the name that Zydis has for it ("AVX512BW_256"): whether blocks may use it; the features that machines know by
  * name are or-ed to *features, and *here says whether the CPU has it besides these. */

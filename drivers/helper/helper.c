@@ -258,7 +258,7 @@ static int helper_read_register(struct machine *m, uint32_t reg, uint64_t *value
     return read_msr(h, reg, h->native.cpu, value, err);
 }
 
-/* Registers for the energy counter, as drivers/power/energy_source.h wants them. */
+/* Registers for the energy counter, as computer/power/energy_source.h wants them. */
 static int energy_register_read(void *context, int cpu, uint32_t reg, uint64_t *value)
 {
     struct machine_error ignored;

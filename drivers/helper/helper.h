@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/helper/helper_device.h"
 #include "drivers/machine.h"
 

@@ -4,6 +4,7 @@
  * co-runners.
  */
 
+#include "drivers/active_cores.h"
 #include "drivers/helper/helper_state.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include "drivers/events/events.h"
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
-#include "drivers/msr/msr_decode.h"
+#include "computer/msr/msr_decode.h"
 #include "drivers/native/growth.h"
 #include "drivers/native/sampling.h"
 
@@ -128,7 +128,7 @@ static int check_cpus(const struct model_state *s, const struct machine_setup *s
 }
 
 /* Of kinds a model tells nothing. */
-static size_t model_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
+static size_t model_core_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max)
 {
     const struct model *model = &((const struct model_state *)m->state)->model;
     size_t n = !every ? 0 : model->cores < max ? model->cores : max;

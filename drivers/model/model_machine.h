@@ -5,7 +5,7 @@
 #include "drivers/model/model.h"
 #include "drivers/model/model_waits.h"
 #include "drivers/model/model_core.h"
-#include "drivers/power/rated_limits.h"
+#include "drivers/rated_limits.h"
 
 struct model_state {
     struct machine_ops ops;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "drivers/msr/msr_decode.h"
+#include "computer/msr/msr_decode.h"
 
 enum { GROUPS = 8 };
 static const double BUS_GHZ = 0.1, VOLTS_UNIT = 0x1p-13;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/cpu/cpu.h"
-#include "drivers/msr/msr_survey.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/cpu.h"
+#include "computer/msr/msr_survey.h"
+#include "computer/cpu/tsc.h"
 #include "util/text_list.h"
 
 struct with_registers {

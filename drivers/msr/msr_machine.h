@@ -6,8 +6,8 @@
 #pragma once
 
 #include "drivers/machine.h"
-#include "drivers/msr/msr_decode.h"
-#include "drivers/msr/msr_device.h"
+#include "computer/msr/msr_decode.h"
+#include "computer/msr/msr_device.h"
 
 /* How the registers of a CPU are opened: 0 or an error number. `context` is passed on. */
 typedef int msr_opener(void *context, int cpu, struct msr_device *out);

@@ -5,7 +5,7 @@
 #endif
 #include "drivers/native/burst_loop.h"
 
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 
 /* Plain work from `now` until `until`, piece by piece. Returns the TSC at its end. */
 static uint64_t plain_work(const struct burst_loop *l, uint64_t now, uint64_t until, struct burst *out)

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "drivers/cpu/cpu.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/cpu.h"
+#include "computer/cpu/tsc.h"
 
 struct corunner {
     alignas(64) atomic_uint_fast64_t slices; /* a cache line for each, so that counting disturbs nobody */

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "drivers/native/growth.h"
-#include "drivers/power/speed_select.h"
+#include "drivers/native/speed_select.h"
 
 void native_info(const struct native *s, struct machine_info *out)
 {
@@ -40,7 +40,7 @@ void native_info(const struct native *s, struct machine_info *out)
     };
 }
 
-size_t native_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
+size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max)
 {
     const struct native *s = m->state;
     struct cpu_view view;
@@ -179,12 +179,12 @@ static unsigned features_on(int cpu)
 /* What any kind of core offers. */
 static unsigned features_of_kinds(const char *sys)
 {
-    struct machine_core_kind kinds[MACHINE_CORE_KINDS_MAX];
+    struct core_kind kinds[CORE_KINDS_MAX];
     struct cpu_view view;
     unsigned features = kernel_cpu_features();
 
     cpu_view_read(sys, &view);
-    size_t n = cpu_core_kinds(sys, &view, false, kinds, MACHINE_CORE_KINDS_MAX);
+    size_t n = cpu_core_kinds(sys, &view, false, kinds, CORE_KINDS_MAX);
     for (size_t i = 0; n > 1 && i < n; i++)
         features |= features_on(kinds[i].cpu);
     return features;

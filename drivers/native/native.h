@@ -11,13 +11,14 @@
 #include <sys/resource.h>
 
 #include "drivers/native/corunners.h"
-#include "drivers/cpu/cpu.h"
-#include "drivers/power/energy_source.h"
+#include "computer/cpu/cpu.h"
+#include "drivers/active_cores.h"
+#include "computer/power/energy_source.h"
 #include "drivers/machine.h"
 #include "drivers/native/pinning.h"
 #include "drivers/native/sampling.h"
 #include "util/text_list.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 
 enum { NATIVE_LANES_MAX = 4 * SAMPLING_STRETCHES_MAX, NATIVE_ROOT_MAX = 256 };
 
@@ -69,7 +70,7 @@ int native_open(struct native *s, const char *name, const char *sys, const struc
 void native_info(const struct native *s, struct machine_info *out);
 
 /* machine_ops.core_kinds. */
-size_t native_core_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max);
+size_t native_core_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max);
 
 /*
  * Keeps a copy of the setup, pins the calling thread to its CPU, provides `bytes` of locked memory (s->pinning.locked)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "drivers/perf/perf.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 
 /* ---- the running kernel ---- */
 

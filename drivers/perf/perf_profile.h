@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "util/error.h"
 
 /* The seam: each as the system call of its name, errno included. wait() is poll() for reading. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/environment/environment_pack.h"
-#include "drivers/host_facts.h"
+#include "computer/environment/environment_pack.h"
+#include "output/self_test/host_facts.h"
 #include "util/list.h"
 #include "util/path.h"
 #include "util/error.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "tables/self_test/self_test.h"
+#include "output/self_test/self_test.h"
 #include "util/archive.h"
 
 /*

@@ -16,7 +16,7 @@ enum { RANGES_MAX = 16, KINDS_MAX = 8, LABEL_MAX = 60 };
 
 /* ---- turbo limits ---- */
 
-/* The level that a class of code is, by the names of drivers/power/rated_limits.h; -1: none. */
+/* The level that a class of code is, by the names of drivers/rated_limits.h; -1: none. */
 static int level_of_class(const char *name)
 {
     static const char *const classes[] = {"non-AVX", "AVX2", "AVX-512", "AVX-512 heavy", "AMX"};

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/verdict/verdict_cost.h"
+#include "output/verdict/verdict_cost.h"
 #include "kernels/kernels.h"
 #include "output/verdict/programs.h"
 #include "probes/beside.h"

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "profiler/output/profile_parts.h"
 #include "util/json_lines.h"
 

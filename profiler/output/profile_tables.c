@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/snapshot.h"
 #include "profiler/output/profile_parts.h"
 #include "util/text_list.h"
 

@@ -66,15 +66,15 @@ static void cores_set_up(const struct tables_context *x, const struct cell *c, c
 
 /* The cores that are asked for: --cpu, --cpus, or all that the machine tells, of which *n is set. Which CPUs there are
  * and may be used, the machine says when it is prepared. */
-static size_t cores_wanted(const struct tables_context *x, struct machine_core_kind *out, size_t *n)
+static size_t cores_wanted(const struct tables_context *x, struct core_kind *out, size_t *n)
 {
-    struct machine_core_kind all[TABLES_CORES_MAX];
+    struct core_kind all[TABLES_CORES_MAX];
     const struct tables_options *o = x->options;
     size_t wanted = o->cpu >= 0 ? 1 : o->n_cpus;
     *n = x->machine->ops->core_kinds ? x->machine->ops->core_kinds(x->machine, true, all, TABLES_CORES_MAX) : 0;
     for (size_t i = 0; i < (wanted ? wanted : *n); i++) {
         int cpu = o->cpu >= 0 ? o->cpu : wanted ? o->cpus[i] : all[i].cpu;
-        out[i] = (struct machine_core_kind){.cpu = cpu};
+        out[i] = (struct core_kind){.cpu = cpu};
         for (size_t k = 0; k < *n; k++)
             if (all[k].cpu == cpu)
                 out[i] = all[k];
@@ -82,7 +82,7 @@ static size_t cores_wanted(const struct tables_context *x, struct machine_core_k
     return wanted ? wanted : *n;
 }
 
-static int cores_add(const struct tables_context *x, const struct machine_core_kind *core, const struct payload *p,
+static int cores_add(const struct tables_context *x, const struct core_kind *core, const struct payload *p,
                      unsigned pass, struct cells *out, struct table *t)
 {
     struct brackets_setup s;
@@ -115,7 +115,7 @@ static unsigned cores_passes(const struct cells *planned, unsigned done)
 static int cores_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
-    struct machine_core_kind list[TABLES_CORES_MAX];
+    struct core_kind list[TABLES_CORES_MAX];
     size_t n_kernels = tables_each_once(kernels,
                                         tables_kernels(x, classes, sizeof classes / sizeof *classes, kernels, t));
     size_t all, n = cores_wanted(x, list, &all);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/steady.h"
-#include "drivers/power/rated_limits.h"
+#include "drivers/rated_limits.h"
 #include "probes/brackets.h"
 #include "tables/registry.h"
 #include "util/json_lines.h"
@@ -167,12 +167,12 @@ static int look_around(const struct tables_context *x, const struct payload *p, 
 }
 
 /* One CPU of each kind of core, or the one that the options name. `chosen`: what the machine would take. */
-static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[MACHINE_CORE_KINDS_MAX], struct table *t)
+static size_t choose_cpus(const struct tables_context *x, int chosen, int cpus[CORE_KINDS_MAX], struct table *t)
 {
-    struct machine_core_kind kinds[MACHINE_CORE_KINDS_MAX];
+    struct core_kind kinds[CORE_KINDS_MAX];
     bool named = x->options->cpu >= 0 || x->options->n_cpus > 0;
     size_t n = !named && x->machine->ops->core_kinds
-                   ? x->machine->ops->core_kinds(x->machine, false, kinds, MACHINE_CORE_KINDS_MAX)
+                   ? x->machine->ops->core_kinds(x->machine, false, kinds, CORE_KINDS_MAX)
                    : 0;
     for (size_t i = 0; n > 1 && i < n; i++) {
         set_core(t, kinds[i].cpu, kinds[i].label);
@@ -202,7 +202,7 @@ static int frequency_add_cells(const struct tables_context *x, const struct payl
 static int frequency_plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct payload kernels[TABLES_KERNELS_MAX];
-    int cpus[MACHINE_CORE_KINDS_MAX], chosen;
+    int cpus[CORE_KINDS_MAX], chosen;
     struct brackets_setup s;
     size_t n = frequency_kernels(x, kernels, t);
     if (!n)

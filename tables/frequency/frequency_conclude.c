@@ -291,8 +291,8 @@ static void put_what_is_known(struct table *t)
 
 int frequency_conclude(struct table *t)
 {
-    int cpus[MACHINE_CORE_KINDS_MAX];
-    size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
+    int cpus[CORE_KINDS_MAX];
+    size_t n = frequency_cpus(t, cpus, CORE_KINDS_MAX);
     for (size_t i = 0; i < n; i++)
         if (conclude_cpu(t, cpus[i]))
             return -1;

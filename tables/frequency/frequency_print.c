@@ -239,8 +239,8 @@ static void print_cpu(FILE *out, bool colour, bool several, const struct sheet *
 
 void frequency_print(FILE *out, bool colour, const struct table *t)
 {
-    int cpus[MACHINE_CORE_KINDS_MAX];
-    size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
+    int cpus[CORE_KINDS_MAX];
+    size_t n = frequency_cpus(t, cpus, CORE_KINDS_MAX);
     struct sheet *s = malloc(sizeof *s);
     for (size_t i = 0; s && i < n; i++) {
         sheet_look(t, cpus[i], s);
@@ -388,8 +388,8 @@ static void print_kinds(FILE *out, const struct table *t, const int *cpus, size_
 
 void frequency_findings(FILE *out, const struct table *t)
 {
-    int cpus[MACHINE_CORE_KINDS_MAX];
-    size_t n = frequency_cpus(t, cpus, MACHINE_CORE_KINDS_MAX);
+    int cpus[CORE_KINDS_MAX];
+    size_t n = frequency_cpus(t, cpus, CORE_KINDS_MAX);
     struct sheet *s = n ? malloc(sizeof *s) : NULL;
     if (!s)
         return;

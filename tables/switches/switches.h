@@ -7,7 +7,7 @@
 
 #include "analysis/phases/phases.h"
 #include "tables/switches/transition_summary.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tables/table/tables.h"
 
 /* What a table wants of the machine; the options go before the defaults. */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "drivers/machine.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 
 enum { REPETITIONS = 300, MOMENTS = 100, CHAIN_SLICES = 40, SAMPLES_MOST = 4096 };
 #define MOMENT_US 0.1

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "drivers/environment/environment_read.h"
-#include "drivers/environment/snapshot.h"
+#include "computer/environment/environment_read.h"
+#include "computer/environment/snapshot.h"
 #include "util/plain_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

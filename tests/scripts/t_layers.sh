@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 cd "$root" || exit 1
-order='util kernels drivers trace analysis probes tables output schedulers profiler library cli'
+order='util kernels computer drivers trace analysis probes tables output schedulers profiler library cli'
 
 # calls: input: lines "FILE.o T SYMBOL" and "FILE.o U SYMBOL"; output: "CALLER CALLED", each pair once
 calls() {
@@ -56,24 +56,4 @@ check "there are calls to judge: $(wc -l <"$tmp/pairs")" "$tmp/objects" [ "$(wc 
 check "no directory calls one to its right" "$tmp/backward" [ ! -s "$tmp/backward" ]
 check "no files call each other in a circle" "$tmp/loop" [ ! -s "$tmp/loop" ]
 
-# shared NAME...: "FUNCTION FILE..." for each static function of these sources that two of them or more have
-shared() {
-    awk '{ name = $0; gsub(/__attribute__ *[(][(][^)]*[)][)] */, "", name) }
-        name ~ /^static [^;=]*[(]/ {
-            sub(/[(].*/, "", name)
-            sub(/.*[ *]/, "", name)
-            if (name != "" && !seen[name, FILENAME]++) {
-                n[name]++
-                where[name] = where[name] " " FILENAME
-            }
-        }
-        END { for (name in n) if (n[name] > 1) print name where[name] }' "$@"
-}
-printf 'static int *twice(int n)\n{\n}\n' >"$tmp/one.c"
-printf 'static void twice(\n' >"$tmp/two.c"
-check "a name given twice is found" "$tmp/one.c" \
-    [ "$(shared "$tmp/one.c" "$tmp/two.c")" = "twice $tmp/one.c $tmp/two.c" ]
-# shellcheck disable=SC2046 # sources have plain names
-shared $(sed 's|o$|c|' "$tmp/objects") >"$tmp/names"
-check "no two static functions have the same name" "$tmp/names" [ ! -s "$tmp/names" ]
 finish

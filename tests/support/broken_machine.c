@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/msr/msr_decode.h"
+#include "computer/msr/msr_decode.h"
 
 static void broken_info(const struct machine *m, struct machine_info *out)
 {

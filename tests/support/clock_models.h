@@ -7,7 +7,7 @@
 
 #include "analysis/phases/phases.h"
 #include "drivers/model/model.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 
 enum clock_event {
     CLOCK_NOTHING,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 
 static inline struct cpu_leaves cpu_leaves_of(const char vendor[12], uint32_t signature)
 {

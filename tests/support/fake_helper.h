@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/helper/helper_device.h"
 
 struct fake_helper {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 
 struct fake_pmu fake_pmu;
 enum { FD = 1000 };

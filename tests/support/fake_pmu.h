@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/perf/perf.h"
 
 enum { FAKE_EVENTS = 32 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "kernels/kernels.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/model_truth.h"
 
 static int parse_pair(const char *from, const char *to, struct payload *a, struct payload *b, struct machine_error *err)

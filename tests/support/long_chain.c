@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "kernels/kernels.h"
 
 #define EVEN 0.001 /* relative: the fastest chains that nothing slows */

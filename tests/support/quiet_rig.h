@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "drivers/settings/settings.h"
+#include "computer/settings/settings.h"
 #include "tests/support/folder.h"
 
 #define QUIET_CPUS "sys/devices/system/cpu/"

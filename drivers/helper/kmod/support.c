@@ -27,7 +27,7 @@ static bool vendor_known(void)
 
 /*
  * Invariant as CPUID says it (Intel SDM volume 3B, "Invariant TSC"). Hypervisors often hide the bit; there a kernel
- * that has not found the TSC unstable is believed, as in drivers/cpu/tsc.h.
+ * that has not found the TSC unstable is believed, as in computer/cpu/tsc.h.
  */
 static bool tsc_known(void)
 {

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "drivers/choices.h"
-#include "drivers/cpu/cpu.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/cpu.h"
+#include "computer/cpu/tsc.h"
 #include "drivers/helper/kmod/uapi.h"
 #include "tests/support/folder.h"
 

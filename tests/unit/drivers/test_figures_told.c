@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/caches.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/caches.h"
+#include "computer/cpu/tsc.h"
 #include "drivers/events/event_code.h"
-#include "drivers/interference/interference.h"
-#include "drivers/msr/msr_decode.h"
+#include "computer/interference/interference.h"
+#include "computer/msr/msr_decode.h"
 #include "drivers/profile/profile_arithmetic.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"

@@ -15,7 +15,7 @@
 
 #include "drivers/choices.h"
 #include "drivers/msr/msr_machine.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "probes/transition.h"
 #include "tests/support/fake_pmu.h"
 

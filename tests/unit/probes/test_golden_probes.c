@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "probes/self_test.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_lines.h"

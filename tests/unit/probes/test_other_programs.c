@@ -17,7 +17,7 @@
 #include "util/command.h"
 #include "probes/other_programs.h"
 #include "probes/second_opinion.h"
-#include "tables/self_test/self_test.h"
+#include "output/self_test/self_test.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/folder.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "probes/transition.h"
 #include "tests/support/fake_pmu.h"
 

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/tail/tail.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tables/switches/transition_summary.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_rig.h"

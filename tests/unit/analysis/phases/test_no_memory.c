@@ -14,7 +14,7 @@
 #include "analysis/phases/phases.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/segments/segmentation.h"
-#include "analysis/verdict/verdict_cost.h"
+#include "output/verdict/verdict_cost.h"
 #include "analysis/wake/wake.h"
 #include "tests/support/odd_traces.h"
 #include "tests/support/phases_lines.h"

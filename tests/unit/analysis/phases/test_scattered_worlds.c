@@ -17,7 +17,7 @@
 
 #include "analysis/phases/findings.h"
 #include "tables/switches/transition_summary.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/phases_rig.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/phases/phases.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/phases_rig.h"

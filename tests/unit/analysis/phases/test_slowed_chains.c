@@ -16,7 +16,7 @@
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/phases.h"
 #include "probes/steady.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 

@@ -19,7 +19,7 @@
 #include "analysis/stats/repeatability.h"
 #include "analysis/stats/robust.h"
 #include "analysis/stats/threshold.h"
-#include "analysis/verdict/verdict_cost.h"
+#include "output/verdict/verdict_cost.h"
 #include "analysis/wake/wake.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"

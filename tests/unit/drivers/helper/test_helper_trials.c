@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/helper/helper.h"
 #include "drivers/native/trials.h"
 #include "tests/support/fake_helper.h"

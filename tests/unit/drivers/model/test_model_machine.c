@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/power/rated_limits.h"
+#include "drivers/rated_limits.h"
 #include "tests/support/model_rig.h"
 
 static struct model loaded(const char *name)
@@ -538,7 +538,7 @@ static void which_cores_are_unlike_others(void **state)
     static struct model m;
     struct machine machine;
     struct machine_error err;
-    struct machine_core_kind kinds[20];
+    struct core_kind kinds[20];
     m = loaded("xeon-gold-6130");
     m.unlike[m.n_unlike++] = (struct model_unlike){.cpus = {3, 4}, .factor = 0.9, .label = "slow"};
     assert_int_equal(machine_open_parsed_model(&m, "model:test", &machine, &err), MACHINE_OK);

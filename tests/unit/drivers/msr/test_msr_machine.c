@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "drivers/msr/msr_machine.h"
-#include "drivers/msr/msr_survey.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/msr/msr_survey.h"
+#include "computer/cpu/tsc.h"
 #include "probes/transition.h"
 #include "tests/support/folder.h"
 

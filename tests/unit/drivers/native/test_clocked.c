@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "drivers/native/native.h"
 #include "drivers/native/trials.h"
 #include "tests/support/golden.h"

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "drivers/native/corunners.h"
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 
 static const uint64_t slice = 100000; /* 20 to 100 us on any TSC */
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "drivers/perf/perf.h"
 #include "kernels/kernels.h"
 #include "tests/support/folder.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "tests/support/fake_pmu.h"
 #include "tests/support/folder.h"
 

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "tests/support/timing_rig.h"
 
 /* ---- the machine ---- */

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "drivers/cpu/cpu.h"
+#include "computer/cpu/cpu.h"
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
-#include "drivers/cpu/tsc.h"
+#include "computer/cpu/tsc.h"
 #include "tests/support/timing_rig.h"
 
 static int ascending(const void *a, const void *b)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "tables/energy/energy.h"
-#include "drivers/msr/msr_decode.h"
+#include "computer/msr/msr_decode.h"
 #include "probes/energy.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"

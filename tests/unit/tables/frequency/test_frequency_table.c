@@ -399,13 +399,13 @@ static void odd_finish(struct machine *m)
     o->inner.ops->finish(&o->inner);
 }
 
-static size_t odd_kinds(const struct machine *m, bool every, struct machine_core_kind *out, size_t max)
+static size_t odd_kinds(const struct machine *m, bool every, struct core_kind *out, size_t max)
 {
     (void)every;
     const struct odd *o = m->state;
     assert_true(max >= 2);
-    out[0] = (struct machine_core_kind){15, "P"};
-    out[1] = (struct machine_core_kind){3, "E"};
+    out[0] = (struct core_kind){15, "P"};
+    out[1] = (struct core_kind){3, "E"};
     return o->floats || o->disturbed ? 0 : 2;
 }
 

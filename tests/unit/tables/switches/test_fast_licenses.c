@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 

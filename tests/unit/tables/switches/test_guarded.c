@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "probes/sample_cost.h"
-#include "tables/switches/guarded.h"
+#include "probes/guarded.h"
 #include "tests/support/close_to.h"
 #include "tests/support/model_rig.h"
 

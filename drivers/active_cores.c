@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which logical CPUs are kept busy while one is measured. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/active_cores.h"
+#include "util/order.h"
+
+static bool cpu_is_listed(const struct machine_setup *s)
+{
+    return s->cpu == -1 && s->n_cpus > 0;
+}
+
+int cpu_wanted(const struct machine_setup *s)
+{
+    return cpu_is_listed(s) ? s->cpus[0] : s->cpu;
+}
+
+int cpu_choose_measured(const struct cpu_view *v, const struct machine_setup *s, int *cpu, struct machine_error *err)
+{
+    if (cpu_is_listed(s) && s->cpus[0] < 0)
+        return cpu_refuse(v, err, "", "CPU %d does not exist on this machine", s->cpus[0]);
+    return cpu_choose(v, cpu_wanted(s), cpu, err);
+}
+
+/* 0: same kind of core and package as the measured one. */
+static int active_cores_distance(const char *root, const struct cpu_view *v, int cpu, int other)
+{
+    int kind = cpu_mask_has(&v->big, cpu) != cpu_mask_has(&v->big, other);
+    return 2 * kind + (cpu_package_of(root, cpu) != cpu_package_of(root, other));
+}
+
+/* What has been found so far. */
+struct search {
+    const char *root;
+    const struct cpu_view *view;
+    int cpu;                /* measured */
+    struct cpu_mask taken;  /* first CPUs of the cores that are on the list, and of the measured one */
+    struct order_key *list; /* CPUs by distance, in whose order they become active; listed ones first, below 0 */
+    size_t n;
+    struct machine_error *err;
+};
+
+/* The CPUs that the setup lists, each checked. Of several CPUs of one core the first counts. */
+static int list_wanted(struct search *s, const struct machine_setup *setup)
+{
+    struct cpu_mask seen;
+    int cpu;
+
+    cpu_mask_clear(&seen);
+    for (size_t i = 0; i < setup->n_cpus; i++) {
+        if (setup->cpus[i] < 0)
+            return cpu_refuse(s->view, s->err, "", "CPU %d does not exist on this machine", setup->cpus[i]);
+        int status = cpu_choose(s->view, setup->cpus[i], &cpu, s->err);
+        if (status != MACHINE_OK)
+            return status;
+        int core = cpu_core_of(s->root, cpu);
+        if (cpu_mask_has(&seen, cpu))
+            return cpu_refuse(s->view, s->err, "", "CPU %d is listed twice", cpu);
+        if (cpu_mask_has(&s->taken, core) && cpu != s->cpu && !setup->siblings) {
+            return cpu_refuse(s->view, s->err, "list one CPU per core; ",
+                              "CPU %d shares its core with another active CPU", cpu);
+        }
+        cpu_mask_add(&seen, cpu);
+        if (!cpu_mask_has(&s->taken, core)) {
+            cpu_mask_add(&s->taken, core);
+            s->list[s->n++] = (struct order_key){(double)i - CPU_LIMIT, (size_t)cpu};
+        }
+    }
+    return MACHINE_OK;
+}
+
+/* One usable logical CPU of every other physical core, unless the setup lists those there are. Returns how many cores
+ * are online. */
+static unsigned list_others(struct search *s, bool listed)
+{
+    struct cpu_mask seen;
+    unsigned cores = 0;
+
+    cpu_mask_clear(&seen);
+    for (int c = 0; c < CPU_LIMIT; c++) {
+        if (!cpu_mask_has(&s->view->online, c))
+            continue;
+        int core = cpu_core_of(s->root, c);
+        cores += !cpu_mask_has(&seen, core);
+        cpu_mask_add(&seen, core);
+        if (!listed && cpu_usable(s->view, c) && !cpu_mask_has(&s->taken, core)) {
+            cpu_mask_add(&s->taken, core);
+            s->list[s->n++] = (struct order_key){active_cores_distance(s->root, s->view, s->cpu, c), (size_t)c};
+        }
+    }
+    return cores;
+}
+
+/* The other usable hyper-threads of the measured core and of the n cores that are on the list. */
+static void add_siblings(const struct search *s, struct cpu_corunners *out)
+{
+    struct cpu_mask active, busy;
+
+    cpu_mask_clear(&active);
+    cpu_mask_clear(&busy);
+    cpu_mask_add(&active, cpu_core_of(s->root, s->cpu));
+    cpu_mask_add(&busy, s->cpu);
+    for (size_t i = 0; i < out->n; i++) {
+        cpu_mask_add(&active, cpu_core_of(s->root, out->cpus[i]));
+        cpu_mask_add(&busy, out->cpus[i]);
+    }
+    for (int c = 0; c < CPU_LIMIT; c++)
+        if (cpu_usable(s->view, c) && !cpu_mask_has(&busy, c) && cpu_mask_has(&active, cpu_core_of(s->root, c)))
+            out->cpus[out->n++] = c;
+}
+
+/* How many of the active cores share the measured one's package, and its die, whose energy is counted together. */
+static void count_near(const struct search *s, struct cpu_corunners *out)
+{
+    int package = cpu_package_of(s->root, s->cpu), die = cpu_die_of(s->root, s->cpu);
+
+    out->in_package = out->in_die = 1;
+    for (size_t i = 0; i < out->n; i++) {
+        bool same = cpu_package_of(s->root, out->cpus[i]) == package;
+        out->in_package += same;
+        out->in_die += same && cpu_die_of(s->root, out->cpus[i]) == die;
+    }
+}
+
+static int pick(struct search *s, const struct machine_setup *setup, struct cpu_corunners *out)
+{
+    unsigned wanted = setup->active_cores;
+
+    cpu_mask_clear(&s->taken);
+    cpu_mask_add(&s->taken, cpu_core_of(s->root, s->cpu));
+    int status = list_wanted(s, setup);
+    if (status != MACHINE_OK)
+        return status;
+    out->cores = list_others(s, setup->n_cpus > 0);
+    out->available = (unsigned)s->n + 1;
+    if (wanted > out->available) {
+        return cpu_refuse(s->view, s->err, "use fewer active cores, or 0 for all; ",
+                          "%u active cores requested, but %s %u physical core%s", wanted,
+                          setup->n_cpus > 0 ? "the list of CPUs has" : "this process may use", out->available,
+                          out->available == 1 ? "" : "s");
+    }
+    qsort(s->list, s->n, sizeof *s->list, order_by_key);
+    out->active = wanted == 0 ? out->available : wanted;
+    for (out->n = 0; out->n < out->active - 1; out->n++)
+        out->cpus[out->n] = (int)s->list[out->n].index;
+    count_near(s, out);
+    if (setup->siblings)
+        add_siblings(s, out);
+    return MACHINE_OK;
+}
+
+int cpu_pick_corunners(const char *root, const struct cpu_view *v, int cpu, const struct machine_setup *s,
+                       struct cpu_corunners *out, struct machine_error *err)
+{
+    struct search search = {.root = root, .view = v, .cpu = cpu, .err = err};
+
+    memset(out, 0, sizeof *out);
+    search.list = calloc(CPU_LIMIT, sizeof *search.list);
+    out->cpus = calloc(CPU_LIMIT, sizeof *out->cpus);
+    int status = search.list != NULL && out->cpus != NULL
+                     ? pick(&search, s, out)
+                     : machine_fail(err, MACHINE_FAILED, "", "out of memory for the list of cores");
+    free(search.list);
+    if (status != MACHINE_OK) {
+        free(out->cpus);
+        out->cpus = NULL;
+    }
+    return status;
+}
