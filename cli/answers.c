@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes the files of a trace with its phases, of a table and of a recording of first uses. */
 #include "cli/answers.h"
 
 #include <stdint.h>
@@ -11,7 +12,7 @@
 #include "output/text/phases_text.h"
 #include "util/screen_text.h"
 
-/* Upper bounds for the room that is asked for beforehand; the plot's is what trace_chart.c keeps to. */
+/* Upper bounds, in bytes, for the room requested beforehand; trace_chart.c keeps to that of the plot. */
 enum { CSV_SAMPLE_BYTES = 90, JSON_BYTES = 100000, PLOT_BYTES = 3500000, TABLE_BYTES = 1000000 };
 
 /* ---- a trace and its phases ---- */
@@ -45,7 +46,7 @@ const struct outputs_kind answers_trace = {.form = {[OUTPUT_CSV] = {"the trace",
 
 int answers_check_trace(const struct outputs *out, uint64_t samples)
 {
-    /* they mostly share a file system: each is asked with room for those before it */
+    /* they mostly share a file system: each request includes the room for those before it */
     uint64_t csv = samples * CSV_SAMPLE_BYTES, before = out->path[OUTPUT_CSV] != NULL ? csv : 0;
     const uint64_t bytes[OUTPUT_FORMS] = {
         [OUTPUT_CSV] = csv, [OUTPUT_JSON] = before + JSON_BYTES, [OUTPUT_PLOT] = before + JSON_BYTES + PLOT_BYTES};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reports the fault of a kernel from a file before the program ends by it. */
 #include "cli/block_faults.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs the interference of --interference while something is measured. */
 #include "cli/disturbing.h"
 
 #include <stdio.h>

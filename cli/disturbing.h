@@ -11,5 +11,5 @@
  * it will be, in words. */
 int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size);
 int disturbing_begin(struct interferer *i);
-/* FAILED also where it had ended before: then what was measured is not what was asked for. */
+/* FAILED also if it had ended before: the measurement was then not disturbed as requested. */
 int disturbing_end(struct interferer *i);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CPU that a measurement would take. */
 #include "cli/measured_cpu.h"
 
 #include "computer/cpu/cpu.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens a machine as the options say, measures tables on it or reads them from --input, and shows progress. */
 #include "cli/measuring.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include "output/export/schedule.h"
 #include "util/text_list.h"
 
-/* The options of tables, with those that are told otherwise on the command line. */
+/* The options of tables, with those that the command line gives in another form. */
 static void measuring_options(const struct options *o, struct tables_options *out)
 {
     *out = o->tables;
@@ -38,15 +39,14 @@ static void measuring_options(const struct options *o, struct tables_options *ou
     out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
 }
 
-/* '1' or '0'; '?': the kernel does not tell. */
+/* '1' or '0'; '?': the kernel does not say. */
 static char smt_active(void)
 {
     char active[8];
     return cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 ? active[0] : '?';
 }
 
-/* Cores and siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never
- * was. */
+/* Cores and siblings that are to be busy must exist: otherwise the tables would report a load that never was. */
 static int check_load(const struct measuring *m)
 {
     struct machine_info info;
@@ -73,7 +73,7 @@ bool measuring_has_siblings(const struct measuring *m)
     return !info.modelled && smt_active() == '1';
 }
 
-/* What tables of refinements ask for. */
+/* Prepares what tables of refinements request. */
 static void measuring_refine(const struct options *o, struct measuring *m)
 {
     if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
@@ -143,7 +143,7 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
     return status;
 }
 
-/* Seconds left by what has been measured so far; NaN while that tells nothing. */
+/* Seconds left, judging by what has been measured so far; NaN while that is too little. */
 static double time_left(const struct measuring *m, double part, double elapsed)
 {
     double passed = part * m->expected[m->current], rest = 0;
@@ -179,7 +179,7 @@ static void on_cell(void *data, const struct table_kind *k, const struct cell *c
     }
 }
 
-/* A table that refines the computer by itself tells what it did; where it did that is known here. */
+/* A table that refines the computer by itself reports what it did; where it did that is known here. */
 static void measuring_put_settings(const struct measuring *m, const struct table_kind *k, struct table *t)
 {
     const char *own = k->refines ? table_setting(t, "settings") : NULL;
@@ -235,7 +235,7 @@ int measuring_close(struct measuring *m)
 
 enum { WHY_SIZE = 500 };
 
-/* The table behind the last one is there. */
+/* Keeps the table after the last one, which is complete. */
 static void collect_keep(struct collected *c)
 {
     c->list[c->n] = &c->table[c->n];

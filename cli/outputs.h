@@ -16,15 +16,15 @@
 /* Files, in the order in which they are written. */
 enum output_form { OUTPUT_CSV, OUTPUT_JSON, OUTPUT_TEXT, OUTPUT_PLOT, OUTPUT_FORMS };
 
-/* What is written of an answer (answers.h). */
+/* The files that are written of an answer (answers.h). */
 struct outputs_kind {
     struct {
-        const char *label, *what; /* for messages; behind the name of the file. NULL: there is none of this form */
+        const char *label, *what; /* for messages; after the name of the file. NULL: there is none of this form */
         file_printer *print;      /* NULL: the plot */
     } form[OUTPUT_FORMS];
     /* Describes the plot: 0, or -1 with one line in `why`; chart_free in any case. */
     int (*chart)(const void *data, struct chart *c, char *why, size_t size);
-    bool always_drawn; /* a plot that cannot be drawn is a failure even where it was not asked for */
+    bool always_drawn; /* a plot that cannot be drawn is a failure even where it was not requested */
 };
 
 struct outputs {
@@ -44,7 +44,7 @@ int outputs_choose(const struct options *o, const struct outputs_kind *kind, con
                    struct outputs *out);
 
 /*
- * Whether everything can be written, so that nothing is measured in vain. `bytes`: the room that each file needs.
+ * Checks that everything can be written, so that nothing is measured in vain. `bytes`: the room that each file needs.
  * Returns DONE, or FAILED after a line.
  */
 int outputs_check(const struct outputs *out, const uint64_t bytes[OUTPUT_FORMS]);
@@ -53,7 +53,7 @@ int outputs_check(const struct outputs *out, const uint64_t bytes[OUTPUT_FORMS])
 FILE *outputs_screen(const struct outputs *out);
 
 /*
- * Writes the files of `data`, which the kind's printers take, and tells on `screen` which, `before` in front of the
+ * Writes the files of `data`, which the kind's printers take, and lists them on `screen`, with `before` in front of the
  * first of these lines. Returns DONE, or FAILED after a line; files written before stay.
  */
 int outputs_write(const struct outputs *out, const void *data, FILE *screen, const char *before);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gives up the capabilities of root that a job does not need. */
 #include "cli/privileges.h"
 
 #include <errno.h>
@@ -73,7 +74,7 @@ static int privileges_limit(uint64_t kept)
     return syscall(SYS_capset, &head, data) == 0 ? 0 : errno;
 }
 
-/* What a program that root starts could get; refused (EPERM) where there is nothing to get. */
+/* Limits what a program that root starts could get; refused (EPERM) where there is nothing to get. */
 static void limit_children(uint64_t kept)
 {
     for (int cap = 0; cap < 64; cap++)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The line of progress on a terminal. */
 #include "cli/progress.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Changes the settings of this computer step by step for --table variability. */
 #include "cli/refining.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "computer/cpu/cpu.h"
 #include "util/text_list.h"
 
-/* What each refinement adds to those above it. */
+/* The parts that each refinement adds to those above it. */
 static const unsigned parts_of[REFINEMENTS] = {
     [REFINED_SETTINGS] = QUIET_GOVERNOR | QUIET_EPP | QUIET_TURBO | QUIET_CSTATES | QUIET_SMT | QUIET_TICK,
     [REFINED_ISOLATED] = QUIET_ISOLATE,

@@ -27,5 +27,5 @@ struct refining {
 int refining_refine(void *data, enum refinement r, char *told, struct machine_error *err);
 /* After the table, where nothing was said before it: what of --quiet-machine was left as it is, on standard error. */
 void refining_tell_left(const struct refining *f);
-/* After the table: everything that was asked for is in force again, for others. MACHINE_OK, or *err and its status. */
+/* After the table: all requested settings are in force again, for others. MACHINE_OK, or *err and its status. */
 int refining_end(struct refining *f, struct machine_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the functions of include/characterize/ share. */
+/* The code that the functions of include/characterize/ share. */
 #pragma once
 
 #include <stdio.h>
@@ -23,11 +23,11 @@ enum characterize_status library_refuse(struct characterize_error *error, enum c
                                         const char *text);
 /* Where a pointer was needed. */
 enum characterize_status library_refuse_null(struct characterize_error *error);
-/* Whether each option is in its range. */
+/* Checks that each option is in its range. */
 enum characterize_status library_check(const struct characterize_options *o, struct characterize_error *error);
 
 /* A kernel by name, of those from files, too: as kernel_parse(). */
 int library_kernel(const characterize_machine *m, const char *name, struct payload *out, char *why, size_t size);
 
-/* What `print` writes, as text to be freed; NULL: out of memory. */
+/* The output of `print`, as text to be freed; NULL: out of memory. */
 char *library_text(int (*print)(FILE *out, const void *data), const void *data);

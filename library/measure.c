@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a request to a measured transition or a read trace, for the program and the library. */
 #include "library/measure.h"
 
 #include <math.h>

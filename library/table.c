@@ -48,7 +48,7 @@ static enum characterize_status library_parse_kernels(const characterize_machine
     return CHARACTERIZE_OK;
 }
 
-/* What this table cannot be told. */
+/* The options that this table does not take. */
 static const char *library_excluded(const struct table_kind *k, const struct characterize_options *o)
 {
     const char *warmup = o->warmup_us > 0 ? k->excluded[CHOICE_WARMUP] : NULL;

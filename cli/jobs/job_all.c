@@ -46,7 +46,7 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
     return status;
 }
 
-/* What the table frequency says of levels, which is measured first, goes into those that tell of their changes. */
+/* The table frequency is measured first; what it says of levels goes into the tables about their changes. */
 static void note_levels(const struct all *a, struct table *t)
 {
     for (size_t i = 0; i < a->done; i++)
@@ -158,7 +158,7 @@ static int job_all_compare(struct all *a)
     return compared == 0 ? write_table(a, &verdicts_kind, t) : complain_out_of_memory();
 }
 
-/* ---- the report: the command that it tells ---- */
+/* ---- the report: the command that it shows ---- */
 
 static void add_numbers(FILE *out, const char *option, const unsigned *values, size_t n)
 {
@@ -338,7 +338,7 @@ int job_all(const struct options *o)
     if (status == DONE)
         status = measuring_open(o, &a->measuring);
     if (status == DONE) {
-        /* planned first: what is refused then leaves no directory behind that would have to be resumed */
+        /* planned first: a refusal then leaves no directory that would have to be resumed */
         status = measuring_plan(&a->measuring, a->kinds, a->n);
         if (status == DONE)
             status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);

@@ -64,7 +64,10 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
     return DONE;
 }
 
-/* What was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license shares. */
+/*
+ * Writes what was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license
+ * shares.
+ */
 static void job_transition_tell_missing(const char *volts, const char *counters, char *out, size_t size)
 {
     out[0] = '\0';
@@ -137,7 +140,7 @@ static int job_transition_measure(struct measuring *m, const struct options *o, 
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* What the machine can do of it, then all of it; `counters`: why it has no license counters. The machine stays open. */
+/* Checks what the machine can do, then measures; `counters`: why it has no license counters. The machine stays open. */
 static int check_and_measure(struct measuring *m, const struct options *o, struct transition_setup *s,
                              struct switches_seen *seen, char *counters, size_t size)
 {

@@ -43,7 +43,7 @@ struct help_line {
 
 static const struct help_line help_lines[] = {
     {"Jobs:", NULL},
-    {"--verdict", "Tell whether 256-bit and 512-bit code pays on this processor"},
+    {"--verdict", "Report whether 256-bit and 512-bit code pays on this processor"},
     {"--transition FROM:TO", "Run kernel FROM, then kernel TO: phases, durations, frequencies"},
     {"--table NAME", "Measure one table (--list tables)"},
     {"--all", "Measure all tables into a directory, with a report"},

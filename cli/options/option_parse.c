@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of all options, and its way through argp into struct options. */
 #include "cli/options/options.h"
 
 #include <argp.h>
@@ -239,7 +240,7 @@ static int take_plot(const struct option_row *p, const char *text, struct option
 
 static const struct option_row option_table[] = {
     {.about = "Jobs, one of:"},
-    {"verdict", NULL, "Tell whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
+    {"verdict", NULL, "Report whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
      WITH_ANY, .take = take_job, JOB_VERDICT},
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
      WITH_ANY, .take = take_transition, JOB_TRANSITION},
@@ -424,7 +425,7 @@ static const struct option_row option_table[] = {
 };
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
-/* After all others in the list (group -1). argp is told not to add its own: its --help would print the entire list. */
+/* After all others in the list (group -1). argp must not add its own: its --help would print the entire list. */
 static const struct argp_option help_options[] = {{"help", HELP_KEY, NULL, 0, "Show the main jobs and options", -1},
                                                   {"help-all", HELP_ALL_KEY, NULL, 0, "Show this list", -1},
                                                   {"usage", USAGE_KEY, NULL, 0, "Show a short usage message", -1},
@@ -446,7 +447,7 @@ void option_list(FILE *out)
     }
 }
 
-/* What argp asks of parse_option(). */
+/* The state of parse_option(). */
 struct parsing {
     struct options *options;
     bool given[N_OPTIONS];
@@ -545,7 +546,7 @@ static int load_blocks(const struct argp *all, int argc, char **argv, struct opt
     return s.status;
 }
 
-/* What stands behind "--": the command to profile; of other jobs, arguments. */
+/* Takes what follows "--": the command to profile; for other jobs, arguments. */
 static int take_rest(char **rest, struct options *o)
 {
     if (o->job == JOB_PROFILE && *rest == NULL)
