@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The texts of --help, of --help-all, which argp completes with its list of options, and of a call without arguments. */
+/* The texts of --help, of --help-all (around the list of options by argp), and of a call without arguments. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
