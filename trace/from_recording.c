@@ -135,7 +135,8 @@ static double pooled_hz(const struct recording *rec, const struct clock_words *s
     return all ? 0 : tsc_hz / CHAIN_CYCLE_UNIT / (middle + offset);
 }
 
-bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
+/* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
+static bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
 {
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }

@@ -23,7 +23,6 @@
 
 #include "analysis/phases/findings.h"
 #include "analysis/phases/joined.h"
-#include "analysis/phases/part.h"
 #include "analysis/phases/repetitions/neighbour.h"
 #include "analysis/phases/tail/tail.h"
 #include "analysis/pooled/pooled.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analysis/phases/joined.h"
-#include "analysis/phases/part.h"
 #include "analysis/pooled/pooled.h"
 
 #define RESOLUTION_US 0.05 /* what is not averaged away */

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "analysis/phases/findings.h"
-#include "analysis/phases/ramps/own_steps.h"
-#include "analysis/phases/ramps/ramp_parts.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/stats/robust.h"
 
 enum {

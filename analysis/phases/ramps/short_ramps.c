@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analysis/phases/ramps/ramp_fit.h"
-#include "analysis/phases/ramps/ramp_parts.h"
 #include "util/order.h"
 
 enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/segments/edges.h"
-#include "analysis/phases/findings.h"
 #include "analysis/phases/segments/segmentation.h"
+#include "analysis/phases/findings.h"
 #include "analysis/stats/interruption.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"

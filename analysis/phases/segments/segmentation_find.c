@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/segments/edges.h"
 #include "util/list.h"
 
 #define SAME_EVENT 2.5 /* periods: cuts of different channels closer than this are one edge */

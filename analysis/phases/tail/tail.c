@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/part.h"
+#include "analysis/phases/joined.h"
 #include "analysis/phases/repetitions/clock.h"
 
 #define SAME_LEVEL 0.015 /* relative: pieces of a ramp that the fine part has cut into steps differ by less */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/phases/ramps/own_steps.h"
-#include "analysis/phases/ramps/ramp_parts.h"
+#include "analysis/phases/ramps/ramp_fit.h"
 #include "analysis/phases/tail/tail.h"
 #include "analysis/stats/robust.h"
 #include "util/order.h"
