@@ -184,7 +184,7 @@ static int round_of(struct rig *g, unsigned number, struct bursts_result *out, b
 }
 
 /* Whether what bursts lose is known well enough. */
-static bool bursts_suffice(const struct bursts_setup *s, const struct bursts_result *out)
+static bool suffice(const struct bursts_setup *s, const struct bursts_result *out)
 {
     const struct estimate loss = robust_mean(out->loss[1], out->n, BURSTS_REJECT, 0, NULL);
     return s->enough > 0 && out->n >= ROUNDS_ENOUGH && estimate_half(&loss) <= s->enough;
@@ -199,7 +199,7 @@ static int all_rounds(struct rig *g, struct bursts_result *out, struct machine_e
         int status = round_of(g, i, out, &kept, err);
         if (status != MACHINE_OK)
             return status;
-        if ((s->progress && s->progress(s->data, out->n, s->rounds)) || bursts_suffice(s, out) ||
+        if ((s->progress && s->progress(s->data, out->n, s->rounds)) || suffice(s, out) ||
             (s->seconds > 0 && out->n >= ROUNDS_LEAST && machine_elapsed(g->m, begun, g->seconds) >= s->seconds))
             break;
     }
@@ -215,7 +215,7 @@ void bursts_result_free(struct bursts_result *r)
 }
 
 /* One array for all numbers; that of the loss of the first variant, the null, is where it begins. */
-static bool bursts_make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
+static bool make_room(struct bursts_result *out, unsigned variants, unsigned rounds)
 {
     double *all = calloc((size_t)4 * BURSTS_VARIANTS_MAX * rounds, sizeof *all);
     for (unsigned v = 0; all && v < variants; v++, all += 4 * (size_t)rounds) {
@@ -245,7 +245,7 @@ int bursts_run(struct machine *m, const struct bursts_setup *s, struct bursts_re
                     .tick_us = 1e6 / info.tsc_hz,
                     .seen = malloc(most * sizeof *g.seen),
                     .scratch = malloc(most * sizeof *g.scratch)};
-    int status = g.seen && g.scratch && bursts_make_room(out, s->variants, s->rounds)
+    int status = g.seen && g.scratch && make_room(out, s->variants, s->rounds)
                      ? m->ops->prepare(m, &setup, err)
                      : machine_fail(err, MACHINE_FAILED, "", "out of memory");
     if (status == MACHINE_OK) {

@@ -101,7 +101,7 @@ static int column(const struct fields *f, const char *name)
     return -1;
 }
 
-static bool other_programs_is_frequency(double ghz)
+static bool is_frequency(double ghz)
 {
     return ghz > 0 && ghz <= 100;
 }
@@ -125,7 +125,7 @@ int other_turbostat(const char *text, int cpu, struct other_counts *out, char *w
             return other_programs_refuse(why, size, "turbostat", f.text[busy]);
         out->ghz *= 1e-3;
         out->tsc_ghz *= 1e-3;
-        return other_programs_is_frequency(out->ghz) && other_programs_is_frequency(out->tsc_ghz)
+        return is_frequency(out->ghz) && is_frequency(out->tsc_ghz)
                    ? 0
                    : other_programs_refuse(why, size, "turbostat", f.text[busy]);
     }

@@ -39,7 +39,7 @@ int from_recording_begin(struct trace *t, const struct counter_spec *counters, s
 }
 
 /* Per cycle, of one word. */
-static double from_recording_share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
+static double share_of(const uint64_t *now, const uint64_t *before, size_t word, double cycles)
 {
     return cycles > 0 ? recording_difference(now, before, (int)word) / cycles : NAN;
 }
@@ -53,7 +53,7 @@ static int append_events(struct trace *t, const uint64_t *now, const uint64_t *b
         if (counters[c].id != COUNTER_EVENT)
             continue;
         char text[32];
-        double value = from_recording_share_of(now, before, RECORDING_COUNTERS + c, cycles);
+        double value = share_of(now, before, RECORDING_COUNTERS + c, cycles);
         snprintf(text, sizeof text, "%.7g", value);
         if (trace_put_extra(t, extra++, isnan(value) ? "" : text))
             return -1;
@@ -136,7 +136,7 @@ static double pooled_hz(const struct recording *rec, const struct clock_words *s
 }
 
 /* Whether time was lost in a reading, to a halt or to others: it took so many ticks, readings usually take `usual`. */
-static bool from_recording_reading_lost(double ticks, double usual, double tsc_hz)
+static bool reading_lost(double ticks, double usual, double tsc_hz)
 {
     return ticks > READING_MOST * usual + READING_SLACK_US * 1e-6 * tsc_hz;
 }
@@ -173,7 +173,7 @@ static double sample_hz(const struct clock_words *s, const uint64_t *now, const 
     }
     double chain = recording_difference(now, before, s->chain_ticks), reading = reading_ticks(s, now, before);
     double hz = recording_difference(now, before, s->chain_cycles) / CHAIN_CYCLE_UNIT / chain * tsc_hz;
-    if (from_recording_reading_lost(reading, usual, tsc_hz)) {
+    if (reading_lost(reading, usual, tsc_hz)) {
         reading = usual;
         hz = pooled != 0 ? NAN : last > 0 ? last : hz;
     }
@@ -216,8 +216,8 @@ int from_recording_append(struct trace *t, uint32_t run, const struct recording 
                                                payload_cycles);
         for (size_t c = 0; c < n_counters; c++)
             if (counters[c].id >= COUNTER_LVL0 && counters[c].id <= COUNTER_THROTTLE)
-                t->channel[share_channel[counters[c].id]][i] = (float)from_recording_share_of(
-                    now, before, RECORDING_COUNTERS + c, cycles);
+                t->channel[share_channel[counters[c].id]][i] = (float)share_of(now, before, RECORDING_COUNTERS + c,
+                                                                               cycles);
         if (append_events(t, now, before, counters, n_counters, cycles))
             return -1;
         char what[FROM_RECORDING_WHY_MAX - 20];

@@ -141,7 +141,7 @@ static int grow_column(void *column, size_t capacity, size_t size)
     return 0;
 }
 
-static int trace_grow(struct trace *t)
+static int grow(struct trace *t)
 {
     size_t capacity = t->capacity ? t->capacity + t->capacity / 2 : 1024;
     if (grow_column(&t->time_us, capacity, sizeof *t->time_us))
@@ -163,7 +163,7 @@ static int trace_grow(struct trace *t)
 
 int trace_append(struct trace *t, uint32_t run, double time_us)
 {
-    if (t->n == t->capacity && trace_grow(t))
+    if (t->n == t->capacity && grow(t))
         return -1;
     t->time_us[t->n] = round(time_us * TIME_STEPS) / TIME_STEPS;
     if (t->run)

@@ -141,7 +141,7 @@ struct level {
     bool steady;
 };
 
-static int levels_nearest(const struct level *l, size_t n, double ghz)
+static int nearest(const struct level *l, size_t n, double ghz)
 {
     int best = -1;
     for (size_t i = 0; i < n; i++)
@@ -162,14 +162,14 @@ static double limits_for(size_t phases)
 /* The level that a phase cannot be told from, or -1; `limits` widens the phases' own. */
 static int level_of(const struct level *l, size_t n, const struct phase *p, double limits)
 {
-    int i = levels_nearest(l, n, p->freq_ghz.value);
+    int i = nearest(l, n, p->freq_ghz.value);
     if (i < 0)
         return -1;
     double bound = fmax(CLOCK_WANDERS * l[i].ghz, limits * hypot(estimate_half_known(&p->freq_ghz), l[i].half));
     return fabs(l[i].ghz - p->freq_ghz.value) <= bound ? i : -1;
 }
 
-static void levels_join(struct level *l, const struct phase *p, double length)
+static void join(struct level *l, const struct phase *p, double length)
 {
     if (phases_is_steady(p) && !l->steady) /* what was seen throttled only gives way to what was seen at full rate */
         *l = (struct level){p->freq_ghz.value, length, estimate_half_known(&p->freq_ghz), true};
@@ -204,7 +204,7 @@ static bool on_ramp(const struct phase *p)
 }
 
 /* Without a clock the license counters name the level. */
-static void levels_from_shares(struct phases *out)
+static void from_shares(struct phases *out)
 {
     for (size_t p = 0; p < out->n_phases; p++)
         for (int i = 0; i < 3; i++)
@@ -278,7 +278,7 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
         const struct phase *ph = &out->phases[order[k].index];
         int i = level_of(l, n, ph, limits);
         if (i >= 0)
-            levels_join(&l[i], ph, -order[k].key);
+            join(&l[i], ph, -order[k].key);
         else
             l[n++] = (struct level){ph->freq_ghz.value, -order[k].key, estimate_half_known(&ph->freq_ghz),
                                     phases_is_steady(ph)};
@@ -290,13 +290,13 @@ int levels_find(struct segmentation *o, struct phases *out, bool *merged)
         out->phases[p].level = out->phases[p].kind == PHASE_HALT || on_ramp(&out->phases[p]) ||
                                        isnan(out->phases[p].freq_ghz.value)
                                    ? -1
-                                   : levels_nearest(l, n, out->phases[p].freq_ghz.value);
+                                   : nearest(l, n, out->phases[p].freq_ghz.value);
     free(l);
     free(order);
     if (bad)
         return -1;
     if (!n)
-        levels_from_shares(out);
+        from_shares(out);
     find_slow(out);
     *merged = merge_one(o, out);
     return 0;

@@ -465,7 +465,7 @@ static int null_loss(const struct trace *t, const struct trace *null, double *lo
 }
 
 /* Nothing that is seen can be told from something else. */
-static int pooled_tell_nothing(const struct pooled *p, const char *why, struct phases *out)
+static int tell_nothing(const struct pooled *p, const char *why, struct phases *out)
 {
     out->phases = calloc(2, sizeof *out->phases);
     if (!out->phases)
@@ -491,16 +491,15 @@ int pooled_find(const struct trace *t, const struct trace *null, struct phases *
         const struct pooled_answer a = {&p, &s, &c, out};
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
-        bad = moves ? pooled_tell_nothing(&p,
-                                          "a switch of code alone shows changes, too: another thread keeps step with "
-                                          "the repetitions",
-                                          out)
+        bad = moves ? tell_nothing(&p,
+                                   "a switch of code alone shows changes, too: another thread keeps step with "
+                                   "the repetitions",
+                                   out)
                     : pooled_answer(&a);
     } else if (!bad && p.n_recorded > 0 && p.clock.one_clock) {
         out->runs = p.n_recorded;
         out->runs_used = p.n_runs;
-        bad = pooled_tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more",
-                                  out);
+        bad = tell_nothing(&p, "without cycle counts it takes three whole repetitions or more; eight tell more", out);
         few = false;
     }
     pooled_states_free(&s);

@@ -122,8 +122,8 @@ struct equations {
     double rss;
 };
 
-static void ramp_own_gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
-                            struct equations *e)
+static void gather(const struct ramp_readings *s, const double p[COMMON], const double *begin, double *rss,
+                   struct equations *e)
 {
     double tau = exp(p[LOG_TAU]);
     memset(e->a, 0, sizeof e->a);
@@ -238,8 +238,8 @@ static double squares(const struct ramp_readings *s, const struct state *at)
 }
 
 /* The spread of the beginnings that the data require, and how many parameters it leaves them. */
-static double ramp_own_spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at,
-                                 double weight, double variance, double *parameters)
+static double spread_of(const struct ramp_readings *s, const struct equations *e, const struct state *at, double weight,
+                        double variance, double *parameters)
 {
     double sum = 0;
     *parameters = 0;
@@ -262,7 +262,7 @@ static double begins_uncertainty(const struct ramp_readings *s, const struct equ
 }
 
 /* By how much residuals that resemble their neighbours widen the limits (ramp_fit.h). */
-static double ramp_own_widening(const struct ramp_readings *s, const struct state *at)
+static double widening(const struct ramp_readings *s, const struct state *at)
 {
     double all = 0, lagged = 0, tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
@@ -295,7 +295,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
                    struct state *next, struct ramp_own *out)
 {
     double n = (double)s->first[s->n_runs], damping = 1e-3, weight = 0, own = 0;
-    ramp_own_gather(s, now->p, now->begin, now->rss, e);
+    gather(s, now->p, now->begin, now->rss, e);
     double variance = e->rss / fmax(1, n - 4), spread = fmax(out->spread, SPREAD_LEAST * s->length);
     for (int i = 0; i < ITERATIONS && damping < DAMPING_MOST; i++) {
         weight = fixed ? 0 : variance / (spread * spread);
@@ -312,18 +312,18 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
         memcpy(now->p, next->p, sizeof now->p);
         memcpy(now->begin, next->begin, s->n_runs * sizeof *now->begin);
         damping = fmax(0.1 * damping, 1e-9);
-        ramp_own_gather(s, now->p, now->begin, now->rss, e);
+        gather(s, now->p, now->begin, now->rss, e);
         double was = spread;
         variance = fmax(e->rss, 1e-18) / fmax(1, n - 4 - own);
         if (!fixed)
-            spread = ramp_own_spread_of(s, e, now, weight, variance, &own);
+            spread = spread_of(s, e, now, weight, variance, &own);
         if (before - after < CONVERGED * before && fabs(spread - was) < SETTLED * was)
             break;
     }
     double c[COMMON][COMMON];
     if (!covariance(s, e, weight, 0, c))
         return 1;
-    double unit = ESTIMATE_Z95 * sqrt(variance) * ramp_own_widening(s, now), tau = exp(now->p[LOG_TAU]);
+    double unit = ESTIMATE_Z95 * sqrt(variance) * widening(s, now), tau = exp(now->p[LOG_TAU]);
     double half_tau = unit * sqrt(fmax(0, c[LOG_TAU][LOG_TAU]));
     out->fit.to = estimate_around(now->p[TO], unit * sqrt(fmax(0, c[TO][TO])));
     out->fit.from = estimate_around(now->p[FROM], unit * sqrt(fmax(0, c[FROM][FROM])));
@@ -340,7 +340,7 @@ static int iterate(const struct ramp_readings *s, struct equations *e, bool fixe
  * Where a clock measures the frequency, the time of a cycle is what scatters evenly: times become frequencies by the
  * tangent at what is expected, so that means have no bias (as in ramps.c).
  */
-static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
+static void linearise(struct ramp_readings *s, const struct state *at)
 {
     double tau = exp(at->p[LOG_TAU]);
     for (size_t k = 0; k < s->n_runs; k++) {
@@ -353,7 +353,7 @@ static void ramp_own_linearise(struct ramp_readings *s, const struct state *at)
     }
 }
 
-static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
+static struct state state_of(const struct ramp_own *f, size_t n, double *begin, double *rss)
 {
     struct state at = {.p = {f->fit.to.value, f->fit.from.value, log(f->fit.tau.value), 0}, .begin = begin, .rss = rss};
     for (size_t k = 0; k < n; k++)
@@ -363,8 +363,8 @@ static struct state ramp_own_state_of(const struct ramp_own *f, size_t n, double
 
 double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *f, double *begin, double *rss)
 {
-    struct state at = ramp_own_state_of(f, s->n_runs, begin, rss);
-    ramp_own_linearise(s, &at);
+    struct state at = state_of(f, s->n_runs, begin, rss);
+    linearise(s, &at);
     return squares(s, &at);
 }
 
@@ -376,11 +376,11 @@ int ramp_own_fit(struct ramp_readings *s, bool fixed, struct ramp_own *fit, doub
         return -1;
     struct equations e = {
         .n = fixed ? BEGIN : COMMON, .cross = room, .own = room + COMMON * n, .own_g = room + (COMMON + 1) * n};
-    struct state now = ramp_own_state_of(fit, n, begin, rss);
+    struct state now = state_of(fit, n, begin, rss);
     struct state next = {.begin = room + (COMMON + 2) * n, .rss = room + (COMMON + 3) * n};
     int status = 0;
     for (int turn = 0; turn < (s->by_time ? TURNS : 1) && !status; turn++) {
-        ramp_own_linearise(s, &now);
+        linearise(s, &now);
         status = iterate(s, &e, fixed, &now, &next, fit);
     }
     if (!status && !fixed)

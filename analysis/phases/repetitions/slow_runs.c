@@ -117,13 +117,13 @@ struct course {
     size_t n[PARTS];
 };
 
-static double slow_runs_part_of(const struct course *c, enum part part)
+static double part_of(const struct course *c, enum part part)
 {
     return c->sum[part] / (double)c->n[part];
 }
 
 /* Of all parts together; NaN without samples. */
-static double slow_runs_mean_of(const struct course *c)
+static double mean_of(const struct course *c)
 {
     return (c->sum[EARLY] + c->sum[LATE] + c->sum[BETWEEN]) / (double)(c->n[EARLY] + c->n[LATE] + c->n[BETWEEN]);
 }
@@ -173,10 +173,10 @@ static double relative_frequency(const struct runs *r, const struct segmentation
 {
     const struct course c = course_of(r, o, k, out);
     if (!c.n[EARLY] || !c.n[LATE])
-        return c.n[EARLY] || c.n[LATE] ? slow_runs_part_of(&c, c.n[LATE] ? LATE : EARLY) : NAN;
+        return c.n[EARLY] || c.n[LATE] ? part_of(&c, c.n[LATE] ? LATE : EARLY) : NAN;
     size_t fewer = c.n[EARLY] < c.n[LATE] ? c.n[EARLY] : c.n[LATE];
     *fewest = fewer < *fewest ? fewer : *fewest;
-    double early = slow_runs_part_of(&c, EARLY), late = slow_runs_part_of(&c, LATE);
+    double early = part_of(&c, EARLY), late = part_of(&c, LATE);
     if ((early - 1) * (late - 1) <= 0)
         return 1;
     return fabs(early - 1) < fabs(late - 1) ? early : late;
@@ -193,7 +193,7 @@ static double ratio_in(const struct course *c, const bool *other, size_t n, enum
         size_t m = 0;
         for (size_t k = 0; k < n; k++)
             if (other[k] == (kind == 1))
-                scratch[m++] = slow_runs_part_of(&c[k], part);
+                scratch[m++] = part_of(&c[k], part);
         middle[kind] = order_median(scratch, m);
     }
     return middle[1] / middle[0];
@@ -229,7 +229,7 @@ int slow_runs_mark(const struct runs *r, struct segmentation *o, const struct ph
     for (int early = 0; early < 2 && !bad && !*marked; early++) { /* late, waits of two lengths may hide it */
         for (size_t k = 0; k < o->n_runs; k++) {
             c[k] = course_of(r, o, k, out);
-            x[k] = early ? slow_runs_part_of(&c[k], EARLY) : slow_runs_mean_of(&c[k]);
+            x[k] = early ? part_of(&c[k], EARLY) : mean_of(&c[k]);
         }
         *marked = cut_in_two(c, x, o->n_runs, other);
     }
@@ -251,7 +251,7 @@ static double half_way(const struct runs *r, const struct segmentation *o, const
     size_t n = 0;
     for (size_t k = 0; k < o->n_runs; k++) {
         const struct course c = course_of(r, o, k, out);
-        double x = slow_runs_mean_of(&c);
+        double x = mean_of(&c);
         if (o->other_ghz[k] && !isnan(x)) {
             sum += x - 1;
             n++;

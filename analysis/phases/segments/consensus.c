@@ -225,7 +225,7 @@ static void join_values(const struct segmentation *o, size_t n, struct segmentat
 }
 
 /* The segmentations that fit the model: their edges side by side. */
-static int consensus_join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
+static int join(const struct segmentation *o, size_t n, size_t first, struct segmentation *out)
 {
     const struct segmentation *model = &o[first];
     size_t edges = model->n_pieces - 1;
@@ -521,7 +521,7 @@ int consensus_find(const struct runs *r, double switch_us, struct segmentation *
     for (size_t i = 0; i < tries && !bad && (double)g.size < ALIKE * (double)n; i++)
         bad = agree_without(forget[i], r, own, n, run + r->n + 1, &g);
     bool use_means = false;
-    bad = bad || consensus_join(own, n, g.first, o);
+    bad = bad || join(own, n, g.first, o);
     if (!bad && n >= ENOUGH_FOR_MEANS) {
         bad = segmentation_find(r, run, n, switch_us, &means) || drop_uncommon_edges(r, &means);
         if (bad)

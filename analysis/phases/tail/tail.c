@@ -30,7 +30,7 @@ int tail_fine_part(const struct trace *t, double until, struct trace *out)
     return 0;
 }
 
-static bool tail_goes_on(const struct phase *ph)
+static bool goes_on(const struct phase *ph)
 {
     return phases_is_steady(ph) || ph->kind == PHASE_RAMP || ph->kind == PHASE_UNKNOWN;
 }
@@ -54,7 +54,7 @@ static double undisturbed_from(const struct trace *t, const struct phases *fine)
         const struct phase *ph = &fine->phases[i], *before = ph - 1;
         bool near = !(fabs(log(ph->freq_ghz.value / before->freq_ghz.value)) > SAME_LEVEL) &&
                     !(fabs(log(ph->ipc / before->ipc)) > SAME_LEVEL);
-        if (!tail_goes_on(ph) || !tail_goes_on(before) || !near)
+        if (!goes_on(ph) || !goes_on(before) || !near)
             break;
     }
     return fmax(0, fine->phases[i].start_us);

@@ -84,8 +84,7 @@ static bool next_stretch(const uint8_t *stray, size_t n, size_t from, size_t *fi
 }
 
 /* Marks what is kept of the readings a..b: what a clear majority around it agrees with. */
-static void volts_mixed_judge(const float *x, size_t n, size_t a, size_t b, double bound, uint8_t *gone,
-                              double *scratch)
+static void mixed_judge(const float *x, size_t n, size_t a, size_t b, double bound, uint8_t *gone, double *scratch)
 {
     for (size_t i = a; i < b; i++) {
         size_t lo = i > AROUND ? i - AROUND : 0, hi = i + AROUND + 1 < n ? i + AROUND + 1 : n, off = 0;
@@ -96,7 +95,7 @@ static void volts_mixed_judge(const float *x, size_t n, size_t a, size_t b, doub
     }
 }
 
-static void volts_mixed_drop(struct trace *v, const uint8_t *gone)
+static void mixed_drop(struct trace *v, const uint8_t *gone)
 {
     size_t m = 0;
     for (size_t i = 0; i < v->n; i++) {
@@ -128,12 +127,12 @@ int volts_unmix(struct trace *v, double least_us, struct mixed_stretches *out)
         from = last + 1;
         if (v->time_us[last] - v->time_us[first] < least_us)
             continue;
-        volts_mixed_judge(x, n, a, b, bound, gone, scratch);
+        mixed_judge(x, n, a, b, bound, gone, scratch);
         size_t lo = a > AROUND ? a - AROUND : 0, hi = b + AROUND < n ? b + AROUND : n;
         out->stretch[out->n++] = (struct mixed_stretch){v->time_us[lo], v->time_us[hi - 1]};
     }
     if (!bad)
-        volts_mixed_drop(v, gone);
+        mixed_drop(v, gone);
     free(stray);
     free(gone);
     free(scratch);
@@ -249,8 +248,8 @@ static int add_step(struct phases *out, struct volt_step s)
 }
 
 /* Sum of squares (each at most 9 sigma^2) of the readings a..b about a ramp from `low` to `high` between two times. */
-static double volts_misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
-                           double sigma)
+static double misfit(const struct trace *v, size_t a, size_t b, double low, double high, double t1, double t2,
+                     double sigma)
 {
     double sum = 0;
     for (size_t i = a; i < b; i++) {
@@ -275,7 +274,7 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
     *begin = *end = jump;
     for (size_t i = a; i < b; i++) {
         double t = i > a ? 0.5 * (v->time_us[i - 1] + v->time_us[i]) : v->time_us[i];
-        double m = volts_misfit(v, a, b, low, high, t, t, sigma);
+        double m = misfit(v, a, b, low, high, t, t, sigma);
         if (m < best_jump) {
             best_jump = m;
             jump = t;
@@ -283,7 +282,7 @@ static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, do
     }
     for (size_t i = a; i < b; i += step)
         for (size_t k = i + 1; k < b; k += step) {
-            double m = volts_misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
+            double m = misfit(v, a, b, low, high, v->time_us[i], v->time_us[k], sigma);
             if (m < best_ramp) {
                 best_ramp = m;
                 *begin = v->time_us[i];
@@ -329,7 +328,7 @@ static bool are_stairs(const struct trace *v, double sigma, size_t from, const s
         if (k && k < n && y - x < STAIR_READINGS)
             return false; /* too short a stair to be told from a part of a ramp */
         size_t x1 = x > a ? x : a, y1 = y < b ? y : b;
-        stairs += volts_misfit(v, x1, y1, level, level, 0, 0, sigma);
+        stairs += misfit(v, x1, y1, level, level, 0, 0, sigma);
     }
     double ramp = fit_ramp(v, a, b, low, high, sigma, &begin, &end);
     return stairs + 3 * CLEARLY_BETTER * (double)(n - 1) < ramp;
