@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Brackets of slots in which the neighbors run something else: what a kernel loses beside them. */
 #include "probes/beside.h"
 
 #include <math.h>

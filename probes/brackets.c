@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Brackets A B A in random order: the ratio of two kernels' frequencies, free of drift. */
 #include "probes/brackets.h"
 
 #include <math.h>

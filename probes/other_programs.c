@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads the output of perf stat, likwid-perfctr, turbostat and rdmsr. */
 #include "probes/other_programs.h"
 
 #include <math.h>

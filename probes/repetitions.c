@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Repetitions of one recording until they suffice: the switch, its nulls and its controls in random order. */
 #include "probes/repetitions.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asks other programs that read counters for the same figures while the chain of adds runs. */
 #include "probes/second_opinion.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recordings by which a machine is tested against itself: clocks, counters, registers, energy. */
 #include "probes/self_test.h"
 
 #include <stdio.h>

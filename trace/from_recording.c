@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Converts a machine's raw recording into the samples of a trace. */
 #include "trace/from_recording.h"
 
 #include <math.h>

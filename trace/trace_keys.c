@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The metadata that a trace may have, and what each key accepts. */
 #include "trace/trace.h"
 
 #include <errno.h>

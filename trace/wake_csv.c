@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads a CSV of first uses after idle times. */
 #include "trace/wake_csv.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Samples too short for their clock are joined into ones that the analysis can read, and parts are cut out of a
+ * trace.
+ */
 #include "analysis/phases/joined.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The list of phases and transitions: warnings, discarded repetitions, and its JSON form (characterize-phases/1). */
 #include "analysis/phases/phases.h"
 
 #include <jansson.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The time that a switch loses, summed over the states in which it is lost. */
 #include "analysis/pooled/lost.h"
 
 #include <math.h>

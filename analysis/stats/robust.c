@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Medians, trimmed means, their limits, and modes of samples with outliers. */
 #include "analysis/stats/robust.h"
 
 #include <math.h>

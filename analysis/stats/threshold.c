@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fits the value from which on an answer is yes to trials that said yes or no. */
 #include "analysis/stats/threshold.h"
 
 #include <math.h>

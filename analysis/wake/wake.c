@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stages in which a unit wakes, from the first uses after idle times, and their JSON form. */
 #include "analysis/wake/wake.h"
 
 #include <jansson.h>

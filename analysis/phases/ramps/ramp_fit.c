@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Least squares of an exponential approach between two frequencies to readings pooled over repetitions. */
 #include "analysis/phases/ramps/ramp_fit.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ramps that begin at a time of their own in each repetition: least squares of all repetitions together. */
 #include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdlib.h>

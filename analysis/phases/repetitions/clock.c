@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Means, noise and limits of frequency readings, by chains or by counters, as their clock's resolution allows. */
 #include "analysis/phases/repetitions/clock.h"
 
 #include <math.h>

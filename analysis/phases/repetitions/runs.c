@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Splits a trace into repetitions and finds lost time, interruptions and halts in them by accounting of cycles. */
 #include "analysis/phases/repetitions/runs.h"
 
 #include <math.h>

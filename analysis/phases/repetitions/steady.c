@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Each repetition's mean of a steady state, and from those the mean of all with its limits. */
 #include "analysis/phases/repetitions/steady.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Steps of one channel: moving sums at many scales, then backward elimination. */
 #include "analysis/phases/segments/change_points.h"
 
 #include <math.h>

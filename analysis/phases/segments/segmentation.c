@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the pieces of a segmentation begin and end in each repetition, by integrals over a few samples. */
 #include "analysis/phases/segments/segmentation.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cuts one recording where its channels step, and judges which pieces and halts are real. */
 #include "analysis/phases/segments/segmentation.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The coarse part of a long recording: where it begins, and what it adds to the phases of the fine part. */
 #include "analysis/phases/tail/tail.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gathers the clock and the rate of the coarse part over all repetitions into series on one time line. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gradual changes of rate in recordings whose samples are all alike. */
 #include <math.h>
 
 #include "analysis/phases/repetitions/clock.h"
