@@ -14,6 +14,7 @@
 
 /* A neighbor comes to run steadily while the machine prepares itself, which it does in about so long. */
 #define PREPARE_US 25e3
+/* Of the samples that a slot should have. */
 #define SAMPLES_LEAST 0.25
 
 struct beside_rig {

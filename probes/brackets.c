@@ -14,6 +14,7 @@
 
 /* A recording, of as many brackets as fit: A B A C A ... */
 #define RECORDING_US 100e3
+/* Us that a machine runs at a time while code settles; the factor by which slots grow where they do not suffice. */
 #define SETTLE_PIECE_US 5000.0
 #define BEFORE_GROWS 4
 #define SURELY 0.2 /* of what suffices: where A is slower now and then its upper limit is 1 */

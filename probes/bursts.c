@@ -12,6 +12,7 @@
 
 /* Bursts that are run one behind the other take so long, before and while they are told of. */
 #define WARM_BEFORE_US 3000.0
+/* Us of bursts one after the other, as long as a tick of 1 kHz, in at least, at most so many bursts. */
 #define WARM_US 1000.0
 enum { PILOT = 5, WARM_LEAST = 5, WARM_MOST = 2000, WARM_ROUNDS = 8, ROUNDS_LEAST = 4, ROUNDS_ENOUGH = 8 };
 /* A burst that took longer than three times the median by this was interrupted. */
@@ -79,6 +80,7 @@ static double repetition_seconds(const struct rig *g, const struct bursts_reques
 static int repeat(struct rig *g, unsigned variant, struct bursts_request *r, const char **disturbed,
                   struct machine_error *err)
 {
+    /* A disturbed recording is repeated so often. */
     enum { ATTEMPTS = 3 };
     int status = MACHINE_OK;
     r->plain = g->s->plain;

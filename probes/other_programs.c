@@ -10,6 +10,7 @@
 
 #include "util/error.h"
 
+/* Fields of a line, bytes of a field, digits of a number. */
 enum { FIELDS_MAX = 16, FIELD_SIZE = 64, DIGITS_MAX = 18 };
 
 struct fields {

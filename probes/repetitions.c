@@ -18,6 +18,7 @@
 /* Behind these come the numbers of what is recorded beside them, and not far behind: repetitions of a model lie one
  * behind the other, and times of days have no nanoseconds. */
 enum { ROUNDS_MOST = 20000 };
+/* Us and periods that a machine needs before its first good sample; room for more samples than requested. */
 enum { SETTLE_US = 5, SETTLE_PERIODS = 4, SAMPLES_MORE = 64, GROWTH_EXTRA = 32 };
 #define COARSE_NS 2.0 /* steps of a clock that are worth a word where cycles are counted */
 

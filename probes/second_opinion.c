@@ -44,6 +44,7 @@ static void end_chain(pid_t chain)
     }
 }
 
+/* Words of a command. */
 enum { ARGUMENTS_MAX = 13 };
 /* What stands for the process of the chain, the CPU and the address of a register. */
 static const char process[] = "PROCESS", processor[] = "CPU", address[] = "ADDRESS";

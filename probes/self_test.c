@@ -9,6 +9,7 @@
 #include "computer/msr/msr_decode.h"
 #include "util/list.h"
 
+/* Recordings per one that is wanted, as some are disturbed; rounds of the chains. */
 enum { ATTEMPTS = 4, ROUNDS = 5 };
 
 /* What is run for one stretch. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Readings of the voltage at most: a second of them is enough for 1 mV. */
 enum { VOLT_READINGS_MAX = 2000 };
 /* Repetitions for one that is recorded beside them, but so many at least of either kernel alone: limits of a median
  * need six, and the first does not count. */
@@ -46,6 +47,7 @@ void transition_defaults(struct transition_setup *s, const struct payload *from,
 
 void transition_observe(struct transition_setup *s, double observe_us, bool keep_runs, bool keep_warmup)
 {
+    /* Repetitions of a long recording, and periods that are fine in it. */
     enum { LONG_RUNS = 20, FINE_PERIODS = 150 };
     s->fine_us = 0;
     if (observe_us > TRANSITION_LONG_US) {

@@ -13,6 +13,7 @@
 #define LONG_CHAIN_CYCLES 1500.0
 /* Readings that take longer have lost time in them. Throttling makes the wait before a chain some four times longer. */
 #define READING_MOST 3.0
+/* Us that a reading of counters may take beyond the usual. */
 #define READING_SLACK_US 0.3
 
 static const enum trace_channel share_channel[COUNTER_IDS] = {[COUNTER_LVL0] = TRACE_LVL0,

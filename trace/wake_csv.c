@@ -11,6 +11,7 @@
 #include "util/list.h"
 #include "util/plain_text.h"
 
+/* Columns of a line and its bytes. */
 enum { WAKE_COLUMNS_MOST = 256, WAKE_LINE_MOST = 1 << 20 };
 
 struct wake_reader {

@@ -60,6 +60,7 @@ void part_take(const struct trace *t, size_t i, struct trace *out)
  * fours, which makes a period at full rate (doc/formats.md). Not by their time: the noise of time stamps would choose
  * where each group ends. */
 #define BY_TWOS 0.36
+/* Of a period: samples at least this long stand alone, shorter ones are joined. */
 #define ALONE 0.75
 #define LOST 1.75 /* a sample that lasts so many times as long as others lost time */
 

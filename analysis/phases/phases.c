@@ -116,6 +116,7 @@ int phases_discard(struct phases *out, uint32_t run, const char *format, ...)
 
 int phases_add_discarded(const struct trace *t, struct phases *p)
 {
+    /* Characters of a metadata entry that a warning quotes. */
     enum { SHOWN = 60 };
     struct discarded_list l = discarded_of(t);
     int got, bad = 0;
@@ -157,6 +158,7 @@ void phases_free(struct phases *p)
     memset(p, 0, sizeof *p);
 }
 
+/* Significant digits of values, decimals of times in us: beyond what any recording resolves. */
 enum { VALUE_DIGITS = 7, TIME_DECIMALS = 3 };
 
 /* A value rounded to seven significant digits, more than any measurement here has; null when it was not measured. */

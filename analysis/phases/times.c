@@ -13,6 +13,7 @@
 #include "util/order.h"
 #include "util/plain_text.h"
 
+/* Durations of which one alone may be an outlier; of which two modes may be told apart without a gap. */
 enum { MANY = 8, ENOUGH_FOR_TWO = 20 };
 #define REJECT 5.0 /* scaled MADs: farther edges are due to outliers */
 /* A halt told on a grid lasts one of two whole numbers of periods, and only the mean of both is right: */

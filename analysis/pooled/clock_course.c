@@ -16,9 +16,11 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
+/* Stretches into which the time after a switch is cut, at most. */
 enum { STRETCHES_MOST = 64 };
 #define STRETCH_US 4.0 /* the first are so long, and later ones a share of the time since the switch */
 #define STRETCH_GROWS 6.0
+/* Squared standard errors that another step of the clock must explain; us after the switch in which code is cold. */
 #define PENALTY 25.0
 #define COLD_US 0.6
 #define COLD_RATE 0.9 /* of the rate of its state */

@@ -114,6 +114,7 @@ size_t pooled_two_lengths(const double *x, size_t n, double apart, struct value_
     return 2;
 }
 
+/* Samples of a repetition at least; moments of the grid at most; samples whose median is a length. */
 enum { SAMPLES_LEAST = 12, MOMENTS_MOST = 4000, CLOCK_SAMPLES = 5 };
 #define FIXED_WORK 0.1 /* relative: samples that scatter by more hold no fixed work */
 #define USUAL 0.08     /* relative: rates so near to each other are one, beside a step of the time stamps */

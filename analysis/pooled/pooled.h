@@ -17,6 +17,7 @@
 #include "analysis/stats/robust.h"
 #include "trace/trace.h"
 
+/* Repetitions that a median needs; states after a switch, more than any processor has shown. */
 enum { POOLED_RUNS_LEAST = 3, POOLED_STATES_MAX = 12 };
 /* Slower than any known throttling: a core that does so much less than its full rate stands still. Published ratios
  * begin at 1/4; some guests show 1/10. */

@@ -16,6 +16,7 @@
 #include "util/json_lines.h"
 #include "util/order.h"
 
+/* Levels that a time may be at; points beyond a border that place it; points of a trend; strays that make no stage. */
 enum { GRID = 512, BEYOND = 3, TREND_POINTS = 4, STRAYS = WAKE_STAGE_LEAST / 2 };
 
 #define SIGMA_LEAST 0.02 /* of log(first_us): the clock's drift is no stage */

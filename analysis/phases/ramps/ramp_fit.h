@@ -81,6 +81,7 @@ double ramp_own_rss(struct ramp_readings *s, const struct ramp_own *fit, double 
 enum { LEVELS_MOST = 32 };
 double ramp_steps_rss(const struct ramp_readings *s, size_t levels, const double *edge, double *ghz);
 
+/* Steps that a ramp is held against: five levels or more in a row are no steps of a clock. */
 enum { OWN_STEPS_MOST = 4 };
 
 /* The best cut of y[a..b): where, and by how much it lessens the sum of squares about the mean. */

@@ -14,6 +14,7 @@
 #include "analysis/phases/ramps/ramp_fit.h"
 #include "util/order.h"
 
+/* Readings of a fit at least; its search: shifts to either side, rounds, and time constants that it begins with. */
 enum { READINGS_LEAST = 8, SHIFTS = 6, ROUNDS = 2, TAUS = 8 };
 #define SHORTEST 0.5       /* periods: a shorter time constant is not told from a step */
 #define LONGEST 60.0       /* ... and longer ones are ramps.c's */

@@ -19,6 +19,7 @@
 #include "analysis/phases/findings.h"
 #include "util/order.h"
 
+/* Repetitions and samples at least, fewer say nothing; samples in a row that begin or end a burst of interference. */
 enum { RUNS_LEAST = 10, SAMPLES_LEAST = 100, BOUT_LEAST = 3 };
 #define WINDOW 0.03       /* relative: rates as near to each other are one */
 #define WINDOW_SIGMAS 4.0 /* rates nearer than this, or than WINDOW, are one */

@@ -11,6 +11,7 @@
 #include "util/list.h"
 #include "util/order.h"
 
+/* Samples to either side whose medians a sample is compared with; so few right beside it tell a step. */
 enum { NEIGHBOURS = 24, REFERENCE = 3 };
 #define GRID_TOLERANCE 0.15 /* periods */
 #define GRID_LOST 0.35      /* periods: a grid less regular than this is none */

@@ -13,6 +13,7 @@
 #include "analysis/stats/robust.h"
 #include "util/order.h"
 
+/* Standard deviations (MAD) beyond which a repetition is none of the others; the share of them that is reported. */
 #define OTHER_SIGMAS 6.0
 #define SHARE_TOLD 0.03
 #define SHARE_HELD 0.05 /* more than that is within what 95 % limits must hold */
@@ -106,6 +107,7 @@ int other_clocks_tell(struct phases *out, const double *relative, size_t n, doub
     return 0;
 }
 
+/* Standard errors of a mean of samples that are noise. */
 #define SAMPLE_SIGMAS 4.0
 #define PART 0.25 /* of the recording: its beginning, and its end */
 

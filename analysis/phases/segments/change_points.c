@@ -64,6 +64,7 @@ static double difference_noise(const float *y, size_t n)
  */
 static double quantum_noise(const float *y, size_t n)
 {
+    /* Strays that tell the ticks of a reading; so many are looked at. */
     enum { ENOUGH = 3, MOST = 2000 };
     double off[MOST];
     size_t m = 0, alike = 0;

@@ -16,6 +16,7 @@
 #include "util/plain_text.h"
 #include "util/text_list.h"
 
+/* Repetitions that can outvote others; of which means are better than one; that are left when others are forgotten. */
 enum { MANY = 8, ENOUGH_FOR_MEANS = 4, LEAST_KEPT = 10 };
 #define HALT_SLACK 1.5          /* us: halts of one kind differ by less */
 #define MINORITY 0.2            /* of the repetitions: what fewer show is not listed */

@@ -194,6 +194,7 @@ double segmentation_step(const struct segmentation *o, size_t e, int c, double *
 static bool same_change(const struct segmentation *a, size_t i, const struct segmentation *b, size_t j, int c,
                         bool seen_anyway)
 {
+    /* Standard errors by which two steps must differ to be told apart. */
     enum { UNDECIDED_Z = 4 };
     signed char first = a->edge[i].change[c], second = b->edge[j].change[c];
     if (first == second || !seen_anyway)
@@ -288,6 +289,7 @@ void segmentation_forget_halt(struct segmentation *o, size_t p)
  * repetitions. Where it is not known which of the two it is, the second is taken, and the limits are wider (times.c).
  */
 
+/* Samples to either side of an edge that place it, and among which it is looked for. */
 enum { WINDOW_HALF = 2, NEAR = 6 };
 #define STRONG_SNR 3.0 /* of one sample: a repetition then shows its own edge */
 #define LLR_CLIP 8.0   /* one outlier must not decide */

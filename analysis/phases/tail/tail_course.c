@@ -24,6 +24,7 @@ enum {
 #define RATE_LEAST 0.03   /* ... as they do of the instructions */
 #define SHOWN 0.75        /* of the repetitions */
 #define SHOWN_Z 5.0
+/* Bins: a time constant below this is a step. */
 #define TAU_BINS 1.5
 #define BEGIN_SURE 0.005    /* of the time constant: what bins and unseen interruptions leave of doubt in any case */
 #define TAU_SURE_CHAIN 0.03 /* as RAMP_TAU_SURE, by chains, of which throttling may slow the first adds */

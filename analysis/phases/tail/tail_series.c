@@ -21,6 +21,7 @@ enum {
 };
 #define LONG_US 5.0 /* from this period on, chains are long ones (drivers/timing/timing_chains.c) */
 #define LOST_SIGMAS 6.0
+/* Ticks of the clock by which a reading of a short chain strays by chance. */
 #define CHAIN_QUANTA 2.5
 #define LOST_LEAST 0.004 /* of a sample: less is seen in no mean, and may be noise */
 

@@ -147,6 +147,7 @@ const struct mixed_stretch *volts_mixed_at(const struct mixed_stretches *m, doub
     return NULL;
 }
 
+/* Readings: of the running median (dissertation, 3.2.2); of a stair; of a settled state beside a halt. */
 enum { NEIGHBOURS = 21, STAIR_READINGS = 12, SETTLED_READINGS = 8 };
 #define STEP_V 0.0015 /* smaller steps are left alone: 12 units of the register */
 #define STEP_Z 6.0
@@ -201,6 +202,7 @@ int volts_gather(const struct trace *t, struct trace *out)
  */
 static int thin(const struct trace *t, struct trace *v)
 {
+    /* Readings of a group at least. */
     enum { ENOUGH = 1000 };
     size_t runs = trace_count_runs(t), m = 0;
     size_t k = v->n / ENOUGH < runs ? v->n / ENOUGH : runs;
@@ -268,6 +270,7 @@ static double misfit(const struct trace *v, size_t a, size_t b, double low, doub
 static double fit_ramp(const struct trace *v, size_t a, size_t b, double low, double high, double sigma, double *begin,
                        double *end)
 {
+    /* Places at which the edge of a step is tried. */
     enum { TIMES = 64 };
     double best_jump = INFINITY, best_ramp = INFINITY, jump = v->time_us[a];
     size_t step = (b - a) / TIMES + 1;
