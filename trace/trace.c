@@ -271,6 +271,19 @@ const char *trace_get(const struct trace *t, const char *key)
     return m ? m->value : NULL;
 }
 
+double trace_number(const struct trace *t, const char *key)
+{
+    const struct trace_meta *m = find_meta(t, key);
+    return m ? m->number : NAN;
+}
+
+static double number_of(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && !*end ? value : NAN;
+}
+
 int trace_set(struct trace *t, const char *key, const char *value)
 {
     char *copy = strdup(value);
@@ -283,6 +296,7 @@ int trace_set(struct trace *t, const char *key, const char *value)
     if (m) {
         free(m->value);
         m->value = copy;
+        m->number = number_of(copy);
         return 0;
     }
     char *name = strdup(key);
@@ -291,7 +305,7 @@ int trace_set(struct trace *t, const char *key, const char *value)
         free(copy);
         return -1;
     }
-    t->meta[t->n_meta++] = (struct trace_meta){name, copy};
+    t->meta[t->n_meta++] = (struct trace_meta){name, copy, number_of(copy)};
     return 0;
 }
 

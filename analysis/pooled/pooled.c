@@ -446,10 +446,9 @@ static int pooled_answer(const struct pooled_answer *a)
  * has states of its own, which no switch of code has. 0, or -1: out of memory. */
 static int null_loss(const struct trace *t, const struct trace *null, double *lost_us, bool *moves)
 {
-    const char *told = trace_get(t, "null_lost_us");
     struct pooled p;
     struct pooled_states s = {0};
-    *lost_us = told ? strtod(told, NULL) : NAN;
+    *lost_us = trace_number(t, "null_lost_us");
     *moves = false;
     if (!null)
         return 0;

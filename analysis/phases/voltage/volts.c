@@ -202,7 +202,7 @@ int volts_gather(const struct trace *t, struct trace *out)
  */
 static int thin(const struct trace *t, struct trace *v)
 {
-    /* Readings of a group at least. */
+    /* Groups that are left: the fits take as many at once. */
     enum { ENOUGH = 1000 };
     size_t runs = trace_count_runs(t), m = 0;
     size_t k = v->n / ENOUGH < runs ? v->n / ENOUGH : runs;
@@ -594,8 +594,8 @@ static size_t count_between(const double *time, size_t n, double begin, double e
 /* How long after the kernel's end readings come, and the slack; 0: not known. */
 static double late_us(const struct trace *t)
 {
-    const char *text = trace_get(t, "volts_late_us");
-    return text ? strtod(text, NULL) + LATE_SLACK_US : 0;
+    double late = trace_number(t, "volts_late_us");
+    return isnan(late) ? 0 : late + LATE_SLACK_US;
 }
 
 /* Where the first reading is later than all phases. 0, or -1: out of memory. */
