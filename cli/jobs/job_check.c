@@ -6,8 +6,8 @@
 #include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
-#include "computer/environment/environment_read.h"
-#include "computer/findings/findings.h"
+#include "computer/environment/environment.h"
+#include "computer/environment/findings.h"
 #include "util/screen_text.h"
 
 enum { JSON_BYTES = 100000 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of this computer disturbs a measurement on one of its CPUs, as environment_read.h reads it: counted for a while,
- * not judged (doc/quiet-machine.md).
+ * What of a computer disturbs a measurement on one of its CPUs: counted for a while, not judged
+ * (doc/quiet-machine.md). Everything is read below one root folder, so that other machines can be tried on this one; what
+ * stands there is untrusted: any file may be missing, forbidden, endless or garbage.
  */
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "computer/cpu/cpu.h"
+#include "util/error.h"
 
 enum { ENVIRONMENT_TEXT = 256, ENVIRONMENT_LINE = 4096 };
 
@@ -167,3 +169,14 @@ const char *environment_boot_option(const struct environment *e, const char *nam
 /* The group of a process in a controller's hierarchy, from its lines "4:cpu,cpuacct:/group", which are cut up; "": in
  * that of version 2 ("0::/group"). NULL: in none. */
 char *environment_cgroup_of(char *groups, const char *controller);
+
+/*
+ * Reads below `root` ("" is this machine) for CPU `cpu`, and counts for `seconds` (0: what was since boot alone). Stops
+ * counting early when stop(data), which may be NULL, says so. Returns MACHINE_OK, or fills *err and returns its status:
+ * MACHINE_BAD_INPUT where the root or the CPU does not exist. Free with environment_free.
+ */
+int environment_read(const char *root, int cpu, double seconds, int (*stop)(void *data), void *data,
+                     struct environment *out, struct machine_error *err);
+void environment_free(struct environment *e);
+/* The facts alone, in a fraction of a millisecond: no lists, nothing counted. For the snapshot. */
+void environment_read_facts(const char *root, int cpu, struct environment *out);

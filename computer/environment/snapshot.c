@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "computer/environment/snapshot.h"
 
 #include <errno.h>

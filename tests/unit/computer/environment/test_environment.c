@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
 
 static int make_tree(void **state)

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
+#include "computer/environment/environment.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/folder_changes.h"
 #include "tests/support/golden.h"

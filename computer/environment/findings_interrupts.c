@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Interrupts: those that came, and those that may. */
+/* Interrupts and threads that take the CPU: those that came, and those that may. */
 #include <math.h>
 #include <string.h>
 
-#include "computer/findings/findings_parts.h"
+#include "computer/environment/findings_parts.h"
 #include "util/text_list.h"
 
 enum { TICKS_LEFT = 2 }; /* a second, of a CPU without ticks: V 5.1.7, one in earlier kernels */
@@ -24,7 +24,7 @@ static void boot_tickless(const struct environment *e, struct finding *f)
 }
 
 /* V 3.8, 5.1.7. */
-void findings_nohz_full(const struct environment *e, struct finding *f)
+static void look_at_nohz_full(const struct environment *e, struct finding *f)
 {
     if (!findings_has(e, f, ENV_NOHZ_FULL)) {
         if (f->kind != FINDING_QUIET)
@@ -55,7 +55,7 @@ static bool stands_still(const struct environment *e)
 }
 
 /* An idle CPU has few ticks, a measured one is busy: CONFIG_HZ of them. */
-void findings_tick(const struct environment *e, struct finding *f)
+static void look_at_tick(const struct environment *e, struct finding *f)
 {
     bool counted = isfinite(e->timer_hz) && !stands_still(e);
     double rate = counted ? fmax(e->timer_hz, (double)e->config_hz) : (double)e->config_hz;
@@ -80,7 +80,7 @@ void findings_tick(const struct environment *e, struct finding *f)
     boot_tickless(e, f);
 }
 
-/* ---- the others ---- */
+/* ---- the other interrupts ---- */
 
 /* The commands that move IRQs away from the CPU, and back: those of a like mask together. */
 struct moves {
@@ -185,7 +185,7 @@ static void add_irq(const struct environment *e, const struct environment_irq *i
 }
 
 /* V 3.4, figure 3-4: /proc/interrupts before and after. */
-void findings_irqs(const struct environment *e, struct finding *f)
+static void look_at_irqs(const struct environment *e, struct finding *f)
 {
     enum { TOLD = 6 };
     uint64_t sum = 0;
@@ -241,7 +241,7 @@ static void keep_new_away(const struct environment *e, struct finding *f, bool b
 }
 
 /* V 3.6.4, 5.1.4. */
-void findings_irq_affinity(const struct environment *e, struct finding *f)
+static void look_at_irq_affinity(const struct environment *e, struct finding *f)
 {
     char list[200] = "";
     size_t n = 0;
@@ -269,7 +269,7 @@ void findings_irq_affinity(const struct environment *e, struct finding *f)
 }
 
 /* V 3.6.4. */
-void findings_irqbalance(const struct environment *e, struct finding *f)
+static void look_at_irqbalance(const struct environment *e, struct finding *f)
 {
     char change[100], undo[100];
     if (!e->irqbalance) {
@@ -283,11 +283,122 @@ void findings_irqbalance(const struct environment *e, struct finding *f)
     findings_commands(f, change, undo);
 }
 
+/* ---- threads that take the CPU's time ---- */
+
+/* V 3.6.2, 5.1.5. A mask with the CPU in it, and the commands; false: the CPU is not in it. */
+static bool add_workqueue(const struct environment *e, struct finding *f, enum environment_fact which,
+                          const struct cpu_mask *mask)
+{
+    struct finding one = *f;
+    struct cpu_mask others;
+    char hex[300], change[sizeof f->change * 2 + 4], undo[sizeof f->undo * 2 + 4];
+    if (e->fact[which].error != 0 || !cpu_mask_has(mask, e->cpu))
+        return false;
+    findings_see_fact(e, f, which);
+    if (!findings_others(e, mask, &others) && !findings_others(e, &e->online, &others))
+        return true;
+    findings_hex(&others, hex, sizeof hex);
+    findings_write_fact(e, &one, which, hex);
+    const char *between = f->change[0] ? "; " : "";
+    snprintf(change, sizeof change, "%s%s%s", f->change, between, one.change);
+    snprintf(undo, sizeof undo, "%s%s%s", f->undo, between, one.undo);
+    findings_commands(f, change, undo);
+    return true;
+}
+
+static void look_at_workqueues(const struct environment *e, struct finding *f)
+{
+    if (!findings_has(e, f, ENV_WORKQUEUE_MASK))
+        return;
+    bool unbound = add_workqueue(e, f, ENV_WORKQUEUE_MASK, &e->workqueue);
+    bool writeback = add_workqueue(e, f, ENV_WRITEBACK_MASK, &e->writeback);
+    if (unbound || writeback)
+        findings_disturbs(f, "the kernel may run other CPUs' deferred work here, in a kworker; work of bound "
+                             "workqueues cannot be moved");
+    else
+        findings_see_fact(e, f, ENV_WORKQUEUE_MASK);
+}
+
+/* Those of a kind that ran on the CPU; their milliseconds. */
+static double add_tasks(const struct environment *e, bool kernel, char *list, size_t size)
+{
+    enum { TOLD = 5 };
+    double ms = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_tasks; i++) {
+        const struct environment_task *t = &e->tasks[i];
+        if (t->kernel != kernel || t->self || !t->on_cpu || !(t->cpu_ms > 0))
+            continue;
+        ms += t->cpu_ms;
+        if (n++ < TOLD)
+            text_list_add(list, size, ", ", "%s (%d) %.3g ms", t->name, t->pid, t->cpu_ms);
+    }
+    if (n > TOLD)
+        text_list_add(list, size, ", ", "%zu more", n - TOLD);
+    return ms;
+}
+
+/* What of the time of the CPU no task in the list had, as programs that ended are in none: ms, or 0 where that is
+ * within what tasks that moved and ticks of 10 ms explain. */
+static double untold_ms(const struct environment *e)
+{
+    const double least = 0.05, whole = 1e3 * e->seconds;
+    double ms = 0;
+    for (size_t i = 0; i < e->n_tasks; i++)
+        ms += e->tasks[i].on_cpu && e->tasks[i].cpu_ms > 0 ? e->tasks[i].cpu_ms : 0;
+    double untold = e->busy_here * whole - ms; /* NaN where that was not counted */
+    return untold > least * whole ? untold : 0;
+}
+
+static void tell_tasks(const struct environment *e, struct finding *f, bool kernel, const char *what, const char *why)
+{
+    char list[400] = "";
+    if (!findings_readable(e, f, e->tasks_error, "/proc"))
+        return;
+    if (!(e->seconds > 0)) {
+        findings_not_counted(e, f, what);
+        return;
+    }
+    double untold = kernel || e->tasks_hidden ? 0 : untold_ms(e);
+    if (untold > 0)
+        text_list_add(list, sizeof list, ", ", "%.3g ms by programs that ended or migrated meanwhile", untold);
+    if (untold > 0 && e->begun >= 0)
+        text_list_add(list, sizeof list, " ", "(%.0f threads began)", e->begun);
+    double ms = add_tasks(e, kernel, list, sizeof list) + untold;
+    if (ms > 0) {
+        findings_see(f, "on CPU %d, in %.3g s: %s", e->cpu, e->seconds, list);
+        findings_disturbs(f, "%s", why);
+        findings_counted(f, ms / (1e3 * e->seconds));
+    } else if (e->tasks_hidden) {
+        f->kind = FINDING_UNKNOWN;
+        findings_see(f, "/proc does not show others' tasks");
+        snprintf(f->why, sizeof f->why,
+                 "%s is unknown: this is a container, or /proc is mounted with hidepid; check from the host, as root",
+                 what);
+    } else {
+        findings_see(f, "none ran on CPU %d in %.3g s", e->cpu, e->seconds);
+    }
+}
+
+static void look_at_kernel_threads(const struct environment *e, struct finding *f)
+{
+    tell_tasks(e, f, true, "which kernel threads run on the CPU",
+               "they take the CPU for that time; those bound to it (kworker/N:, ksoftirqd, migration) go away with "
+               "the work that causes them: fewer interrupts and workqueues there, fewer ticks");
+}
+
+static void look_at_processes(const struct environment *e, struct finding *f)
+{
+    tell_tasks(e, f, false, "which processes run on the CPU",
+               "they take the CPU for that time and leave their own data in its caches; end them, or let "
+               "--quiet-machine=isolate keep them away for a run");
+}
+
 /*
  * Linux, Documentation/admin-guide/lockup-watchdogs.rst: with a threshold of 10 s, an NMI every 10 s and a timer every
  * 4 s; the NMI comes of a hardware counter, which it takes.
  */
-void findings_nmi_watchdog(const struct environment *e, struct finding *f)
+static void look_at_nmi_watchdog(const struct environment *e, struct finding *f)
 {
     if (!findings_shows(e, f, ENV_NMI_WATCHDOG) || findings_is(e, ENV_NMI_WATCHDOG, "0"))
         return;
@@ -296,3 +407,16 @@ void findings_nmi_watchdog(const struct environment *e, struct finding *f)
     findings_estimated(f, (1 / 10.0 + 1 / 4.0) * findings_interrupt_seconds(e));
     findings_write_fact(e, f, ENV_NMI_WATCHDOG, "0");
 }
+
+const struct finding_rule findings_of_interrupts[] = {
+    {"irqs", look_at_irqs},
+    {"irq-affinity", look_at_irq_affinity},
+    {"irqbalance", look_at_irqbalance},
+    {"tick", look_at_tick},
+    {"nohz-full", look_at_nohz_full},
+    {"workqueues", look_at_workqueues},
+    {"kernel-threads", look_at_kernel_threads},
+    {"processes", look_at_processes},
+    {"nmi-watchdog", look_at_nmi_watchdog},
+    {NULL, NULL},
+};

@@ -28,11 +28,11 @@ void findings_free(struct findings *f);
 size_t findings_count(const struct findings *f, enum finding_kind kind);
 
 /*
- * environment_text.c. For a person, in lines of at most `width` columns, but for commands, which are copied and are
+ * For a person, in lines of at most `width` columns, but for commands, which are copied and are
  * never broken.
  */
 void environment_print(FILE *out, const struct environment *e, const struct findings *f, unsigned width);
 
-/* environment_json.c. characterize-environment/1 (doc/formats.md); sysroot NULL: this machine. To be freed; NULL: out
+/* characterize-environment/1 (doc/formats.md); sysroot NULL: this machine. To be freed; NULL: out
  * of memory. */
 char *environment_json(const struct environment *e, const struct findings *f, const char *sysroot);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "computer/environment/environment_pack.h"
+#include "computer/environment/pack.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "computer/environment/environment_read.h"
-#include "computer/environment/environment_tree.h"
+#include "computer/environment/environment.h"
+#include "computer/environment/tree.h"
 
 enum { PACK_PATH_SIZE = 160, PACK_TEXT_SIZE = 4096, OTHER_CPUS_MAX = 1024 };
 
 struct packing {
-    struct environment_tree t;
+    struct tree t;
     const struct environment *e;
     environment_taker *take;
     void *data;
@@ -40,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void pack_file(struct packing *p, c
     va_start(list, format);
     int length = vsnprintf(path, sizeof path, format, list);
     va_end(list);
-    long size = length < (int)sizeof path ? environment_tree_text(&p->t, text, sizeof text, "%s", path) : -1;
+    long size = length < (int)sizeof path ? tree_text(&p->t, text, sizeof text, "%s", path) : -1;
     if (size >= 0)
         pack_bytes(p, path, text, (size_t)size);
 }
@@ -48,7 +48,7 @@ __attribute__((format(printf, 2, 3))) static void pack_file(struct packing *p, c
 /* A large one. */
 static void pack_whole(struct packing *p, const char *path)
 {
-    char *text = environment_tree_whole(&p->t, path);
+    char *text = tree_whole(&p->t, path);
     if (text != NULL)
         pack_text(p, path, text);
     free(text);
@@ -80,7 +80,7 @@ static void pack_command_line(struct packing *p, const char *path)
 {
     char text[PACK_TEXT_SIZE], kept[PACK_TEXT_SIZE] = "", *rest = NULL;
     size_t used = 0;
-    if (environment_tree_text(&p->t, text, sizeof text, "%s", path) < 0)
+    if (tree_text(&p->t, text, sizeof text, "%s", path) < 0)
         return;
     for (const char *word = strtok_r(text, " \n", &rest); word != NULL && strcmp(word, "--") != 0;
          word = strtok_r(NULL, " \n", &rest))
@@ -152,19 +152,19 @@ static void pack_states(struct packing *p)
 
 static void pack_cpus(struct packing *p)
 {
-    struct environment_names names;
+    struct tree_names names;
     pack_file(p, "sys/devices/system/cpu/present");
     pack_file(p, "sys/devices/system/cpu/possible");
     pack_file(p, "sys/devices/cpu_core/cpus");
     pack_file(p, "sys/devices/cpu_atom/cpus");
-    environment_tree_names(&p->t, "sys/devices/system/cpu", "cpu", &names);
+    tree_names(&p->t, "sys/devices/system/cpu", "cpu", &names);
     for (size_t i = 0; i < names.n && i < OTHER_CPUS_MAX; i++) {
         char *end;
         long cpu = strtol(names.name[i] + 3, &end, 10);
         if (*end == '\0' && end > names.name[i] + 3)
             pack_cpu(p, (int)cpu);
     }
-    environment_names_free(&names);
+    tree_names_free(&names);
     pack_states(p);
     pack_whole(p, "proc/cpuinfo");
 }
@@ -185,7 +185,7 @@ static void pack_irqs(struct packing *p)
 /* The lines of the CPUs; others tell for how long the machine has run, and how much. */
 static void pack_stat(struct packing *p)
 {
-    char *text = environment_tree_whole(&p->t, "proc/stat"), *end = text;
+    char *text = tree_whole(&p->t, "proc/stat"), *end = text;
     while (end != NULL && strncmp(end, "cpu", 3) == 0) {
         end += strcspn(end, "\n");
         end += *end == '\n';
@@ -246,7 +246,7 @@ int environment_pack(const char *root, int cpu, environment_taker *take, void *d
     struct packing p = {.e = &e, .take = take, .data = data};
     if (environment_read(root, cpu, 0, NULL, NULL, &e, &ignored) != MACHINE_OK)
         return 0; /* there is nothing to tell */
-    if (environment_tree_open(root, &p.t) == 0) {
+    if (tree_open(root, &p.t) == 0) {
         pack_facts(&p);
         pack_cpus(&p);
         pack_weaknesses(&p);
@@ -254,7 +254,7 @@ int environment_pack(const char *root, int cpu, environment_taker *take, void *d
         pack_stat(&p);
         pack_cgroup(&p);
         pack_kernel(&p);
-        environment_tree_close(&p.t);
+        tree_close(&p.t);
     }
     environment_free(&e);
     return p.status;

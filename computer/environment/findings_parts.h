@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How a finding is made, and those that there are. */
+/* How a finding is made, and which there are. */
 #pragma once
 
-#include "computer/findings/findings.h"
+#include "computer/environment/findings.h"
 
 /*
- * Looks at one thing. The finding comes with its id, FINDING_QUIET and nothing else: what is left without `seen` does
- * not exist here, and is not listed.
+ * A thing that is looked at. The finding comes with its id, FINDING_QUIET and nothing else: what is left without `seen`
+ * does not exist here, and is not listed.
  */
-typedef void findings_maker(const struct environment *e, struct finding *f);
-
-/* findings_frequency.c */
-findings_maker findings_governor, findings_driver, findings_turbo, findings_epp, findings_frequency_limits,
-    findings_uncore, findings_power_cap, findings_thermal;
-/* findings_cpus.c: who else runs on the CPU's core, and on the others */
-findings_maker findings_cstates, findings_smt, findings_isolation, findings_load, findings_hypervisor, findings_steal,
-    findings_container;
-/* findings_interrupts.c */
-findings_maker findings_nohz_full, findings_tick, findings_irqs, findings_irq_affinity, findings_irqbalance,
-    findings_nmi_watchdog;
-/* findings_tasks.c */
-findings_maker findings_workqueues, findings_kernel_threads, findings_processes, findings_rt_throttling;
-/* findings_access.c: what keeps counters and registers from being read */
-findings_maker findings_perf_paranoid, findings_rdpmc, findings_pmu, findings_lockdown, findings_secure_boot,
-    findings_msr_module;
-/* findings_kernel.c */
-findings_maker findings_microcode, findings_mitigations, findings_aslr, findings_huge_pages, findings_clocksource;
-
-/* ---- findings_parts.c ---- */
+struct finding_rule {
+    const char *id; /* NULL: the end of a list */
+    void (*look)(const struct environment *e, struct finding *f);
+};
+/* All of them, in the order of findings without a cost. */
+extern const struct finding_rule findings_of_frequency[], findings_of_interrupts[], findings_of_kernel[];
 
 /* Whether a fact was read. Where it is there and could not be, the finding becomes FINDING_UNKNOWN, and says so. */
 bool findings_has(const struct environment *e, struct finding *f, enum environment_fact which);

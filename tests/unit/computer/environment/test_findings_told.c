@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "computer/environment/environment_read.h"
-#include "computer/findings/findings.h"
+#include "computer/environment/environment.h"
+#include "computer/environment/findings.h"
 #include "tests/support/fake_environment.h"
 
 static void told(const char *root, struct findings *out)

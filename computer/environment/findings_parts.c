@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "computer/findings/findings_parts.h"
-
+/* How a finding is made: what was seen, what it means, and commands that change it. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "computer/environment/findings_parts.h"
 #include "util/text_list.h"
 
 enum { PATH_SIZE = 300 };

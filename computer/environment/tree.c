@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "computer/environment/environment_tree.h"
+/* Files below a root folder that is not trusted, read to an upper limit and without leaving it. */
+#include "computer/environment/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ static const size_t WHOLE_MAX = (size_t)16 << 20;
 
 /* ---- opening ---- */
 
-static int tree_open_at(const struct environment_tree *t, const char *path, int flags)
+static int open_at(const struct tree *t, const char *path, int flags)
 {
     flags |= O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY); /* openat2 refuses what has no meaning */
     if (!t->inside)
@@ -32,30 +33,30 @@ static int tree_open_at(const struct environment_tree *t, const char *path, int 
     return fd >= 0 || (errno != ENOSYS && errno != EPERM) ? (int)fd : openat(t->fd, path, flags | O_NOFOLLOW);
 }
 
-int environment_tree_open(const char *root, struct environment_tree *t)
+int tree_open(const char *root, struct tree *t)
 {
     t->inside = root[0] != '\0' && strcmp(root, "/") != 0;
     t->fd = open(t->inside ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return t->fd >= 0 ? 0 : -1;
 }
 
-int environment_tree_below(const struct environment_tree *t, const char *path, struct environment_tree *out)
+int tree_below(const struct tree *t, const char *path, struct tree *out)
 {
     out->inside = t->inside;
-    out->fd = tree_open_at(t, path, O_PATH | O_DIRECTORY);
+    out->fd = open_at(t, path, O_PATH | O_DIRECTORY);
     return out->fd >= 0 ? 0 : -1;
 }
 
-void environment_tree_close(struct environment_tree *t)
+void tree_close(struct tree *t)
 {
     close(t->fd);
 }
 
 /* Opens what is of one of two kinds. */
-static int tree_open_kind(const struct environment_tree *t, const char *path, mode_t kind, mode_t other)
+static int open_kind(const struct tree *t, const char *path, mode_t kind, mode_t other)
 {
     struct stat s;
-    int fd = tree_open_at(t, path, O_RDONLY);
+    int fd = open_at(t, path, O_RDONLY);
     if (fd < 0)
         return -1;
     int error = fstat(fd, &s) != 0                                              ? errno
@@ -69,39 +70,39 @@ static int tree_open_kind(const struct environment_tree *t, const char *path, mo
     return -1;
 }
 
-int environment_tree_file(const struct environment_tree *t, const char *path)
+int tree_file(const struct tree *t, const char *path)
 {
-    return tree_open_kind(t, path, S_IFREG, S_IFREG);
+    return open_kind(t, path, S_IFREG, S_IFREG);
 }
 
-int environment_tree_readable(const struct environment_tree *t, const char *path)
+int tree_readable(const struct tree *t, const char *path)
 {
-    int fd = tree_open_kind(t, path, S_IFREG, S_IFCHR);
+    int fd = open_kind(t, path, S_IFREG, S_IFCHR);
     if (fd < 0)
         return errno;
     close(fd);
     return 0;
 }
 
-bool environment_tree_exists(const struct environment_tree *t, const char *path)
+bool tree_exists(const struct tree *t, const char *path)
 {
-    int fd = tree_open_at(t, path, O_PATH);
+    int fd = open_at(t, path, O_PATH);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
 }
 
-unsigned environment_tree_mode(const struct environment_tree *t, const char *path)
+unsigned tree_mode(const struct tree *t, const char *path)
 {
     struct stat s;
-    int fd = tree_open_at(t, path, O_PATH);
+    int fd = open_at(t, path, O_PATH);
     unsigned mode = fd >= 0 && fstat(fd, &s) == 0 ? s.st_mode & 07777 : 0;
     if (fd >= 0)
         close(fd);
     return mode;
 }
 
-bool environment_tree_link(const struct environment_tree *t, const char *path, char *out, size_t size)
+bool tree_link(const struct tree *t, const char *path, char *out, size_t size)
 {
     ssize_t length = readlinkat(t->fd, path, out, size);
     out[length > 0 && (size_t)length < size ? length : 0] = '\0';
@@ -132,10 +133,10 @@ static int close_with(int fd, int error)
     return -1;
 }
 
-static long tree_text(const struct environment_tree *t, const char *path, char *out, size_t size)
+static long read_text(const struct tree *t, const char *path, char *out, size_t size)
 {
     out[0] = '\0';
-    int fd = environment_tree_file(t, path);
+    int fd = tree_file(t, path);
     if (fd < 0)
         return -1;
     ssize_t length = read_fully(fd, out, size - 1);
@@ -147,7 +148,7 @@ static long tree_text(const struct environment_tree *t, const char *path, char *
     return length;
 }
 
-long environment_tree_text(const struct environment_tree *t, char *out, size_t size, const char *path, ...)
+long tree_text(const struct tree *t, char *out, size_t size, const char *path, ...)
 {
     char full[PATH_SIZE];
     va_list args;
@@ -156,7 +157,7 @@ long environment_tree_text(const struct environment_tree *t, char *out, size_t s
     va_end(args);
     out[0] = '\0';
     if (length >= 0 && (size_t)length < sizeof full)
-        return tree_text(t, full, out, size);
+        return read_text(t, full, out, size);
     errno = ENAMETOOLONG;
     return -1;
 }
@@ -184,9 +185,9 @@ static char *read_growing(int fd)
     return NULL;
 }
 
-char *environment_tree_whole(const struct environment_tree *t, const char *path)
+char *tree_whole(const struct tree *t, const char *path)
 {
-    int fd = environment_tree_file(t, path);
+    int fd = tree_file(t, path);
     if (fd < 0)
         return NULL;
     char *text = read_growing(fd);
@@ -197,11 +198,11 @@ char *environment_tree_whole(const struct environment_tree *t, const char *path)
     return text;
 }
 
-int environment_tree_line(const struct environment_tree *t, const char *path, char *out, size_t size)
+int tree_line(const struct tree *t, const char *path, char *out, size_t size)
 {
     char line[LINE_SIZE], plain[3 * LINE_SIZE]; /* U+FFFD takes three bytes */
     out[0] = '\0';
-    if (tree_text(t, path, line, sizeof line) < 0)
+    if (read_text(t, path, line, sizeof line) < 0)
         return errno;
     size_t length = strcspn(line, "\n");
     while (length > 0 && strchr(" \t\r", line[length - 1]) != NULL)
@@ -216,14 +217,14 @@ int environment_tree_line(const struct environment_tree *t, const char *path, ch
     return 0;
 }
 
-long environment_tree_number(const struct environment_tree *t, long otherwise, const char *path, ...)
+long tree_number(const struct tree *t, long otherwise, const char *path, ...)
 {
     char full[PATH_SIZE], text[64], *end = text;
     va_list args;
     va_start(args, path);
     int length = vsnprintf(full, sizeof full, path, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= sizeof full || environment_tree_line(t, full, text, sizeof text) != 0)
+    if (length < 0 || (size_t)length >= sizeof full || tree_line(t, full, text, sizeof text) != 0)
         return otherwise;
     errno = 0;
     long value = strtol(text, &end, 10);
@@ -232,10 +233,9 @@ long environment_tree_number(const struct environment_tree *t, long otherwise, c
 
 /* ---- folders ---- */
 
-int environment_tree_each(const struct environment_tree *t, const char *path,
-                          void (*seen)(const char *name, void *data), void *data)
+int tree_each(const struct tree *t, const char *path, void (*seen)(const char *name, void *data), void *data)
 {
-    int fd = tree_open_at(t, path, O_RDONLY | O_DIRECTORY), left = NAMES_MAX;
+    int fd = open_at(t, path, O_RDONLY | O_DIRECTORY), left = NAMES_MAX;
     if (fd < 0)
         return errno;
     DIR *folder = fdopendir(fd);
@@ -256,14 +256,14 @@ int environment_tree_each(const struct environment_tree *t, const char *path,
 }
 
 struct wanted_names {
-    struct environment_names *out;
+    struct tree_names *out;
     const char *prefix;
 };
 
 static void add_wanted_name(const char *name, void *data)
 {
     const struct wanted_names *wanted = data;
-    struct environment_names *out = wanted->out;
+    struct tree_names *out = wanted->out;
     if (strncmp(name, wanted->prefix, strlen(wanted->prefix)) != 0)
         return;
     char *copy = list_room(&out->name, out->n, sizeof *out->name) ? strdup(name) : NULL;
@@ -278,22 +278,21 @@ static int by_entry_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void environment_tree_names(const struct environment_tree *t, const char *path, const char *prefix,
-                            struct environment_names *out)
+void tree_names(const struct tree *t, const char *path, const char *prefix, struct tree_names *out)
 {
     struct wanted_names wanted = {out, prefix};
-    *out = (struct environment_names){0};
-    int error = environment_tree_each(t, path, add_wanted_name, &wanted);
+    *out = (struct tree_names){0};
+    int error = tree_each(t, path, add_wanted_name, &wanted);
     if (out->error == 0)
         out->error = error;
     if (out->n > 0)
         qsort(out->name, out->n, sizeof *out->name, by_entry_name);
 }
 
-void environment_names_free(struct environment_names *names)
+void tree_names_free(struct tree_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
         free(names->name[i]);
     free(names->name);
-    *names = (struct environment_names){0};
+    *names = (struct tree_names){0};
 }
