@@ -85,6 +85,8 @@ int cpu_mask_parse(const char *text, struct cpu_mask *out);
 int cpu_mask_parse_hex(const char *text, struct cpu_mask *out);
 /* Writes the list form; ends in "..." where it does not fit. */
 void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size);
+/* Writes the other form, as /proc/irq and workqueues take it; words that do not fit are left out. */
+void cpu_mask_format_hex(const struct cpu_mask *m, char *out, size_t size);
 
 /* The logical CPUs, as the kernel shows them. */
 struct cpu_view {

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,24 @@ void cpu_mask_format(const struct cpu_mask *m, char *out, size_t size)
         memcpy(out + used, part, (size_t)length + 1);
         used += (size_t)length;
         cpu = last;
+    }
+}
+
+void cpu_mask_format_hex(const struct cpu_mask *m, char *out, size_t size)
+{
+    bool begun = false;
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (int group = CPU_LIMIT / 32 - 1; group >= 0; group--) {
+        uint32_t bits = 0;
+        for (int i = 0; i < 32; i++)
+            bits |= (uint32_t)cpu_mask_has(m, group * 32 + i) << i;
+        if (bits == 0 && !begun && group > 0)
+            continue;
+        if (used + 10 < size)
+            used += (size_t)snprintf(out + used, size - used, begun ? ",%08" PRIx32 : "%" PRIx32, bits);
+        begun = true;
     }
 }
 

@@ -234,7 +234,7 @@ static void keep_new_away(const struct environment *e, struct finding *f, bool b
         !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (behind && !f->change[0]))
         return;
     environment_path(ENV_DEFAULT_AFFINITY, e->cpu, path, sizeof path);
-    findings_hex(&others, mask, sizeof mask);
+    cpu_mask_format_hex(&others, mask, sizeof mask);
     snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, between, mask, findings_sudo(e), path);
     snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, between, before, findings_sudo(e), path);
     findings_commands(f, change, undo);
@@ -297,7 +297,7 @@ static bool add_workqueue(const struct environment *e, struct finding *f, enum e
     findings_see_fact(e, f, which);
     if (!findings_others(e, mask, &others) && !findings_others(e, &e->online, &others))
         return true;
-    findings_hex(&others, hex, sizeof hex);
+    cpu_mask_format_hex(&others, hex, sizeof hex);
     findings_write_fact(e, &one, which, hex);
     const char *between = f->change[0] ? "; " : "";
     snprintf(change, sizeof change, "%s%s%s", f->change, between, one.change);

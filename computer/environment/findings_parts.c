@@ -195,21 +195,6 @@ double findings_interrupt_seconds(const struct environment *e)
     return e->hypervisor ? 40e-6 : 5e-6;
 }
 
-void findings_hex(const struct cpu_mask *m, char *out, size_t size)
-{
-    enum { GROUP = 32 };
-    int highest = CPU_LIMIT - 1;
-    out[0] = '\0';
-    while (highest > 0 && !cpu_mask_has(m, highest))
-        highest--;
-    for (int group = highest / GROUP; group >= 0; group--) {
-        unsigned bits = 0;
-        for (int i = 0; i < GROUP; i++)
-            bits |= cpu_mask_has(m, group * GROUP + i) ? 1u << i : 0;
-        text_list_add(out, size, ",", group == highest / GROUP ? "%x" : "%08x", bits);
-    }
-}
-
 /* Without the measured CPU, or with `spare` without its siblings and isolated CPUs, too. */
 static bool findings_without(const struct environment *e, const struct cpu_mask *m, bool spare, struct cpu_mask *out)
 {

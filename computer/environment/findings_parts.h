@@ -71,8 +71,6 @@ double findings_number(const struct environment *e, enum environment_fact which)
  * of 29 to 46 us (Firecracker on Emerald Rapids, Linux 6.18).
  */
 double findings_interrupt_seconds(const struct environment *e);
-/* A mask as the kernel's files take it: "ff,ffffffff". */
-void findings_hex(const struct cpu_mask *m, char *out, size_t size);
 /*
  * Where else what a mask allows may go: its CPUs that are online, without the measured one, and without its siblings
  * and isolated CPUs unless it holds nothing else. False: there are none.

@@ -3,7 +3,7 @@
  * Settings of the machine that a run changes on request: turbo, the limits of the frequency, and what
  * doc/quiet-machine.md lists. What each was is written to a file (the journal) before it is changed, and they are put
  * back by settings_restore(); after a run that was killed, settings_recover() does it from the file. Nothing else of
- * the machine is ever written (settings_allowed.c).
+ * the machine is ever written (settings_kinds.c).
  *
  * Ways, in this order. Turbo: intel_pstate/no_turbo, cpufreq/boost, cpufreq/policyN/boost (Linux, admin-guide/pm:
  * intel_pstate.rst, cpufreq.rst, amd-pstate.rst), bit 38 of MSR 1A0H of every CPU (Intel SDM vol. 4: IDA disable).

@@ -9,7 +9,7 @@
  *     irq -1 /proc/irq/24/smp_affinity_list 0-1@1 0
  *     undone 0
  *
- * characterize-settings/1 had no boot, whole paths, and "end" behind the last change: nothing was changed before that.
+ * characterize-settings/1 had no boot, whole paths, and "end" after the last change: nothing was changed before that.
  */
 #include "computer/settings/settings_parts.h"
 
@@ -29,10 +29,6 @@
 enum { JOURNAL_MAX = 64 << 20, BOOT_MAX = 40 };
 
 static const char *const first_lines[] = {"characterize-settings/1", "characterize-settings/2"};
-static const char *const kind_names[] = {
-    [CHANGE_FILE] = "file",    [CHANGE_TURBO_BIT] = "turbo-bit",   [CHANGE_LIKWID] = "likwid",
-    [CHANGE_IRQ] = "irq",      [CHANGE_CONTROLLER] = "controller", [CHANGE_PARTITION] = "partition",
-    [CHANGE_SHIELD] = "shield"};
 
 int settings_changes_add(struct changes *c, const struct change *one)
 {
@@ -70,7 +66,7 @@ struct journal {
 };
 
 /* A whole number that fills the word. */
-static int settings_state_parse_number(const char *word, int *out)
+static int parse_number(const char *word, int *out)
 {
     char *end;
     long value = strtol(word, &end, 10);
@@ -107,12 +103,14 @@ static int parse_change(const struct journal *j, char *line)
         if (word[i] == NULL || word[i][0] == '\0')
             return EBADMSG;
     }
-    while (kind < sizeof kind_names / sizeof *kind_names && strcmp(word[0], kind_names[kind]) != 0)
+    while (kind < CHANGE_KINDS && strcmp(word[0], settings_kind_names[kind]) != 0)
         kind++;
+    if (kind == CHANGE_KINDS)
+        return EBADMSG;
     one.kind = (enum change_kind)kind;
     one.before = word[3];
     one.after = word[4];
-    if (rest != NULL || settings_state_parse_number(word[1], &one.cpu) != 0 || parse_path(j, word[2], one.path) != 0 ||
+    if (rest != NULL || parse_number(word[1], &one.cpu) != 0 || parse_path(j, word[2], one.path) != 0 ||
         !settings_change_allowed(&one))
         return EBADMSG;
     return settings_changes_add(j->changes, &one) == 0 ? 0 : ENOMEM;
@@ -122,8 +120,8 @@ static int parse_change(const struct journal *j, char *line)
 static bool parse_undone(struct journal *j, const char *line)
 {
     int n = -1;
-    bool is = j->version == 2 && strncmp(line, "undone ", 7) == 0 && settings_state_parse_number(line + 7, &n) == 0 &&
-              n >= 0 && (size_t)n < j->changes->n;
+    bool is = j->version == 2 && strncmp(line, "undone ", 7) == 0 && parse_number(line + 7, &n) == 0 && n >= 0 &&
+              (size_t)n < j->changes->n;
     if (is)
         j->changes->list[n].undone = true;
     return is;
@@ -144,12 +142,12 @@ static int parse_head(struct journal *j, int n, const char *line)
         return fits ? 0 : EBADMSG;
     }
     if (n == j->version)
-        return strncmp(line, "pid ", 4) == 0 && settings_state_parse_number(line + 4, &j->pid) == 0 ? 0 : EBADMSG;
+        return strncmp(line, "pid ", 4) == 0 && parse_number(line + 4, &j->pid) == 0 ? 0 : EBADMSG;
     return -1;
 }
 
 /* Whole lines of `text`, which is changed. What is cut off was never made. Returns 0 or an error number. */
-static int settings_state_parse(struct journal *j, char *text)
+static int parse_journal(struct journal *j, char *text)
 {
     bool complete = false;
     int n = 0, error = 0;
@@ -212,7 +210,7 @@ static int read_state(const struct settings_roots *r, int fd, enum state_kind *k
 
     if (text == NULL)
         return errno;
-    int error = settings_state_parse(&j, text);
+    int error = parse_journal(&j, text);
     free(text);
     *pid = j.pid;
     bool pending = false;
@@ -334,7 +332,7 @@ int settings_state_append(int fd, const struct change *one)
     enum { LINE_MAX_HERE = 2 * CHANGE_VALUE_MAX + CHANGE_PATH_MAX + 40 };
     char line[LINE_MAX_HERE];
 
-    int length = snprintf(line, sizeof line, "%s %d %s %s %s\n", kind_names[one->kind], one->cpu,
+    int length = snprintf(line, sizeof line, "%s %d %s %s %s\n", settings_kind_names[one->kind], one->cpu,
                           one->path[0] != '\0' ? one->path : "-", one->before, one->after);
     return length < (int)sizeof line ? add_text(fd, line, (size_t)length, true) : EMSGSIZE;
 }
