@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program: standard streams, privileges, the options, and the job that they name. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/block_faults.h"
 #include "cli/changed_settings.h"
 #include "cli/jobs/jobs.h"
 #include "cli/messages.h"
@@ -63,6 +64,31 @@ static void buffer_stdout(void)
         setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 }
 
+/* ---- blocks of --kernel-file that fault after more rounds than were tried ---- */
+
+/* Only what a signal handler may call. */
+static void tell_and_end(int signal)
+{
+    static const char line[] =
+        "characterize: a block of --kernel-file faulted after more rounds than it was tried for: "
+        "it leaves its buffer, or divides by 0; nothing was written. Settings of the machine "
+        "that the run had changed: --restore\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+    _exit(FAILED);
+}
+
+/* From now on a fault of the program ends it with one line that names such blocks, and status 1. */
+static void report_block_faults(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = tell_and_end;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        (void)sigaction(faults[i], &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static struct options options; /* large, and a stack may be small */
@@ -79,7 +105,7 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     if (options.blocks.n > 0)
-        block_faults_tell();
+        report_block_faults();
     if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||
         options.job == JOB_PROFILE)
         changed_settings_recover(&options); /* the others do it themselves; --check changes nothing */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/messages.h"
-#include "cli/progress.h"
 #include "cli/stop.h"
 #include "profiler/output/live.h"
 #include "util/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --profile without the kernel module: shares of license levels by perf, or the frequency of now. */
 #include "cli/sharing.h"
 
 #include <math.h>
@@ -9,7 +10,6 @@
 #include "analysis/stats/robust.h"
 #include "cli/messages.h"
 #include "cli/profiling.h"
-#include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"
 #include "computer/environment/snapshot.h"
@@ -131,19 +131,19 @@ static int sharing_count(struct sharing *s)
 
 /* ---- what is shown and written ---- */
 
-static int sharing_print_json(FILE *stream, const void *data)
+static int print_json(FILE *stream, const void *data)
 {
     return file_print_json(stream, shares_json(data));
 }
 
-static int sharing_print_csv(FILE *stream, const void *data)
+static int print_csv(FILE *stream, const void *data)
 {
     return shares_csv(stream, data);
 }
 
 static int sharing_tell(struct sharing *s, const struct job_files *f)
 {
-    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = sharing_print_json, [FORM_CSV] = sharing_print_csv};
+    static file_printer *const print[JOB_FORMS] = {[FORM_JSON] = print_json, [FORM_CSV] = print_csv};
     struct shares_result *r = &s->result;
     FILE *screen = job_files_screen(f);
     if (shares_result(s->shares, s->names, r) != 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What SIGINT, SIGTERM and SIGHUP do. */
 #include "cli/stop.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Errors filled in. */
 #include "util/error.h"
 
 #include <stdarg.h>

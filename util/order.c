@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Medians and order statistics by selection. */
 #include "util/order.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words broken where a screen ends. */
 #include "util/screen_text.h"
 
 #include <limits.h>

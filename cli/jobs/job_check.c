@@ -3,9 +3,8 @@
 
 #include "cli/files.h"
 #include "cli/jobs/jobs.h"
-#include "cli/measured_cpu.h"
+#include "cli/changed_settings.h"
 #include "cli/messages.h"
-#include "cli/progress.h"
 #include "computer/environment/environment.h"
 #include "computer/environment/findings.h"
 #include "util/screen_text.h"

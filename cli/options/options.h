@@ -69,6 +69,12 @@ struct given_number {
     double value;
 };
 
+/* An option as it was given; text NULL: without an argument. */
+struct given_option {
+    const char *name, *text;
+};
+enum { OPTIONS_GIVEN_MAX = 64 };
+
 /* What only --verdict takes. */
 struct verdict_given {
     struct given_number share, speedup; /* share: percent */
@@ -125,6 +131,9 @@ struct options {
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;
+
+    struct given_option given[OPTIONS_GIVEN_MAX]; /* all of them, in their order, for results that tell their command */
+    size_t n_given;
 };
 
 /*

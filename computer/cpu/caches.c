@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sizes of caches, from sysfs or CPUID. */
 #include "computer/cpu/caches.h"
 
 #include <stdio.h>

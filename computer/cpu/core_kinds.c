@@ -103,8 +103,7 @@ static bool is_clustered(const struct core *list, size_t n, const struct core *c
 }
 
 /* Says only in what the core differs from others; `every`: also in which cluster it is, which makes no kind. */
-static void core_kinds_describe(const struct core *list, size_t n, const struct core *c, bool every, char *label,
-                                size_t size)
+static void describe(const struct core *list, size_t n, const struct core *c, bool every, char *label, size_t size)
 {
     bool class = false, package = false, die = false, favoured = false;
 
@@ -145,7 +144,7 @@ size_t cpu_core_kinds(const char *root, const struct cpu_view *v, bool every, st
         if (first < i)
             continue;
         out[labelled].cpu = list[i].cpu;
-        core_kinds_describe(list, n, &list[i], every, out[labelled].label, sizeof out[labelled].label);
+        describe(list, n, &list[i], every, out[labelled].label, sizeof out[labelled].label);
         labelled++;
     }
     free(list);

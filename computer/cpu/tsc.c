@@ -178,7 +178,7 @@ static const double FITTING = 0.99;
  * Whether the distances are multiples of `step`, but for `slack` ticks. One and the same multiple tells nothing: two
  * that differ must be among them, each in one distance of a hundred at least.
  */
-static bool tsc_step_fits(const double *distance, size_t n, double step, double slack)
+static bool step_fits(const double *distance, size_t n, double step, double slack)
 {
     size_t misfits = 0, most = (size_t)((1 - FITTING) * (double)n), of_first = 0;
     double first = round(distance[n / 2] / step);
@@ -223,7 +223,7 @@ static double fractional_step(const double *distance, size_t n)
     double longest = distance[n - 1], ratio = 1 - 0.3 / longest, first = 0;
 
     for (double step = longest; step >= LEAST_FRACTIONAL; step *= ratio) {
-        bool fit = tsc_step_fits(distance, n, step, 1);
+        bool fit = step_fits(distance, n, step, 1);
         if (fit && first <= 0)
             first = step;
         if (!fit && first > 0)
@@ -241,7 +241,7 @@ double tsc_step(const uint64_t *readings, size_t n)
         return 0;
     double longest = distance[count - 1];
     for (double step = floor(longest); step > 1; step--)
-        if (tsc_step_fits(distance, count, step, 0))
+        if (step_fits(distance, count, step, 0))
             return step;
     return fractional_step(distance, count);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files of a computer from which its environment is read, for others to read it from. */
 #include "computer/environment/pack.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static bool word_matters(const char *word)
     return false;
 }
 
-static void pack_command_line(struct packing *p, const char *path)
+static void command_line(struct packing *p, const char *path)
 {
     char text[PACK_TEXT_SIZE], kept[PACK_TEXT_SIZE] = "", *rest = NULL;
     size_t used = 0;
@@ -109,7 +110,7 @@ static void pack_facts(struct packing *p)
         if (i == ENV_BOOT_ID || p->e->fact[i].error != 0)
             continue;
         if (i == ENV_CMDLINE) {
-            pack_command_line(p, concrete);
+            command_line(p, concrete);
         } else if (strchr(path, '*') != NULL) {
             snprintf(text, sizeof text, "%s\n", p->e->fact[i].text);
             pack_text(p, concrete, text);

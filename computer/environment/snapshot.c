@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The settings under which a result was measured, as JSON, as a line, and two lines compared. */
 #include "computer/environment/environment.h"
 #include "computer/environment/snapshot.h"
 

@@ -50,6 +50,3 @@ int interference_end(struct interferer *i, struct machine_error *err);
 bool interference_runs(const struct interferer *i);
 /* Ends it and frees *i; NULL is allowed. */
 void interference_close(struct interferer *i);
-
-/* What one process does, until it is killed: returns only where it cannot go on. System calls alone. */
-void interference_work(const struct interference_plan *p, uint64_t seed);

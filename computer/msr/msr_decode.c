@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From values of model-specific registers to figures. */
 #include "computer/msr/msr_decode.h"
 
 #include <math.h>
@@ -203,7 +204,7 @@ static const struct {
 };
 
 /* -1: none is known of this part. */
-static int msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
+static int find_limits(const struct msr_part *p, uint32_t *reg)
 {
     for (size_t i = 0; p->intel && p->family == 6 && i < sizeof limit_layouts / sizeof *limit_layouts; i++) {
         if (limit_layouts[i].model == p->model) {
@@ -216,13 +217,13 @@ static int msr_decode_find_limits(const struct msr_part *p, uint32_t *reg)
 
 bool msr_limits_register(const struct msr_part *p, uint32_t *reg)
 {
-    return msr_decode_find_limits(p, reg) >= 0;
+    return find_limits(p, reg) >= 0;
 }
 
 void msr_limits_text(const struct msr_part *p, uint64_t value, char *out, size_t size)
 {
     uint32_t reg;
-    int layout = msr_decode_find_limits(p, &reg);
+    int layout = find_limits(p, &reg);
 
     out[0] = '\0';
     for (unsigned i = 0; layout >= 0 && i < LIMIT_BITS; i++) {

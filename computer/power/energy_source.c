@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The energy counter of a package, by whichever way is open. */
 #include "computer/power/energy_source.h"
 
 #include <ctype.h>
@@ -156,7 +157,7 @@ static int read_register(const struct energy *e, int cpu, uint32_t reg, uint64_t
     return error;
 }
 
-static uint32_t energy_source_energy_register(const struct energy *e)
+static uint32_t energy_register(const struct energy *e)
 {
     return e->access.part.amd ? MSR_AMD_PACKAGE_ENERGY : MSR_PACKAGE_ENERGY;
 }
@@ -177,11 +178,11 @@ static bool open_register(struct energy *e, int cpu)
         return energy_source_refuse(e, "", "the register of energy units holds 0%s",
                                     e->access.guest ? ", as hypervisors answer" : "");
     }
-    error = read_register(e, cpu, energy_source_energy_register(e), &value);
+    error = read_register(e, cpu, energy_register(e), &value);
     if (error != 0)
-        return energy_source_refuse(e, "", "register %XH: %s", energy_source_energy_register(e), strerror(error));
+        return energy_source_refuse(e, "", "register %XH: %s", energy_register(e), strerror(error));
     e->lap = LAP_STEPS * e->step;
-    snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_source_energy_register(e));
+    snprintf(e->source, sizeof e->source, "RAPL by register %XH", energy_register(e));
     return true;
 }
 
@@ -218,7 +219,7 @@ static int counter(const struct energy *e, double *joules, char *why, size_t siz
         *joules = steps * step;
         return 0;
     default:
-        error = read_register(e, e->cpu, energy_source_energy_register(e), &value);
+        error = read_register(e, e->cpu, energy_register(e), &value);
         *joules = (double)(value & UINT32_MAX) * e->step;
         break;
     }

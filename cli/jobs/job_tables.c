@@ -1,24 +1,68 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --all: every table into one directory, resumable, with a report. */
+/* --table NAME: one table, shown and written; --all: every table into one directory, resumable, with a report. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tables/table/estimates.h"
-#include "drivers/events/event_code.h"
+#include "cli/outputs.h"
+#include "cli/files.h"
+#include "cli/jobs/jobs.h"
+#include "cli/measuring.h"
+#include "cli/messages.h"
+#include "cli/run_directory.h"
+#include "cli/stop.h"
 #include "output/report/report.h"
 #include "output/report/report_contents.h"
 #include "output/validate/validate.h"
 #include "output/validate/validation_findings.h"
-#include "cli/answers.h"
-#include "cli/jobs/jobs.h"
-#include "cli/measuring.h"
-#include "cli/messages.h"
-#include "cli/progress.h"
-#include "cli/run_directory.h"
-#include "cli/stop.h"
 #include "tables/published/published.h"
+#include "tables/table/estimates.h"
 #include "util/clock.h"
+
+/* ---- --table ---- */
+
+static int table_measure(const struct options *o, struct table *t)
+{
+    struct measuring m;
+    int status = measuring_open(o, &m);
+    if (status != DONE)
+        return status;
+    status = measuring_plan(&m, &o->table, 1);
+    if (status == DONE)
+        status = measuring_table(&m, o->table, NULL, t);
+    if (status != DONE && stop_asked())
+        complain("interrupted after %zu of %zu cells; nothing was written (--all keeps finished cells)", m.cells_done,
+                 m.cells);
+    if (measuring_close(&m) != DONE && status == DONE) {
+        table_free(t);
+        return FAILED;
+    }
+    return status;
+}
+
+int job_table(const struct options *o)
+{
+    struct outputs files;
+    struct table t;
+    int status = outputs_choose(o, &answers_table, o->table->name, DEFAULT_OUTPUT_DIRECTORY, &files);
+    if (status == DONE)
+        status = answers_check_table(&files);
+    if (status == DONE)
+        status = table_measure(o, &t);
+    if (status == DONE) {
+        FILE *screen = outputs_screen(&files);
+        answers_show_table(screen, messages_colour(screen), o->table, &t);
+        status = answers_write_table(&files, o->table, &t, screen);
+        if (status == DONE && t.n_rows == 0 && t.n_missing > 0)
+            status = refuse(CANNOT, "table %s: none of it can be measured on this machine; the reasons are above",
+                            o->table->name);
+        table_free(&t);
+    }
+    outputs_free(&files);
+    return status;
+}
+
+/* ---- --all ---- */
 
 #define ALL_DIRECTORY "characterize-all"
 
@@ -84,7 +128,7 @@ static int measure_one(struct all *a, size_t i)
 }
 
 /* One table that fails does not keep the others from being measured; what cannot be written does. */
-static int job_all_measure_all(struct all *a)
+static int all_measure_all(struct all *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         int status = stop_asked() ? FAILED : measure_one(a, i);
@@ -133,7 +177,7 @@ static const struct table_kind verdicts_kind = {
 };
 
 /* The figures of this processor, as far as any are known, become one more table. DONE, or FAILED after a line. */
-static int job_all_compare(struct all *a)
+static int all_compare(struct all *a)
 {
     struct sku sku;
     struct machine_error error;
@@ -160,60 +204,24 @@ static int job_all_compare(struct all *a)
 
 /* ---- the report: the command that it tells ---- */
 
-static void add_numbers(FILE *out, const char *option, const unsigned *values, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0)
-            fprintf(out, " %s ", option);
-        else
-            fprintf(out, ",");
-        if (values[i] == 0 && strcmp(option, "--active-cores") == 0)
-            fprintf(out, "all");
-        else
-            fprintf(out, "%u", values[i]);
-    }
-}
-
-static void job_all_add_number(FILE *out, const char *option, const struct given_number *n)
-{
-    if (n->given)
-        fprintf(out, " %s %.10g", option, n->value);
-}
-
-/* The command that measures this again: what it was called with, but for where it wrote to and whether it resumed. */
-static void command_line(FILE *out, const struct options *o, const char *machine)
-{
-    fprintf(out, "characterize --all --machine %s", machine);
-    for (size_t i = 0; i < o->tables.n_kernels; i++)
-        fprintf(out, "%s%s", i == 0 ? " --kernels " : ",", o->tables.kernels[i].name);
-    add_numbers(out, "--active-cores", o->tables.active, o->tables.n_active);
-    add_numbers(out, "--cpus", o->cpus, o->n_cpus);
-    job_all_add_number(out, "--cpu", &o->cpu);
-    job_all_add_number(out, "--runs", &o->runs);
-    job_all_add_number(out, "--period", &o->period_us);
-    job_all_add_number(out, "--warmup", &o->warmup_us);
-    job_all_add_number(out, "--observe", &o->observe_us);
-    job_all_add_number(out, "--fixed-frequency", &o->fixed_ghz);
-    if (o->corunner_given)
-        fprintf(out, " --companion %s", o->tables.corunner_same ? "same" : o->tables.corunner.name);
-    fprintf(out, "%s%s", o->tables.siblings ? " --siblings busy" : "", o->tables.brief ? " --brief" : "");
-    if (o->turbo.given)
-        fprintf(out, " --turbo %s", o->turbo.on ? "on" : "off");
-    if (o->n_events > 0)
-        fprintf(out, " --event 0x%02x", event_code_select(o->events[0].code));
-    if (o->seed_given)
-        fprintf(out, " --seed %llu", (unsigned long long)o->tables.seed);
-}
-
-/* The same as text, malloc'ed; NULL: out of memory. */
+/* The command that measures this again, malloc'ed: what was requested, but for where it was written to and whether it
+ * was resumed. NULL: out of memory. */
 static char *command_text(const struct options *o, const char *machine)
 {
+    static const char *const told[] = {
+        "kernels",         "active-cores", "cpus",     "cpu",   "runs",  "period", "warmup", "observe",
+        "fixed-frequency", "companion",    "siblings", "brief", "turbo", "event",  "seed"};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
-    command_line(out, o, machine != NULL ? machine : "auto");
+    fprintf(out, "characterize --all --machine %s", machine != NULL ? machine : "auto");
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+        for (size_t k = 0; k < o->n_given; k++)
+            if (strcmp(o->given[k].name, told[i]) == 0)
+                fprintf(out, " --%s%s%s", told[i], o->given[k].text != NULL ? " " : "",
+                        o->given[k].text != NULL ? o->given[k].text : "");
     return fclose(out) == 0 ? text : NULL;
 }
 
@@ -294,12 +302,12 @@ static int write_report(const struct all *a, const struct options *o)
 }
 
 /* The report, and on the screen what it begins with. */
-static int job_all_conclude(struct all *a, const struct options *o)
+static int all_conclude(struct all *a, const struct options *o)
 {
     size_t n_rows = 0;
     for (size_t i = 0; i < a->done; i++)
         n_rows += a->tables[i].n_rows;
-    int compared = job_all_compare(a);
+    int compared = all_compare(a);
     if (compared == FAILED)
         return compared; /* it could not be written: neither can the report */
     int status = write_report(a, o);
@@ -346,12 +354,12 @@ int job_all(const struct options *o)
             snprintf(a->interrupted, sizeof(a->interrupted),
                      "interrupted; the finished cells are kept in %.200s: continue with --resume", a->path);
             stop_says(a->interrupted);
-            status = job_all_measure_all(a);
+            status = all_measure_all(a);
         }
         int closed = measuring_close(&a->measuring);
         status = status == DONE ? closed : status;
         if (status == DONE)
-            status = job_all_conclude(a, o);
+            status = all_conclude(a, o);
         if (status == DONE)
             status = run_directory_check(&a->directory);
         run_directory_close(&a->directory);
