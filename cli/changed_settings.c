@@ -57,7 +57,7 @@ static bool place_make(const struct options *o, const char *state, struct place 
     return true;
 }
 
-/* What stands for /sys and the rest must be in that folder itself: it may come from somebody else. */
+/* The folders that stand for /sys and the rest must be in it themselves: it may come from somebody else. */
 static int place_check(const struct options *o)
 {
     static const char *const names[] = {"", "/sys", "/proc", "/dev", "/run"};
@@ -88,7 +88,7 @@ int measured_cpu(const struct options *o, const char *sys, int *cpu, struct mach
     return cpu_choose_measured(&view, &setup, cpu, err);
 }
 
-/* Whether other CPUs run kernels as well, or are measured, too. */
+/* Returns whether other CPUs run kernels as well, or are measured, too. */
 static bool uses_others(const struct options *o)
 {
     if (o->job == JOB_TRANSITION)
@@ -119,7 +119,7 @@ static int recover_one(const struct place *place, bool quiet, struct recovered *
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* What this user's runs have left, and what root's have. */
+/* Recovers what this user's runs have left, and what root's have. */
 static int recover(const struct options *o, bool quiet, struct recovered *r)
 {
     struct place own, root;
@@ -227,7 +227,7 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     bool wishes = wish.turbo >= 0 || wish.fixed_ghz > 0 || wish.quiet != 0;
     stop_hold();
     status = recover(o, o->quiet, &recovered);
-    if (recovered.lives[0] != '\0' && !wishes && !o->quiet) /* with wishes it is an error, told below */
+    if (recovered.lives[0] != '\0' && !wishes && !o->quiet) /* with wishes it is an error, reported below */
         fprintf(stderr, "%s\n", recovered.lives);
     if (status == DONE && wishes)
         status = change(o, &wish, out);
@@ -237,7 +237,7 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     return status;
 }
 
-/* What was left to others is no failure, but is said. */
+/* Settings that were left to others are no failure, but are reported. */
 static int tell_put_back(int status, const struct machine_error *err)
 {
     if (status != MACHINE_OK)

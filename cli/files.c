@@ -22,7 +22,7 @@ bool file_is_stdout(const char *name)
     return name != NULL && (strcmp(name, "-") == 0 || path_descriptor(name) == STDOUT_FILENO);
 }
 
-/* Whether two names are one in the same directory. Where that is not there yet the spelling decides. */
+/* Returns whether two names are one in the same directory. Where that is not there yet the spelling decides. */
 static bool same_place(const char *a, const char *b)
 {
     char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];

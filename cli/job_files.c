@@ -9,13 +9,13 @@
 #include "output/plot/plot.h"
 #include "util/text_list.h"
 
-/* What a simulation takes, and a profile of some fifty tasks; larger ones, and folded stacks, are told of when they do
+/* Room for a simulation, and for a profile of some fifty tasks; larger ones, and folded stacks, fail when they do
  * not fit. */
 enum { SIMULATION_BYTES = 1000000 };
 static const uint64_t profile_bytes[JOB_FORMS] = {
     [FORM_JSON] = 100000, [FORM_CSV] = 100000, [FORM_PAGE] = 1000000, [FORM_FOLDED] = 100000, [FORM_PLOT] = 100000};
 
-/* What is read is not written over. */
+/* No input is overwritten. */
 static int spare_inputs(const struct options *o, const struct job_files *f)
 {
     static const char *const out[JOB_FORMS] = {"--json", "--csv", "--output", "--folded", "--plot"};

@@ -56,7 +56,7 @@ static void fill_standard_streams(void)
             _exit(FAILED);
 }
 
-/* What fits is written at the end, by close_stdout(), which can tell why it fails; so does the text of --help. */
+/* Output that fits is written at the end, by close_stdout(), which can say why it fails; so is the text of --help. */
 static void buffer_stdout(void)
 {
     static char buffer[65536];

@@ -22,7 +22,7 @@
 #include "output/export/schedule.h"
 #include "util/text_list.h"
 
-/* The options of tables, with those that are told otherwise on the command line. */
+/* The options of tables, with those that the command line has in another form. */
 static void measuring_options(const struct options *o, struct tables_options *out)
 {
     *out = o->tables;
@@ -45,7 +45,7 @@ static char smt_active(void)
     return cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 ? active[0] : '?';
 }
 
-/* Cores and siblings that are asked to be busy must exist: otherwise the tables would tell of a load that there never
+/* Cores and siblings that are to be busy must exist: otherwise the tables would tell of a load that there never
  * was. */
 static int check_load(const struct measuring *m)
 {
@@ -120,7 +120,7 @@ int disturbing_end(struct interferer *i)
  * repeatable is this core"): with interference, as found, then with ever more parts of --quiet-machine ----
  */
 
-/* What each refinement adds to those above it. */
+/* Each refinement adds these to those above it. */
 static const unsigned parts_of[REFINEMENTS] = {
     [REFINED_SETTINGS] = QUIET_GOVERNOR | QUIET_EPP | QUIET_TURBO | QUIET_CSTATES | QUIET_SMT | QUIET_TICK,
     [REFINED_ISOLATED] = QUIET_ISOLATE,
@@ -241,7 +241,7 @@ static void refining_tell_left(const struct refining *f)
 
 /* ---- one machine, and its tables ---- */
 
-/* What tables of refinements ask for. */
+/* Prepares what tables of refinements request. */
 static void measuring_refine(const struct options *o, struct measuring *m)
 {
     if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
@@ -403,7 +403,7 @@ int measuring_close(struct measuring *m)
 
 enum { WHY_SIZE = 500 };
 
-/* The table behind the last one is there. */
+/* The table after the last one is there. */
 static void collect_keep(struct collected *c)
 {
     c->list[c->n] = &c->table[c->n];

@@ -56,17 +56,17 @@ struct measuring {
  * it will be, in words. */
 int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size);
 int disturbing_begin(struct interferer *i);
-/* FAILED also where it had ended before: then what was measured is not what was asked for. */
+/* FAILED also where it had ended before: then what was measured is not what was requested. */
 int disturbing_end(struct interferer *i);
 
-/* Changes the settings that are asked for and opens the machine. DONE, or an exit status after a line. */
+/* Changes the settings that are requested and opens the machine. DONE, or an exit status after a line. */
 int measuring_open(const struct options *o, struct measuring *m);
-/* The tables that will be measured, so that the time left can be told, and whether the machine can do what the options
+/* The tables that will be measured, so that the time left is known, and whether the machine can do what the options
  * ask for. DONE, or an exit status after a line. */
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
-/* What --interference asks for runs from here on, until measuring_close(). DONE, or an exit status after a line. */
+/* Runs what --interference requests from here on, until measuring_close(). DONE, or an exit status after a line. */
 int measuring_disturb(struct measuring *m);
-/* Whether cores here have active SMT siblings; false of models. */
+/* Returns whether cores here have active SMT siblings; false of models. */
 bool measuring_has_siblings(const struct measuring *m);
 /* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
@@ -90,6 +90,6 @@ struct collected {
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
 void collect_free(struct collected *c);
 
-/* Whether tables in this form ("json", "csv") lie in the directory itself, not in its folder tables: someone gave
- * DIR/tables for DIR. */
+/* Returns whether tables in this form ("json", "csv") lie in the directory itself, not in its folder tables: someone
+ * gave DIR/tables for DIR. */
 bool measuring_holds_tables(const char *directory, const char *form);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the program says beside its results, and its progress. */
+/* Messages beside the results, and the line of progress. */
 #include "cli/messages.h"
 
 #include <math.h>

@@ -63,7 +63,7 @@ FILE *outputs_screen(const struct outputs *out)
     return file_is_stdout(out->path[OUTPUT_CSV]) || file_is_stdout(out->path[OUTPUT_JSON]) ? stderr : stdout;
 }
 
-/* A plot that was not asked for and cannot be drawn is told of in `why`, and no failure. */
+/* A plot that was not requested and cannot be drawn is reported in `why`, and no failure. */
 static int draw(const struct outputs *out, const void *data, char why[WHY_SIZE])
 {
     const char *path = out->path[OUTPUT_PLOT];

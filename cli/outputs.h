@@ -20,15 +20,15 @@
 /* Files, in the order in which they are written. */
 enum output_form { OUTPUT_CSV, OUTPUT_JSON, OUTPUT_TEXT, OUTPUT_PLOT, OUTPUT_FORMS };
 
-/* What is written of an answer. */
+/* The files that are written of an answer. */
 struct outputs_kind {
     struct {
-        const char *label, *what; /* for messages; behind the name of the file. NULL: there is none of this form */
+        const char *label, *what; /* for messages; after the name of the file. NULL: there is none of this form */
         file_printer *print;      /* NULL: the plot */
     } form[OUTPUT_FORMS];
     /* Describes the plot: 0, or -1 with one line in `why`; chart_free in any case. */
     int (*chart)(const void *data, struct chart *c, char *why, size_t size);
-    bool always_drawn; /* a plot that cannot be drawn is a failure even where it was not asked for */
+    bool always_drawn; /* a plot that cannot be drawn is a failure even where it was not requested */
 };
 
 struct outputs {
@@ -79,7 +79,7 @@ int answers_check_table(const struct outputs *out);
 /* Shows the phases and writes the files. `missing`: what was not measured, and why. DONE, or FAILED after a line. */
 int answers_tell_trace(const struct outputs *out, const struct trace *t, const struct phases *p, const char *missing);
 
-/* What is shown and written of a recording of first uses after idle times; the same for it. */
+/* A recording of first uses after idle times; the same for it. */
 struct answered_wake {
     const struct wake_point *points;
     size_t n;

@@ -74,7 +74,7 @@ static int limit(uint64_t kept)
     return syscall(SYS_capset, &head, data) == 0 ? 0 : errno;
 }
 
-/* What a program that root starts could get; refused (EPERM) where there is nothing to get. */
+/* Limits what a program that root starts could get; refused (EPERM) where there is nothing to get. */
 static void limit_children(uint64_t kept)
 {
     for (int cap = 0; cap < 64; cap++)

@@ -43,7 +43,7 @@ static char *read_system_file(const char *name, size_t *length)
     return in != NULL ? file_read(in, length) : NULL;
 }
 
-/* What tells one piece of silicon from another of the same brand string, as far as anybody can read it. */
+/* This distinguishes one piece of silicon from another of the same brand string, as far as anybody can read it. */
 static void put_host(json_t *o)
 {
     struct utsname name;
@@ -210,7 +210,7 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
     return 0;
 }
 
-/* Whether two agree. If not, one clause in `why`: what is different, here and there. */
+/* Finds out whether two differ; then one clause in `why`: what is different, here and there. */
 static int identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
 {
     return differing_member("format", here, there, why, size) || differing_member("version", here, there, why, size) ||
@@ -269,7 +269,7 @@ static int print_identity(FILE *stream, const void *identity)
                                                                                                                     : 0;
 }
 
-/* Whether what is there may be gone on with. */
+/* Checks whether the run that is there may be continued. */
 static int compare(const char *path, const char *file, const char *text, size_t length, const json_t *identity)
 {
     char why[400];
@@ -390,7 +390,7 @@ static char *cell_file(const struct run_directory *d, const struct table_kind *k
     return asprintf(&path, "%s/cells/%s/%s.json", d->path, k->name, c->id) < 0 ? NULL : path;
 }
 
-/* What cannot be read is as good as not there. */
+/* A cell that cannot be read is as good as not there. */
 static char *load(void *data, const struct table_kind *k, const struct cell *c)
 {
     char why[WHY_SIZE];
@@ -409,7 +409,7 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
     free(file);
 }
 
-/* What is written by its name would be split over two places, or be lost. */
+/* Files written by its name would be split over two places, or be lost. */
 static bool is_there(const struct run_directory *d)
 {
     struct stat named, held;
@@ -417,7 +417,7 @@ static bool is_there(const struct run_directory *d)
            named.st_ino == held.st_ino;
 }
 
-/* What became of a directory that is not there, and what can be done about it. */
+/* Says what became of a directory that is not there, and what can be done about it. */
 static const char *gone(const struct run_directory *d, const char **remedy)
 {
     struct stat held;

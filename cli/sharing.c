@@ -22,6 +22,7 @@
 #include "util/clock.h"
 #include "util/text_list.h"
 
+/* WAIT_MS: so late an end is noticed; SHARES_ROWS: what fits a screen; SHARES_RATE_HZ: as --rate by default. */
 enum { CHOICES = 8, WAIT_MS = 100, SHARES_ROWS = 20, SHARES_RATE_HZ = 50 };
 
 struct sharing {

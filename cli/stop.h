@@ -16,7 +16,7 @@ void stop_install(void);
 /* From here on a signal only asks (true), or ends the program at once (false, the state at start). */
 void stop_only_asks(bool asks);
 
-/* Whether one of the signals has come. */
+/* Returns whether one of the signals has come. */
 bool stop_asked(void);
 
 /*
@@ -27,7 +27,7 @@ bool stop_asked(void);
 void stop_first_ends(bool first);
 int stop_ended(void);
 
-/* What the program says when a signal ends it, instead of the usual line; valid until then. NULL: the usual one. */
+/* The program says this when a signal ends it, instead of the usual line; valid until then. NULL: the usual one. */
 void stop_says(const char *line);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the library and the program share: checks before a measurement, measuring a switch, reading a trace. */
+/* Shared by the library and the program: checks before a measurement, measuring a switch, reading a trace. */
 #include "library/measure.h"
 
 #include <math.h>

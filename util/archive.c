@@ -105,7 +105,7 @@ int archive_write(FILE *out, const struct archive_member *members, size_t n)
 
 /* ---- reading ---- */
 
-/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows; and where it is told why there is none. */
+/* One unpacked stream: at most ARCHIVE_BYTES_MAX, into memory that grows; and where it is said why there is none. */
 struct unpacked {
     char *bytes;
     size_t size, room;
@@ -177,7 +177,7 @@ static bool harmless_name(const char *name, size_t size)
            strspn(name, allowed) >= length;
 }
 
-/* What is for others, a file or a folder. */
+/* True of a file or a folder that is for others. */
 static bool is_skipped(const struct header *h)
 {
     return strncmp(h->name, ARCHIVE_SKIPPED, sizeof(ARCHIVE_SKIPPED) - 1) == 0 && h->prefix[0] == '\0' &&

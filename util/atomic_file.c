@@ -16,6 +16,7 @@
 #include "util/path.h"
 #include "util/error.h"
 
+/* NAME_TRIES: names with 64 random bits collide only if somebody makes them on purpose. */
 enum { NAME_TRIES = 16, WHY_SIZE = 400 };
 
 static int refuse(const char *path, const char *reason, char *why, size_t why_size)
@@ -70,7 +71,8 @@ static int open_nameless(const struct atomic_file *f)
     return openat(f->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 }
 
-/* Whether nameless files can be made and named here: tried, because it needs the file system's support and /proc. */
+/* Returns whether nameless files can be made and named here: tried, because it needs the file system's support and
+ * /proc. */
 static bool nameless_works(const struct atomic_file *f)
 {
     int fd = open_nameless(f);
@@ -96,7 +98,7 @@ static void forget(struct atomic_file *f)
     *f = (struct atomic_file){.directory = -1};
 }
 
-/* Whether only this user can have put something into the directory. */
+/* Returns whether only this user can have put something into the directory. */
 static bool is_private(int directory)
 {
     struct stat s;

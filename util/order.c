@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* Farther from the median a value is an outlier: four sigmas hold all but 0.006 % of normal noise; two and a half steps
+ * hold the step to either side, with noise (order.h). */
 #define WILD_SIGMAS 4.0
 #define WILD_STEPS 2.5
 

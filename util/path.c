@@ -91,7 +91,7 @@ static const char *whose(const struct stat *s)
     return is_trusted(s) ? "in another user's directory" : "of another user";
 }
 
-/* What the link `name` says, if it may be followed. ENOTDIR: it is no link. */
+/* Reads where the link `name` leads, if it may be followed. ENOTDIR: it is no link. */
 static int read_link(int directory, const char *name, bool on_the_way, char target[PATH_MAX], char *why, size_t size)
 {
     struct stat link, around;
@@ -197,7 +197,7 @@ static int close_and_refuse(int fd, int error, char *why, size_t size, const cha
     return path_refuse(error, why, size, "%s", reason);
 }
 
-/* What may not be opened at all, as far as that can be told before. */
+/* Refuses what may not be opened at all, as far as that is known before. */
 static int check_existing(int directory, const char *name, struct stat *s, char *why, size_t size)
 {
     struct stat around;
@@ -288,7 +288,7 @@ static int check_names(int directory, int fd, char *why, size_t size)
 
 enum { READ_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
-/* What is in an open directory and is no link (ELOOP). */
+/* Opens what is in an open directory and is no link (ELOOP). */
 static int open_entry(int directory, const char *name, char *why, size_t size)
 {
     int fd = openat(directory, name, READ_FLAGS | O_NOFOLLOW);

@@ -131,7 +131,7 @@ static const char *given_text(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* What was read of a recording of first uses: its stages, shown and written. */
+/* The stages of a recording of first uses are shown and written. */
 static int show_wake(const struct options *o, const struct wake_csv *w, struct outputs *out)
 {
     const struct wake_source source = {given_text(w->unit), given_text(w->cpu), given_text(w->machine),

@@ -10,7 +10,7 @@
 #include "util/screen_text.h"
 
 enum { JSON_BYTES = 100000 };
-static const double CHECK_SECONDS = 1;
+static const double CHECK_SECONDS = 1; /* of counting, where --seconds does not say: a hundred ticks at CONFIG_HZ=100 */
 
 struct check {
     const struct options *o;

@@ -90,7 +90,7 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
     return status;
 }
 
-/* What the table frequency says of levels, which is measured first, goes into those that tell of their changes. */
+/* The table frequency is measured first: what it says of levels goes into the tables of their changes. */
 static void note_levels(const struct all *a, struct table *t)
 {
     for (size_t i = 0; i < a->done; i++)

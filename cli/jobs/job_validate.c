@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --validate SKU: what was measured against what was published; --draft-sku FILE: the entry that a measurement supports. */
+/* --validate SKU: what was measured against what was published; --draft-sku FILE: the entry that a measurement
+ * supports. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[ME
     return n;
 }
 
-/* Whether the processor is one with figures of its own: then it is another, however many figures agree. Says so. */
+/* Returns whether the processor is one with figures of its own: then it is another, however many figures agree. Says
+ * so. */
 static bool is_another(const struct options *o, const struct sku *sku, const char *cpu)
 {
     struct sku own;

@@ -31,7 +31,7 @@ static const double share_of_step[STEPS] = {
 static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};
 static const double EVERY_LEAST_US = 10, EVERY_MOST_US = 1e5; /* as table burst has them */
 static const double BURST_MOST_US = 20e3;
-static const double LEFT_LEAST = 0.2;
+static const double LEFT_LEAST = 0.2; /* of its share of the time: with less a step would have too few rows; assumed */
 
 struct verdict_run {
     struct measuring m;
@@ -157,7 +157,7 @@ static int verdict_plan(struct verdict_run *r)
 
 /* ---- measuring ---- */
 
-/* The bursts asked about can be told once the rate of the narrowest code is known. False: they cannot be measured, or
+/* The bursts asked about are known once the rate of the narrowest code is known. False: they cannot be measured, or
  * those that are far apart are the same. */
 static bool bursts_asked(struct verdict_run *r, enum step i)
 {
@@ -190,7 +190,7 @@ static double time_left_for(const struct verdict_run *r, double share)
     return info.modelled ? 1 : fmin(fmax(left / (share * r->asked.seconds), LEFT_LEAST), 1);
 }
 
-/* What scalar code loses while neighbors run the widest kernel. That it cannot be measured is no failure. */
+/* Measures what scalar code loses while neighbors run the widest kernel. That it cannot be measured is no failure. */
 static int measure_neighbors(struct verdict_run *r)
 {
     const char *widest = r->widest[KERNEL_HEAVY] != NULL ? r->widest[KERNEL_HEAVY] : r->widest[KERNEL_LIGHT];
@@ -299,7 +299,7 @@ static int verdict_measured(const struct options *o, const struct programs *prog
     return status;
 }
 
-/* Whether frequencies that were read are of the code and the surroundings that a verdict is about. */
+/* Checks whether frequencies that were read are of the code and the surroundings that a verdict is about. */
 static int verdict_check_read(const struct options *o, const struct table *frequency)
 {
     if (frequency == NULL)

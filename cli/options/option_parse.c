@@ -468,7 +468,7 @@ static const char doc_text[] =
     "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; 4 "
     "done, but the results deviate from what is expected. See also characterize(1).";
 
-/* What argp asks of parse_option(). */
+/* argp hands this to parse_option(). */
 struct parsing {
     struct options *options;
     bool given[N_OPTIONS];
@@ -556,7 +556,7 @@ static int load_blocks(const struct argp *all, int argc, char **argv, struct opt
     return s.status;
 }
 
-/* What stands behind "--": the command to profile; of other jobs, arguments. */
+/* After "--" follows the command to profile; of other jobs, arguments. */
 static int take_rest(char **rest, struct options *o)
 {
     if (o->job == JOB_PROFILE && *rest == NULL)
@@ -569,7 +569,7 @@ static int take_rest(char **rest, struct options *o)
     return 0;
 }
 
-/* argp breaks the lines of --help at column 79 unless it is told otherwise. */
+/* argp breaks the lines of --help at column 79 unless it is configured otherwise. */
 static void set_help_width(void)
 {
     char format[40];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What option_parse.c is made of: the spelling of options, their values, and which go together. */
+/* The parts of option_parse.c: the spelling of options, their values, and which go together. */
 #pragma once
 
 #include <argp.h>
@@ -59,7 +59,7 @@ static inline void *option_field(const struct option_row *p, struct options *o)
 
 /*
  * The names of all options, before argp sees them: what argp says of a wrong one takes two lines and
- * does not tell what was meant. *end receives the place of "--", behind which nothing is an option, or argc. 0, or
+ * does not tell what was meant. *end receives the place of "--", after which nothing is an option, or argc. 0, or
  * BAD_USAGE after a line.
  */
 int option_names_check(const struct argp_option *table, int argc, char **argv, int *end);

@@ -286,7 +286,7 @@ int option_take_interference(const struct option_row *p, const char *text, struc
 
 /* ---- which option was meant ---- */
 
-/* What argp adds by itself. */
+/* argp adds these by itself. */
 static const struct argp_option added_by_argp[] = {{"help", '?', NULL, 0, "", 0},
                                                    {"usage", 0, NULL, 0, "", 0},
                                                    {"version", 'V', NULL, 0, "", 0},
@@ -341,7 +341,7 @@ static int check_long_option(const struct argp_option *table, const char *argume
         return refuse(BAD_USAGE, "'%s' is ambiguous: %s", argument, all);
     if (option->arg == NULL && name[length] == '=')
         return refuse(BAD_USAGE, "--%s takes no value", option->name);
-    bool optional = (option->flags & OPTION_ARG_OPTIONAL) != 0; /* only behind '=' */
+    bool optional = (option->flags & OPTION_ARG_OPTIONAL) != 0; /* only after '=' */
     if (option->arg != NULL && !optional && name[length] != '=' && next == NULL)
         return refuse(BAD_USAGE, "--%s needs a value: --%s %s", option->name, option->name, option->arg);
     *taken = option->arg != NULL && !optional && name[length] != '=' ? 2 : 1;

@@ -49,7 +49,7 @@ struct given_switch {
     bool given, on;
 };
 
-/* What only --simulate takes. */
+/* Options that only --simulate takes. */
 struct simulate_given {
     const char *siblings, *stamps;        /* a text, and a file; NULL: not given */
     enum sim_policy policy[SIM_POLICIES]; /* in the order given */
@@ -75,18 +75,18 @@ struct given_option {
 };
 enum { OPTIONS_GIVEN_MAX = 64 };
 
-/* What only --verdict takes. */
+/* Options that only --verdict takes. */
 struct verdict_given {
     struct given_number share, speedup; /* share: percent */
     double burst_us;                    /* --burst T; 0: not given */
 };
 
-/* What only --profile takes. */
+/* Options that only --profile takes. */
 struct profile_given {
     struct given_number seconds, rate_hz;
     bool sources, rehearsal, live, no_live;
     const char *folded; /* NULL: not given */
-    char **command;     /* behind --, ends in NULL; NULL: none */
+    char **command;     /* after --, ends in NULL; NULL: none */
 };
 
 struct options {
@@ -119,7 +119,7 @@ struct options {
     bool resume;
     const char *input;   /* --input */
     const char *junit;   /* --junit */
-    const char **others; /* of --compare, behind the first; n_others */
+    const char **others; /* of --compare, after the first; n_others */
     size_t n_others;
     const char *file;   /* of --export; NULL: standard output */
     const char *bundle; /* --bundle; NULL: none is written */

@@ -18,7 +18,7 @@
 
 /* ---- proc/stat (proc_stat(5)): clock ticks of each CPU ---- */
 
-/* Since boot: of each CPU, in clock ticks; how many threads began, NaN: not told. */
+/* Since boot: of each CPU, in clock ticks; how many threads began, NaN: not known. */
 struct times {
     struct {
         double total, idle, steal;
@@ -134,7 +134,7 @@ static bool find_column(char *header, int cpu, struct irq_columns *out)
     return found;
 }
 
-/* A count, behind which there is a space or nothing; false where something else stands: "5-edge". */
+/* A count, after which there is a space or nothing; false where something else stands: "5-edge". */
 static bool take_count(char **at, uint64_t *out)
 {
     char *end, *begin = *at + strspn(*at, " \t");
@@ -147,7 +147,7 @@ static bool take_count(char **at, uint64_t *out)
     return true;
 }
 
-/* What stands behind the counts, with single spaces. */
+/* The device follows the counts; it is taken with single spaces. */
 static void take_device(const char *text, char *out, size_t size)
 {
     char plain[256];
@@ -284,7 +284,7 @@ static const unsigned long KERNEL_THREAD = 0x00200000; /* PF_KTHREAD, include/li
 
 /* ---- a thread's files ---- */
 
-/* What is taken from proc/PID/task/TID/stat (proc_pid_stat(5)). */
+/* Taken from proc/PID/task/TID/stat (proc_pid_stat(5)). */
 struct task_stat {
     char name[40];
     unsigned long flags;
@@ -292,14 +292,14 @@ struct task_stat {
     int cpu;     /* on which it ran last */
 };
 
-/* The field of this number; numbers begin at 3, behind the name. */
-static const char *stat_field(const char *behind_name, int number)
+/* The field of this number; numbers begin at 3, after the name. */
+static const char *stat_field(const char *after_name, int number)
 {
-    for (int i = 3; i < number && *behind_name != '\0'; i++) {
-        behind_name += strcspn(behind_name, " ");
-        behind_name += *behind_name == ' ';
+    for (int i = 3; i < number && *after_name != '\0'; i++) {
+        after_name += strcspn(after_name, " ");
+        after_name += *after_name == ' ';
     }
-    return behind_name;
+    return after_name;
 }
 
 static bool take_stat(char *text, struct task_stat *out)
@@ -339,7 +339,7 @@ static bool read_ran(const struct tree *tasks, const char *tid, uint64_t *ns)
     return true;
 }
 
-/* Whether it may run on one CPU alone. */
+/* Returns whether it may run on one CPU alone. */
 static bool read_bound(const struct tree *tasks, const char *tid)
 {
     static const char name[] = "\nCpus_allowed_list:";
@@ -358,7 +358,7 @@ static bool read_bound(const struct tree *tasks, const char *tid)
 
 /* ---- all threads ---- */
 
-/* What is done with each: tasks is the folder proc/PID/task. */
+/* A walk over all threads; `tasks` is the folder proc/PID/task. */
 struct task_walk {
     struct tree proc;
     struct tree tasks;
@@ -547,7 +547,7 @@ static void free_looks(struct looks *l)
 /* Sleeps, in parts short enough for whoever wants to stop it. */
 static void sleep_until(double end, int (*stop)(void *data), void *data)
 {
-    static const double part = 0.05;
+    static const double part = 0.05; /* s: so late a stop may be noticed; assumed */
     for (;;) {
         double left = end - clock_seconds(CLOCK_MONOTONIC);
         if ((stop != NULL && stop(data)) || !(left > 0))
@@ -588,7 +588,7 @@ static void clear(int cpu, struct environment *e)
     e->secure_boot = -1;
 }
 
-/* Whether the kernel knows this CPU, be it offline. */
+/* Returns whether the kernel knows this CPU, be it offline. */
 static bool cpu_known(const struct tree *t, int cpu)
 {
     char path[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a computer disturbs a measurement on one of its CPUs: counted for a while, not judged
- * (doc/quiet-machine.md). Everything is read below one root folder, so that other machines can be tried on this one; what
+ * What of a computer disturbs a measurement on one of its CPUs: counted for a while, not judged (doc/quiet-
+ * machine.md). Everything is read below one root folder, so that other machines can be tried on this one; what
  * stands there is untrusted: any file may be missing, forbidden, endless or garbage.
  */
 #pragma once
@@ -91,7 +91,7 @@ struct environment_state { /* a C-state of the CPU */
 };
 struct environment_irq {
     char name[64];                /* "24", "LOC", "RES" as in /proc/interrupts */
-    char device[96];              /* what stands behind its counts */
+    char device[96];              /* what follows its counts */
     uint64_t since_boot, counted; /* on the CPU; while counting */
     bool numbered;                /* has a folder in proc/irq */
     struct cpu_mask allowed;

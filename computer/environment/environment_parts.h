@@ -5,8 +5,9 @@
 #include "computer/environment/environment.h"
 #include "computer/environment/tree.h"
 
-/* The facts, the sets of CPUs and masks among them, and proc/cpuinfo: flags and microcode of its first CPU. With `all` how
- * many revisions there are, the C-states, the vulnerabilities, the kernel's build and the control groups, too. */
+/* The facts, the sets of CPUs and masks among them, and proc/cpuinfo: flags and microcode of its first CPU. With
+ * `all` how many revisions there are, the C-states, the vulnerabilities, the kernel's build and the control groups,
+ * too. */
 void environment_facts_read(const struct tree *t, bool all, struct environment *e);
 
 /* The lines of /proc/interrupts: since_boot is that of the CPU. */

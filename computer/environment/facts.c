@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What stands in the files of a computer and is read once: each reader fills its own members, but for those that it
+/* Reads what stands in the files of a computer: each reader fills its own members, but for those that it
  * cannot read. */
 #include <errno.h>
 #include <math.h>
@@ -289,7 +289,7 @@ static void read_config_hz(const struct tree *t, struct environment *e)
 
 /* ---- Secure Boot ---- */
 
-/* The variable's byte behind the four of its attributes (UEFI 2.10, section 3.3; kernel: filesystems/efivarfs). */
+/* The variable's byte after the four of its attributes (UEFI 2.10, section 3.3; kernel: filesystems/efivarfs). */
 static int secure_boot(const struct tree *t)
 {
     static const char folder[] = "sys/firmware/efi/efivars";

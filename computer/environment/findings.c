@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an environment costs a measurement: the findings in their order, as text and as JSON. */
+/* Findings about an environment in their order, as text and as JSON. */
 #include "computer/environment/findings.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "util/screen_text.h"
 #include "util/text_list.h"
 
-/* Whether a comes before b, of which it is not known which was first. */
+/* Returns whether a comes before b, of which it is not known which was first. */
 static bool is_before(const struct finding *a, const struct finding *b)
 {
     if (a->kind != b->kind)
@@ -24,7 +24,7 @@ static bool is_before(const struct finding *a, const struct finding *b)
     return isnan(b->cost) || a->cost > b->cost;
 }
 
-/* Behind those that are there already, of its like. */
+/* After those that are there already, of its like. */
 static void insert(struct findings *f, const struct finding *new)
 {
     size_t i = f->n++;
@@ -72,7 +72,7 @@ size_t findings_count(const struct findings *f, enum finding_kind kind)
 
 enum { COST_WIDTH = 8, ID_WIDTH = 17, LABEL_WIDTH = 8 };
 
-/* Words behind what stands in the line, up to `column`; further lines at `indent`. */
+/* Words after what stands in the line, up to `column`; further lines at `indent`. */
 static void wrap(FILE *out, const char *text, unsigned column, unsigned indent, unsigned width)
 {
     screen_text_words(out, text, column, indent, width);
@@ -88,7 +88,7 @@ static void print_part(FILE *out, const char *label, const char *text, unsigned 
     }
 }
 
-/* "1.2 %", "~0.13 %" where it is estimated, "?" where it cannot be told. */
+/* "1.2 %", "~0.13 %" where it is estimated, "?" where it is not known. */
 static void format_cost(const struct finding *f, char *out, size_t size)
 {
     if (f->kind != FINDING_DISTURBS)
@@ -117,7 +117,7 @@ static void print_finding(FILE *out, const struct finding *f, unsigned width)
         fprintf(out, "    %-*s%s\n", LABEL_WIDTH, "undo", f->undo);
 }
 
-/* Whether --quiet-machine changes what the finding tells, where root asks for it. */
+/* Returns whether --quiet-machine changes what the finding tells, where root asks for it. */
 static bool is_changed_for_a_run(const struct finding *f)
 {
     static const char ids[] = "governor,epp,turbo,cstates,smt,irqs,irq-affinity,workqueues,nmi-watchdog,rt-throttling,"

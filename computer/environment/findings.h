@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an environment costs a measurement (doc/quiet-machine.md): pure. */
+/* Findings: how an environment disturbs a measurement (doc/quiet-machine.md). They are pure functions of it. */
 #pragma once
 
 #include <jansson.h>
@@ -11,7 +11,7 @@ enum finding_kind { FINDING_DISTURBS, FINDING_LIMITS, FINDING_UNKNOWN, FINDING_Q
 struct finding {
     const char *id;
     enum finding_kind kind;
-    double cost;  /* 0..1; NaN: it cannot be told */
+    double cost;  /* 0..1; NaN: it is not known */
     bool counted; /* else estimated */
     char seen[500], why[500];
     char change[1200], undo[1200]; /* "": there is none */

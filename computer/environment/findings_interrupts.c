@@ -153,7 +153,7 @@ static const struct environment_irq *most_of(const struct environment *e, uint64
 }
 
 /*
- * ". The kernel alone places IRQ 36", behind why; and whether none of them can be sent away. What has no number cannot,
+ * ". The kernel alone places IRQ 36", after why; and whether none of them can be sent away. What has no number cannot,
  * either.
  */
 static void tell_placed(const struct environment *e, bool counted, struct finding *f)
@@ -177,7 +177,7 @@ static void tell_placed(const struct environment *e, bool counted, struct findin
 static void add_irq(const struct environment *e, const struct environment_irq *irq, char *list, size_t size)
 {
     double rate = (double)irq->counted / e->seconds;
-    const char *last = strrchr(irq->device, ' '); /* behind the chip and the pin */
+    const char *last = strrchr(irq->device, ' '); /* after the chip and the pin */
     if (irq->numbered)
         text_list_add(list, size, ", ", "%s (IRQ %s) %.3g/s", last ? last + 1 : irq->device, irq->name, rate);
     else
@@ -224,7 +224,7 @@ static void look_at_irqs(const struct environment *e, struct finding *f)
     move_away(e, true, f);
 }
 
-/* The commands for IRQs that are not there yet, behind those for the others; without these they would be half of it. */
+/* The commands for IRQs that are not there yet, after those for the others; without these they would be half of it. */
 static void keep_new_away(const struct environment *e, struct finding *f, bool behind)
 {
     struct cpu_mask others;
@@ -338,7 +338,7 @@ static double add_tasks(const struct environment *e, bool kernel, char *list, si
     return ms;
 }
 
-/* What of the time of the CPU no task in the list had, as programs that ended are in none: ms, or 0 where that is
+/* The CPU's time in ms that no task in the list had, as programs that ended are in none; 0 where that is
  * within what tasks that moved and ticks of 10 ms explain. */
 static double untold_ms(const struct environment *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What else the computer, its kernel and its host do, and what they keep from being read. */
+/* Findings about the computer, its kernel and its host: what they do meanwhile, and what they keep from being read. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

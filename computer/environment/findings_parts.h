@@ -15,18 +15,19 @@ struct finding_rule {
 /* All of them, in the order of findings without a cost. */
 extern const struct finding_rule findings_of_frequency[], findings_of_interrupts[], findings_of_kernel[];
 
-/* Whether a fact was read. Where it is there and could not be, the finding becomes FINDING_UNKNOWN, and says so. */
+/* Returns whether a fact was read. Where it is there and could not be, the finding becomes FINDING_UNKNOWN, and says
+ * so. */
 bool findings_has(const struct environment *e, struct finding *f, enum environment_fact which);
 /* The same, and then it is seen (findings_see_fact). */
 bool findings_shows(const struct environment *e, struct finding *f, enum environment_fact which);
-/* Whether the text of a fact is this. */
+/* Returns whether the text of a fact is this. */
 bool findings_is(const struct environment *e, enum environment_fact which, const char *text);
 /* The same as findings_has() of anything else: `error` is an error number, `place` where it should stand. */
 bool findings_readable(const struct environment *e, struct finding *f, int error, const char *place);
 /* FINDING_UNKNOWN: it could have been counted and was not. */
 void findings_not_counted(const struct environment *e, struct finding *f, const char *what);
 
-/* "PATH: TEXT", behind what has been seen already. */
+/* "PATH: TEXT", after what has been seen already. */
 void findings_see_fact(const struct environment *e, struct finding *f, enum environment_fact which);
 void findings_see(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -50,7 +51,7 @@ void findings_write_fact(const struct environment *e, struct finding *f, enum en
                          const char *value);
 /* "sudo ", or nothing for root. */
 const char *findings_sudo(const struct environment *e);
-/* A command each; neither where one is too long to be kept whole. */
+/* A command each; neither where one is too long to be kept complete. */
 void findings_commands(struct finding *f, const char *change, const char *undo);
 
 /*
@@ -59,7 +60,7 @@ void findings_commands(struct finding *f, const char *change, const char *undo);
  */
 void findings_boot_cpus(const struct environment *e, struct finding *f, const char *option,
                         const struct cpu_mask *there);
-/* What would be on it: words, no command. */
+/* The same with any option, as printf makes it. */
 void findings_boot(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The number that a fact holds, NaN: none. */

@@ -57,7 +57,8 @@ static void pack_whole(struct packing *p, const char *path)
 
 /* ---- the facts ---- */
 
-/* Whether a word of the kernel's command line changes what is measured; others may name disks, hosts, addresses. */
+/* Returns whether a word of the kernel's command line changes what is measured; others may name disks, hosts,
+ * addresses. */
 static bool word_matters(const char *word)
 {
     static const char keys[] = "isolcpus nohz_full nohz rcu_nocbs irqaffinity mitigations nosmt intel_pstate "
@@ -91,7 +92,7 @@ static void command_line(struct packing *p, const char *path)
     pack_text(p, path, kept);
 }
 
-/* Where any name will do, "0", or none behind what it begins with. */
+/* Where any name will do, "0", or none after what it begins with. */
 static void without_star(const char *path, char *out, size_t size)
 {
     const char *star = strchr(path, '*');

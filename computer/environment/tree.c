@@ -17,6 +17,7 @@
 #include "util/list.h"
 #include "util/plain_text.h"
 
+/* Bounds for an untrusted tree, far above what a computer has: names in a folder, bytes of a file. */
 enum { PATH_SIZE = 512, LINE_SIZE = 4096, NAMES_MAX = 65536 };
 static const size_t WHOLE_MAX = (size_t)16 << 20;
 

@@ -31,12 +31,12 @@ unsigned tree_mode(const struct tree *t, const char *path);
 bool tree_link(const struct tree *t, const char *path, char *out, size_t size);
 
 /*
- * The first size - 1 bytes of a file, a NUL behind them; printf makes the path. The length, or -1 with errno. What
+ * The first size - 1 bytes of a file, a NUL after them; printf makes the path. The length, or -1 with errno. What
  * holds a NUL is no text: EBADMSG.
  */
 __attribute__((format(printf, 4, 5))) long tree_text(const struct tree *t, char *out, size_t size, const char *path,
                                                      ...);
-/* The whole file, free() it; NULL with errno: EFBIG where it is longer than 16 MiB. */
+/* The entire file, free() it; NULL with errno: EFBIG where it is longer than 16 MiB. */
 char *tree_whole(const struct tree *t, const char *path);
 /* The first line as plain text, without spaces at its end; 0 or an error number. Control characters: EBADMSG. */
 int tree_line(const struct tree *t, const char *path, char *out, size_t size);

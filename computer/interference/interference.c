@@ -34,11 +34,12 @@
 
 const char *const interference_names[INTERFERENCES] = {"", "make", "memory", "script"};
 
+/* A bound for machines with hundreds of CPUs: memory is shared out among the processes. */
 enum { PROCESSES_MAX = 1024 };
 
 static const size_t mib = (size_t)1 << 20;
 
-static const size_t job_bytes = (size_t)64 << 20;
+static const size_t job_bytes = (size_t)64 << 20; /* about what a compiler of C takes; assumed */
 
 /* A number of bytes from a file of one; `otherwise` where there is none ("max"). */
 static double bytes_in(const char *sys, const char *path, double otherwise)
@@ -50,7 +51,7 @@ static double bytes_in(const char *sys, const char *path, double otherwise)
     return end != text && bytes >= 0 ? bytes : otherwise;
 }
 
-/* What a container may still use, where its cgroup is the root of what it sees. */
+/* The bytes that a container may still use, where its cgroup is the root of what it sees. */
 static double left_by_cgroup(const char *sys)
 {
     double limit = bytes_in(sys, "fs/cgroup/memory.max", 1e18);
@@ -61,14 +62,14 @@ static double left_by_cgroup(const char *sys)
     return less > 0 ? less : 0;
 }
 
-/* Free memory in bytes; 0 where it is not told. */
+/* Free memory in bytes; 0 where it is not known. */
 static double memory_free(const char *sys, const char *proc)
 {
     double here = (double)cpu_memory_available(proc), cgroup = left_by_cgroup(sys);
     return here < cgroup ? here : cgroup;
 }
 
-/* The largest cache of a CPU, in bytes; 0 where it is not told. */
+/* The largest cache of a CPU, in bytes; 0 where it is not known. */
 static double last_cache(const char *sys, int cpu)
 {
     double largest = 0;
@@ -252,7 +253,7 @@ static void work_script(void)
     }
 }
 
-/* What one process does, until it is killed: returns only where it cannot go on. */
+/* The work of one process, until it is killed: returns only where it cannot go on. */
 static void work(const struct interference_plan *p, uint64_t seed)
 {
     if (p->kind == INTERFERENCE_MAKE)
@@ -375,7 +376,7 @@ static _Noreturn void lead(const struct interference_plan *plan, int fd, pid_t p
     if (!detach_from_run(fd) || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || sigprocmask(SIG_SETMASK, &term, NULL) != 0)
         _exit(1);
     struct pollfd wait[2] = {{.fd = 3, .events = POLLIN}, {.fd = signalfd(-1, &term, SFD_CLOEXEC), .events = POLLIN}};
-    /* a parent that ended before it could be told of has left its child to another one */
+    /* a parent that ended too early to be noticed has left its child to another one */
     while (wait[1].fd >= 0 && getppid() == parent) {
         char what;
         int ready = poll(wait, 2, -1);
@@ -423,10 +424,10 @@ int interference_ready(const struct interference_plan *plan, struct interferer *
     return MACHINE_OK;
 }
 
-/* What it answers; ENDED_BEFORE where it does not. */
+/* Returns its answer; ENDED_BEFORE where it gives none. */
 static int tell_leader(struct interferer *i, char what)
 {
-    enum { ANSWER_MS = 10000 };
+    enum { ANSWER_MS = 10000 }; /* starting a thousand processes takes a second */
     struct pollfd wait = {.fd = i->fd, .events = POLLIN};
     int answer = ENDED_BEFORE;
     if (send(i->fd, &what, 1, MSG_NOSIGNAL) != 1)

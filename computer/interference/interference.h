@@ -17,7 +17,7 @@ enum interference { INTERFERENCE_NONE, INTERFERENCE_MAKE, INTERFERENCE_MEMORY, I
 /* "" for none, "make", "memory", "script". */
 extern const char *const interference_names[INTERFERENCES];
 
-/* What is to be done: where, by how many, with how much memory. */
+/* A plan: where, by how many, with how much memory. */
 struct interference_plan {
     enum interference kind;
     struct cpu_mask cpus; /* each process may run on all of them */

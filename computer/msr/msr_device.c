@@ -14,7 +14,6 @@
 static int read_file(struct msr_device *d, uint32_t reg, uint64_t *value)
 {
     ssize_t got = pread(d->fd, value, sizeof *value, (off_t)reg);
-
     if (got < 0)
         return errno;
     return got == (ssize_t)sizeof *value ? 0 : EIO;
@@ -29,7 +28,6 @@ static void close_file(struct msr_device *d)
 int msr_device_open(const char *dev, int cpu, struct msr_device *out)
 {
     char path[300];
-
     snprintf(path, sizeof path, "%s/cpu/%d/msr", dev, cpu);
     *out = (struct msr_device){
         .cpu = cpu, .fd = open(path, O_RDONLY | O_CLOEXEC), .read = read_file, .close = close_file};
@@ -40,7 +38,6 @@ int msr_device_open(const char *dev, int cpu, struct msr_device *out)
 static void read_lockdown(const char *sys, char *out, size_t size)
 {
     char text[80];
-
     out[0] = '\0';
     if (cpu_read_text(sys, text, sizeof text, "kernel/security/lockdown") > 0) {
         const char *word = strchr(text, '[');
@@ -55,7 +52,6 @@ static bool read_rawio(const char *proc)
     enum { SYS_RAWIO = 17 };
     char text[4096];
     const char *line;
-
     if (cpu_read_text(proc, text, sizeof text, "self/status") <= 0 || (line = strstr(text, "CapEff:")) == NULL)
         return false;
     return strtoull(line + strlen("CapEff:"), NULL, 16) >> SYS_RAWIO & 1;
@@ -117,7 +113,6 @@ int msr_trouble_tell(const struct msr_trouble *t, struct machine_error *err)
 static bool ask(struct msr_device *d, uint32_t reg, uint64_t *value, struct msr_survey *out)
 {
     int error = d->read(d, reg, value);
-
     if (error == 0)
         out->answered++;
     else if (out->read_errno == 0)
@@ -140,7 +135,6 @@ static void ask_volts(struct msr_device *d, const struct msr_part *p, struct msr
     const char *why;
     uint64_t value;
     double volts;
-
     if (!p->intel) {
         snprintf(out->volts_why, sizeof out->volts_why, "no core-voltage register is known for this vendor");
     } else if (!ask(d, MSR_PERF_STATUS, &value, out)) {
@@ -158,7 +152,6 @@ static void ask_turbo(struct msr_device *d, const struct msr_part *p, struct msr
     struct msr_turbo_row row[MSR_TURBO_ROWS_MAX];
     uint64_t value[3] = {0, 0, 0};
     size_t registers = msr_turbo_registers(p);
-
     for (size_t i = 0; i < registers; i++) {
         /* Haswell-EP with up to 8 cores may lack the others; without core counts the ratios mean nothing */
         if (!ask(d, MSR_TURBO_RATIOS + (uint32_t)i, &value[i], out) && (i == 0 || registers == 2))
@@ -187,7 +180,6 @@ static void ask_clocks(struct msr_device *d, const struct msr_part *p, struct ms
     struct msr_platform platform;
     uint64_t value, other;
     double ghz;
-
     if (p->intel && ask(d, MSR_PLATFORM_INFO, &value, out) && msr_platform(value, &platform))
         text_list_add(out->found, sizeof out->found, ", ", "base %.1f GHz", platform.base_ghz);
     if (p->amd && ask(d, MSR_AMD_PSTATE_0, &value, out) && msr_amd_pstate_ghz(p, value, &ghz))
@@ -203,7 +195,6 @@ static void ask_heat(struct msr_device *d, const struct msr_part *p, struct msr_
     unsigned tjmax;
     uint32_t reg;
     char text[120];
-
     if (p->intel && ask(d, MSR_THERM_STATUS, &value, out) && ask(d, MSR_TEMPERATURE_TARGET, &target, out)) {
         msr_thermal(value, &thermal);
         if (thermal.readout && msr_tjmax(target, &tjmax) && thermal.below <= tjmax)
@@ -229,7 +220,6 @@ static void ask_energy(struct msr_device *d, const struct msr_part *p, struct ms
     uint32_t energy = p->amd ? MSR_AMD_PACKAGE_ENERGY : MSR_PACKAGE_ENERGY;
     uint64_t value;
     double joules;
-
     if ((p->intel || p->amd) && ask(d, unit, &value, out) && msr_energy_step(value, &joules) &&
         ask(d, energy, &value, out))
         text_list_add(out->found, sizeof out->found, ", ", "energy in steps of %.1f uJ", joules * 1e6);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading model-specific registers through Linux's /dev/cpu/N/msr: eight bytes at the offset of the register (msr(4),
- * arch/x86/kernel/msr.c). Reads only: writing is done in settings_kinds.c, for one bit. A read takes about a microsecond
- * on the CPU itself and an interrupt of the other one when it is requested from elsewhere.
+ * Reading model-specific registers through Linux's /dev/cpu/N/msr: eight bytes at the offset of the register
+ * (msr(4), arch/x86/kernel/msr.c). Reads only: writing is done in settings_kinds.c, for one bit. A read takes about
+ * a microsecond on the CPU itself and an interrupt of the other one when it is requested from elsewhere.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct msr_device {
 /* Opens `dev`/cpu/N/msr; `dev` is "/dev" or a folder laid out like it. Returns 0 or the error number of open(2). */
 int msr_device_open(const char *dev, int cpu, struct msr_device *out);
 
-/* What stood in the way of reading registers. */
+/* Obstacles to reading registers. */
 struct msr_trouble {
     int cpu;
     int open_errno;    /* 0: it opened */

@@ -58,7 +58,6 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
         {"power_getEnergyUnit", &out->power_getEnergyUnit},
         {"power_start", &out->power_start},
     };
-
     for (size_t i = 0; lib == NULL && i < sizeof libraries / sizeof *libraries; i++)
         lib = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     if (lib == NULL)
@@ -77,7 +76,6 @@ int likwid_load(struct likwid_functions *out, char *why, size_t size)
 static bool is_frequency(uint64_t khz)
 {
     const uint64_t most = 100000000; /* 100 GHz */
-
     return khz > 0 && khz <= most;
 }
 
@@ -93,7 +91,6 @@ static void get_frequency(const struct likwid_functions *f, const struct questio
 static void set_frequency(const struct likwid_functions *f, const struct question *q, struct answer *a)
 {
     uint64_t min = q->min_khz, max = q->max_khz;
-
     get_frequency(f, q, a);
     if (!a->good)
         return;
@@ -117,7 +114,6 @@ static void set_frequency(const struct likwid_functions *f, const struct questio
 static void read_energy(const struct likwid_functions *f, const struct question *q, struct answer *a)
 {
     struct likwid_power data = {.domain = q->domain};
-
     if (f->HPMinit() != 0 || f->HPMaddThread(q->cpu) != 0) {
         snprintf(a->why, sizeof a->why, "liblikwid cannot reach the registers of CPU %d", q->cpu);
         return;
@@ -136,7 +132,6 @@ static void read_energy(const struct likwid_functions *f, const struct question 
 static void find_answer(likwid_loader *load, const struct question *q, struct answer *a)
 {
     struct likwid_functions f;
-
     if (load(&f, a->why, sizeof a->why) != 0)
         return;
     if (f.topology_init() != 0) {
@@ -167,7 +162,6 @@ static void answer_and_end(likwid_loader *load, const struct question *q, int pi
 {
     struct answer a;
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-
     memset(&a, 0, sizeof a);
     if (nowhere < 0) {
         snprintf(a.why, sizeof a.why, "liblikwid is not asked, as there is no /dev/null for its messages");
@@ -183,7 +177,6 @@ static void answer_and_end(likwid_loader *load, const struct question *q, int pi
 static int ask(likwid_loader *load, const struct question *q, struct answer *a, char *why, size_t size)
 {
     int ends[2], status = 0;
-
     memset(a, 0, sizeof *a);
 #ifdef STATIC_PROGRAM
     if (load == NULL || load == likwid_load) /* nothing to be asked, in a child or not */
@@ -217,7 +210,6 @@ int likwid_found(likwid_loader *load, char *why, size_t size)
 {
     struct question q = {.what = FOUND};
     struct answer a;
-
     return ask(load, &q, &a, why, size);
 }
 
@@ -226,7 +218,6 @@ int likwid_get_frequency(likwid_loader *load, int cpu, uint64_t *min_khz, uint64
     struct question q = {.what = GET_FREQUENCY, .cpu = cpu};
     struct answer a;
     int status = ask(load, &q, &a, why, size);
-
     *min_khz = a.min_khz;
     *max_khz = a.max_khz;
     return status;
@@ -236,7 +227,6 @@ int likwid_set_frequency(likwid_loader *load, int cpu, uint64_t min_khz, uint64_
 {
     struct question q = {.what = SET_FREQUENCY, .cpu = cpu, .min_khz = min_khz, .max_khz = max_khz};
     struct answer a;
-
     return ask(load, &q, &a, why, size);
 }
 
@@ -246,7 +236,6 @@ int likwid_read_energy(likwid_loader *load, int cpu, enum likwid_domain domain, 
     struct question q = {.what = READ_ENERGY, .cpu = cpu, .domain = (int)domain};
     struct answer a;
     int status = ask(load, &q, &a, why, size);
-
     *steps = a.steps;
     *joules = a.joules;
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settings changed for a run: written down, changed, told in words, and put back; also after a run that was killed. */
+/* Settings changed for a run: written down, changed, reported in words, and put back; also after a run that was
+ * killed. */
 #include "computer/settings/settings_parts.h"
 
 #include <errno.h>
@@ -33,7 +34,6 @@ struct settings {
 int settings_state_file(char *out, size_t size)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
-
     if (geteuid() == 0) {
         snprintf(out, size, "%s", settings_root_state_file);
         return 0;
@@ -57,7 +57,6 @@ static void free_settings(struct settings *s)
 static void add_change(const struct change *c, const char *part, char *out, size_t size)
 {
     const char *name = strrchr(c->path, '/');
-
     name = name != NULL ? name + 1 : part;
     if (c->kind == CHANGE_PARTITION)
         text_list_add(out, size, ", ", "alone in a cpuset");
@@ -75,7 +74,6 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
     const size_t few = 1u << part == QUIET_WORKQUEUE || 1u << part == QUIET_CSTATES ? 0 : 3;
     char list[400] = "";
     size_t n = 0, irqs = 0;
-
     for (size_t i = 0; i < c->n; i++) {
         const struct change *one = &c->list[i];
         if (one->part != part || one->undone || one->kind == CHANGE_CONTROLLER)
@@ -99,7 +97,6 @@ static void add_part(const struct changes *c, int part, char *out, size_t size)
 void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size)
 {
     char parts[700] = "", before[200] = "", left[200] = "";
-
     for (int i = 0; i < QUIET_PARTS; i++) {
         size_t used = strlen(parts);
         if ((t->wished & 1u << i) == 0)
@@ -124,7 +121,6 @@ void settings_text_parts(const struct quiet_told *t, const struct changes *c, in
 void settings_text_left(const struct quiet_told *t, char *out, size_t size)
 {
     size_t used = 0;
-
     out[0] = '\0';
     for (int i = 0; i < QUIET_PARTS; i++) {
         char names[200] = "";
@@ -146,12 +142,11 @@ void settings_text_left(const struct quiet_told *t, char *out, size_t size)
 
 enum standing { STANDS_BEFORE, STANDS_AFTER, STANDS_OTHER, STANDS_GONE };
 
-/* What stands there, in *now. What cannot be read is tried. */
+/* Reads what stands there into *now. A setting that cannot be read is tried. */
 static enum standing find_standing(const struct settings_roots *r, const struct change *c, char *now, size_t size)
 {
     const char *cpu = c->kind == CHANGE_IRQ ? strchr(c->before, '@') : NULL;
     int error = settings_change_read(r, c, now, size);
-
     if (error != 0)
         return error == ENOENT ? STANDS_GONE : STANDS_AFTER;
     if (settings_change_same(c, now, c->before))
@@ -165,7 +160,6 @@ static int put_one_back(const struct settings_roots *r, const struct change *c)
 {
     char now[CHANGE_VALUE_MAX];
     int error = settings_change_write(r, c, c->before);
-
     if (error == 0)
         error = settings_change_read(r, c, now, sizeof now);
     return error != 0 ? error : settings_change_same(c, now, c->before) ? 0 : EIO;
@@ -175,7 +169,6 @@ static int put_one_back(const struct settings_roots *r, const struct change *c)
 static void tell_failed(const struct settings_roots *r, const struct change *c, int error, struct machine_error *err)
 {
     char name[300];
-
     settings_change_name(r, c, name, sizeof name);
     machine_fail(err, MACHINE_FAILED, "as root: " RESTORE_COMMAND,
                  "%s could not be restored to %.60s: %s (the old value is kept in %.100s)", name, c->before,
@@ -186,7 +179,6 @@ int settings_undo(const struct settings_roots *r, int fd, struct changes *c, siz
                   struct machine_error *err)
 {
     int status = MACHINE_OK;
-
     *out = (struct undoing){.written = 0};
     for (size_t n = c->n; n-- > first;) {
         struct change *one = &c->list[n];
@@ -241,7 +233,6 @@ static void retell(struct settings *s)
 int settings_back_to(struct settings *s, size_t mark, struct machine_error *err)
 {
     struct undoing undoing;
-
     if (s == NULL)
         return MACHINE_OK;
     int status = settings_undo(&s->roots, s->fd, &s->changes, mark, &undoing, err);
@@ -275,10 +266,9 @@ static int claim_state(struct settings *s, struct machine_error *err)
     struct undoing undoing;
     enum state_kind kind;
     pid_t pid;
-
     s->journal_error = settings_state_open(&s->roots, true, &s->fd, &kind, &pid, &left);
     if (s->journal_error != 0)
-        return MACHINE_OK; /* told where something is to be changed */
+        return MACHINE_OK; /* reported where something is to be changed */
     if (kind == STATE_LIVES) {
         return machine_fail(err, MACHINE_CANNOT, "wait for it to end",
                             "another run (process %d) has changed this machine's settings", (int)pid);
@@ -364,7 +354,6 @@ static int make_wish(struct settings *s, const struct settings_wish *wish, struc
 {
     struct changes planned = {NULL, 0};
     int status = MACHINE_OK;
-
     if (wish->turbo < 0 && wish->fixed_ghz <= 0)
         return MACHINE_OK;
     if (s->journal_error != 0)
@@ -385,11 +374,10 @@ static int make_wish(struct settings *s, const struct settings_wish *wish, struc
 
 /* ---- the parts of a quiet machine ---- */
 
-/* What can be changed of a planned part. Returns how many were. */
+/* Changes what can be changed of a planned part. Returns how many were. */
 static size_t make_part(struct settings *s, struct quiet_plan *p)
 {
     size_t made = 0;
-
     for (size_t i = 0; i < p->changes.n; i++) {
         struct change *one = &p->changes.list[i];
         char name[300], now[CHANGE_VALUE_MAX];
@@ -413,7 +401,6 @@ static int refuse_part(int number, const char *why, struct machine_error *err)
 static int make_quiet(struct settings *s, const struct settings_wish *wish, struct machine_error *err)
 {
     int status = MACHINE_OK;
-
     for (size_t i = 0; i < QUIET_PARTS && status == MACHINE_OK; i++) {
         struct quiet_plan plan;
         if (!settings_quiet_plan(&s->roots, wish, i, false, &plan))
@@ -452,7 +439,6 @@ static void take_roots(struct settings *s, const struct settings_roots *r)
 static int open_journal(const struct settings_roots *r, struct settings **out, struct machine_error *err)
 {
     struct settings *s = calloc(1, sizeof *s);
-
     *out = NULL;
     if (s == NULL)
         return machine_fail(err, MACHINE_FAILED, "", "out of memory");
@@ -483,7 +469,6 @@ int settings_apply(const struct settings_roots *r, const struct settings_wish *w
                    struct machine_error *err)
 {
     struct settings *s;
-
     *out = NULL;
     int status = open_journal(r, &s, err);
     if (status != MACHINE_OK)
@@ -519,19 +504,18 @@ const char *settings_left(const struct settings *s)
 
 /* ---- after a run that was killed ---- */
 
-/* Whether root has left something behind that this user may only see. */
+/* Returns whether root has left something behind that this user may only see. */
 static bool left_by_another(const struct settings_roots *r)
 {
     int fd = open(r->state, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     char first;
     bool left = fd >= 0 && read(fd, &first, 1) == 1 && flock(fd, LOCK_SH | LOCK_NB) == 0;
-
     if (fd >= 0)
         close(fd);
     return left;
 }
 
-/* What was done, in words. */
+/* Says in words what was done. */
 static void tell_recovered(enum state_kind kind, pid_t pid, const struct undoing *u, char *told, size_t size)
 {
     told[0] = '\0';
@@ -558,7 +542,6 @@ int settings_recover(const struct settings_roots *r, char *told, size_t size, bo
     enum state_kind kind;
     pid_t pid;
     int fd = -1, error = settings_state_open(r, false, &fd, &kind, &pid, &left);
-
     told[0] = '\0';
     *lives = error == 0 && kind == STATE_LIVES;
     if (error == EACCES || error == EPERM || error == EROFS) {

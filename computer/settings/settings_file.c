@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of the machine, or of a folder that looks like it, without being led elsewhere by links; where other programs may
- * run, as /proc/PID/task/TID/status shows. */
+/* Files of the machine, or of a folder that looks like it, without being led elsewhere by links; where other
+ * programs may run, as /proc/PID/task/TID/status shows. */
 #include "computer/settings/settings_parts.h"
 
 #include <ctype.h>
@@ -25,7 +25,6 @@ const char *settings_proc(const struct settings_roots *r)
 static const char *root_of(const struct settings_roots *r, const char *path, const char **rest)
 {
     const char *const roots[3][2] = {{"/sys/", r->sys}, {"/proc/", settings_proc(r)}, {"/dev/", r->dev}};
-
     for (int i = 0; i < 3; i++) {
         size_t length = strlen(roots[i][0]);
         if (strncmp(path, roots[i][0], length) == 0) {
@@ -40,7 +39,6 @@ static const char *root_of(const struct settings_roots *r, const char *path, con
 void settings_real_path(const struct settings_roots *r, const char *path, char *out, size_t size)
 {
     const char *rest, *root = root_of(r, path, &rest);
-
     snprintf(out, size, "%s/%s", root != NULL ? root : "", root != NULL ? rest : path);
 }
 
@@ -50,7 +48,6 @@ static int open_one_step(int at, const char *name, int flags)
     bool strange = name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
     int fd = strange ? -1 : openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC);
     int error = strange ? EINVAL : errno;
-
     close(at);
     errno = error;
     return fd;
@@ -61,7 +58,6 @@ static int open_below(const struct settings_roots *r, const char *path, int flag
     enum { FOLDER = O_PATH | O_DIRECTORY };
     char copy[CHANGE_PATH_MAX], *rest = copy, *name;
     const char *below, *root = root_of(r, path, &below);
-
     if (root == NULL)
         return -1;
     if (snprintf(copy, sizeof copy, "%s", below) >= (int)sizeof copy) {
@@ -78,7 +74,6 @@ int settings_open(const struct settings_roots *r, const char *path, int flags)
 {
     struct stat status;
     int fd = open_below(r, path, flags | O_NONBLOCK);
-
     if (fd < 0)
         return -1;
     int error = fstat(fd, &status) != 0 ? errno : 0;
@@ -101,7 +96,6 @@ DIR *settings_open_list(const struct settings_roots *r, const char *path)
 {
     int fd = settings_open_folder(r, path);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-
     if (folder == NULL && fd >= 0)
         close(fd);
     return folder;
@@ -110,7 +104,6 @@ DIR *settings_open_list(const struct settings_roots *r, const char *path)
 int settings_number(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix), digits = strlen(name) - length;
-
     if (strncmp(name, prefix, length) != 0 || digits == 0 || digits > 9 ||
         strspn(name + length, "0123456789") != digits)
         return -1;
@@ -122,7 +115,6 @@ bool settings_numbers(const struct settings_roots *r, const char *path, const ch
     DIR *folder = settings_open_list(r, path);
     struct dirent *entry;
     bool room = true;
-
     *out = NULL;
     *n = 0;
     while (folder != NULL && room && (entry = readdir(folder)) != NULL) {
@@ -139,7 +131,6 @@ bool settings_numbers(const struct settings_roots *r, const char *path, const ch
 bool settings_accessible(const struct settings_roots *r, const char *path, int mode)
 {
     char real[500];
-
     settings_real_path(r, path, real, sizeof real);
     return access(real, mode) == 0;
 }
@@ -149,7 +140,6 @@ int settings_read_text(const struct settings_roots *r, const char *path, char *o
     size_t used = 0;
     ssize_t got = 1;
     int fd = settings_open(r, path, O_RDONLY);
-
     out[0] = '\0';
     if (fd < 0)
         return -1;
@@ -168,7 +158,7 @@ int settings_read_text(const struct settings_roots *r, const char *path, char *o
     return (int)used;
 }
 
-/* Whether a file is kept as it was written, also below a /sys that is made up: those of the kernel are not. */
+/* Returns whether a file is kept as it was written, also below a /sys that is made up: those of the kernel are not. */
 static bool is_plain(int fd)
 {
     struct statfs fs;
@@ -182,13 +172,12 @@ int settings_write_text(const struct settings_roots *r, const char *path, const 
     struct stat status;
     size_t length = strlen(value);
     int fd = settings_open(r, path, O_WRONLY);
-
     if (fd < 0)
         return errno;
     bool known = length < sizeof text && fstat(fd, &status) == 0;
     if (known)
         snprintf(text, sizeof text, "%s", value);
-    /* plain files keep what is not overwritten; still in one write, so that a signal finds it whole */
+    /* plain files keep what is not overwritten; still in one write, so that a signal finds it complete */
     while (known && is_plain(fd) && (off_t)length < status.st_size && length < sizeof text)
         text[length++] = '\n';
     ssize_t put = known ? write(fd, text, length) : -1;
@@ -209,7 +198,6 @@ static const char *field(const char *status, const char *name)
 bool settings_task_allowed(const struct settings_roots *r, int task, struct cpu_mask *out, int *process, bool *kernel)
 {
     char text[8000], list[CHANGE_VALUE_MAX];
-
     if (cpu_read_text(settings_proc(r), text, sizeof text, "%d/status", task) <= 0)
         return false;
     *process = atoi(field(text, "\nTgid:\t"));
@@ -224,7 +212,6 @@ int settings_task_find(const struct settings_roots *r,
     struct dirent *entry, *one;
     DIR *all = opendir(settings_proc(r)), *tasks;
     int found = 0;
-
     while (all != NULL && found == 0 && (entry = readdir(all)) != NULL) {
         char path[300];
         struct cpu_mask allowed;

@@ -33,7 +33,6 @@ static const char *const first_lines[] = {"characterize-settings/1", "characteri
 int settings_changes_add(struct changes *c, const struct change *one)
 {
     char *before = strdup(one->before), *after = strdup(one->after);
-
     if (before == NULL || after == NULL || !list_room(&c->list, c->n, sizeof *c->list)) {
         free(before);
         free(after);
@@ -70,7 +69,6 @@ static int parse_number(const char *word, int *out)
 {
     char *end;
     long value = strtol(word, &end, 10);
-
     *out = (int)value;
     return end != word && *end == '\0' && value >= -1 && value <= INT_MAX ? 0 : -1;
 }
@@ -80,7 +78,6 @@ static int parse_path(const struct journal *j, const char *word, char *out)
 {
     size_t length = strlen(j->roots->sys);
     bool whole = j->version == 1 && strncmp(word, j->roots->sys, length) == 0;
-
     if (strcmp(word, "-") == 0)
         word = "";
     else if (j->version == 1 && !whole)
@@ -97,7 +94,6 @@ static int parse_change(const struct journal *j, char *line)
     char *word[WORDS], *rest = line;
     struct change one = {.part = -1};
     size_t kind = 0;
-
     for (int i = 0; i < WORDS; i++) {
         word[i] = strsep(&rest, " ");
         if (word[i] == NULL || word[i][0] == '\0')
@@ -146,13 +142,12 @@ static int parse_head(struct journal *j, int n, const char *line)
     return -1;
 }
 
-/* Whole lines of `text`, which is changed. What is cut off was never made. Returns 0 or an error number. */
+/* Complete lines of `text`, which is changed. What is cut off was never made. Returns 0 or an error number. */
 static int parse_journal(struct journal *j, char *text)
 {
     bool complete = false;
     int n = 0, error = 0;
     char *end;
-
     for (; error == 0 && !complete && (end = strchr(text, '\n')) != NULL; text = end + 1, n++) {
         *end = '\0';
         error = parse_head(j, n, text);
@@ -174,7 +169,6 @@ static char *read_all(int fd)
     struct stat status;
     size_t used = 0;
     ssize_t got = 1;
-
     if (fstat(fd, &status) != 0)
         return NULL;
     if (status.st_size > JOURNAL_MAX) {
@@ -207,7 +201,6 @@ static int read_state(const struct settings_roots *r, int fd, enum state_kind *k
 {
     struct journal j = {.roots = r, .changes = out};
     char now[BOOT_MAX], *text = read_all(fd);
-
     if (text == NULL)
         return errno;
     int error = parse_journal(&j, text);
@@ -226,20 +219,18 @@ static int read_state(const struct settings_roots *r, int fd, enum state_kind *k
     return error;
 }
 
-/* Whether the file still has its name: it may have been removed between opening and locking. */
+/* Returns whether the file still has its name: it may have been removed between opening and locking. */
 static bool still_named(const char *path, int fd)
 {
     struct stat named, opened;
-
     return stat(path, &named) == 0 && fstat(fd, &opened) == 0 && named.st_ino == opened.st_ino &&
            named.st_dev == opened.st_dev;
 }
 
 static int open_locked(const char *path, bool create, int *fd, bool *lives)
 {
-    enum { ATTEMPTS = 10 };
+    enum { ATTEMPTS = 10 }; /* each fails only if another run ends in between */
     struct stat status;
-
     *lives = false;
     for (int i = 0; i < ATTEMPTS; i++) {
         *fd = open(path, (create ? O_RDWR | O_CREAT : O_RDWR) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
@@ -266,7 +257,6 @@ int settings_state_open(const struct settings_roots *r, bool create, int *fd, en
                         struct changes *out)
 {
     bool lives;
-
     *out = (struct changes){NULL, 0};
     *kind = STATE_NONE;
     *pid = 0;
@@ -288,13 +278,12 @@ int settings_state_open(const struct settings_roots *r, bool create, int *fd, en
 
 /* ---- writing ---- */
 
-/* At its end, whole or not at all. */
+/* At its end, complete or not at all. */
 static int add_text(int fd, const char *text, size_t length, bool sync)
 {
     off_t end = lseek(fd, 0, SEEK_END);
     ssize_t put = end < 0 ? -1 : write(fd, text, length);
     int error = put == (ssize_t)length ? 0 : put < 0 ? errno : ENOSPC;
-
     if (error == 0 && sync && fsync(fd) != 0)
         error = errno;
     if (error != 0 && put > 0 && ftruncate(fd, end) != 0)
@@ -307,7 +296,6 @@ static int sync_folder(const char *path)
 {
     char folder[240];
     const char *slash = strrchr(path, '/');
-
     snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
     int fd = open(folder[0] != '\0' ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -320,7 +308,6 @@ static int sync_folder(const char *path)
 int settings_state_begin(const struct settings_roots *r, int fd)
 {
     char text[200], boot[BOOT_MAX];
-
     read_boot(r, boot);
     int length = snprintf(text, sizeof text, "%s\nboot %s\npid %d\n", first_lines[1], boot, (int)getpid());
     int error = ftruncate(fd, 0) != 0 ? errno : add_text(fd, text, (size_t)length, true);
@@ -331,7 +318,6 @@ int settings_state_append(int fd, const struct change *one)
 {
     enum { LINE_MAX_HERE = 2 * CHANGE_VALUE_MAX + CHANGE_PATH_MAX + 40 };
     char line[LINE_MAX_HERE];
-
     int length = snprintf(line, sizeof line, "%s %d %s %s %s\n", settings_kind_names[one->kind], one->cpu,
                           one->path[0] != '\0' ? one->path : "-", one->before, one->after);
     return length < (int)sizeof line ? add_text(fd, line, (size_t)length, true) : EMSGSIZE;
@@ -340,7 +326,6 @@ int settings_state_append(int fd, const struct change *one)
 void settings_state_undone(int fd, size_t n)
 {
     char line[40];
-
     int length = snprintf(line, sizeof line, "undone %zu\n", n);
     (void)add_text(fd, line, (size_t)length, false); /* without it, it is found to be so */
 }

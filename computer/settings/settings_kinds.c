@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The settings that this program changes: which there are, with which values, and how those of each kind are read and
- * written. It is the only place of the program that writes any. Root writes what stands in a journal, so one that somebody
- * else has made must not become a way to write anything else.
+ * The settings that this program changes: which there are, with which values, and how those of each kind are read
+ * and written. It is the only place of the program that writes any. Root writes what stands in a journal, so one
+ * that somebody else has made must not become a way to write anything else.
  */
 #include "computer/settings/settings_parts.h"
 
@@ -74,7 +74,6 @@ static bool is_irq(const char *text)
     char list[CHANGE_VALUE_MAX];
     const char *at = strchr(text, '@');
     size_t length = at != NULL ? (size_t)(at - text) : strlen(text);
-
     if (length >= sizeof list || (at != NULL && !is_made_of(at + 1, digits, 6)))
         return false;
     snprintf(list, sizeof list, "%.*s", (int)length, text);
@@ -161,7 +160,6 @@ static int turbo_bit(const struct settings_roots *r, int cpu, int to, bool *bit)
 {
     char path[CHANGE_PATH_MAX];
     uint64_t value, after;
-
     *bit = false;
     snprintf(path, sizeof path, "/dev/cpu/%d/msr", cpu);
     int fd = settings_open(r, path, to >= 0 ? O_RDWR : O_RDONLY);
@@ -211,7 +209,6 @@ static int write_likwid(const struct settings_roots *r, const struct change *c, 
     char why[200], *end;
     uint64_t min = strtoull(value, &end, 10);
     uint64_t max = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
-
     if (min == 0 || max < min || *end != '\0')
         return EINVAL;
     return likwid_set_frequency(r->likwid, c->cpu, min, max, why, sizeof why) == 0 ? 0 : EACCES;
@@ -233,7 +230,6 @@ static int write_file(const struct settings_roots *r, const struct change *c, co
 static void split_irq(const char *value, char *list, size_t size, const char **cpu)
 {
     const char *at = strchr(value, '@');
-
     *cpu = at != NULL ? at + 1 : "";
     snprintf(list, size, "%.*s", (int)(at != NULL ? (size_t)(at - value) : strlen(value)), value);
 }
@@ -243,7 +239,6 @@ static int read_irq(const struct settings_roots *r, const struct change *c, char
 {
     char other[CHANGE_PATH_MAX + 20], effective[16];
     int length = settings_read_text(r, c->path, out, size), folder = (int)(strrchr(c->path, '/') - c->path);
-
     if (length < 0)
         return errno;
     snprintf(other, sizeof other, "%.*s/effective_affinity_list", folder, c->path);
@@ -259,7 +254,6 @@ static int write_irq(const struct settings_roots *r, const struct change *c, con
 {
     char list[CHANGE_VALUE_MAX], now[CHANGE_VALUE_MAX] = "", now_list[CHANGE_VALUE_MAX];
     const char *cpu, *now_cpu;
-
     split_irq(value, list, sizeof list, &cpu);
     if (cpu[0] != '\0' && read_irq(r, c, now, sizeof now) == 0) {
         split_irq(now, now_list, sizeof now_list, &now_cpu);
@@ -285,7 +279,6 @@ static long each_task(const struct settings_roots *r, const char *file,
 {
     long n = 0;
     char *text = malloc(TASKS_TEXT_MAX), *rest = text, *line;
-
     if (text == NULL || settings_read_text(r, file, text, TASKS_TEXT_MAX) < 0) {
         int error = text != NULL ? errno : ENOMEM;
         free(text);
@@ -315,7 +308,6 @@ static int open_parent(const struct settings_roots *r, const char *path, const c
 {
     char parent[CHANGE_PATH_MAX];
     const char *slash = strrchr(path, '/');
-
     snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
     *name = slash + 1;
     return settings_open_folder(r, parent);
@@ -326,7 +318,6 @@ static int make_folder(const struct settings_roots *r, const char *path)
     const char *name;
     int fd = open_parent(r, path, &name);
     int error = fd < 0 || mkdirat(fd, name, 0755) != 0 ? errno : 0;
-
     if (fd >= 0)
         close(fd);
     return error == EEXIST ? 0 : error; /* an empty one that has lost its journal; others have tasks: see below */
@@ -335,11 +326,10 @@ static int make_folder(const struct settings_roots *r, const char *path)
 /* A cgroup is busy for a moment after its last task has left it. */
 static int remove_folder(const struct settings_roots *r, const char *path)
 {
-    enum { ATTEMPTS = 40 };
+    enum { ATTEMPTS = 40 }; /* of 5 ms each: 0.2 s, more than the kernel was seen to take; assumed */
     static const struct timespec pause = {.tv_nsec = 5000000};
     const char *name;
     int error = EBUSY;
-
     for (int i = 0; i < ATTEMPTS && error == EBUSY; i++) {
         int fd = open_parent(r, path, &name);
         error = fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) != 0 ? errno : 0;
@@ -402,7 +392,6 @@ static void move_task(const struct settings_roots *r, int task, void *data)
     struct moving *m = data;
     int process = 0;
     bool kernel;
-
     if (m->all != NULL && (!settings_task_allowed(r, task, &m->allowed, &process, &kernel) || process == getpid() ||
                            CPU_EQUAL_S(sizeof m->allowed, m->allowed.set, m->all->set) == 0))
         return;
@@ -415,7 +404,6 @@ static void move_task(const struct settings_roots *r, int task, void *data)
 static int make_partition(const struct settings_roots *r, const struct change *c)
 {
     char path[CHANGE_PATH_MAX + 40], state[200];
-
     int error = write_below(r, c->path, "cpuset.cpus", c->after);
     if (error == 0)
         error = write_below(r, c->path, "cpuset.cpus.partition", "isolated");
@@ -430,11 +418,10 @@ static int make_partition(const struct settings_roots *r, const struct change *c
 /* Tasks that are born meanwhile are found by another pass. */
 static int make_shield(const struct settings_roots *r, const struct change *c)
 {
-    enum { PASSES = 5 };
+    enum { PASSES = 5 }; /* each finds the children of those that the one before moved; assumed */
     char path[CHANGE_PATH_MAX + 40], text[CHANGE_VALUE_MAX];
     struct cpu_mask all;
     struct moving moving = {.to = path, .all = &all};
-
     if (settings_read_text(r, SETTINGS_CPUSET "/cpuset.mems", text, sizeof text) < 0)
         return errno;
     int error = write_below(r, c->path, "cpuset.mems", text);
@@ -456,14 +443,13 @@ static int make_shield(const struct settings_roots *r, const struct change *c)
 
 static int leave_cgroup(const struct settings_roots *r, const struct change *c)
 {
-    enum { PASSES = 50 };
+    enum { PASSES = 50 }; /* a fork bomb must not keep the run from ending; assumed */
     bool partition = c->kind == CHANGE_PARTITION;
     char from[CHANGE_PATH_MAX + 40], to[2 * CHANGE_PATH_MAX], root[CHANGE_PATH_MAX];
     struct moving moving = {.to = to, .otherwise = root};
     int folder = (int)(strrchr(c->path, '/') - c->path);
     const char *file = partition ? "cgroup.procs" : "tasks";
     bool home = !partition || strcmp(c->before, "/") == 0;
-
     snprintf(from, sizeof from, "%s/%s", c->path, file);
     snprintf(root, sizeof root, "%.*s/%s", folder, c->path, file);
     snprintf(to, sizeof to, "%.*s%.*s/%s", folder, c->path, CHANGE_PATH_MAX, home ? "" : c->before, file);
@@ -520,7 +506,6 @@ bool settings_change_same(const struct change *c, const char *a, const char *b)
     char list[2][CHANGE_VALUE_MAX];
     struct cpu_mask mask[2];
     const char *cpu;
-
     if (strcmp(a, b) == 0)
         return true;
     bool is_list = s != NULL && s->value == is_irq, is_hex = s != NULL && s->value == is_mask;

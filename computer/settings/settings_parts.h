@@ -81,22 +81,23 @@ int settings_task_find(const struct settings_roots *r,
 
 /* ---- settings_kinds.c: which settings there are, reading and writing one ---- */
 
-/* Whether it is one that this program can have made: root acts on what stands in a journal. */
+/* Returns whether it is one that this program can have made: root acts on what stands in a journal. */
 bool settings_change_allowed(const struct change *c);
 
 /* Return 0 or an error number. */
 int settings_change_read(const struct settings_roots *r, const struct change *c, char *out, size_t size);
 int settings_change_write(const struct settings_roots *r, const struct change *c, const char *value);
-/* Whether two values mean the same: "0-1" and "0,1". */
+/* Returns whether two values mean the same: "0-1" and "0,1". */
 bool settings_change_same(const struct change *c, const char *a, const char *b);
 /* The file where it really is, "bit 38 of MSR 1A0H of CPU 3" */
 void settings_change_name(const struct settings_roots *r, const struct change *c, char *out, size_t size);
-/* Whether the words of a file (cgroup.controllers, cgroup.subtree_control) have cpuset among them; *error of reading it. */
+/* Returns whether the words of a file (cgroup.controllers, cgroup.subtree_control) have cpuset among them; *error of
+ * reading it. */
 bool settings_has_cpuset(const struct settings_roots *r, const char *path, int *error);
 
 /* ---- settings.c ---- */
 
-/* What came of putting back: settings that were written, and those that somebody else has changed meanwhile. */
+/* The outcome of putting back: settings that were written, and those that somebody else has changed meanwhile. */
 struct undoing {
     size_t written;
     char others[300]; /* names and values; "": none */
@@ -115,14 +116,15 @@ struct quiet_told {
     unsigned stands;  /* of them, those of which something was so or was changed */
     char why[QUIET_PARTS][300];
 };
-/* What was changed, in words, into `out` behind what stands there. */
+/* Adds in words what was changed to `out`. */
 void settings_text_parts(const struct quiet_told *t, const struct changes *c, int cpu, char *out, size_t size);
-/* What was not, and why. */
+/* Says what was not, and why. */
 void settings_text_left(const struct quiet_told *t, char *out, size_t size);
 
 /* ---- settings_plan.c ---- */
 
-/* What must be changed to fulfil a wish; nothing where it is so already. The change in words is added to `text`. */
+/* Plans what must be changed to fulfil a wish; nothing where it is so already. The change in words is added to
+ * `text`. */
 int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes *out, char *text, size_t size,
                         struct machine_error *err);
 int settings_plan_frequency(const struct settings_roots *r, double ghz, struct changes *out, char *text, size_t size,
@@ -151,14 +153,15 @@ void settings_plan_add(struct quiet_plan *p, enum change_kind kind, const char *
 void settings_keep(struct quiet_plan *p, const char *name, int error);
 /* Why nothing of a planned part is, or was, changed: "Permission denied (/sys/...)", "there is no cpufreq here". */
 void settings_why(const struct quiet_plan *p, char *out, size_t size);
-/* Whether this user may write it, as far as opening it shows. Returns 0 or an error number. */
+/* Checks whether this user may write it, as far as opening it shows. Returns 0 or an error number. */
 int settings_writable(const struct settings_roots *r, const struct change *one);
 /* The numbers of the policies of cpufreq. Returns whether there are any. */
 bool settings_policies(const struct settings_roots *r, struct cpu_mask *out);
 
 /* ---- settings_quiet.c ---- */
 
-/* Plans the part that is changed as number i; settings_changes_free(&out->changes). False: the wish does not have it. */
+/* Plans the part that is changed as number i; settings_changes_free(&out->changes). False: the wish does not have
+ * it. */
 bool settings_quiet_plan(const struct settings_roots *r, const struct settings_wish *wish, size_t i, bool only_shown,
                          struct quiet_plan *out);
 
@@ -168,14 +171,14 @@ enum state_kind { STATE_NONE, STATE_LEFT, STATE_LIVES, STATE_REBOOTED };
 /*
  * Opens and locks it; *fd is -1 where there is none and `create` is not set. STATE_LIVES: another process holds it
  * (*fd = -1, *pid is that process). STATE_LEFT: it holds changes that nobody has put back, in *out. STATE_REBOOTED: so
- * it does, but the machine was started anew since: they are gone (*out is empty).
+ * it does, but the machine was rebooted since: they are gone (*out is empty).
  * Returns 0 or an error number; EBADMSG: it is not such a file.
  */
 int settings_state_open(const struct settings_roots *r, bool create, int *fd, enum state_kind *kind, pid_t *pid,
                         struct changes *out);
 /* Notes that the change n, from 0, has been put back. */
 void settings_state_undone(int fd, size_t n);
-/* Begins it anew, empty; it and its name are on the disk afterwards. Returns 0 or an error number. */
+/* Begins it again, empty; it and its name are on the disk afterwards. Returns 0 or an error number. */
 int settings_state_begin(const struct settings_roots *r, int fd);
 /* Adds a change that is to be made, and makes sure that it is on the disk. Returns 0 or an error number; then nothing
  * was added. */

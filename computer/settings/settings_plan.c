@@ -45,7 +45,6 @@ static int plan_change(const struct settings_roots *r, const struct change *wher
     char before[CHANGE_VALUE_MAX], value[CHANGE_VALUE_MAX];
     struct change one = *where;
     int error = settings_change_read(r, where, before, sizeof before);
-
     snprintf(value, sizeof value, "%s", after);
     one.before = before;
     one.after = value;
@@ -66,7 +65,6 @@ static int plan_or_refuse(const struct settings_roots *r, const struct change *w
 {
     char name[300];
     int error = plan_change(r, where, after, false, out);
-
     if (error == 0 || error == SO_ALREADY)
         return MACHINE_OK;
     if (error == ENOMEM)
@@ -88,7 +86,6 @@ void settings_plan_add(struct quiet_plan *p, enum change_kind kind, const char *
 {
     char name[300];
     struct change one = {.kind = kind, .cpu = -1, .part = -1};
-
     snprintf(one.path, sizeof one.path, "%s", path);
     settings_change_name(p->roots, &one, name, sizeof name);
     int error = plan_change(p->roots, &one, after, !p->only_shown, &p->changes);
@@ -106,7 +103,6 @@ void settings_why(const struct quiet_plan *p, char *out, size_t size)
                           : p->error == EBADMSG                           ? "its content is not understood"
                           : irq && (p->error == EIO || p->error == EPERM) ? "only the kernel places it"
                                                                           : strerror(p->error);
-
     out[0] = '\0';
     if (p->why[0] != '\0')
         snprintf(out, size, "%s", p->why);
@@ -131,7 +127,6 @@ bool settings_policies(const struct settings_roots *r, struct cpu_mask *out)
 {
     unsigned *numbers;
     size_t n;
-
     cpu_mask_clear(out);
     (void)settings_numbers(r, SETTINGS_CPUS "cpufreq", "policy", &numbers, &n);
     for (size_t i = 0; i < n; i++)
@@ -146,7 +141,6 @@ static int plan_policy_boost(const struct settings_roots *r, const char *after, 
 {
     struct cpu_mask policies;
     int status = MACHINE_OK;
-
     *found = false;
     settings_policies(r, &policies);
     for (int i = 0; i < CPU_LIMIT && status == MACHINE_OK; i++) {
@@ -166,7 +160,6 @@ static int plan_turbo_bits(const struct settings_roots *r, const char *after, st
 {
     struct cpu_view view;
     int status = MACHINE_OK;
-
     cpu_view_read(r->sys, &view);
     for (int cpu = 0; cpu < CPU_LIMIT && status == MACHINE_OK; cpu++) {
         if (cpu_mask_has(&view.online, cpu)) {
@@ -192,7 +185,6 @@ int settings_plan_turbo(const struct settings_roots *r, bool on, struct changes 
     struct change one;
     bool found = true;
     int status;
-
     if (has_file(r, "intel_pstate/no_turbo", &one))
         status = plan_or_refuse(r, &one, no_turbo, out, err);
     else if (has_file(r, "cpufreq/boost", &one))
@@ -221,7 +213,6 @@ static int read_khz(const struct settings_roots *r, int policy, const char *name
 {
     char path[80], text[40];
     struct change one;
-
     snprintf(path, sizeof path, "cpufreq/policy%d/%s", policy, name);
     if (!has_file(r, path, &one))
         return ENOENT;
@@ -234,7 +225,6 @@ static int read_khz(const struct settings_roots *r, int policy, const char *name
 static int read_limits(const struct settings_roots *r, int policy, struct limits *l, struct machine_error *err)
 {
     int error = read_khz(r, policy, "cpuinfo_min_freq", &l->lowest);
-
     error = error != 0 ? error : read_khz(r, policy, "cpuinfo_max_freq", &l->highest);
     error = error != 0 ? error : read_khz(r, policy, "scaling_min_freq", &l->min);
     error = error != 0 ? error : read_khz(r, policy, "scaling_max_freq", &l->max);
@@ -253,7 +243,6 @@ static int plan_policy(const struct settings_roots *r, int policy, uint64_t khz,
     char path[80], value[40];
     struct change one[2];
     bool writable = true;
-
     snprintf(value, sizeof value, "%" PRIu64, khz);
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "cpufreq/policy%d/%s", policy, names[i]);
@@ -282,7 +271,6 @@ int settings_plan_frequency(const struct settings_roots *r, double ghz, struct c
     uint64_t khz = (uint64_t)llround(ghz * 1e6);
     struct limits l = {0, 0, 0, 0};
     int status = MACHINE_OK;
-
     if (!settings_policies(r, &policies)) {
         status = machine_fail(err, MACHINE_CANNOT, "",
                               "the frequency cannot be set here: cpufreq has no policy (a virtual machine has none)");

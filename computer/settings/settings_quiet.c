@@ -16,7 +16,6 @@
 static void find_others(struct quiet_plan *p, bool without_siblings)
 {
     struct cpu_mask online, siblings;
-
     cpu_mask_clear(&p->others);
     cpu_mask_clear(&siblings);
     if (without_siblings)
@@ -33,7 +32,6 @@ static void find_others(struct quiet_plan *p, bool without_siblings)
 static int policy_of(const struct settings_roots *r, int cpu)
 {
     struct cpu_mask policies, cpus;
-
     settings_policies(r, &policies);
     for (int policy = 0; policy < CPU_LIMIT; policy++) {
         if (!cpu_mask_has(&policies, policy))
@@ -50,7 +48,6 @@ static void add_of_policy(struct quiet_plan *p, const char *name, const char *af
 {
     char path[CHANGE_PATH_MAX];
     int policy = policy_of(p->roots, p->cpu);
-
     if (policy < 0) {
         snprintf(p->why, sizeof p->why, "there is no cpufreq here (in a virtual machine, the host decides)");
         return;
@@ -76,7 +73,6 @@ static void plan_turbo(struct quiet_plan *p)
 {
     char text[200] = "";
     struct machine_error err;
-
     if (settings_plan_turbo(p->roots, false, &p->changes, text, sizeof text, &err) != MACHINE_OK)
         snprintf(p->why, sizeof p->why, "%.299s", err.text);
     else
@@ -92,7 +88,6 @@ static void plan_cstates(struct quiet_plan *p)
     char path[CHANGE_PATH_MAX];
     unsigned *states;
     size_t n;
-
     snprintf(path, sizeof path, SETTINGS_CPUS "cpu%d/cpuidle", p->cpu);
     (void)settings_numbers(p->roots, path, "state", &states, &n);
     for (size_t i = 0; i < n; i++) {
@@ -133,7 +128,6 @@ static void irq_away(struct quiet_plan *p, unsigned irq, const struct cpu_mask *
 {
     char path[CHANGE_PATH_MAX], list[CHANGE_VALUE_MAX];
     struct cpu_mask may, common;
-
     snprintf(path, sizeof path, "/proc/irq/%u/smp_affinity_list", irq);
     if (settings_read_text(p->roots, path, list, sizeof list) <= 0 || cpu_mask_parse(list, &may) != 0) {
         settings_plan_add(p, CHANGE_IRQ, path, "0"); /* it tells why not */
@@ -151,7 +145,6 @@ static void irqs_away(struct quiet_plan *p, const struct cpu_mask *from)
 {
     unsigned *irqs;
     size_t n;
-
     if (!settings_numbers(p->roots, "/proc/irq", "", &irqs, &n))
         p->out_of_memory = true;
     if (n > 0)
@@ -167,7 +160,6 @@ static void mask_away(struct quiet_plan *p, const char *path)
 {
     char text[CHANGE_VALUE_MAX];
     struct cpu_mask may;
-
     if (settings_read_text(p->roots, path, text, sizeof text) <= 0 || cpu_mask_parse_hex(text, &may) != 0) {
         settings_plan_add(p, CHANGE_FILE, path, "1");
         return;
@@ -182,7 +174,6 @@ static void mask_away(struct quiet_plan *p, const char *path)
 static void plan_irq(struct quiet_plan *p)
 {
     struct cpu_mask self;
-
     if (no_other_cpu(p))
         return;
     cpu_mask_clear(&self);
@@ -197,7 +188,6 @@ static void plan_workqueue(struct quiet_plan *p)
 {
     char path[CHANGE_PATH_MAX];
     struct dirent *entry;
-
     if (no_other_cpu(p))
         return;
     DIR *folder = settings_open_list(p->roots, "/sys/devices/virtual/workqueue");
@@ -223,7 +213,6 @@ static void plan_tick(struct quiet_plan *p)
     static const char *const settings[][2] = {{"/proc/sys/kernel/nmi_watchdog", "0"},
                                               {"/proc/sys/vm/stat_interval", "120"},
                                               {"/proc/sys/kernel/sched_rt_runtime_us", "-1"}};
-
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings_accessible(p->roots, settings[i][0], F_OK))
             settings_plan_add(p, CHANGE_FILE, settings[i][0], settings[i][1]);
@@ -240,7 +229,6 @@ static bool has_cpusets(const struct settings_roots *r)
     DIR *folder = settings_open_list(r, SETTINGS_CPUSET);
     struct dirent *entry;
     bool any = false;
-
     while (folder != NULL && !any && (entry = readdir(folder)) != NULL)
         any = entry->d_type == DT_DIR && entry->d_name[0] != '.';
     if (folder != NULL)
@@ -260,7 +248,6 @@ static void plan_smt(struct quiet_plan *p)
     struct cpu_mask siblings, self;
     char path[CHANGE_PATH_MAX];
     int bound;
-
     (void)cpu_read_list(p->roots->sys, &siblings, "devices/system/cpu/cpu%d/topology/thread_siblings_list", p->cpu);
     cpu_mask_clear(&self);
     cpu_mask_add(&self, p->cpu);
@@ -292,7 +279,6 @@ static void plan_smt(struct quiet_plan *p)
 static bool own_cgroup(const struct settings_roots *r, const char *controllers, char *out, size_t size)
 {
     char text[4000];
-
     if (cpu_read_text(settings_proc(r), text, sizeof text, "self/cgroup") <= 0)
         return false;
     const char *path = environment_cgroup_of(text, controllers);
@@ -314,7 +300,6 @@ static bool would_forget(struct quiet_plan *p)
     unsigned major = 0, minor = 0;
     struct cpu_mask all, online;
     int bound = 0;
-
     bool known = settings_read_text(p->roots, "/proc/sys/kernel/osrelease", release, sizeof release) > 0 &&
                  sscanf(release, "%u.%u", &major, &minor) == 2;
     if (!known || major > 6 || (major == 6 && minor >= 3) ||
@@ -336,7 +321,6 @@ static bool would_forget(struct quiet_plan *p)
 static void isolate_add(struct quiet_plan *p, enum change_kind kind, const char *path, char *before, char *after)
 {
     struct change one = {.kind = kind, .cpu = -1, .before = before, .after = after, .part = -1};
-
     snprintf(one.path, sizeof one.path, "%s", path);
     p->all++;
     if (!settings_change_allowed(&one))
@@ -348,7 +332,6 @@ static void isolate_add(struct quiet_plan *p, enum change_kind kind, const char 
 static void plan_partition(struct quiet_plan *p, const char *base)
 {
     char path[CHANGE_PATH_MAX], own[CHANGE_PATH_MAX], cpu[16];
-
     if (p->spread) {
         snprintf(p->why, sizeof p->why, "it leaves this program a single CPU, but others are to be kept busy");
     } else if (!own_cgroup(p->roots, "", own, sizeof own)) {
@@ -367,7 +350,6 @@ static void plan_partition(struct quiet_plan *p, const char *base)
 static void plan_shield(struct quiet_plan *p)
 {
     char own[CHANGE_PATH_MAX], before[] = "-", list[CHANGE_VALUE_MAX];
-
     cpu_mask_format(&p->others, list, sizeof list);
     if (!own_cgroup(p->roots, "cpuset", own, sizeof own) || strcmp(own, "/") != 0)
         snprintf(p->why, sizeof p->why, "this process already has its own cpuset");
@@ -379,7 +361,6 @@ static void plan_isolate(struct quiet_plan *p)
 {
     static const char *const bases[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
     char path[CHANGE_PATH_MAX], text[400];
-
     if (cpu_mask_count(&p->others) == 0) {
         snprintf(p->why, sizeof p->why, "no other CPU is online");
         return;
@@ -400,10 +381,10 @@ static void plan_isolate(struct quiet_plan *p)
 
 /* ---- all parts ---- */
 
-/* In which order parts are changed, and who plans them. Siblings go first: what follows is then for the CPUs that remain.
- * The preference before the governor, because intel_pstate and amd_pstate take no preference under the governor
- * performance, thus also on the way back (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance Hints"). isolate
- * is last: what is moved away by it takes time. */
+/* In which order parts are changed, and who plans them. Siblings go first: what follows is then for the CPUs that
+ * remain. The preference before the governor, because intel_pstate and amd_pstate take no preference under the
+ * governor performance, thus also on the way back (Linux, admin-guide/pm/intel_pstate.rst, "Energy vs Performance
+ * Hints"). isolate is last: what is moved away by it takes time. */
 static const struct {
     enum quiet_part part;
     void (*plan)(struct quiet_plan *p);
