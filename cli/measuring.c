@@ -23,7 +23,7 @@
 #include "util/text_list.h"
 
 /* The options of tables, with those that the command line has in another form. */
-static void measuring_options(const struct options *o, struct tables_options *out)
+static void table_options(const struct options *o, struct tables_options *out)
 {
     *out = o->tables;
     out->cpu = o->cpu.given ? (int)o->cpu.value : -1;
@@ -137,7 +137,7 @@ static bool isolated_since_boot(const struct options *o)
 }
 
 /* Nothing but turbo and frequency. */
-static int refining_base(struct refining *f, struct machine_error *err)
+static int back_to_base(struct refining *f, struct machine_error *err)
 {
     f->begun = true;
     f->in_force = f->had = 0;
@@ -180,7 +180,7 @@ static int refine_settings(struct refining *f, enum refinement r, struct machine
     unsigned parts = 0;
     for (int i = 0; i <= (int)r; i++)
         parts |= parts_of[i] & wished;
-    int status = !f->begun || (f->in_force & ~parts) != 0 ? refining_base(f, err) : MACHINE_OK;
+    int status = !f->begun || (f->in_force & ~parts) != 0 ? back_to_base(f, err) : MACHINE_OK;
     if (status == MACHINE_OK)
         status = add_parts(f, parts & ~f->in_force, err);
     if (status != MACHINE_OK)
@@ -198,7 +198,7 @@ static int refine_busy(struct refining *f, char *told, struct machine_error *err
 {
     if (f->busy == NULL)
         return machine_fail(err, MACHINE_CANNOT, "", "needs --interference NAME");
-    int status = refining_base(f, err);
+    int status = back_to_base(f, err);
     if (status == MACHINE_OK)
         status = interference_begin(f->busy, err);
     if (status == MACHINE_OK)
@@ -206,7 +206,7 @@ static int refine_busy(struct refining *f, char *told, struct machine_error *err
     return status;
 }
 
-static int refining_refine(void *data, enum refinement r, char *told, struct machine_error *err)
+static int refine(void *data, enum refinement r, char *told, struct machine_error *err)
 {
     struct refining *f = data;
     told[0] = '\0';
@@ -216,7 +216,7 @@ static int refining_refine(void *data, enum refinement r, char *told, struct mac
     if (status != MACHINE_OK)
         return status;
     if (r == REFINED_QUIET)
-        return refining_base(f, err);
+        return back_to_base(f, err);
     if (!f->options->quiet_given)
         return machine_fail(err, MACHINE_CANNOT, "", "needs --quiet-machine");
     status = refine_settings(f, r, err);
@@ -225,7 +225,7 @@ static int refining_refine(void *data, enum refinement r, char *told, struct mac
     return status;
 }
 
-static int refining_end(struct refining *f, struct machine_error *err)
+static int end_refining(struct refining *f, struct machine_error *err)
 {
     int status = f->busy != NULL ? interference_end(f->busy, err) : MACHINE_OK;
     if (status != MACHINE_OK || !f->begun)
@@ -233,7 +233,7 @@ static int refining_end(struct refining *f, struct machine_error *err)
     return add_parts(f, changed_settings_wished(f->options) & ~f->in_force, err);
 }
 
-static void refining_tell_left(const struct refining *f)
+static void report_left(const struct refining *f)
 {
     if (f->begun && !f->options->quiet)
         changed_settings_tell_left(*f->settings);
@@ -242,13 +242,13 @@ static void refining_tell_left(const struct refining *f)
 /* ---- one machine, and its tables ---- */
 
 /* Prepares what tables of refinements request. */
-static void measuring_refine(const struct options *o, struct measuring *m)
+static void prepare_refining(const struct options *o, struct measuring *m)
 {
     if (o->sysroot == NULL && o->machine != NULL && strncmp(o->machine, "model:", 6) == 0)
         return;
     m->refining = (struct refining){
         .options = o, .settings = &m->changed, .busy = m->interferer, .busy_text = m->disturbed};
-    m->options.refine = refining_refine;
+    m->options.refine = refine;
     m->options.refine_data = &m->refining;
 }
 
@@ -258,7 +258,7 @@ int measuring_open(const struct options *o, struct measuring *m)
     memset(m, 0, sizeof(*m));
     m->quiet = o->quiet;
     m->sysroot = o->sysroot;
-    measuring_options(o, &m->options);
+    table_options(o, &m->options);
     /* first: who disturbs is not to follow this process into a cpuset or onto its CPU */
     int status = disturbing_ready(o, &m->interferer, m->disturbed, sizeof(m->disturbed));
     m->disturbs = o->interference != INTERFERENCE_NONE;
@@ -283,7 +283,7 @@ int measuring_open(const struct options *o, struct measuring *m)
         snprintf(m->base_text, sizeof(m->base_text), "%s", m->settings_text);
     if (m->disturbs)
         text_list_add(m->settings_text, sizeof(m->settings_text), "; ", "interference %s", m->disturbed);
-    measuring_refine(o, m);
+    prepare_refining(o, m);
     return DONE;
 }
 
@@ -374,11 +374,11 @@ int measuring_table(struct measuring *m, const struct table_kind *k, const struc
         return status;
     status = tables_measure(k, &m->machine, &m->options, store, &watch, out, &error);
     if (k->refines && status == MACHINE_OK && m->n_kinds > 1)
-        status = refining_end(&m->refining, &error);
+        status = end_refining(&m->refining, &error);
     progress_end(&m->progress);
     if (status == MACHINE_OK) {
         if (k->refines && m->n_kinds == 1)
-            refining_tell_left(&m->refining);
+            report_left(&m->refining);
         put_settings(m, k, out);
         return DONE;
     }

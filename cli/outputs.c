@@ -124,26 +124,26 @@ struct answered_trace {
     const struct phases *phases;
 };
 
-static int answers_trace_csv(FILE *stream, const void *data)
+static int print_trace_csv(FILE *stream, const void *data)
 {
     return trace_write_csv(stream, ((const struct answered_trace *)data)->trace);
 }
 
-static int answers_phases_json(FILE *stream, const void *data)
+static int print_phases_json(FILE *stream, const void *data)
 {
     return file_print_json(stream, phases_to_json(((const struct answered_trace *)data)->phases));
 }
 
-static int answers_trace_chart(const void *data, struct chart *c, char *why, size_t size)
+static int draw_trace(const void *data, struct chart *c, char *why, size_t size)
 {
     const struct answered_trace *a = data;
     return trace_chart(a->trace, a->phases, c, why, size);
 }
 
-const struct outputs_kind answers_trace = {.form = {[OUTPUT_CSV] = {"the trace", "trace", answers_trace_csv},
-                                                    [OUTPUT_JSON] = {"the phases", "phases", answers_phases_json},
+const struct outputs_kind answers_trace = {.form = {[OUTPUT_CSV] = {"the trace", "trace", print_trace_csv},
+                                                    [OUTPUT_JSON] = {"the phases", "phases", print_phases_json},
                                                     [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
-                                           .chart = answers_trace_chart,
+                                           .chart = draw_trace,
                                            .always_drawn = true};
 
 int answers_check_trace(const struct outputs *out, uint64_t samples)
@@ -165,21 +165,21 @@ int answers_tell_trace(const struct outputs *out, const struct trace *t, const s
 
 /* ---- first uses after idle times ---- */
 
-static int answers_wake_json(FILE *stream, const void *data)
+static int print_stages_json(FILE *stream, const void *data)
 {
     const struct answered_wake *a = data;
     return file_print_json(stream, wake_to_json(a->stages, a->source));
 }
 
-static int answers_wake_chart(const void *data, struct chart *c, char *why, size_t size)
+static int draw_wake(const void *data, struct chart *c, char *why, size_t size)
 {
     const struct answered_wake *a = data;
     return wake_chart(a->points, a->n, a->stages, a->source, c, why, size);
 }
 
 const struct outputs_kind answers_wake = {
-    .form = {[OUTPUT_JSON] = {"the stages", "stages", answers_wake_json}, [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
-    .chart = answers_wake_chart,
+    .form = {[OUTPUT_JSON] = {"the stages", "stages", print_stages_json}, [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
+    .chart = draw_wake,
     .always_drawn = true};
 
 int answers_tell_wake(const struct outputs *out, const struct answered_wake *a)
@@ -196,34 +196,34 @@ struct answered_table {
     const struct table *table;
 };
 
-static int answers_table_csv(FILE *stream, const void *data)
+static int print_table_csv(FILE *stream, const void *data)
 {
     return table_write_csv(stream, ((const struct answered_table *)data)->table);
 }
 
-static int answers_table_json(FILE *stream, const void *data)
+static int print_table_json(FILE *stream, const void *data)
 {
     return file_print_json(stream, table_to_json(((const struct answered_table *)data)->table));
 }
 
-static int answers_table_text(FILE *stream, const void *data)
+static int print_table_text(FILE *stream, const void *data)
 {
     const struct answered_table *a = data;
     answers_show_table(stream, false, a->kind, a->table);
     return ferror(stream) != 0 ? -1 : 0;
 }
 
-static int answers_table_chart(const void *data, struct chart *c, char *why, size_t size)
+static int draw_table(const void *data, struct chart *c, char *why, size_t size)
 {
     const struct answered_table *a = data;
     return table_chart(a->table, a->kind->title, c, why, size);
 }
 
-const struct outputs_kind answers_table = {.form = {[OUTPUT_CSV] = {"the table as CSV", "CSV", answers_table_csv},
-                                                    [OUTPUT_JSON] = {"as JSON", "JSON", answers_table_json},
-                                                    [OUTPUT_TEXT] = {"as text", "text", answers_table_text},
+const struct outputs_kind answers_table = {.form = {[OUTPUT_CSV] = {"the table as CSV", "CSV", print_table_csv},
+                                                    [OUTPUT_JSON] = {"as JSON", "JSON", print_table_json},
+                                                    [OUTPUT_TEXT] = {"as text", "text", print_table_text},
                                                     [OUTPUT_PLOT] = {"the plot", "plot", NULL}},
-                                           .chart = answers_table_chart};
+                                           .chart = draw_table};
 
 int answers_check_table(const struct outputs *out)
 {

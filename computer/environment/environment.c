@@ -104,8 +104,8 @@ static void fill_stat(const struct times *before, const struct times *after, str
 static double throttled_since_boot(const struct tree *t, int cpu)
 {
     static const char folder[] = "sys/devices/system/cpu/cpu%d/thermal_throttle/%s_throttle_count";
-    long core = tree_number(t, -1, folder, cpu, "core");
-    long package = tree_number(t, -1, folder, cpu, "package");
+    long core = tree_number(t, tree_path(folder, cpu, "core").text, -1);
+    long package = tree_number(t, tree_path(folder, cpu, "package").text, -1);
     if (core < 0 && package < 0)
         return NAN;
     return (double)(core > 0 ? core : 0) + (double)(package > 0 ? package : 0);
@@ -220,16 +220,15 @@ static const struct environment_irq *line_before(const struct environment_irq_lo
 
 static void read_allowed(const struct tree *t, int cpu, struct environment_irq *irq)
 {
-    char path[128], text[4096];
+    char text[4096];
     if (irq->name[0] == '\0' || irq->name[strspn(irq->name, "0123456789")] != '\0')
         return;
-    snprintf(path, sizeof path, "proc/irq/%s", irq->name);
-    irq->numbered = tree_exists(t, path);
-    snprintf(path, sizeof path, "proc/irq/%s/smp_affinity_list", irq->name);
-    irq->allowed_known = irq->numbered && tree_line(t, path, text, sizeof text) == 0 &&
+    irq->numbered = tree_exists(t, tree_path("proc/irq/%s", irq->name).text);
+    const struct tree_path path = tree_path("proc/irq/%s/smp_affinity_list", irq->name);
+    irq->allowed_known = irq->numbered && tree_line(t, path.text, text, sizeof text) == 0 &&
                          cpu_mask_parse(text, &irq->allowed) == 0;
     irq->here = irq->allowed_known && cpu_mask_has(&irq->allowed, cpu);
-    irq->movable = irq->allowed_known && (tree_mode(t, path) & 0222) != 0;
+    irq->movable = irq->allowed_known && (tree_mode(t, path.text) & 0222) != 0;
 }
 
 /* The local APIC's timer; the hypervisor's, which guests of Hyper-V have instead (arch/x86/kernel/irq.c). */
@@ -321,7 +320,7 @@ static bool take_stat(char *text, struct task_stat *out)
 static bool read_task_stat(const struct tree *tasks, const char *tid, struct task_stat *out)
 {
     char text[1024];
-    return tree_text(tasks, text, sizeof text, "%s/stat", tid) > 0 && take_stat(text, out);
+    return tree_text(tasks, tree_path("%s/stat", tid).text, text, sizeof text) > 0 && take_stat(text, out);
 }
 
 /* How long it ran, in ns (kernel: scheduler/sched-stats, /proc/<pid>/schedstat); without that in ticks. */
@@ -329,7 +328,7 @@ static bool read_ran(const struct tree *tasks, const char *tid, uint64_t *ns)
 {
     char text[128];
     struct task_stat stat;
-    if (tree_text(tasks, text, sizeof text, "%s/schedstat", tid) > 0) {
+    if (tree_text(tasks, tree_path("%s/schedstat", tid).text, text, sizeof text) > 0) {
         *ns = strtoull(text, NULL, 10);
         return true;
     }
@@ -345,7 +344,7 @@ static bool read_bound(const struct tree *tasks, const char *tid)
     static const char name[] = "\nCpus_allowed_list:";
     char text[8192];
     struct cpu_mask mask;
-    if (tree_text(tasks, text, sizeof text, "%s/status", tid) <= 0)
+    if (tree_text(tasks, tree_path("%s/status", tid).text, text, sizeof text) <= 0)
         return false;
     char *at = strstr(text, name);
     if (at == NULL)
@@ -387,12 +386,10 @@ static void walk_task(const char *tid, void *data)
 static void walk_process(const char *pid, void *data)
 {
     struct task_walk *walk = data;
-    char path[32];
     walk->pid = task_number(pid);
     if (walk->pid <= 0)
         return;
-    snprintf(path, sizeof path, "%s/task", pid);
-    if (tree_below(&walk->proc, path, &walk->tasks) != 0)
+    if (tree_below(&walk->proc, tree_path("%s/task", pid).text, &walk->tasks) != 0)
         return; /* it has ended */
     tree_each(&walk->tasks, ".", walk_task, walk);
     tree_close(&walk->tasks);
@@ -413,10 +410,10 @@ static int walk_all(const struct tree *t, struct task_walk *walk)
 /* Of a process's first thread: who it is. */
 static void note_process(struct task_walk *walk, const char *tid)
 {
-    char name[32], path[32];
+    char name[32];
     struct task_stat stat;
-    snprintf(path, sizeof path, "%s/comm", tid);
-    if (tree_line(&walk->tasks, path, name, sizeof name) == 0 && strcmp(name, "irqbalance") == 0)
+    if (tree_line(&walk->tasks, tree_path("%s/comm", tid).text, name, sizeof name) == 0 &&
+        strcmp(name, "irqbalance") == 0)
         walk->look->irqbalance = true;
     if (walk->pid == KTHREADD && read_task_stat(&walk->tasks, tid, &stat))
         walk->look->kernel_seen = (stat.flags & KERNEL_THREAD) != 0;
@@ -591,12 +588,10 @@ static void clear(int cpu, struct environment *e)
 /* Returns whether the kernel knows this CPU, be it offline. */
 static bool cpu_known(const struct tree *t, int cpu)
 {
-    char path[64];
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d", cpu);
     if (cpu < 0 || cpu >= CPU_LIMIT)
         return false;
     if (tree_exists(t, "sys/devices/system/cpu"))
-        return tree_exists(t, path);
+        return tree_exists(t, tree_path("sys/devices/system/cpu/cpu%d", cpu).text);
     return tree_exists(t, "proc/stat"); /* a container may not show /sys */
 }
 

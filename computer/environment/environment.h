@@ -159,8 +159,12 @@ struct environment {
     double thermal_now, thermal_boot;
 };
 
-/* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". */
-void environment_path(enum environment_fact which, int cpu, char *out, size_t size);
+/* The path of a fact with the CPU filled in, for a person: "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor". To
+ * be used in place. */
+struct environment_path {
+    char text[256];
+};
+struct environment_path environment_path(enum environment_fact which, int cpu);
 /*
  * The value of an option on the kernel's command line, the last one of that name: "off" of "mitigations=off", "" of
  * "nomodule". *length of it; NULL: there is none.

@@ -19,18 +19,20 @@ enum { FACT_PATH_SIZE = 256, LIST_SIZE = 4096, FIRST_CPU_SIZE = 16384 };
 
 /* ---- the facts ---- */
 
-void environment_path(enum environment_fact which, int cpu, char *out, size_t size)
+struct environment_path environment_path(enum environment_fact which, int cpu)
 {
     static const char *const patterns[] = {
 #define ENVIRONMENT_FACT_PATH(name, path) path,
         ENVIRONMENT_FACTS(ENVIRONMENT_FACT_PATH)
 #undef ENVIRONMENT_FACT_PATH
     };
+    struct environment_path out;
     const char *pattern = patterns[which], *number = strstr(pattern, "%d");
     if (number != NULL)
-        snprintf(out, size, "/%.*s%d%s", (int)(number - pattern), pattern, cpu, number + 2);
+        snprintf(out.text, sizeof out.text, "/%.*s%d%s", (int)(number - pattern), pattern, cpu, number + 2);
     else
-        snprintf(out, size, "/%s", pattern);
+        snprintf(out.text, sizeof out.text, "/%s", pattern);
+    return out;
 }
 
 /* The first folder in the order of names that has the file. */
@@ -57,9 +59,8 @@ static int read_starred(const struct tree *t, const char *path, const char *star
 
 static void read_fact(const struct tree *t, enum environment_fact which, int cpu, struct fact *out)
 {
-    char path[FACT_PATH_SIZE];
-    environment_path(which, cpu, path, sizeof path);
-    const char *below = path + 1, *star = strchr(below, '*');
+    const struct environment_path path = environment_path(which, cpu);
+    const char *below = path.text + 1, *star = strchr(below, '*');
     out->text[0] = '\0';
     out->error = star != NULL ? read_starred(t, below, star, out) : tree_line(t, below, out->text, sizeof out->text);
 }
@@ -69,9 +70,8 @@ static void read_fact(const struct tree *t, enum environment_fact which, int cpu
 static bool read_set(const struct tree *t, enum environment_fact which, const struct environment *e,
                      int (*parse)(const char *, struct cpu_mask *), struct cpu_mask *out)
 {
-    char path[FACT_PATH_SIZE], text[LIST_SIZE];
-    environment_path(which, e->cpu, path, sizeof path);
-    if (e->fact[which].error == 0 && tree_line(t, path + 1, text, sizeof text) == 0)
+    char text[LIST_SIZE];
+    if (e->fact[which].error == 0 && tree_line(t, environment_path(which, e->cpu).text + 1, text, sizeof text) == 0)
         return parse(text, out) == 0;
     cpu_mask_clear(out);
     return false;
@@ -114,10 +114,8 @@ const char *environment_boot_option(const struct environment *e, const char *nam
 
 static void read_command_line(const struct tree *t, struct environment *e)
 {
-    char path[FACT_PATH_SIZE];
-    environment_path(ENV_CMDLINE, e->cpu, path, sizeof path);
     e->command_line[0] = e->mitigations[0] = '\0';
-    if (tree_line(t, path + 1, e->command_line, sizeof e->command_line) != 0)
+    if (tree_line(t, environment_path(ENV_CMDLINE, e->cpu).text + 1, e->command_line, sizeof e->command_line) != 0)
         return;
     size_t length;
     const char *value = environment_boot_option(e, "mitigations", &length);
@@ -175,7 +173,7 @@ static void read_cpuinfo(const struct tree *t, bool all, struct environment *e)
     struct cpu_leaves leaves;
     struct cpu_identity id;
     e->cpuinfo_known = e->hypervisor = e->hwp = false;
-    if (text != NULL && (all || tree_text(t, first, sizeof first, "proc/cpuinfo") > 0))
+    if (text != NULL && (all || tree_text(t, "proc/cpuinfo", first, sizeof first) > 0))
         take_cpuinfo(text, e);
     if (all)
         free(text);
@@ -196,26 +194,22 @@ enum { STATES_MAX = 64 };
 
 static void read_idle_state(const struct tree *folder, unsigned number, struct environment_state *out)
 {
-    char path[64];
-    snprintf(path, sizeof path, "state%u/name", number);
-    tree_line(folder, path, out->name, sizeof out->name);
-    out->exit_us = tree_number(folder, -1, "state%u/latency", number);
+    tree_line(folder, tree_path("state%u/name", number).text, out->name, sizeof out->name);
+    out->exit_us = tree_number(folder, tree_path("state%u/latency", number).text, -1);
     if (out->exit_us < 0)
         out->exit_us = -1;
-    out->disabled = tree_number(folder, 0, "state%u/disable", number) != 0;
+    out->disabled = tree_number(folder, tree_path("state%u/disable", number).text, 0) != 0;
     out->number = number;
 }
 
 static void read_idle_states(const struct tree *t, struct environment *e)
 {
     struct tree folder;
-    char path[64];
-    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/cpuidle", e->cpu);
-    if (tree_below(t, path, &folder) != 0)
+    if (tree_below(t, tree_path("sys/devices/system/cpu/cpu%d/cpuidle", e->cpu).text, &folder) != 0)
         return;
     for (unsigned i = 0; i < STATES_MAX; i++) {
-        snprintf(path, sizeof path, "state%u", i);
-        if (!tree_exists(&folder, path) || !list_room(&e->states, e->n_states, sizeof *e->states))
+        if (!tree_exists(&folder, tree_path("state%u", i).text) ||
+            !list_room(&e->states, e->n_states, sizeof *e->states))
             break;
         read_idle_state(&folder, i, &e->states[e->n_states++]);
     }
@@ -294,13 +288,11 @@ static int secure_boot(const struct tree *t)
 {
     static const char folder[] = "sys/firmware/efi/efivars";
     unsigned char bytes[EFI_HEADER + 1];
-    char path[2 * ENVIRONMENT_TEXT];
     struct tree_names names;
     int value = -1;
     tree_names(t, folder, "SecureBoot-", &names);
     if (names.n > 0) {
-        snprintf(path, sizeof path, "%s/%.255s", folder, names.name[0]);
-        int fd = tree_file(t, path);
+        int fd = tree_file(t, tree_path("%s/%s", folder, names.name[0]).text);
         if (fd >= 0) {
             if (read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes && bytes[EFI_HEADER] <= 1)
                 value = bytes[EFI_HEADER];
@@ -313,11 +305,9 @@ static int secure_boot(const struct tree *t)
 
 static void read_kernel(const struct tree *t, struct environment *e)
 {
-    char path[64];
     read_config_hz(t, e);
     e->secure_boot = secure_boot(t);
-    snprintf(path, sizeof path, "dev/cpu/%d/msr", e->cpu);
-    e->msr_error = tree_readable(t, path);
+    e->msr_error = tree_readable(t, tree_path("dev/cpu/%d/msr", e->cpu).text);
     /* Docker, Podman */
     e->container_files = tree_exists(t, ".dockerenv") || tree_exists(t, "run/.containerenv");
 }
@@ -440,7 +430,7 @@ static bool read_cpus(const struct tree *t, struct cgroup_place p, const char *n
 {
     char text[ENVIRONMENT_TEXT];
     do {
-        if (tree_text(t, text, sizeof text, "%s/%s", p.here, name) > 0 && text[0] != '\n') {
+        if (tree_text(t, tree_path("%s/%s", p.here, name).text, text, sizeof text) > 0 && text[0] != '\n') {
             text[strcspn(text, "\n")] = '\0';
             plain_text(text, e->cgroup_cpus, sizeof e->cgroup_cpus);
             return true;
@@ -454,15 +444,16 @@ static double quota_v2(const struct tree *t, const char *group)
 {
     char text[ENVIRONMENT_TEXT];
     long quota, period;
-    if (tree_text(t, text, sizeof text, "%s/cpu.max", group) <= 0 || sscanf(text, "%ld %ld", &quota, &period) != 2)
+    if (tree_text(t, tree_path("%s/cpu.max", group).text, text, sizeof text) <= 0 ||
+        sscanf(text, "%ld %ld", &quota, &period) != 2)
         return NAN; /* "max 100000" */
     return quota > 0 && period > 0 ? (double)quota / (double)period : NAN;
 }
 
 static double quota_v1(const struct tree *t, const char *group)
 {
-    long quota = tree_number(t, -1, "%s/cpu.cfs_quota_us", group);
-    long period = tree_number(t, -1, "%s/cpu.cfs_period_us", group);
+    long quota = tree_number(t, tree_path("%s/cpu.cfs_quota_us", group).text, -1);
+    long period = tree_number(t, tree_path("%s/cpu.cfs_period_us", group).text, -1);
     return quota > 0 && period > 0 ? (double)quota / (double)period : NAN;
 }
 

@@ -228,15 +228,15 @@ static void look_at_irqs(const struct environment *e, struct finding *f)
 static void keep_new_away(const struct environment *e, struct finding *f, bool behind)
 {
     struct cpu_mask others;
-    char path[100], mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
+    char mask[300], change[sizeof f->change * 2], undo[sizeof f->undo * 2];
     const char *before = e->fact[ENV_DEFAULT_AFFINITY].text, *between = behind ? "; " : "";
     if (e->fact[ENV_DEFAULT_AFFINITY].error != 0 || !cpu_mask_has(&e->default_affinity, e->cpu) ||
         !findings_others(e, &e->default_affinity, &others) || !findings_harmless(before) || (behind && !f->change[0]))
         return;
-    environment_path(ENV_DEFAULT_AFFINITY, e->cpu, path, sizeof path);
+    const struct environment_path path = environment_path(ENV_DEFAULT_AFFINITY, e->cpu);
     cpu_mask_format_hex(&others, mask, sizeof mask);
-    snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, between, mask, findings_sudo(e), path);
-    snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, between, before, findings_sudo(e), path);
+    snprintf(change, sizeof change, "%s%secho %s | %stee %s", f->change, between, mask, findings_sudo(e), path.text);
+    snprintf(undo, sizeof undo, "%s%secho %s | %stee %s", f->undo, between, before, findings_sudo(e), path.text);
     findings_commands(f, change, undo);
 }
 

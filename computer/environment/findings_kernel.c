@@ -189,9 +189,7 @@ static void look_at_huge_pages(const struct environment *e, struct finding *f)
         return;
     findings_disturbs(f, "whether a buffer gets huge pages varies from run to run, and khugepaged merges pages "
                          "meanwhile: tables with memory accesses differ from run to run");
-    char path[200];
-    environment_path(ENV_HUGE_PAGES, e->cpu, path, sizeof path);
-    findings_write(e, f, path, "madvise", "always");
+    findings_write(e, f, environment_path(ENV_HUGE_PAGES, e->cpu).text, "madvise", "always");
 }
 
 /* V 5.1.8: it makes runs of a program differ, not parts of one run; those of registers alone not at all. */

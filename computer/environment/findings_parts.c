@@ -9,8 +9,6 @@
 #include "computer/environment/findings_parts.h"
 #include "util/text_list.h"
 
-enum { PATH_SIZE = 300 };
-
 /* ---- what was seen ---- */
 
 bool findings_readable(const struct environment *e, struct finding *f, int error, const char *place)
@@ -28,9 +26,7 @@ bool findings_readable(const struct environment *e, struct finding *f, int error
 
 bool findings_has(const struct environment *e, struct finding *f, enum environment_fact which)
 {
-    char path[PATH_SIZE];
-    environment_path(which, e->cpu, path, sizeof path);
-    return findings_readable(e, f, e->fact[which].error, path);
+    return findings_readable(e, f, e->fact[which].error, environment_path(which, e->cpu).text);
 }
 
 bool findings_shows(const struct environment *e, struct finding *f, enum environment_fact which)
@@ -70,9 +66,8 @@ void findings_see(struct finding *f, const char *format, ...)
 
 void findings_see_fact(const struct environment *e, struct finding *f, enum environment_fact which)
 {
-    char path[PATH_SIZE];
-    environment_path(which, e->cpu, path, sizeof path);
-    findings_see(f, "%s: %s", path, e->fact[which].text[0] ? e->fact[which].text : "none");
+    findings_see(f, "%s: %s", environment_path(which, e->cpu).text,
+                 e->fact[which].text[0] ? e->fact[which].text : "none");
 }
 
 /* ---- what it means ---- */
@@ -142,9 +137,7 @@ void findings_write(const struct environment *e, struct finding *f, const char *
 
 void findings_write_fact(const struct environment *e, struct finding *f, enum environment_fact which, const char *value)
 {
-    char path[PATH_SIZE];
-    environment_path(which, e->cpu, path, sizeof path);
-    findings_write(e, f, path, value, e->fact[which].text);
+    findings_write(e, f, environment_path(which, e->cpu).text, value, e->fact[which].text);
 }
 
 void findings_boot(struct finding *f, const char *format, ...)

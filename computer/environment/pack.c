@@ -3,7 +3,6 @@
 #include "computer/environment/pack.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "computer/environment/environment.h"
 #include "computer/environment/tree.h"
 
-enum { PACK_PATH_SIZE = 160, PACK_TEXT_SIZE = 4096, OTHER_CPUS_MAX = 1024 };
+enum { PACK_TEXT_SIZE = 4096, OTHER_CPUS_MAX = 1024 };
 
 struct packing {
     struct tree t;
@@ -34,14 +33,10 @@ static void pack_text(struct packing *p, const char *path, const char *text)
 }
 
 /* A small file as it is, where it can be read. */
-__attribute__((format(printf, 2, 3))) static void pack_file(struct packing *p, const char *format, ...)
+static void pack_file(struct packing *p, const char *path)
 {
-    char path[PACK_PATH_SIZE], text[PACK_TEXT_SIZE];
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(path, sizeof path, format, list);
-    va_end(list);
-    long size = length < (int)sizeof path ? tree_text(&p->t, text, sizeof text, "%s", path) : -1;
+    char text[PACK_TEXT_SIZE];
+    long size = tree_text(&p->t, path, text, sizeof text);
     if (size >= 0)
         pack_bytes(p, path, text, (size_t)size);
 }
@@ -82,7 +77,7 @@ static void command_line(struct packing *p, const char *path)
 {
     char text[PACK_TEXT_SIZE], kept[PACK_TEXT_SIZE] = "", *rest = NULL;
     size_t used = 0;
-    if (tree_text(&p->t, text, sizeof text, "%s", path) < 0)
+    if (tree_text(&p->t, path, text, sizeof text) < 0)
         return;
     for (const char *word = strtok_r(text, " \n", &rest); word != NULL && strcmp(word, "--") != 0;
          word = strtok_r(NULL, " \n", &rest))
@@ -105,18 +100,18 @@ static void without_star(const char *path, char *out, size_t size)
 static void pack_facts(struct packing *p)
 {
     for (int i = 0; i < ENV_FACTS; i++) {
-        char path[PACK_PATH_SIZE], concrete[PACK_PATH_SIZE], text[ENVIRONMENT_TEXT + 1];
-        environment_path((enum environment_fact)i, p->e->cpu, path, sizeof path);
-        without_star(path + 1, concrete, sizeof concrete);
+        const struct environment_path path = environment_path((enum environment_fact)i, p->e->cpu);
+        char concrete[sizeof path.text], text[ENVIRONMENT_TEXT + 1];
+        without_star(path.text + 1, concrete, sizeof concrete);
         if (i == ENV_BOOT_ID || p->e->fact[i].error != 0)
             continue;
         if (i == ENV_CMDLINE) {
             command_line(p, concrete);
-        } else if (strchr(path, '*') != NULL) {
+        } else if (strchr(path.text, '*') != NULL) {
             snprintf(text, sizeof text, "%s\n", p->e->fact[i].text);
             pack_text(p, concrete, text);
         } else {
-            pack_file(p, "%s", concrete); /* a set of CPUs may be longer than a fact */
+            pack_file(p, concrete); /* a set of CPUs may be longer than a fact */
         }
     }
 }
@@ -139,7 +134,7 @@ static void pack_cpu(struct packing *p, int cpu)
         "microcode/version",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        pack_file(p, "sys/devices/system/cpu/cpu%d/%s", cpu, names[i]);
+        pack_file(p, tree_path("sys/devices/system/cpu/cpu%d/%s", cpu, names[i]).text);
 }
 
 static void pack_states(struct packing *p)
@@ -147,8 +142,9 @@ static void pack_states(struct packing *p)
     for (size_t i = 0; i < p->e->n_states; i++) {
         static const char *const names[] = {"name", "latency", "disable"};
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            pack_file(p, "sys/devices/system/cpu/cpu%d/cpuidle/state%u/%s", p->e->cpu, p->e->states[i].number,
-                      names[k]);
+            pack_file(p, tree_path("sys/devices/system/cpu/cpu%d/cpuidle/state%u/%s", p->e->cpu, p->e->states[i].number,
+                                   names[k])
+                             .text);
     }
 }
 
@@ -179,7 +175,7 @@ static void pack_irqs(struct packing *p)
     for (size_t i = 0; i < p->e->n_irqs; i++) {
         p->read_only = !p->e->irqs[i].movable;
         if (p->e->irqs[i].numbered)
-            pack_file(p, "proc/irq/%s/smp_affinity_list", p->e->irqs[i].name);
+            pack_file(p, tree_path("proc/irq/%s/smp_affinity_list", p->e->irqs[i].name).text);
     }
     p->read_only = false;
 }
@@ -220,7 +216,7 @@ static void pack_cgroup(struct packing *p)
 static void pack_kernel(struct packing *p)
 {
     static const char variable[] = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
-    char text[60], path[60];
+    char text[60];
     if (p->e->config_hz > 0) { /* which need not be compressed */
         snprintf(text, sizeof text, "CONFIG_HZ=%ld\n", p->e->config_hz);
         pack_text(p, "proc/config.gz", text);
@@ -229,16 +225,14 @@ static void pack_kernel(struct packing *p)
         const char bytes[] = {6, 0, 0, 0, (char)p->e->secure_boot};
         pack_bytes(p, variable, bytes, sizeof bytes);
     }
-    if (p->e->msr_error == 0) {
-        snprintf(path, sizeof path, "dev/cpu/%d/msr", p->e->cpu);
-        pack_text(p, path, "");
-    }
+    if (p->e->msr_error == 0)
+        pack_text(p, tree_path("dev/cpu/%d/msr", p->e->cpu).text, "");
 }
 
 static void pack_weaknesses(struct packing *p)
 {
     for (size_t i = 0; i < p->e->n_weaknesses; i++)
-        pack_file(p, "sys/devices/system/cpu/vulnerabilities/%s", p->e->weaknesses[i].name);
+        pack_file(p, tree_path("sys/devices/system/cpu/vulnerabilities/%s", p->e->weaknesses[i].name).text);
 }
 
 int environment_pack(const char *root, int cpu, environment_taker *take, void *data)

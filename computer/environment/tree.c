@@ -18,8 +18,20 @@
 #include "util/plain_text.h"
 
 /* Bounds for an untrusted tree, far above what a computer has: names in a folder, bytes of a file. */
-enum { PATH_SIZE = 512, LINE_SIZE = 4096, NAMES_MAX = 65536 };
+enum { LINE_SIZE = 4096, NAMES_MAX = 65536 };
 static const size_t WHOLE_MAX = (size_t)16 << 20;
+
+struct tree_path tree_path(const char *format, ...)
+{
+    struct tree_path path;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(path.text, sizeof path.text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= sizeof path.text)
+        path.text[0] = '\0';
+    return path;
+}
 
 /* ---- opening ---- */
 
@@ -134,7 +146,7 @@ static int close_with(int fd, int error)
     return -1;
 }
 
-static long read_text(const struct tree *t, const char *path, char *out, size_t size)
+long tree_text(const struct tree *t, const char *path, char *out, size_t size)
 {
     out[0] = '\0';
     int fd = tree_file(t, path);
@@ -147,20 +159,6 @@ static long read_text(const struct tree *t, const char *path, char *out, size_t 
         return close_with(fd, error);
     close(fd);
     return length;
-}
-
-long tree_text(const struct tree *t, char *out, size_t size, const char *path, ...)
-{
-    char full[PATH_SIZE];
-    va_list args;
-    va_start(args, path);
-    int length = vsnprintf(full, sizeof full, path, args);
-    va_end(args);
-    out[0] = '\0';
-    if (length >= 0 && (size_t)length < sizeof full)
-        return read_text(t, full, out, size);
-    errno = ENAMETOOLONG;
-    return -1;
 }
 
 /* As much again as there is: files of /proc have no size to ask for. */
@@ -203,7 +201,7 @@ int tree_line(const struct tree *t, const char *path, char *out, size_t size)
 {
     char line[LINE_SIZE], plain[3 * LINE_SIZE]; /* U+FFFD takes three bytes */
     out[0] = '\0';
-    if (read_text(t, path, line, sizeof line) < 0)
+    if (tree_text(t, path, line, sizeof line) < 0)
         return errno;
     size_t length = strcspn(line, "\n");
     while (length > 0 && strchr(" \t\r", line[length - 1]) != NULL)
@@ -218,14 +216,10 @@ int tree_line(const struct tree *t, const char *path, char *out, size_t size)
     return 0;
 }
 
-long tree_number(const struct tree *t, long otherwise, const char *path, ...)
+long tree_number(const struct tree *t, const char *path, long otherwise)
 {
-    char full[PATH_SIZE], text[64], *end = text;
-    va_list args;
-    va_start(args, path);
-    int length = vsnprintf(full, sizeof full, path, args);
-    va_end(args);
-    if (length < 0 || (size_t)length >= sizeof full || tree_line(t, full, text, sizeof text) != 0)
+    char text[64], *end = text;
+    if (tree_line(t, path, text, sizeof text) != 0)
         return otherwise;
     errno = 0;
     long value = strtol(text, &end, 10);

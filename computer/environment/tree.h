@@ -30,18 +30,20 @@ unsigned tree_mode(const struct tree *t, const char *path);
 /* Where a symbolic link leads, as it stands there; false: none that fits. */
 bool tree_link(const struct tree *t, const char *path, char *out, size_t size);
 
-/*
- * The first size - 1 bytes of a file, a NUL after them; printf makes the path. The length, or -1 with errno. What
- * holds a NUL is no text: EBADMSG.
- */
-__attribute__((format(printf, 4, 5))) long tree_text(const struct tree *t, char *out, size_t size, const char *path,
-                                                     ...);
+/* A path, as printf makes it, "" where it is too long: to be used in place. */
+struct tree_path {
+    char text[512];
+};
+__attribute__((format(printf, 1, 2))) struct tree_path tree_path(const char *format, ...);
+
+/* The first size - 1 bytes of a file, a NUL after them. The length, or -1 with errno. A text has no NUL: EBADMSG. */
+long tree_text(const struct tree *t, const char *path, char *out, size_t size);
 /* The entire file, free() it; NULL with errno: EFBIG where it is longer than 16 MiB. */
 char *tree_whole(const struct tree *t, const char *path);
 /* The first line as plain text, without spaces at its end; 0 or an error number. Control characters: EBADMSG. */
 int tree_line(const struct tree *t, const char *path, char *out, size_t size);
 /* A whole number; `otherwise` where there is none. */
-__attribute__((format(printf, 3, 4))) long tree_number(const struct tree *t, long otherwise, const char *path, ...);
+long tree_number(const struct tree *t, const char *path, long otherwise);
 
 /* Names in a folder, in order. */
 struct tree_names {

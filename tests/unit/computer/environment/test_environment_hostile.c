@@ -259,7 +259,7 @@ static void whole_files_of_any_size(void **state)
         assert_string_equal(whole, text);
         free(whole);
         char some[4097];
-        long length = tree_text(&t, some, sizeof some, "%s", "file");
+        long length = tree_text(&t, "file", some, sizeof some);
         assert_int_equal(length, sizes[i] < 4096 ? sizes[i] : 4096);
         assert_memory_equal(some, text, (size_t)length);
         assert_int_equal(some[length], '\0');
