@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settings of the machine that a run changes and puts back, and what killed runs have left. */
+/* Changes the settings that the options request, restores them, and recovers those of killed runs. */
 #include "cli/changed_settings.h"
 
 #include <signal.h>
@@ -57,7 +57,7 @@ static bool place_make(const struct options *o, const char *state, struct place 
     return true;
 }
 
-/* The folders that stand for /sys and the rest must be in it themselves: it may come from somebody else. */
+/* The directories that stand for /sys and the rest must be in that folder itself: it may come from somebody else. */
 static int place_check(const struct options *o)
 {
     static const char *const names[] = {"", "/sys", "/proc", "/dev", "/run"};
@@ -88,7 +88,7 @@ int measured_cpu(const struct options *o, const char *sys, int *cpu, struct mach
     return cpu_choose_measured(&view, &setup, cpu, err);
 }
 
-/* Returns whether other CPUs run kernels as well, or are measured, too. */
+/* True if other CPUs run kernels as well, or are measured, too. */
 static bool uses_others(const struct options *o)
 {
     if (o->job == JOB_TRANSITION)
@@ -119,7 +119,7 @@ static int recover_one(const struct place *place, bool quiet, struct recovered *
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* Recovers what this user's runs have left, and what root's have. */
+/* Restores what runs of this user, and those of root, have left changed. */
 static int recover(const struct options *o, bool quiet, struct recovered *r)
 {
     struct place own, root;
@@ -237,7 +237,7 @@ int changed_settings_begin(const struct options *o, struct settings **out)
     return status;
 }
 
-/* Settings that were left to others are no failure, but are reported. */
+/* Settings that others changed since are reported, but are no failure. */
 static int tell_put_back(int status, const struct machine_error *err)
 {
     if (status != MACHINE_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files and directories that jobs write and read. */
+/* Writes a file, or standard output, completely or not at all, and checks beforehand that it can be written. */
 #include "cli/files.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ bool file_is_stdout(const char *name)
     return name != NULL && (strcmp(name, "-") == 0 || path_descriptor(name) == STDOUT_FILENO);
 }
 
-/* Returns whether two names are one in the same directory. Where that is not there yet the spelling decides. */
+/* True if two names are one in the same directory. Where that does not exist yet, the spelling decides. */
 static bool same_place(const char *a, const char *b)
 {
     char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];

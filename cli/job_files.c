@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files that a profile or a simulation is written to. */
+/* The files of a profile or a simulation: chosen, checked and written. */
 #include "cli/job_files.h"
 
 #include <stdlib.h>
@@ -9,13 +9,14 @@
 #include "output/plot/plot.h"
 #include "util/text_list.h"
 
-/* Room for a simulation, and for a profile of some fifty tasks; larger ones, and folded stacks, fail when they do
- * not fit. */
+/*
+ * Room for a simulation, or a profile of some fifty tasks; larger ones, and folded stacks, fail when they do not fit.
+ */
 enum { SIMULATION_BYTES = 1000000 };
 static const uint64_t profile_bytes[JOB_FORMS] = {
     [FORM_JSON] = 100000, [FORM_CSV] = 100000, [FORM_PAGE] = 1000000, [FORM_FOLDED] = 100000, [FORM_PLOT] = 100000};
 
-/* No input is overwritten. */
+/* Inputs must not be overwritten. */
 static int spare_inputs(const struct options *o, const struct job_files *f)
 {
     static const char *const out[JOB_FORMS] = {"--json", "--csv", "--output", "--folded", "--plot"};

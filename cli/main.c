@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program: standard streams, privileges, the options, and the job that they name. */
+/* Reads the command line, runs the job, and reports results that could not be written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static int close_stdout(int status)
     return status;
 }
 
-/* For who exits without having asked: argp, which prints --help and --version and is not done with its options. */
+/* For argp, which exits by itself after --help and --version. */
 static void end_with_stdout(void)
 {
     if (close_stdout(DONE) != DONE)
@@ -56,7 +56,9 @@ static void fill_standard_streams(void)
             _exit(FAILED);
 }
 
-/* Output that fits is written at the end, by close_stdout(), which can say why it fails; so is the text of --help. */
+/*
+ * Output that fits is written at the end, by close_stdout(), which can report why that fails; the text of --help fits.
+ */
 static void buffer_stdout(void)
 {
     static char buffer[65536];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the options to measured tables. */
+/* Opens a machine as the options say, measures tables on it or reads them from --input, and shows progress. */
 #include "cli/measuring.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "output/export/schedule.h"
 #include "util/text_list.h"
 
-/* The options of tables, with those that the command line has in another form. */
+/* The options of tables, with those that the command line gives in another form. */
 static void table_options(const struct options *o, struct tables_options *out)
 {
     *out = o->tables;
@@ -38,15 +38,14 @@ static void table_options(const struct options *o, struct tables_options *out)
     out->event = o->n_events > 0 ? event_code_select(o->events[0].code) : 0;
 }
 
-/* '1' or '0'; '?': the kernel does not tell. */
+/* '1' or '0'; '?': the kernel does not say. */
 static char smt_active(void)
 {
     char active[8];
     return cpu_read_text("/sys", active, sizeof(active), "devices/system/cpu/smt/active") > 0 ? active[0] : '?';
 }
 
-/* Cores and siblings that are to be busy must exist: otherwise the tables would tell of a load that there never
- * was. */
+/* Cores and siblings that are to be busy must exist: otherwise the tables would report a load that never was. */
 static int check_load(const struct measuring *m)
 {
     struct machine_info info;
@@ -311,7 +310,7 @@ int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, s
     return status;
 }
 
-/* Seconds left by what has been measured so far; NaN while that tells nothing. */
+/* Seconds left, judging by what has been measured so far; NaN while that is too little. */
 static double time_left(const struct measuring *m, double part, double elapsed)
 {
     double passed = part * m->expected[m->current], rest = 0;
@@ -347,7 +346,7 @@ static void on_cell(void *data, const struct table_kind *k, const struct cell *c
     }
 }
 
-/* A table that refines the computer by itself tells what it did; where it did that is known here. */
+/* A table that refines the computer by itself reports what it did; where it did that is known here. */
 static void put_settings(const struct measuring *m, const struct table_kind *k, struct table *t)
 {
     const char *own = k->refines ? table_setting(t, "settings") : NULL;
@@ -403,7 +402,7 @@ int measuring_close(struct measuring *m)
 
 enum { WHY_SIZE = 500 };
 
-/* The table after the last one is there. */
+/* Keeps the table after the last one, which is complete. */
 static void collect_keep(struct collected *c)
 {
     c->list[c->n] = &c->table[c->n];

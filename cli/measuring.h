@@ -36,7 +36,7 @@ struct measuring {
     bool disturbs;                 /* whatever is measured: --interference */
     struct refining refining;
     char settings_text[1300];
-    char base_text[1300]; /* of it, what refinements leave: turbo and frequency, where they do not tell it themselves */
+    char base_text[1300]; /* of it, what refinements leave and do not report themselves: turbo and frequency */
     struct tables_options options;
     bool quiet;
     const char *sysroot; /* NULL: this machine */
@@ -59,14 +59,16 @@ int disturbing_begin(struct interferer *i);
 /* FAILED also where it had ended before: then what was measured is not what was requested. */
 int disturbing_end(struct interferer *i);
 
-/* Changes the settings that are requested and opens the machine. DONE, or an exit status after a line. */
+/* Changes the requested settings and opens the machine. DONE, or an exit status after a line. */
 int measuring_open(const struct options *o, struct measuring *m);
-/* The tables that will be measured, so that the time left is known, and whether the machine can do what the options
- * ask for. DONE, or an exit status after a line. */
+/*
+ * Plans the tables that will be measured, so that the time left is known, and checks that the machine can do what the
+ * options request. DONE, or an exit status after a line.
+ */
 int measuring_plan(struct measuring *m, const struct table_kind *const *kinds, size_t n);
-/* Runs what --interference requests from here on, until measuring_close(). DONE, or an exit status after a line. */
+/* Starts the requested --interference, which runs until measuring_close(). DONE, or an exit status after a line. */
 int measuring_disturb(struct measuring *m);
-/* Returns whether cores here have active SMT siblings; false of models. */
+/* True if cores here have active SMT siblings; false for models. */
 bool measuring_has_siblings(const struct measuring *m);
 /* Measures one of them. DONE with *out filled, or an exit status after a line (unless interrupted: stop_asked()). */
 int measuring_table(struct measuring *m, const struct table_kind *k, const struct tables_store *store,
@@ -90,6 +92,8 @@ struct collected {
 int collect_tables(const struct options *o, const struct table_kind *const *kinds, size_t n, struct collected *c);
 void collect_free(struct collected *c);
 
-/* Returns whether tables in this form ("json", "csv") lie in the directory itself, not in its folder tables: someone
- * gave DIR/tables for DIR. */
+/*
+ * True if tables in this form ("json", "csv") are in the directory itself, not in its folder tables: someone gave
+ * DIR/tables for DIR.
+ */
 bool measuring_holds_tables(const char *directory, const char *form);

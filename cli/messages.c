@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Messages beside the results, and the line of progress. */
+/* Messages on standard error, a line each, and the exit status that belongs to them. */
 #include "cli/messages.h"
 
 #include <math.h>

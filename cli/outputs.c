@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which files a job writes, whether they can be written, and what is shown and written of an answer. */
+/* Checks, names and writes the files of one answer in all its forms. */
 #include "cli/outputs.h"
 
 #include <stdint.h>

@@ -20,7 +20,7 @@
 /* Files, in the order in which they are written. */
 enum output_form { OUTPUT_CSV, OUTPUT_JSON, OUTPUT_TEXT, OUTPUT_PLOT, OUTPUT_FORMS };
 
-/* The files that are written of an answer. */
+/* The files that are written of an answer (answers.h). */
 struct outputs_kind {
     struct {
         const char *label, *what; /* for messages; after the name of the file. NULL: there is none of this form */
@@ -48,7 +48,7 @@ int outputs_choose(const struct options *o, const struct outputs_kind *kind, con
                    struct outputs *out);
 
 /*
- * Whether everything can be written, so that nothing is measured in vain. `bytes`: the room that each file needs.
+ * Checks that everything can be written, so that nothing is measured in vain. `bytes`: the room that each file needs.
  * Returns DONE, or FAILED after a line.
  */
 int outputs_check(const struct outputs *out, const uint64_t bytes[OUTPUT_FORMS]);
@@ -57,7 +57,7 @@ int outputs_check(const struct outputs *out, const uint64_t bytes[OUTPUT_FORMS])
 FILE *outputs_screen(const struct outputs *out);
 
 /*
- * Writes the files of `data`, which the kind's printers take, and tells on `screen` which, `before` in front of the
+ * Writes the files of `data`, which the kind's printers take, and lists them on `screen`, with `before` in front of the
  * first of these lines. Returns DONE, or FAILED after a line; files written before stay.
  */
 int outputs_write(const struct outputs *out, const void *data, FILE *screen, const char *before);

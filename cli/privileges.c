@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Root's capabilities: those that a job keeps. */
+/* Gives up the capabilities of root that a job does not need. */
 #include "cli/privileges.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs a profile until its time is over, its command ends or somebody ends it. */
 #include "cli/profiling.h"
 
 #include <math.h>
@@ -99,7 +100,7 @@ static bool profiling_stopped(void)
     return stop_ended() != 0;
 }
 
-/* Whether it is over. A modelled time is over when there are no more records. */
+/* True if it is over. A modelled time is over when there are no more records. */
 static bool profiling_over(const struct profiling *p, double begun, size_t n, bool quit)
 {
     bool ended = p->command != NULL && profile_command_ended(p->command, !p->live);

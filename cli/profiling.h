@@ -26,7 +26,7 @@ struct profiling {
 
 /* Starts the source and the command, and takes records until one of the ends. DONE, or an exit status after a line. */
 int profiling_run(struct profiling *p);
-/* What is known by now; profile_result_free. DONE, or FAILED after a line. */
+/* The result so far, to be freed by profile_result_free(). DONE, or FAILED after a line. */
 int profiling_result(const struct profiling *p, struct profile_result *out);
 /* Closes the source and frees. A command that runs goes on. */
 void profiling_free(struct profiling *p);

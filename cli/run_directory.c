@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The directory of --all: which run it belongs to, and its finished cells. */
+/* Begins or continues the directory of --all: identity, finished cells, tables. */
 #include "cli/run_directory.h"
 
 #include <dirent.h>
@@ -43,7 +43,7 @@ static char *read_system_file(const char *name, size_t *length)
     return in != NULL ? file_read(in, length) : NULL;
 }
 
-/* This distinguishes one piece of silicon from another of the same brand string, as far as anybody can read it. */
+/* Whatever distinguishes a piece of silicon from others of the same brand string, as far as anybody can read it. */
 static void put_host(json_t *o)
 {
     struct utsname name;
@@ -210,7 +210,7 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
     return 0;
 }
 
-/* Finds out whether two differ; then one clause in `why`: what is different, here and there. */
+/* 0 if two agree. If not, one clause in `why`: what is different, here and there. */
 static int identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
 {
     return differing_member("format", here, there, why, size) || differing_member("version", here, there, why, size) ||
@@ -269,7 +269,7 @@ static int print_identity(FILE *stream, const void *identity)
                                                                                                                     : 0;
 }
 
-/* Checks whether the run that is there may be continued. */
+/* Checks that the run that is there may be continued. */
 static int compare(const char *path, const char *file, const char *text, size_t length, const json_t *identity)
 {
     char why[400];
@@ -289,8 +289,8 @@ static int compare(const char *path, const char *file, const char *text, size_t 
 }
 
 /*
- * What a run that was killed had begun to write goes, everywhere below the directory of that run. What stands in the
- * folders of its files and is no file (a link, a pipe) would be found out only after something had been measured.
+ * Removes what a killed run had begun to write, everywhere below its directory. Anything else than a file (a link, a
+ * pipe) in its folders is refused here, before anything is measured.
  */
 static int sweep(int fd, const char *path, unsigned depth)
 {
@@ -348,7 +348,7 @@ static int directory_begin(struct run_directory *d, bool resume, const char *fil
     return status;
 }
 
-/* A model that came through a pipe cannot be read a second time, and --resume could not tell it from another. */
+/* A model that came through a pipe cannot be read a second time, and --resume could not recognize it. */
 static int check_model(const json_t *identity, const struct options *o)
 {
     const json_t *machine = json_object_get(identity, "machine");
@@ -390,7 +390,7 @@ static char *cell_file(const struct run_directory *d, const struct table_kind *k
     return asprintf(&path, "%s/cells/%s/%s.json", d->path, k->name, c->id) < 0 ? NULL : path;
 }
 
-/* A cell that cannot be read is as good as not there. */
+/* A cell that cannot be read counts as missing. */
 static char *load(void *data, const struct table_kind *k, const struct cell *c)
 {
     char why[WHY_SIZE];
@@ -409,7 +409,7 @@ static void refused(void *data, const struct table_kind *k, const struct cell *c
     free(file);
 }
 
-/* Files written by its name would be split over two places, or be lost. */
+/* Without it, what is written by its name would be split over two places, or be lost. */
 static bool is_there(const struct run_directory *d)
 {
     struct stat named, held;
@@ -417,7 +417,7 @@ static bool is_there(const struct run_directory *d)
            named.st_ino == held.st_ino;
 }
 
-/* Says what became of a directory that is not there, and what can be done about it. */
+/* The fate of a directory that is not there, and what can be done about it. */
 static const char *gone(const struct run_directory *d, const char **remedy)
 {
     struct stat held;

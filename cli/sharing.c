@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --profile without the kernel module: shares of license levels by perf, or the frequency of now. */
+/* Profiles without the kernel module: shares of license levels by perf, or the frequency alone. */
 #include "cli/sharing.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SIGINT, SIGTERM and SIGHUP: how the program comes to its end. */
+/* Ends the program on a signal: at once, or after what must be finished or put back. */
 #include "cli/stop.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static const struct timespec stop_time = {.tv_nsec = 700000000};
 
 /* the only state that a signal handler may touch */
 static volatile sig_atomic_t asked, only_asks, first_ends, ended;
-static volatile sig_atomic_t told_before; /* lines, when it was requested to stop */
+static volatile sig_atomic_t told_before; /* messages_told() when it was asked to stop */
 static const char *volatile line;         /* NULL: the usual one */
 static sem_t rung;
 

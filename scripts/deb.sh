@@ -56,7 +56,7 @@ log=$out/build.log
 DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-noautodbgsym parallel=$(nproc)}" LC_ALL=C.UTF-8 \
     dpkg-buildpackage -b -us -uc >"$log" 2>&1 </dev/null || {
     tail -n 20 "$log" >&2
-    say "the packages could not be built; the whole log: $log"
+    say "the packages could not be built; the complete log: $log"
     exit 1
 }
 mv "$out/tree"/*.deb "$out/tree"/*.buildinfo "$out/tree"/*.changes "$out" && cd "$out" && rm -rf "$out/tree" || exit 1

@@ -84,7 +84,7 @@ need_apt_get() {
         -o Acquire::http::Timeout=30 -o Dpkg::Use-Pty=0 "$@" </dev/null >>"$need_log" 2>&1
 }
 
-# Installs the packages "$@" as root. Lists that are absent or outdated are fetched anew.
+# Installs the packages "$@" as root. Lists that are absent or outdated are fetched again.
 need_apt_install() {
     need_log=$(mktemp) || return 1
     if ! need_no_lists && need_apt_get install -y --no-install-recommends "$@"; then
@@ -102,10 +102,10 @@ need_apt_install() {
     need_why=$(grep '^E: ' "$need_log" | head -n 1)
     if [ "$need_update" -ne 0 ]; then
         need_say "apt-get could not fetch the package lists: ${need_why:-see the log}"
-        need_say "check the network and the mirrors in /etc/apt, then repeat; the whole log: $need_log"
+        need_say "check the network and the mirrors in /etc/apt, then repeat; the complete log: $need_log"
     else
         need_say "apt-get could not install $*: ${need_why:-see the log}"
-        need_say "the whole log: $need_log"
+        need_say "the complete log: $need_log"
     fi
     return 1
 }

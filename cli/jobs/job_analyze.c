@@ -131,7 +131,7 @@ static const char *given_text(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* The stages of a recording of first uses are shown and written. */
+/* Shows and writes the stages of a recording of first uses. */
 static int show_wake(const struct options *o, const struct wake_csv *w, struct outputs *out)
 {
     const struct wake_source source = {given_text(w->unit), given_text(w->cpu), given_text(w->machine),

@@ -18,7 +18,7 @@
 
 enum { COMPARE_BYTES = 1000000 };
 
-/* A comparison, for the printers of files. */
+/* The comparison, for the printers of files. */
 struct compared {
     struct comparison *comparison;
     struct table table;

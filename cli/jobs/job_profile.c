@@ -99,8 +99,10 @@ static bool sees_all_tasks(void)
     return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) < 0 || strcmp(name, "pid:[4026531836]") == 0;
 }
 
-/* What the outputs say of it. Turbo frequencies of another processor are mostly found out (turns that are off the
- * table, or limited by something else), and a part's published ones may be all there is: a warning is enough. */
+/*
+ * The head of the outputs. Turbo frequencies of another processor mostly show (turns that are off the table, or limited
+ * by something else), and a part's published ones may be all there is: a warning is enough.
+ */
 static void make_head(struct profile_job *j)
 {
     struct profile_head *head = &j->p.head;
@@ -139,7 +141,7 @@ static void tell_cost(const struct profile_job *j)
         s->pause_us * 1e-3, profile_duty_ppm(s, j->p.info.cores) * 1e-4, (s->pause_us + 2 * s->window_us) * 1e-3);
 }
 
-/* Whether the result is shown as it grows: on a terminal, where nothing else writes to it. */
+/* True if the result is shown as it grows: on a terminal to which nothing else writes. */
 static bool wants_live(const struct profile_job *j)
 {
     const struct profile_given *g = &j->o->profile;
@@ -196,14 +198,16 @@ static int profile_tell(const struct profile_job *j)
 
 /* ---- all of it ---- */
 
-/* What only the module tells. */
+/* True if options need what only the module counts. */
 static bool wants_module(const struct options *o)
 {
     return o->profile.sources || o->profile.folded != NULL || o->params != NULL || o->plot != NULL;
 }
 
-/* Without the module: shares of levels where perf can count them; else what the module lacks, and where that is the
- * processor, what can be told all the same. */
+/*
+ * Without the module: shares of levels where perf can count them; else what the module lacks, and where that is the
+ * processor, what can be measured nevertheless.
+ */
 static int profile_otherwise(const struct profile_job *j, const struct machine_error *module)
 {
     struct machine_error perf, levels;

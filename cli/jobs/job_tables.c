@@ -90,7 +90,7 @@ static int write_table(const struct all *a, const struct table_kind *k, const st
     return status;
 }
 
-/* The table frequency is measured first: what it says of levels goes into the tables of their changes. */
+/* The table frequency is measured first; what it says of levels goes into the tables about their changes. */
 static void note_levels(const struct all *a, struct table *t)
 {
     for (size_t i = 0; i < a->done; i++)
@@ -202,7 +202,7 @@ static int all_compare(struct all *a)
     return compared == 0 ? write_table(a, &verdicts_kind, t) : complain_out_of_memory();
 }
 
-/* ---- the report: the command that it tells ---- */
+/* ---- the report: the command that it shows ---- */
 
 /* The command that measures this again, malloc'ed: what was requested, but for where it was written to and whether it
  * was resumed. NULL: out of memory. */
@@ -346,7 +346,7 @@ int job_all(const struct options *o)
     if (status == DONE)
         status = measuring_open(o, &a->measuring);
     if (status == DONE) {
-        /* planned first: what is refused then leaves no directory behind that would have to be resumed */
+        /* planned first: a refusal then leaves no directory that would have to be resumed */
         status = measuring_plan(&a->measuring, a->kinds, a->n);
         if (status == DONE)
             status = run_directory_open(a->path, o->resume, o, &a->measuring, &a->directory);

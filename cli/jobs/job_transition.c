@@ -63,7 +63,10 @@ static int resolve_events(const struct machine *m, const struct options *o, stru
     return DONE;
 }
 
-/* One line of what was not measured, and why: `volts` is why the voltage was not, `counters` why license shares. */
+/*
+ * Writes what was not measured, and why, as one line: `volts` is why the voltage was not, `counters` why license
+ * shares.
+ */
 static void tell_missing(const char *volts, const char *counters, char *out, size_t size)
 {
     out[0] = '\0';
@@ -136,8 +139,7 @@ static int transition_measure(struct measuring *m, const struct options *o, cons
     return status == MACHINE_OK ? DONE : complain_of_machine("", &error);
 }
 
-/* Checks what the machine can do of it, then measures all of it; `counters`: why it has no license counters. The
- * machine stays open. */
+/* Checks what the machine can do, then measures; `counters`: why it has no license counters. The machine stays open. */
 static int check_and_measure(struct measuring *m, const struct options *o, struct transition_setup *s,
                              struct switches_seen *seen, char *counters, size_t size)
 {

@@ -33,8 +33,7 @@ static size_t tables_of(const struct sku *sku, const struct table_kind *kinds[ME
     return n;
 }
 
-/* Returns whether the processor is one with figures of its own: then it is another, however many figures agree. Says
- * so. */
+/* True, after a line, if the processor has figures of its own: then it is another, however many figures agree. */
 static bool is_another(const struct options *o, const struct sku *sku, const char *cpu)
 {
     struct sku own;

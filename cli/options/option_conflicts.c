@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which options go with which jobs, and with each other. */
+/* Refuses options that do not go with the job or with each other. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const struct {
             {WITH_RESTORE, "--restore"},
             {WITH_LIST, "--list"}};
 
-/* These go with --input: all else says how to measure, and nothing is measured. */
+/* Refuses options with --input that say how to measure, since nothing is measured. */
 static int check_input(const struct options *o, const char *option)
 {
     static const char *const with[] = {"input", "csv", "json", "junit", "quiet", "share", "burst", "speedup"};
@@ -133,7 +133,7 @@ static int check_profile(const struct options *o)
     return 0;
 }
 
-/* Some options have one meaning for a transition and another for tables. */
+/* Checks the options that have one meaning for a transition and another for tables. */
 static int check_forms(const struct options *o)
 {
     if (o->job == JOB_TRANSITION && o->tables.n_active > 1)
@@ -160,7 +160,7 @@ static int check_forms(const struct options *o)
     return 0;
 }
 
-/* Some tables take an option and others do not, as their kinds say. */
+/* Checks the options that one table takes and another does not, as their kinds say. */
 static int check_table(const struct options *o)
 {
     const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of all options, and how argp takes them. */
+/* The table of all options, and its way through argp into struct options. */
 #include "cli/options/options.h"
 
 #include <argp.h>
@@ -14,12 +14,10 @@
 #include "drivers/events/event_code.h"
 #include "tables/table/tables.h"
 #include "util/edit_distance.h"
-#include "util/screen_text.h"
 #include "util/text_list.h"
 
-const char *argp_program_version = "characterize " VERSION;
-
-enum { FIRST_KEY = 0x100 }; /* of option_table[0], for argp */
+/* For argp; FIRST_KEY: of option_table[0]. */
+enum { HELP_KEY = '?', VERSION_KEY = 'V', HELP_ALL_KEY = 0x100, USAGE_KEY, FIRST_KEY };
 
 /* Names that the argument of a job may have, and what later work does with it. */
 static const char *const list_names[] = {[LIST_KERNELS] = "kernels",
@@ -242,7 +240,7 @@ static int take_plot(const struct option_row *p, const char *text, struct option
 
 static const struct option_row option_table[] = {
     {.about = "Jobs, one of:"},
-    {"verdict", NULL, "Tell whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
+    {"verdict", NULL, "Report whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
      WITH_ANY, .take = take_job, JOB_VERDICT},
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
      WITH_ANY, .take = take_transition, JOB_TRANSITION},
@@ -427,6 +425,13 @@ static const struct option_row option_table[] = {
 };
 enum { N_OPTIONS = sizeof(option_table) / sizeof(option_table[0]) };
 
+/* After all others in the list (group -1). argp must not add its own: its --help would print the entire list. */
+static const struct argp_option help_options[] = {{"help", HELP_KEY, NULL, 0, "Show the main jobs and options", -1},
+                                                  {"help-all", HELP_ALL_KEY, NULL, 0, "Show this list", -1},
+                                                  {"usage", USAGE_KEY, NULL, 0, "Show a short usage message", -1},
+                                                  {"version", VERSION_KEY, NULL, 0, "Show the version", -1}};
+enum { N_HELP_OPTIONS = sizeof(help_options) / sizeof(help_options[0]) };
+
 void option_list(FILE *out)
 {
     for (int i = 0; i < N_OPTIONS; i++) {
@@ -442,39 +447,12 @@ void option_list(FILE *out)
     }
 }
 
-static const char doc_text[] =
-    "Measure what wide SIMD instructions do to a processor's frequency.\vExamples:\n"
-    "  characterize --verdict --brief\n"
-    "  characterize --transition 128fma:512fma\n"
-    "  characterize --transition 512fma:128fma --runs 200 --observe 3000\n"
-    "  characterize --transition 128fma:512fma --machine model:xeon-gold-6130\n"
-    "  characterize --transition 128fma:512fma --event 0x28:0x08 --event 0x28:0x10\n"
-    "  characterize --table frequency --kernels 128fma,256fma,512fma\n"
-    "  characterize --all --output results --machine model:xeon-gold-6130\n"
-    "  characterize --all --output results --resume\n"
-    "  characterize --validate xeon-gold-6130 --input results\n"
-    "  characterize --draft-sku mine.sku --input results\n"
-    "  characterize --compare results-a results-b\n"
-    "  characterize --export header avx.h --input results\n"
-    "  characterize --analyze trace.csv --json phases.json --plot phases.svg\n"
-    "  characterize --simulate web-server --params avx.json --policy stock,timeout,oracle\n"
-    "  characterize --profile --sources --params avx.json -- make -j8\n"
-    "  characterize --profile --machine model:xeon-gold-6130\n"
-    "  characterize --self-test --bundle self-test.tar.gz\n"
-    "  characterize --check environment\n"
-    "  characterize --table variability --quiet-machine\n"
-    "  characterize --list kernels\n"
-    "\n"
-    "Exit status: 0 done; 1 failed while running; 2 wrong usage or unreadable input; 3 this machine cannot do it; 4 "
-    "done, but the results deviate from what is expected. See also characterize(1).";
-
-/* argp hands this to parse_option(). */
+/* The state of parse_option(). */
 struct parsing {
     struct options *options;
     bool given[N_OPTIONS];
 };
 
-/* Only --export header FILE and --export json FILE have one. */
 /* One more directory of --compare. */
 static int take_other(const char *text, struct options *o)
 {
@@ -488,6 +466,7 @@ static int take_other(const char *text, struct options *o)
     return 0;
 }
 
+/* The file of --export header FILE and --export json FILE, or a directory of --compare; others have none. */
 static int take_argument(const char *text, struct options *o)
 {
     static const struct option_row export_file = {.name = "export", .at = AT(file)};
@@ -505,11 +484,37 @@ static int take_argument(const char *text, struct options *o)
                   text);
 }
 
+/* The options that print something and end the program. Whether this is one of them. */
+static bool print_help(int key, struct argp_state *state)
+{
+    unsigned parts = ARGP_HELP_EXIT_OK;
+    switch (key) {
+    case HELP_KEY:
+        option_help(stdout);
+        break;
+    case HELP_ALL_KEY:
+        parts |= ARGP_HELP_STD_HELP;
+        break;
+    case USAGE_KEY:
+        parts |= ARGP_HELP_USAGE;
+        break;
+    case VERSION_KEY:
+        puts("characterize " VERSION);
+        break;
+    default:
+        return false;
+    }
+    argp_state_help(state, stdout, parts);
+    return true;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct parsing *s = state->input;
     if (key == ARGP_KEY_ARG)
         return take_argument(text, s->options);
+    if (print_help(key, state))
+        return 0;
     if (key < FIRST_KEY || key >= FIRST_KEY + N_OPTIONS)
         return ARGP_ERR_UNKNOWN;
     const struct option_row *p = &option_table[key - FIRST_KEY];
@@ -517,19 +522,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     if (s->options->n_given < OPTIONS_GIVEN_MAX)
         s->options->given[s->options->n_given++] = (struct given_option){p->name, text};
     return p->take(p, text, s->options);
-}
-
-void option_parse_short_usage(void)
-{
-    fputs("Usage: characterize --verdict [--brief] [--machine NAME]\n"
-          "       characterize --transition FROM:TO [--machine NAME] [--output DIR]\n"
-          "       characterize --table NAME | --all [--machine NAME] [--output DIR]\n"
-          "       characterize --analyze TRACE.csv | --simulate WORKLOAD --params EXPORT.json\n"
-          "       characterize --profile [--params EXPORT.json] [-- COMMAND]\n"
-          "       characterize --check environment | --list kernels|machines|skus|tables|workloads|options\n"
-          "Example: characterize --transition 128fma:512fma\n"
-          "characterize --help lists all options.\n",
-          stderr);
 }
 
 /* The first time argp sees the options: files of kernels alone. */
@@ -556,7 +548,7 @@ static int load_blocks(const struct argp *all, int argc, char **argv, struct opt
     return s.status;
 }
 
-/* After "--" follows the command to profile; of other jobs, arguments. */
+/* Takes what follows "--": the command to profile; for other jobs, arguments. */
 static int take_rest(char **rest, struct options *o)
 {
     if (o->job == JOB_PROFILE && *rest == NULL)
@@ -569,21 +561,12 @@ static int take_rest(char **rest, struct options *o)
     return 0;
 }
 
-/* argp breaks the lines of --help at column 79 unless it is configured otherwise. */
-static void set_help_width(void)
-{
-    char format[40];
-    unsigned width = screen_text_width(stdout);
-    snprintf(format, sizeof(format), "rmargin=%u", width < SCREEN_WIDTH ? width : SCREEN_WIDTH);
-    (void)setenv("ARGP_HELP_FMT", format, 0);
-}
-
 int option_parse(int argc, char **argv, struct options *o)
 {
     int end;
-    struct argp_option list[N_OPTIONS + 1] = {0};
+    struct argp_option list[N_OPTIONS + N_HELP_OPTIONS + 1] = {0};
     struct parsing s = {.options = o};
-    const struct argp parser = {.options = list, .parser = parse_option, .doc = doc_text};
+    const struct argp parser = {.options = list, .parser = parse_option, .doc = option_help_doc};
     memset(o, 0, sizeof(*o));
     for (int i = 0; i < N_OPTIONS; i++) {
         const struct option_row *p = &option_table[i];
@@ -593,14 +576,16 @@ int option_parse(int argc, char **argv, struct options *o)
                                        .doc = p->about,
                                        .flags = p->optional ? OPTION_ARG_OPTIONAL : 0};
     }
+    memcpy(list + N_OPTIONS, help_options, sizeof(help_options));
     argp_err_exit_status = BAD_USAGE;
-    set_help_width();
+    option_help_width();
     if (option_names_check(list, argc, argv, &end) != 0)
         return BAD_USAGE;
     int status = load_blocks(&parser, end, argv, o);
     if (status != 0)
         return status;
-    if (argp_parse(&parser, end, argv, 0, NULL, &s) != 0 || (end < argc && take_rest(argv + end + 1, o) != 0))
+    if (argp_parse(&parser, end, argv, ARGP_NO_HELP, NULL, &s) != 0 ||
+        (end < argc && take_rest(argv + end + 1, o) != 0))
         return BAD_USAGE;
     for (int i = 0; i < N_OPTIONS; i++)
         if (s.given[i] && option_conflicts_with_job(o, option_table[i].name, option_table[i].jobs) != 0)

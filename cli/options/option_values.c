@@ -286,12 +286,6 @@ int option_take_interference(const struct option_row *p, const char *text, struc
 
 /* ---- which option was meant ---- */
 
-/* argp adds these by itself. */
-static const struct argp_option added_by_argp[] = {{"help", '?', NULL, 0, "", 0},
-                                                   {"usage", 0, NULL, 0, "", 0},
-                                                   {"version", 'V', NULL, 0, "", 0},
-                                                   {NULL, 0, NULL, 0, NULL, 0}};
-
 /* How many long options begin with a name; 1 if one equals it. *found is one of them, and `all` gets their names. */
 static int options_like(const struct argp_option *table, const char *name, size_t length,
                         const struct argp_option **found, char *all, size_t size)
@@ -322,7 +316,7 @@ static const char *nearest_option(const struct argp_option *table, const char *n
 static int unknown_option(const struct argp_option *table, const char *argument, size_t length)
 {
     const char *nearest = length > 2 ? nearest_option(table, argument + 2, length - 2) : NULL;
-    return refuse(BAD_USAGE, "unknown option '%s'%s%s; --help lists them", argument,
+    return refuse(BAD_USAGE, "unknown option '%s'%s%s; --help-all lists them", argument,
                   nearest != NULL ? ", perhaps --" : "", nearest != NULL ? nearest : "");
 }
 
@@ -333,8 +327,7 @@ static int check_long_option(const struct argp_option *table, const char *argume
     const char *name = argument + 2;
     size_t length = strcspn(name, "=");
     char all[700] = ""; /* those of any first letter fit */
-    int matches = options_like(table, name, length, &option, all, sizeof(all)) +
-                  options_like(added_by_argp, name, length, &option, all, sizeof(all));
+    int matches = options_like(table, name, length, &option, all, sizeof(all));
     if (matches == 0)
         return unknown_option(table, argument, length + 2);
     if (matches > 1)
@@ -350,11 +343,11 @@ static int check_long_option(const struct argp_option *table, const char *argume
 
 int option_names_check(const struct argp_option *table, int argc, char **argv, int *end)
 {
-    static char help[] = "--help"; /* what argp calls -? */
+    static char help[] = "--help"; /* also -h, and what is short for it, though --help-all begins alike */
     int status = 0, i = 1;
     for (int taken = 1; i < argc && status == 0 && strcmp(argv[i], "--") != 0; i += taken) {
         taken = 1;
-        if (strcmp(argv[i], "-h") == 0)
+        if (strcmp(argv[i], "-h") == 0 || (strlen(argv[i]) > 2 && strncmp(argv[i], help, strlen(argv[i])) == 0))
             argv[i] = help;
         if (strncmp(argv[i], "--", 2) == 0)
             status = check_long_option(table, argv[i], argv[i + 1], &taken);

@@ -49,7 +49,7 @@ struct given_switch {
     bool given, on;
 };
 
-/* Options that only --simulate takes. */
+/* The options that only --simulate takes. */
 struct simulate_given {
     const char *siblings, *stamps;        /* a text, and a file; NULL: not given */
     enum sim_policy policy[SIM_POLICIES]; /* in the order given */
@@ -75,13 +75,13 @@ struct given_option {
 };
 enum { OPTIONS_GIVEN_MAX = 64 };
 
-/* Options that only --verdict takes. */
+/* The options that only --verdict takes. */
 struct verdict_given {
     struct given_number share, speedup; /* share: percent */
     double burst_us;                    /* --burst T; 0: not given */
 };
 
-/* Options that only --profile takes. */
+/* The options that only --profile takes. */
 struct profile_given {
     struct given_number seconds, rate_hz;
     bool sources, rehearsal, live, no_live;

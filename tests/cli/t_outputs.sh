@@ -82,7 +82,7 @@ status=$?
 verdict "a file larger than the limit: status 1, one line, no file" \
     test "$status" -eq 1 -a "$(grep -c 'large.csv: File too large' "$err")" -eq 1 -a ! -e "$work/large.csv"
 verdict "/dev/full is still a device" test -c /dev/full
-for option in --help --version; do
+for option in --help --help-all --version; do
     "$CHARACTERIZE" $option >/dev/full 2>"$err" </dev/null
     status=$?
     verdict "$option to /dev/full: status 1" test "$status" -eq 1

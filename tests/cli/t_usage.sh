@@ -17,9 +17,19 @@ verdict "... is that of VERSION" [ "$(cat "$out")" = "characterize $(cat "$root/
 verdict "the manual is of the same version" grep -q '^\.TH .*"characterize @VERSION@"' "$root/man/characterize.1"
 
 run --help
+verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
+verdict "--help: two screens of 24 lines" test "$(wc -l <"$out")" -le 48
+verdict "--help: no line is longer than 100 columns" test -z "$(awk 'length > 100' "$out")"
+cp "$out" "$tmp/main"
+run -h
+verdict "-h: as --help" cmp -s "$out" "$tmp/main"
+run --hel
+verdict "--hel: as --help" cmp -s "$out" "$tmp/main"
+
+run --help-all
 help=$tmp/help
 cp "$out" "$help"
-verdict "--help: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
+verdict "--help-all: status 0, nothing on standard error" test "$status" -eq 0 -a ! -s "$err"
 groups_and_examples() {
     for text in 'Jobs' 'What to measure on' 'What tables cover' 'Output' 'Examples' \
         'characterize --transition 128fma:512fma' \
@@ -27,19 +37,22 @@ groups_and_examples() {
         grep -q -- "$text" "$help" || { echo "    missing: $text"; return 1; }
     done
 }
-verdict "--help: groups, an example per job, exit statuses" groups_and_examples
-verdict "--help: no line is longer than 100 columns" test -z "$(awk 'length > 100' "$help")"
+verdict "--help-all: groups, an example per job, exit statuses" groups_and_examples
+verdict "--help-all: no line is longer than 100 columns" test -z "$(awk 'length > 100' "$help")"
+grep -o -- '--[a-z-]*' "$tmp/main" | sort -u >"$tmp/main-options"
+grep -o -- '--[a-z-]*' "$help" | sort -u | comm -13 - "$tmp/main-options" >"$out"
+verdict "--help has no option that --help-all has not" test ! -s "$out" -a "$(wc -l <"$tmp/main-options")" -ge 20
 
-# every option of --help stands in the manual's list of options, and the other way round
+# every option of --help-all stands in the manual's list of options, and the other way round
 man=$root/man/characterize.1
 sed -n 's/^ *\(-[?V], *\)\{0,1\}--\([a-z-]*\).*/\2/p' "$help" | sort -u >"$tmp/help-options"
 sed -n '/^\.SH OPTIONS/,/^\.SH EXIT/p' "$man" | sed 's/\\-/-/g' |
     sed -n 's/^\.B[IR]* .*--\([a-z-]*\).*/\1/p' | sort -u >"$tmp/man-options"
-verdict "--help lists options" test "$(wc -l <"$tmp/help-options")" -ge 20
+verdict "--help-all lists options" test "$(wc -l <"$tmp/help-options")" -ge 20
 if diff "$tmp/help-options" "$tmp/man-options" >"$out"; then
-    ok "--help and the manual list the same options"
+    ok "--help-all and the manual list the same options"
 else
-    fail "--help and the manual list the same options"
+    fail "--help-all and the manual list the same options"
 fi
 if command -v man >/dev/null 2>&1 && [ -n "$(man --version 2>/dev/null)" ]; then
     man --warnings -E UTF-8 -l "$man" >/dev/null 2>"$err"
@@ -60,7 +73,7 @@ refuses "an unknown first kernel" 2 "128fmx.*nearest.*128fma" $t 128fmx:512fma
 refuses "a density out of range" 2 '1 to 256' $t 128fma:512fma@1/257
 refuses "two letters that changed places" 2 "unknown option '--tabel', perhaps --table" --tabel frequency
 refuses "an unknown option, with the nearest" 2 "unknown option '--transtion', perhaps --transition" --transtion $p
-refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help" --frobnicate
+refuses "an option that resembles nothing" 2 "unknown option '--frobnicate'; --help-all" --frobnicate
 refuses "a short option" 2 "unknown option '-x'" -x
 refuses "an ambiguous abbreviation" 2 "'--o' is ambiguous: --observe, --output\$" --o 3
 refuses "... of one letter" 2 "'--q' is ambiguous: --quiet-machine, --quiet\$" --q
@@ -109,8 +122,6 @@ refuses "a model without model:" 2 "unknown machine 'gold-6130', perhaps 'model:
 run --list tab --quiet
 verdict "a list by the beginning of its name" test "$status" -eq 0 -a "$(grep -c '^burst' "$out")" -eq 1
 refuses "a table by an ambiguous beginning" 2 "'t' is ambiguous: transitions, throttle, trigger" --table t
-run -h
-verdict "-h: as --help" cmp -s "$out" "$help"
 run $t 128FMA:512FMA --machine model:xeon-gold-6130 --observe 0.2ms --warmup 1ms --period 2us --runs 5 --output o
 verdict "kernels in capital letters, times with units" grep -q '^128fma -> 512fma' "$out"
 verdict "... 0.2 ms" grep -Eq '# observe_us: 200$|^# observe.*200' o/128fma_512fma.csv

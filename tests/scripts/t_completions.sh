@@ -16,13 +16,13 @@ cd "$tmp/files" || exit 1
 : >trace.csv
 
 characterize --list options >"$tmp/options"
-characterize --help >"$tmp/help"
-# all options of --help are listed, and no others
+characterize --help-all >"$tmp/help"
+# all options of --help-all are listed, and no others
 grep -oE '^ *(-[a-zA-Z?], )?--[a-z-]+' "$tmp/help" | grep -oE -- '--[a-z-]+' |
-    grep -vx -- '--\(help\|usage\|version\)' | sort -u >"$tmp/told"
+    grep -vx -- '--\(help\|help-all\|usage\|version\)' | sort -u >"$tmp/told"
 cut -f 1 "$tmp/options" | sort >"$tmp/listed"
 diff "$tmp/told" "$tmp/listed" >"$tmp/out"
-check "--list options: those of --help" "$tmp/out" [ ! -s "$tmp/out" -a -s "$tmp/listed" ]
+check "--list options: those of --help-all" "$tmp/out" [ ! -s "$tmp/out" -a -s "$tmp/listed" ]
 
 in_bash() {
     bash --norc -c '. "$1"; compopt() { :; }; COMP_LINE=$2 COMP_POINT=${#2}; _characterize characterize
@@ -72,7 +72,7 @@ for shell in bash zsh fish; do
         skip "completion in $shell" "it is not installed"
         continue
     fi
-    "in_$shell" 'characterize --' | grep -v '^--\(help\|usage\|version\)$' | sort >"$tmp/out"
+    "in_$shell" 'characterize --' | grep -v '^--\(help\|help-all\|usage\|version\)$' | sort >"$tmp/out"
     check "$shell: all options" "$tmp/out" cmp -s "$tmp/out" "$tmp/listed"
     completes 'characterize --brief --machi' --machine
     completes 'characterize --table thr' throttle

@@ -118,7 +118,7 @@ check "slurmctld and four slurmd run" "$d/slurmctld.log" idle
 # --compare where it is, otherwise a stand-in
 cat >"$d/characterize" <<END
 #!/bin/sh
-if [ "\$1" = --compare ] && ! '$program' --help | grep -q -e --compare; then
+if [ "\$1" = --compare ] && ! '$program' --help-all | grep -q -e --compare; then
     echo "compared: \$*"
     exit
 fi

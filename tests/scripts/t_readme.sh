@@ -13,6 +13,7 @@ if [ ! -e "$readme" ]; then
     finish
 fi
 
+check "$readme has at most 200 lines" "" [ "$(wc -l <"$readme")" -le 200 ]
 for script in run check; do
     check "$readme names ./$script" "" grep -q "\./$script\b" "$readme"
     check "./$script is there and can be run" "" [ -x "$script" ]
@@ -35,10 +36,16 @@ grep -oE '(`|^ *[$]? *)make [a-z][a-z-]*' "$readme" | tr -d '`$' | sort -u | whi
     grep -q "^$target:" Makefile || echo "make $target: no such target"
 done >"$tmp/out"
 check "the make targets that $readme names exist" "$tmp/out" [ ! -s "$tmp/out" ]
-grep -o ']([^)#:]*)' "$readme" | tr -d ']()' | sort -u | while read -r file; do
-    [ -e "$file" ] || echo "$file: linked, but not there"
+for page in "$readme" CONTRIBUTING.md doc/*.md; do
+    grep -o ']([^)#:]*[)#]' "$page" | tr -d ']()#' | sort -u | while read -r file; do
+        [ -e "$(dirname "$page")/$file" ] || echo "$page: $file: linked, but not there"
+    done
 done >"$tmp/out"
-check "the files that $readme links to exist" "$tmp/out" [ ! -s "$tmp/out" ]
+check "the files to which $readme and the pages link exist" "$tmp/out" [ ! -s "$tmp/out" ]
+for page in doc/*.md; do
+    grep -q "](${page}[)#]" "$readme" || grep -q "](${page#doc/}[)#]" doc/*.md || echo "$page: nothing links to it"
+done >"$tmp/out"
+check "each page of doc/ is linked" "$tmp/out" [ ! -s "$tmp/out" ]
 
 # those of CONTRIBUTING.md: t_recipes builds and tests what they yield, which takes long
 for recipe in tests/recipes/*.patch; do
