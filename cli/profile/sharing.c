@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/sharing.h"
+#include "cli/profile/sharing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "analysis/stats/robust.h"
 #include "cli/messages.h"
-#include "cli/profiling.h"
+#include "cli/profile/profiling.h"
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"

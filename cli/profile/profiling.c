@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/profiling.h"
+#include "cli/profile/profiling.h"
 
 #include <math.h>
 #include <signal.h>
