@@ -271,7 +271,7 @@ void html_figure(FILE *out, const char *svg, const char *why, const char *prefix
     if (svg_content(svg, &width, &height)) {
         fputs("<figure><div class=\"scroll\">\n", out);
         html_svg(out, svg, prefix, title);
-        fputs("\n</div><p class=\"hint\">Wider than the page: it scrolls sideways.</p></figure>\n", out);
+        fputs("</div><p class=\"hint\">Wider than the page: it scrolls sideways.</p></figure>\n", out);
     } else if (svg || (why && *why)) {
         html_print(out, "<p class=\"note\">No plot: %s.</p>\n",
                    svg ? "gnuplot's output cannot be embedded in this page" : why);

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "output/plot/gnuplot.h"
 #include "output/plot/plot_colours.h"
 #include "output/report/report.h"
 #include "output/plot/plot.h"
