@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
 #include "cli/messages.h"
 

@@ -2,8 +2,7 @@
 /* A profile as one page, with its style and its pictures inside. */
 #include <stdlib.h>
 
-#include "output/report/html.h"
-#include "output/report/report_parts.h"
+#include "output/report/report_page.h"
 #include "profiler/output/profile_parts.h"
 #include "util/template.h"
 

@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "output/report/html.h"
-#include "output/report/report_parts.h"
+#include "output/report/report_page.h"
 #include "schedulers/simulate/output/simulation_parts.h"
 #include "util/error.h"
 #include "util/template.h"
