@@ -8,9 +8,8 @@
 
 #include "cli/messages.h"
 #include "output/plot/charts.h"
-#include "output/plot/gnuplot.h"
 #include "output/plot/plot.h"
-#include "output/report/report_contents.h"
+#include "output/report/report.h"
 #include "output/text/phases_text.h"
 #include "util/screen_text.h"
 
@@ -232,7 +231,7 @@ int answers_check_table(const struct outputs *out)
 
 void answers_tell_findings(FILE *out, const struct table_kind *k, const struct table *t, size_t most)
 {
-    char *findings = report_contents_findings(k, t), *rest = findings, *line;
+    char *findings = report_findings(k, t), *rest = findings, *line;
     for (size_t n = 0; n < most && rest != NULL && *rest != '\0' && (line = strsep(&rest, "\n")) != NULL; n++) {
         screen_text_words(out, line, 0, 2, screen_text_record_width(out));
         putc('\n', out);

@@ -38,6 +38,18 @@ static bool folder_beside(const char *file, const char *name, char out[DATA_PATH
     return false;
 }
 
+void data_program_path(char out[DATA_PATH_SIZE])
+{
+    ssize_t n = readlink("/proc/self/exe", out, DATA_PATH_SIZE - 1);
+    out[n > 0 ? n : 0] = '\0';
+    /* without /proc, as in a chroot: the path by which it was started */
+    if (n <= 0 && getauxval(AT_EXECFN) != 0) {
+        char *path = realpath((const char *)getauxval(AT_EXECFN), NULL);
+        snprintf(out, DATA_PATH_SIZE, "%s", path != NULL ? path : "");
+        free(path);
+    }
+}
+
 void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE])
 {
     const char *from_environment = getenv("CHARACTERIZE_DATA");
@@ -48,15 +60,8 @@ void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE
     /* the shared library first: beside a program that links it, other data may lie */
     Dl_info library;
     static const char here;
-    char program[DATA_PATH_SIZE - 64];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = '\0';
-    /* without /proc, as in a chroot: the path by which it was started */
-    if (n <= 0 && getauxval(AT_EXECFN) != 0) {
-        char *path = realpath((const char *)getauxval(AT_EXECFN), NULL);
-        snprintf(program, sizeof program, "%s", path != NULL ? path : "");
-        free(path);
-    }
+    char program[DATA_PATH_SIZE];
+    data_program_path(program);
     if (dladdr(&here, &library) && library.dli_fname && strstr(library.dli_fname, ".so") &&
         folder_beside(library.dli_fname, name, out))
         return;

@@ -16,6 +16,9 @@ enum { DATA_PATH_SIZE = 4096 };
  */
 void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE]);
 
+/* Where this program lies; "" where that cannot be told. */
+void data_program_path(char out[DATA_PATH_SIZE]);
+
 enum { DATA_FILE_PATH_SIZE = 2 * DATA_PATH_SIZE };
 
 struct data_kind {

@@ -152,7 +152,7 @@ static int print_workload(const char *name)
     struct sim_workload *w;
     struct machine_error error;
     const struct sim_workload_options options = {.recorded = 0};
-    if (sim_workload_open(name, &options, &w, &error) != MACHINE_OK)
+    if (sim_drawn_open(name, &options, &w, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     printf("%-20s %u cores, %u CPUs, %zu threads, recorded at %g GHz\n", name, w->n_cores, w->n_cpus, w->n_tasks,
            w->recorded / 1e4);

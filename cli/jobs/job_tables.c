@@ -12,7 +12,6 @@
 #include "cli/run_directory.h"
 #include "cli/stop.h"
 #include "output/report/report.h"
-#include "output/report/report_contents.h"
 #include "output/validate/validate.h"
 #include "output/validate/validation_findings.h"
 #include "tables/published/published.h"
@@ -69,7 +68,7 @@ int job_table(const struct options *o)
 struct all {
     const char *path;
     struct measuring measuring;
-    struct report_words words;
+    struct page_words words;
     struct run_directory directory;
     const struct table_kind *const *kinds;
     size_t n, done;
@@ -240,7 +239,7 @@ static int write_svg(const char *directory, const char *name, const char *svg)
 }
 
 struct page {
-    const struct report_words *words;
+    const struct page_words *words;
     const struct report_contents *contents;
     char why[200];
 };
@@ -248,11 +247,10 @@ struct page {
 static int print_page(FILE *out, const void *data)
 {
     struct page *p = *(struct page *const *)data;
-    const struct report_contents *c = p->contents;
-    return report_html(out, p->words, &c->head, c->parts, c->n, p->why, sizeof(p->why));
+    return report_contents_html(out, p->words, p->contents, p->why, sizeof(p->why));
 }
 
-static int write_page(const char *directory, const struct report_words *words, const struct report_contents *contents)
+static int write_page(const char *directory, const struct page_words *words, const struct report_contents *contents)
 {
     struct page page = {.words = words, .contents = contents}, *data = &page;
     char *file = file_in(directory, "report", ".html"), why[400] = "out of memory";
@@ -342,7 +340,7 @@ int job_all(const struct options *o)
     a->directory.fd = -1;
     char why[600];
     /* read first: what is missing for the report must not be found out after hours */
-    int status = report_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : refuse(FAILED, "%s", why);
+    int status = page_words_read(&a->words, why, sizeof(why)) == 0 ? DONE : refuse(FAILED, "%s", why);
     if (status == DONE)
         status = measuring_open(o, &a->measuring);
     if (status == DONE) {
@@ -367,7 +365,7 @@ int job_all(const struct options *o)
     for (size_t i = 0; i < a->done; i++)
         table_free(&a->tables[i]);
     stop_says(NULL);
-    report_words_free(&a->words);
+    page_words_free(&a->words);
     free(a);
     return status;
 }

@@ -75,6 +75,8 @@ static int check_simulate(const struct options *o)
 {
     if (o->job != JOB_SIMULATE)
         return 0;
+    if (o->job_argument == NULL)
+        return refuse(BAD_USAGE, "no workload: add its name or a file; --list workloads shows those that have names");
     if (o->params == NULL)
         return refuse(BAD_USAGE, "--simulate needs a processor: add --params EXPORT.json, which --export json writes");
     bool timeout = o->simulate.n_policies == 0;

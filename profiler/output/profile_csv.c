@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of a profile as tables: for files as they are, for the page in percent. */
+/* The rows of a profile as a CSV file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static void put_row(const struct profile_result *r, const struct profile_row *ro
     table_put_text(t, "advice", *row->advice ? row->advice : NULL);
 }
 
-void profile_table_all(const struct profile_result *r, struct table *t)
+static void profile_table_all(const struct profile_result *r, struct table *t)
 {
     static const struct table_column columns[] = {{"kind", "", TABLE_TEXT, true, 0},
                                                   {"name", "", TABLE_TEXT, true, 0},
@@ -199,92 +199,6 @@ void profile_table_all(const struct profile_result *r, struct table *t)
     describe_setup(r, t);
     for (size_t i = 0; i < r->n_rows && !t->failed; i++)
         put_row(r, &r->rows[i], t);
-}
-
-/* ---- for the page ---- */
-
-void profile_table_kind(const struct profile_result *r, enum profile_kind kind, struct table *t)
-{
-    static const struct table_column columns[] = {{"name", "", TABLE_TEXT, true, 0},
-                                                  {"share", "%", TABLE_REAL, false, 1},
-                                                  TABLE_LIMITS("overhead", "%", 2),
-                                                  TABLE_LIMITS("sibling", "%", 2),
-                                                  TABLE_LIMITS("delay", "%", 2),
-                                                  {"level_1", "%", TABLE_REAL, false, 2},
-                                                  {"level_2", "%", TABLE_REAL, false, 2},
-                                                  {"demands_1", "%", TABLE_REAL, false, 1},
-                                                  {"demands_2", "%", TABLE_REAL, false, 1},
-                                                  {"reduced", "%", TABLE_REAL, false, 1},
-                                                  {"not_limited", "%", TABLE_REAL, false, 1},
-                                                  {"samples", "", TABLE_WHOLE, false, 0},
-                                                  {"causes", "%", TABLE_REAL, false, 1}};
-    static const char *const names[PROFILE_KINDS] = {"tasks", "containers", "cores", "all"};
-    /* of the last columns: cores cause nothing */
-    static const size_t lacks[PROFILE_KINDS] = {[PROFILE_CORE] = 1, [PROFILE_ALL] = 1};
-    size_t n;
-    const struct profile_row *rows = profile_rows_of(r, kind, &n);
-    table_init(t, names[kind], columns, sizeof columns / sizeof *columns - lacks[kind]);
-    for (size_t i = 0; i < n && !t->failed; i++) {
-        const struct profile_row *row = &rows[i];
-        table_add_row(t);
-        table_put_text(t, "name", row->name);
-        table_put_number(t, "share", 100 * row->share);
-        put_estimate(t, "overhead", 100, &row->overhead);
-        put_estimate(t, "sibling", 100, &row->sibling);
-        put_estimate(t, "delay", 100, &row->delay);
-        table_put_number(t, "level_1", 100 * row->by_level[1].value);
-        table_put_number(t, "level_2", 100 * row->by_level[2].value);
-        table_put_number(t, "demands_1", 100 * row->demands[1].value);
-        table_put_number(t, "demands_2", 100 * row->demands[2].value);
-        table_put_number(t, "reduced", 100 * row->reduced.value);
-        table_put_number(t, "not_limited", 100 * row->not_limited);
-        table_put_number(t, "samples", (double)row->samples);
-        if (table_has(t, "causes"))
-            table_put_number(t, "causes", 100 * row->causes);
-    }
-}
-
-void profile_table_commands(const struct profile_result *r, struct table *t)
-{
-    static const struct table_column columns[] = {{"name", "", TABLE_TEXT, true, 0},
-                                                  {"command", "", TABLE_TEXT, false, 0}};
-    size_t n;
-    const struct profile_row *rows = profile_rows_of(r, PROFILE_TASK, &n);
-    table_init(t, "commands", columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < n && !t->failed; i++) {
-        if (!*rows[i].command)
-            continue;
-        table_add_row(t);
-        table_put_text(t, "name", rows[i].name);
-        table_put_text(t, "command", rows[i].command);
-    }
-}
-
-static void put_culprit(struct table *t, const struct profile_row *victim, const char *by, double overhead)
-{
-    table_add_row(t);
-    table_put_text(t, "victim", victim->name);
-    table_put_text(t, "slowed_by", by);
-    table_put_number(t, "overhead", 100 * overhead);
-}
-
-void profile_table_culprits(const struct profile_result *r, struct table *t)
-{
-    static const struct table_column columns[] = {{"victim", "", TABLE_TEXT, true, 0},
-                                                  {"slowed_by", "", TABLE_TEXT, true, 0},
-                                                  {"overhead", "%", TABLE_REAL, false, 2}};
-    size_t n;
-    const struct profile_row *rows = profile_rows_of(r, PROFILE_TASK, &n);
-    table_init(t, "culprits", columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < n && !t->failed; i++) {
-        for (size_t k = 0; k < rows[i].n_culprits; k++) {
-            const char *by = profile_culprit_name(r, &rows[i], &rows[i].culprits[k]);
-            if (by && rows[i].culprits[k].overhead > PROFILE_PART_LEAST)
-                put_culprit(t, &rows[i], by, rows[i].culprits[k].overhead);
-        }
-        if (rows[i].unattributed > PROFILE_PART_LEAST)
-            put_culprit(t, &rows[i], "unattributed", rows[i].unattributed);
-    }
 }
 
 int profile_csv(FILE *out, const struct profile_result *r)

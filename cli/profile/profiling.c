@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a profile until its time is over, its command ends or somebody ends it. */
-#include "cli/profiling.h"
+#include "cli/profile/profiling.h"
 
 #include <math.h>
 #include <signal.h>

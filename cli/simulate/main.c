@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --simulate WORKLOAD: the exported parameters at work. */
+/* characterize-simulate: replays workloads on a processor with exported parameters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/job_files.h"
-#include "cli/jobs/jobs.h"
 #include "cli/messages.h"
+#include "cli/program.h"
 #include "cli/stop.h"
 #include "computer/cpu/cpu.h"
 #include "schedulers/simulate/output/simulation.h"
@@ -266,7 +266,7 @@ static int simulate(struct simulating *s)
     return status == DONE ? tell(s) : status;
 }
 
-int job_simulate(const struct options *o)
+static int run(const struct options *o)
 {
     struct simulating s = {.o = o};
     choose_what(&s);
@@ -277,4 +277,17 @@ int job_simulate(const struct options *o)
     free(s.siblings);
     job_files_free(&s.files);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option_program program = {
+        .name = "characterize-simulate",
+        .job = JOB_SIMULATE,
+        .job_option = "simulate",
+        .arguments = "WORKLOAD --params EXPORT.json",
+        .about = "Replay a workload (a CSV file or perf script text, - for standard input, or a drawn one by name) on "
+                 "a processor with exported parameters, under several frequency policies and schedulers.",
+    };
+    return program_main(argc, argv, &program, run);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the command line, runs the job, and reports results that could not be written. */
+/* Does what all programs do before and after their jobs: streams, options, privileges, signals, the exit status. */
+#include "cli/program.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,18 +11,10 @@
 #include <unistd.h>
 
 #include "cli/changed_settings.h"
-#include "cli/jobs/jobs.h"
 #include "cli/messages.h"
-#include "cli/options/options.h"
 #include "cli/privileges.h"
 #include "cli/stop.h"
-
-static int (*const run_job[])(const struct options *o) = {
-    [JOB_TRANSITION] = job_transition, [JOB_ANALYZE] = job_analyze,   [JOB_LIST] = job_list,
-    [JOB_RESTORE] = job_restore,       [JOB_TABLE] = job_table,       [JOB_ALL] = job_all,
-    [JOB_VALIDATE] = job_validate,     [JOB_DRAFT] = job_draft,       [JOB_EXPORT] = job_export,
-    [JOB_SELF_TEST] = job_self_test,   [JOB_SIMULATE] = job_simulate, [JOB_PROFILE] = job_profile,
-    [JOB_CHECK] = job_check,           [JOB_VERDICT] = job_verdict,   [JOB_COMPARE] = job_compare};
+#include "util/data_file.h"
 
 /* Results that did not reach their reader are a failure, also when only the last bytes are missing. */
 static int close_stdout(int status)
@@ -38,7 +32,7 @@ static int close_stdout(int status)
     return status;
 }
 
-/* For argp, which exits by itself after --help and --version. */
+/* For --help and --version, which print and exit while options are parsed. */
 static void end_with_stdout(void)
 {
     if (close_stdout(DONE) != DONE)
@@ -91,21 +85,48 @@ static void report_block_faults(void)
         (void)sigaction(faults[i], &action, NULL);
 }
 
-int main(int argc, char **argv)
+/* The program that does a job of characterize; NULL: characterize itself. */
+static const char *program_of(enum job job)
+{
+    return job == JOB_SIMULATE ? "characterize-simulate" : job == JOB_PROFILE ? "characterize-profile" : NULL;
+}
+
+/* Becomes another program, which parses the same arguments: the one beside this, else the one in PATH. Returns only if
+ * there is none. */
+static int execute(const char *name, char **argv)
+{
+    char path[DATA_PATH_SIZE + 64], self[DATA_PATH_SIZE];
+    data_program_path(self);
+    char *slash = strrchr(self, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+        snprintf(path, sizeof(path), "%s/%s", self, name);
+        (void)execv(path, argv);
+    }
+    (void)execvp(name, argv);
+    return refuse(CANNOT,
+                  "cannot execute %s, which belongs beside this program or in PATH: %s; make builds both, make "
+                  "install and the package characterize install both",
+                  name, strerror(errno));
+}
+
+int program_main(int argc, char **argv, const struct option_program *program, int (*run)(const struct options *o))
 {
     static struct options options; /* large, and a stack may be small */
     fill_standard_streams();
     if (privileges_check() != DONE)
         return CANNOT;
     buffer_stdout();
-    if (argc < 2) {
+    if (argc < 2 && program->job == JOB_NONE) {
         option_parse_short_usage();
         return BAD_USAGE;
     }
     (void)atexit(end_with_stdout);
-    int status = option_parse(argc, argv, &options);
+    int status = option_parse(argc, argv, program, &options);
     if (status >= 0)
         return status;
+    if (program->job == JOB_NONE && program_of(options.job) != NULL)
+        return execute(program_of(options.job), argv);
     if (options.blocks.n > 0)
         report_block_faults();
     if (options.job == JOB_ANALYZE || options.job == JOB_LIST || options.job == JOB_SIMULATE ||
@@ -114,7 +135,7 @@ int main(int argc, char **argv)
     if (privileges_keep(&options) != DONE)
         return FAILED;
     stop_install();
-    status = close_stdout(run_job[options.job](&options));
+    status = close_stdout(run(&options));
     /* who interrupts a script of several commands does not want the next one */
     if (status == DONE && stop_asked())
         return refuse(FAILED, "interrupted after everything was done");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Profiles without the kernel module: shares of license levels by perf, or the frequency alone. */
-#include "cli/sharing.h"
+#include "cli/profile/sharing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "analysis/stats/robust.h"
 #include "cli/messages.h"
-#include "cli/profiling.h"
+#include "cli/profile/profiling.h"
 #include "cli/stop.h"
 #include "drivers/choices.h"
 #include "computer/environment/snapshot.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --profile: how much other code's wide instructions slow each task. */
+/* characterize-profile: how much other code's wide instructions slow each task. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/jobs/jobs.h"
 #include "cli/messages.h"
 #include "cli/job_files.h"
-#include "cli/profiling.h"
-#include "cli/sharing.h"
+#include "cli/profile/profiling.h"
+#include "cli/profile/sharing.h"
+#include "cli/program.h"
 #include "cli/stop.h"
 #include "computer/environment/snapshot.h"
 #include "drivers/profile/profile_levels.h"
@@ -265,7 +265,7 @@ static int profile_all(struct profile_job *j)
     return status;
 }
 
-int job_profile(const struct options *o)
+static int run(const struct options *o)
 {
     struct options mine = *o;
     struct profile_job j = {.o = &mine, .p = {.o = &mine}};
@@ -276,4 +276,17 @@ int job_profile(const struct options *o)
     profiling_free(&j.p);
     job_files_free(&j.files);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option_program program = {
+        .name = "characterize-profile",
+        .job = JOB_PROFILE,
+        .job_option = "profile",
+        .arguments = "[-- COMMAND ARG...]",
+        .about = "Sample how much other code's wide instructions slow each task of the system, for --seconds or while "
+                 "a command runs.",
+    };
+    return program_main(argc, argv, &program, run);
 }
