@@ -20,7 +20,7 @@
 /* Files, in the order in which they are written. */
 enum output_form { OUTPUT_CSV, OUTPUT_JSON, OUTPUT_TEXT, OUTPUT_PLOT, OUTPUT_FORMS };
 
-/* The files that are written of an answer (answers.h). */
+/* The files that are written of an answer. */
 struct outputs_kind {
     struct {
         const char *label, *what; /* for messages; after the name of the file. NULL: there is none of this form */
