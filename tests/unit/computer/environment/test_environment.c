@@ -58,7 +58,7 @@ static void read_tree(const char *root, struct environment *e)
 
 static void expect_fact(const struct environment *e, enum environment_fact which, const char *text)
 {
-    char path[200];
+    char path[300];
     snprintf(path, sizeof path, "%s", environment_path(which, e->cpu).text);
     if (e->fact[which].error != 0 || strcmp(e->fact[which].text, text) != 0)
         fail_msg("%s: '%s' (error %d), not '%s'", path, e->fact[which].text, e->fact[which].error, text);
