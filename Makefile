@@ -20,8 +20,8 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DDATA_DIR='"$(PREFIX)/sh
 # position-independent, as every object goes into a shared one too
 PIC     := -fPIC -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(WARN) $(CPPFLAGS) $(PIC) $(CFLAGS) $(SANITIZE)
-# what libcharacterize needs, and what the program does: the profiler reads symbols and draws on terminals
 LIBRARY_LDLIBS = -lgsl -lgslcblas -ljansson -lz -lZydis -lpthread -lm
+# what the profiler needs besides: it reads symbols and draws on terminals
 LDLIBS  = -ldw -lelf -lncursesw $(LIBRARY_LDLIBS)
 # make static: what static libraries need besides; Debian has Zydis as a shared one alone
 ifdef STATIC_PROGRAM
@@ -37,6 +37,8 @@ ASM      := $(wildcard kernels/*.asm)
 ROOMS    := util kernels computer trace drivers probes analysis tables output schedulers profiler library
 sources   = $(sort $(shell find $(1) -name '*.c' -not -path '*/kmod/*'))
 LIB_SRC  := $(call sources,$(ROOMS))
+# of the programs; what is not in a folder of one of them, all share
+PROGRAMS := characterize characterize-simulate characterize-profile
 CLI_SRC  := $(call sources,cli)
 UNIT_SRC := $(call sources,tests/unit)
 # helpers shared by unit tests: trace generators, not tests themselves
@@ -48,13 +50,15 @@ SCORE_SRC := $(wildcard tests/bench/score_*.c)
 
 LIB_OBJ  := $(ASM:%.asm=$(BUILD)/%.asm.o) $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
+own_objects = $(filter $(BUILD)/cli/$(1)/%,$(CLI_OBJ))
+SHARED_CLI_OBJ := $(filter-out $(foreach folder,jobs simulate profile,$(call own_objects,$(folder))),$(CLI_OBJ))
 HELP_OBJ := $(HELP_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 SCORE_BIN := $(SCORE_SRC:%.c=$(BUILD)/%)
 
-# what a program gets that links libcharacterize: not the profiler, which has no function there, nor what that needs
-PUBLIC_OBJ := $(filter-out $(BUILD)/profiler/%,$(LIB_OBJ))
+# what a program gets that links libcharacterize: not what other programs make of exported files and records
+PUBLIC_OBJ := $(filter-out $(BUILD)/profiler/% $(BUILD)/schedulers/%,$(LIB_OBJ))
 
 # The shared library: programs that link it ask for SONAME; it exports what library/characterize.map names.
 SONAME  := libcharacterize.so.0
@@ -63,16 +67,21 @@ INTERNAL := $(BUILD)/libinternal.a
 OBJCOPY ?= objcopy
 SHARED  := $(OUT)/libcharacterize.so.$(VERSION)
 
-## all            ./characterize and libcharacterize, static and shared (default)
+## all            ./characterize, -simulate, -profile, and libcharacterize, static and shared (default)
 # what is built with the sanitizers is for the tests alone
-all: $(OUT)/characterize $(if $(SANITIZE),,$(STATIC) $(SHARED))
+all: $(PROGRAMS:%=$(OUT)/%) $(if $(SANITIZE),,$(STATIC) $(SHARED))
 
 ## help           this list
 help:
 	@sed -n 's/^## //p' Makefile
 
-$(OUT)/characterize: $(CLI_OBJ) $(INTERNAL)
-	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(INTERNAL) $(LDLIBS)
+$(OUT)/characterize: $(call own_objects,jobs)
+$(OUT)/characterize-simulate: $(call own_objects,simulate)
+$(OUT)/characterize-profile: $(call own_objects,profile)
+$(OUT)/characterize $(OUT)/characterize-simulate: PROGRAM_LDLIBS = $(LIBRARY_LDLIBS)
+$(OUT)/characterize-profile: PROGRAM_LDLIBS = $(LDLIBS)
+$(PROGRAMS:%=$(OUT)/%): $(SHARED_CLI_OBJ) $(INTERNAL)
+	$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(INTERNAL) $(PROGRAM_LDLIBS)
 
 # Rewritten where what they record has changed: a library must not keep an object whose source is gone, and a program
 # linked with the static one knows its data by PREFIX alone.
@@ -323,7 +332,7 @@ LIB := $(DESTDIR)$(LIBDIR)
 INCLUDE := $(DESTDIR)$(PREFIX)/include/characterize
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 MANDIR5 := $(DESTDIR)$(PREFIX)/share/man/man5
-COMMANDS := characterize.1 characterize-fleet.1
+COMMANDS := $(PROGRAMS:%=%.1) characterize-fleet.1
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/characterize
 DATADIR := $(DESTDIR)$(PREFIX)/share/characterize
 # where the shells' own packages look for them
@@ -350,8 +359,7 @@ manuals: $(MANUALS)
 
 ## install        programs, libraries, headers, manuals, data, completions; PREFIX (/usr/local), LIBDIR and DESTDIR are honored
 install: all $(MANUALS)
-	install -D -m 755 '$(OUT)/characterize' '$(BINDIR)/characterize'
-	install -m 755 fleet/characterize-fleet '$(BINDIR)'
+	install -D -m 755 -t '$(BINDIR)' $(PROGRAMS:%='$(OUT)/%') fleet/characterize-fleet
 	install -d '$(MANDIR)' '$(LIB)/pkgconfig' '$(INCLUDE)'
 	set -e; for page in $(COMMANDS); do sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(MANDIR)'/$$page; done
 	$(if $(MANUALS),install -D -m 644 -t '$(MANDIR5)' $(MANUALS),@echo 'not installed: $(NO_MANUALS)')
@@ -370,7 +378,7 @@ install: all $(MANUALS)
 
 ## uninstall      remove what install installed, and its own folders unless somebody has put something in there
 uninstall:
-	rm -f '$(BINDIR)/characterize' '$(BINDIR)/characterize-fleet' '$(LIB)/pkgconfig/characterize.pc'
+	rm -f $(PROGRAMS:%='$(BINDIR)/%') '$(BINDIR)/characterize-fleet' '$(LIB)/pkgconfig/characterize.pc'
 	rm -f $(COMMANDS:%='$(MANDIR)/%')
 	rm -f $(PAGES:%='$(MANDIR5)/%')
 	rm -f '$(COMPLETION_BASH)' '$(COMPLETION_ZSH)' '$(COMPLETION_FISH)'
@@ -381,12 +389,12 @@ uninstall:
 # FOLDER,FILES: these of it, and whatever is empty then
 remove = if [ -d '$(1)' ]; then (cd '$(1)' && rm -f $(2)) && find '$(1)' -type d -empty -delete; fi
 
-## static         one program for any x86-64 Linux, and an archive of it and its data, in build/static
+## static         programs for any x86-64 Linux, and an archive of them and their data, in build/static
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
 STATIC_NAME := characterize-$(VERSION)-x86_64
 static: $(MANUALS)
 	@scripts/missing.sh static build static
-	+$(MAKE) STATIC_PROGRAM=1 BUILD='$(BUILD)/static/objects' OUT='$(BUILD)/static' '$(BUILD)/static/characterize'
+	+$(MAKE) STATIC_PROGRAM=1 BUILD='$(BUILD)/static/objects' OUT='$(BUILD)/static' $(PROGRAMS:%='$(BUILD)/static/%')
 	rm -rf '$(BUILD)/static/$(STATIC_NAME)'
 	set -e; for file in $(DOCS) $(DATA); do install -D -m 644 "$$file" '$(BUILD)/static/$(STATIC_NAME)'/"$$file"; done
 	install -D -m 644 -t '$(BUILD)/static/$(STATIC_NAME)/completions' scripts/completions/*
@@ -395,7 +403,8 @@ static: $(MANUALS)
 	    sed 's/@VERSION@/$(VERSION)/' man/$$page >'$(BUILD)/static/$(STATIC_NAME)/man'/$$page; done
 	install -m 755 fleet/characterize-fleet '$(BUILD)/static/$(STATIC_NAME)'
 	$(if $(MANUALS),cp $(MANUALS) '$(BUILD)/static/$(STATIC_NAME)/man',@echo 'not in the archive: $(NO_MANUALS)')
-	strip -o '$(BUILD)/static/$(STATIC_NAME)/characterize' '$(BUILD)/static/characterize'
+	set -e; for program in $(PROGRAMS); do \
+	    strip -o '$(BUILD)/static/$(STATIC_NAME)'/$$program '$(BUILD)/static'/$$program; done
 	tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime='@$(SOURCE_DATE_EPOCH)' -C '$(BUILD)/static' \
 	    '$(STATIC_NAME)' | gzip -9n >'$(BUILD)/static/$(STATIC_NAME).tar.gz'
 	@ls -sh '$(BUILD)/static/$(STATIC_NAME).tar.gz'
@@ -419,7 +428,7 @@ test-container: container
 
 ## clean          remove all build products
 clean:
-	rm -rf build build-* characterize libcharacterize.a libcharacterize.so* compile_commands.json
+	rm -rf build build-* $(PROGRAMS) libcharacterize.a libcharacterize.so* compile_commands.json
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HELP_OBJ:.o=.d) $(UNIT_BIN:=.d) $(BENCH_BIN:=.d) $(SCORE_BIN:=.d)
 

@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 
 #include "cli/jobs/jobs.h"
-#include "cli/measured_cpu.h"
 #include "cli/messages.h"
 #include "cli/stop.h"
 #include "computer/cpu/cpu.h"
+#include "drivers/active_cores.h"
+#include "drivers/machine.h"
 
 enum { STATE_MAX = 240, ROOT_MAX = 200 };
 
@@ -75,6 +76,18 @@ static int place_check(const struct options *o)
     return DONE;
 }
 
+int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err)
+{
+    struct cpu_view view;
+    int first = o->n_cpus > 0 ? (int)o->cpus[0] : -1;
+    const struct machine_setup setup = {
+        .cpu = o->cpu.given ? (int)o->cpu.value : -1, .cpus = o->n_cpus > 0 ? &first : NULL, .n_cpus = o->n_cpus > 0};
+    cpu_view_read(sys, &view);
+    if (o->sysroot != NULL)
+        view.allowed = view.online; /* what this process may use says nothing of that machine */
+    return cpu_choose_measured(&view, &setup, cpu, err);
+}
+
 /* True if other CPUs run kernels as well, or are measured, too. */
 static bool uses_others(const struct options *o)
 {
@@ -134,7 +147,7 @@ void changed_settings_recover(const struct options *o)
 /* ---- changing ---- */
 
 /* Where a signal ends the program before it could do so itself: whoever holds stderr then may never let go of it. */
-static void changed_settings_put_back(void *s)
+static void put_back(void *s)
 {
     static char line[sizeof(((struct machine_error *)0)->text) + sizeof(((struct machine_error *)0)->remedy) + 20];
     struct machine_error error;
@@ -218,7 +231,7 @@ int changed_settings_begin(const struct options *o, struct settings **out)
         fprintf(stderr, "%s\n", recovered.lives);
     if (status == DONE && wishes)
         status = change(o, &wish, out);
-    stop_release(*out != NULL ? changed_settings_put_back : NULL, *out);
+    stop_release(*out != NULL ? put_back : NULL, *out);
     if (*out == NULL)
         stop_only_asks(false);
     return status;
@@ -257,7 +270,7 @@ int changed_settings_quiet(const struct options *o, enum quiet_part part, struct
     status = settings_add(&place.roots, &wish, s, err);
     if (status == MACHINE_OK)
         status = settings_stands(*s, part, err);
-    stop_release(*s != NULL ? changed_settings_put_back : NULL, *s);
+    stop_release(*s != NULL ? put_back : NULL, *s);
     return status;
 }
 
@@ -266,7 +279,7 @@ int changed_settings_back_to(struct settings *s, size_t mark)
     struct machine_error error = {.status = MACHINE_OK};
     stop_hold();
     int status = settings_back_to(s, mark, &error);
-    stop_release(s != NULL ? changed_settings_put_back : NULL, s);
+    stop_release(s != NULL ? put_back : NULL, s);
     return tell_put_back(status, &error);
 }
 

@@ -5,6 +5,10 @@
 #include "cli/options/options.h"
 #include "computer/settings/settings.h"
 
+/* The CPU that will be measured, as the machine will choose it (computer/cpu/cpu.h, cpu_choose_measured). `sys`:
+ * "/sys", or that of --sysroot. Returns as cpu_choose(). */
+int measured_cpu(const struct options *o, const char *sys, int *cpu, struct machine_error *err);
+
 /* The parts of a quiet machine that are requested, but for turbo where --turbo chooses it; 0: none. */
 unsigned changed_settings_wished(const struct options *o);
 /* For jobs that measure nothing: what a killed run has left is put back; where that cannot be done it is said, and they

@@ -23,7 +23,7 @@ bool file_is_stdout(const char *name)
 }
 
 /* True if two names are one in the same directory. Where that does not exist yet, the spelling decides. */
-static bool files_same_place(const char *a, const char *b)
+static bool same_place(const char *a, const char *b)
 {
     char why[WHY_SIZE], name_a[NAME_MAX + 1], name_b[NAME_MAX + 1];
     struct stat s, t;
@@ -51,7 +51,7 @@ int files_differ(const char *const *names, const char *const *options, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = i + 1; j < n; j++)
-            if (names[i] != NULL && names[j] != NULL && files_same_place(names[i], names[j]))
+            if (names[i] != NULL && names[j] != NULL && same_place(names[i], names[j]))
                 return refuse(BAD_USAGE, "%s and %s both name '%s'", options[i], options[j], names[i]);
     }
     return DONE;

@@ -69,7 +69,7 @@ FILE *job_files_screen(const struct job_files *f)
 }
 
 /* After a file that was not written: which were, and which thus were not. */
-static void job_files_tell_left(const struct job_files *f, file_printer *const print[JOB_FORMS], int failed)
+static void tell_left(const struct job_files *f, file_printer *const print[JOB_FORMS], int failed)
 {
     char written[500] = "", left[500] = "";
     for (int i = 0; i < JOB_FORMS; i++) {
@@ -91,7 +91,7 @@ int job_files_write(const struct job_files *f, file_printer *const print[JOB_FOR
         if (f->path[i] == NULL || print[i] == NULL)
             continue;
         if (file_write(f->path[i], print[i], data) != DONE) {
-            job_files_tell_left(f, print, i);
+            tell_left(f, print, i);
             return FAILED;
         }
         if (quiet || file_is_stdout(f->path[i]))

@@ -6,8 +6,7 @@
 #include <stddef.h>
 
 #include "cli/options/options.h"
-#include "cli/progress.h"
-#include "cli/refining.h"
+#include "cli/messages.h"
 #include "computer/interference/interference.h"
 #include "drivers/machine.h"
 #include "computer/settings/settings.h"
@@ -15,6 +14,18 @@
 #include "tables/table/tables.h"
 
 enum { MEASURING_TABLES_MAX = 32 };
+
+/* A table that refines the computer (tables_options.refine): what is in force. */
+struct refining {
+    const struct options *options;
+    struct settings **settings; /* of the run: turbo and frequency stay */
+    struct interferer *busy;    /* for `busy`; NULL: there is none ... */
+    const char *busy_text;      /* ... else what it is, in words */
+    bool begun;
+    unsigned in_force;                     /* parts of --quiet-machine that are, or that could not be ... */
+    unsigned had;                          /* ... and those of which there is something here */
+    struct machine_error why[QUIET_PARTS]; /* of the others */
+};
 
 struct measuring {
     struct machine machine;
@@ -39,6 +50,14 @@ struct measuring {
     double found;             /* expected seconds of cells that were there already */
     size_t cells_done, cells; /* of the table at hand */
 };
+
+/* --interference. All: DONE, or an exit status after a line. */
+/* Before anything is changed or pinned. *out is NULL where none is needed, which the others allow; `text`: "", or what
+ * it will be, in words. */
+int disturbing_ready(const struct options *o, struct interferer **out, char *text, size_t size);
+int disturbing_begin(struct interferer *i);
+/* FAILED also where it had ended before: then what was measured is not what was requested. */
+int disturbing_end(struct interferer *i);
 
 /* Changes the requested settings and opens the machine. DONE, or an exit status after a line. */
 int measuring_open(const struct options *o, struct measuring *m);

@@ -108,7 +108,7 @@ static json_t *machine_object(const struct options *o, const struct measuring *m
     return object;
 }
 
-static json_t *run_identity_number(const struct given_number *n)
+static json_t *identity_number(const struct given_number *n)
 {
     return n->given ? json_real(n->value) : json_null();
 }
@@ -146,11 +146,10 @@ static json_t *options_object(const struct options *o)
     json_t *all = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:i, s:s, s:o}", "--kernels", kernels, "--cpus",
         number_list(o->cpus, o->n_cpus), "--active-cores", number_list(o->tables.active, o->tables.n_active), "--cpu",
-        run_identity_number(&o->cpu), "--runs", run_identity_number(&o->runs), "--period",
-        run_identity_number(&o->period_us), "--warmup", run_identity_number(&o->warmup_us), "--observe",
-        run_identity_number(&o->observe_us), "--companion", corunner, "--siblings",
-        o->tables.siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->tables.brief, "--event", event,
-        "--turbo", turbo, "--fixed-frequency", run_identity_number(&o->fixed_ghz));
+        identity_number(&o->cpu), "--runs", identity_number(&o->runs), "--period", identity_number(&o->period_us),
+        "--warmup", identity_number(&o->warmup_us), "--observe", identity_number(&o->observe_us), "--companion",
+        corunner, "--siblings", o->tables.siblings ? "busy" : "idle", "--seed", seed, "--brief", (int)o->tables.brief,
+        "--event", event, "--turbo", turbo, "--fixed-frequency", identity_number(&o->fixed_ghz));
     if (o->blocks.n > 0)
         json_object_set_new(all, "--kernel-file", code_object(&o->blocks));
     if (o->tables.burst_count > 0)
@@ -166,7 +165,7 @@ static json_t *run_identity(const struct options *o, const struct measuring *m)
                      "options", options);
 }
 
-static void run_identity_show(const json_t *v, char *out, size_t size)
+static void identity_show(const json_t *v, char *out, size_t size)
 {
     if (json_is_string(v)) {
         snprintf(out, size, "'%.80s'", json_string_value(v));
@@ -188,8 +187,8 @@ static int differing_member(const char *key, const json_t *a, const json_t *b, c
         snprintf(why, size, "the settings of this computer differ: %s", differences);
         return 1;
     }
-    run_identity_show(here, mine, sizeof(mine));
-    run_identity_show(there, theirs, sizeof(theirs));
+    identity_show(here, mine, sizeof(mine));
+    identity_show(there, theirs, sizeof(theirs));
     snprintf(why, size, "%s is %s in that run and %s in this one", key, theirs, mine);
     return 1;
 }
@@ -212,7 +211,7 @@ static int differing_members(const json_t *here, const json_t *there, char *why,
 }
 
 /* 0 if two agree. If not, one clause in `why`: what is different, here and there. */
-static int run_identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
+static int identity_differs(const json_t *here, const json_t *there, char *why, size_t size)
 {
     return differing_member("format", here, there, why, size) || differing_member("version", here, there, why, size) ||
            differing_members(json_object_get(here, "machine"), json_object_get(there, "machine"), why, size) ||
@@ -271,8 +270,7 @@ static int print_identity(FILE *stream, const void *identity)
 }
 
 /* Checks that the run that is there may be continued. */
-static int run_directory_compare(const char *path, const char *file, const char *text, size_t length,
-                                 const json_t *identity)
+static int compare(const char *path, const char *file, const char *text, size_t length, const json_t *identity)
 {
     char why[400];
     json_error_t error;
@@ -280,7 +278,7 @@ static int run_directory_compare(const char *path, const char *file, const char 
     if (there == NULL)
         return refuse(BAD_USAGE, "%s:%d: %s; choose another directory with --output DIR", file, error.line,
                       error.text[0] != '\0' ? error.text : "out of memory");
-    int differs = run_identity_differs(identity, there, why, sizeof(why));
+    int differs = identity_differs(identity, there, why, sizeof(why));
     json_decref(there);
     if (differs)
         return refuse(BAD_USAGE,
@@ -322,7 +320,7 @@ static int sweep(int fd, const char *path, unsigned depth)
     return status;
 }
 
-static int run_directory_begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
+static int directory_begin(struct run_directory *d, bool resume, const char *file, const json_t *identity)
 {
     char why[WHY_SIZE];
     size_t length = 0;
@@ -339,7 +337,7 @@ static int run_directory_begin(struct run_directory *d, bool resume, const char 
         complain("no run to resume in %s: starting one", d->path);
     if (text == NULL)
         return file_write(file, print_identity, identity);
-    int status = resume ? run_directory_compare(d->path, file, text, length, identity)
+    int status = resume ? compare(d->path, file, text, length, identity)
                         : refuse(BAD_USAGE,
                                  "%s already contains a run; continue it with --resume, or choose another directory "
                                  "with --output DIR",
@@ -378,7 +376,7 @@ int run_directory_open(const char *path, bool resume, const struct options *o, c
     status = identity == NULL || file == NULL ? complain_out_of_memory() : check_model(identity, o);
     status = status == DONE ? lock(d) : status;
     if (status == DONE)
-        status = run_directory_begin(d, resume, file, identity);
+        status = directory_begin(d, resume, file, identity);
     free(file);
     json_decref(identity);
     return status;

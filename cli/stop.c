@@ -68,7 +68,7 @@ static void on_signal(int number, siginfo_t *info, void *unused)
     errno = error;
 }
 
-/* Ends the program when it was asked to stop and does not. */
+/* Ends the program when it was requested to stop and does not. */
 static void *watch(void *unused)
 {
     while (sem_wait(&rung) != 0) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The folders of shipped data, and files in them by name. */
 #include "util/data_file.h"
 
 #include <dirent.h>
@@ -22,7 +23,7 @@ enum { FILE_MAX = 1 << 20 };
 /* ---- where the shipped data lie ---- */
 
 /* The folder `name` of the data that belong to a program or library in this place. */
-static bool data_folder_beside(const char *file, const char *name, char out[DATA_PATH_SIZE])
+static bool folder_beside(const char *file, const char *name, char out[DATA_PATH_SIZE])
 {
     /* in the source tree; installed, where PREFIX need not be the one that was known when this was compiled; installed
      * into a folder below lib/ (lib/x86_64-linux-gnu) */
@@ -37,6 +38,18 @@ static bool data_folder_beside(const char *file, const char *name, char out[DATA
     return false;
 }
 
+void data_program_path(char out[DATA_PATH_SIZE])
+{
+    ssize_t n = readlink("/proc/self/exe", out, DATA_PATH_SIZE - 1);
+    out[n > 0 ? n : 0] = '\0';
+    /* without /proc, as in a chroot: the path by which it was started */
+    if (n <= 0 && getauxval(AT_EXECFN) != 0) {
+        char *path = realpath((const char *)getauxval(AT_EXECFN), NULL);
+        snprintf(out, DATA_PATH_SIZE, "%s", path != NULL ? path : "");
+        free(path);
+    }
+}
+
 void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE])
 {
     const char *from_environment = getenv("CHARACTERIZE_DATA");
@@ -47,19 +60,12 @@ void data_folder(const char *data_dir, const char *name, char out[DATA_PATH_SIZE
     /* the shared library first: beside a program that links it, other data may lie */
     Dl_info library;
     static const char here;
-    char program[DATA_PATH_SIZE - 64];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = '\0';
-    /* without /proc, as in a chroot: the path by which it was started */
-    if (n <= 0 && getauxval(AT_EXECFN) != 0) {
-        char *path = realpath((const char *)getauxval(AT_EXECFN), NULL);
-        snprintf(program, sizeof program, "%s", path != NULL ? path : "");
-        free(path);
-    }
+    char program[DATA_PATH_SIZE];
+    data_program_path(program);
     if (dladdr(&here, &library) && library.dli_fname && strstr(library.dli_fname, ".so") &&
-        data_folder_beside(library.dli_fname, name, out))
+        folder_beside(library.dli_fname, name, out))
         return;
-    if (!data_folder_beside(program, name, out))
+    if (!folder_beside(program, name, out))
         snprintf(out, DATA_PATH_SIZE, "%s/%s", DATA_DIR, name);
 }
 
@@ -113,8 +119,7 @@ int data_file_list(const char *data_dir, const struct data_kind *kind, char ***n
     return 0;
 }
 
-static int data_file_unknown_name(const char *name, const char *data_dir, const struct data_kind *kind,
-                                  struct machine_error *err)
+static int unknown_name(const char *name, const char *data_dir, const struct data_kind *kind, struct machine_error *err)
 {
     char **names, known[240] = "", folder[DATA_PATH_SIZE], remedy[240];
     size_t n, nearest = 0;
@@ -178,7 +183,7 @@ char *data_file_read(const char *name_or_file, const char *data_dir, const struc
     int bad = is_path ? path_read_named(path, &in, why, sizeof why) : path_read_listed(path, &in, why, sizeof why);
     if (bad) {
         if (!is_path && errno == ENOENT)
-            data_file_unknown_name(name_or_file, data_dir, kind, err);
+            unknown_name(name_or_file, data_dir, kind, err);
         else
             machine_fail(err, MACHINE_BAD_INPUT, "", "%.200s: cannot be opened: %s", path, why);
         return NULL;

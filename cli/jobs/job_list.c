@@ -30,7 +30,7 @@ static void print_kernel(const struct kernel *k, unsigned features)
     screen_text_field(stdout, (unsigned)column, k->description);
 }
 
-static int job_list_kernels(const struct options *o)
+static int list_kernels(const struct options *o)
 {
     size_t count;
     const struct kernel *kernels = kernel_registry(&count);
@@ -152,7 +152,7 @@ static int print_workload(const char *name)
     struct sim_workload *w;
     struct machine_error error;
     const struct sim_workload_options options = {.recorded = 0};
-    if (sim_workload_open(name, &options, &w, &error) != MACHINE_OK)
+    if (sim_drawn_open(name, &options, &w, &error) != MACHINE_OK)
         return complain_of_machine("", &error);
     printf("%-20s %u cores, %u CPUs, %zu threads, recorded at %g GHz\n", name, w->n_cores, w->n_cpus, w->n_tasks,
            w->recorded / 1e4);
@@ -184,5 +184,5 @@ int job_list(const struct options *o)
                                          [LIST_TABLES] = list_tables,
                                          [LIST_WORKLOADS] = list_workloads,
                                          [LIST_OPTIONS] = list_options};
-    return o->quiet_given ? changed_settings_show(o) : o->list == LIST_KERNELS ? job_list_kernels(o) : lists[o->list]();
+    return o->quiet_given ? changed_settings_show(o) : o->list == LIST_KERNELS ? list_kernels(o) : lists[o->list]();
 }

@@ -31,7 +31,7 @@ static const double share_of_step[STEPS] = {
 static const double share_of_neighbor[NEIGHBORS] = {[OTHER_CORES] = 0.09, [SIBLINGS] = 0.06};
 static const double EVERY_LEAST_US = 10, EVERY_MOST_US = 1e5; /* as table burst has them */
 static const double BURST_MOST_US = 20e3;
-static const double LEFT_LEAST = 0.2;
+static const double LEFT_LEAST = 0.2; /* of its share of the time: with less a step would have too few rows; assumed */
 
 struct verdict_run {
     struct measuring m;

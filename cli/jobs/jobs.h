@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The jobs of the program. Each returns an exit status and has said one line if that is not DONE. */
+/* The jobs of characterize. Each returns an exit status and has said one line if that is not DONE. */
 #pragma once
 
 #include "cli/options/options.h"
@@ -16,6 +16,4 @@ int job_draft(const struct options *o);
 int job_compare(const struct options *o);
 int job_export(const struct options *o);
 int job_self_test(const struct options *o);
-int job_simulate(const struct options *o);
-int job_profile(const struct options *o);
 int job_check(const struct options *o);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Refuses options that do not go with the job or with each other. */
-#include "cli/options/option_parts.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/files.h"
 #include "cli/messages.h"
+#include "cli/options/option_parts.h"
+#include "computer/settings/settings.h"
 #include "util/text_list.h"
 
 /* The jobs by name, for messages. */
@@ -75,6 +75,8 @@ static int check_simulate(const struct options *o)
 {
     if (o->job != JOB_SIMULATE)
         return 0;
+    if (o->job_argument == NULL)
+        return refuse(BAD_USAGE, "no workload: add its name or a file; --list workloads shows those that have names");
     if (o->params == NULL)
         return refuse(BAD_USAGE, "--simulate needs a processor: add --params EXPORT.json, which --export json writes");
     bool timeout = o->simulate.n_policies == 0;
@@ -214,7 +216,6 @@ static int check_verdict(const struct options *o)
     return 0;
 }
 
-/* Two outputs of one name would overwrite each other. */
 /* A block from a file that no option names would be assembled, tried, and never run. */
 static int check_blocks(const struct options *o)
 {
@@ -225,7 +226,40 @@ static int check_blocks(const struct options *o)
                   o->blocks.kernel[0]->name);
 }
 
-static int option_conflicts_check_names(const struct options *o)
+static int check_quiet(const struct options *o)
+{
+    bool modelled = o->machine != NULL && strncmp(o->machine, "model:", 6) == 0;
+    if (o->quiet_given && modelled && o->sysroot == NULL)
+        return refuse(BAD_USAGE, "--quiet-machine would change this machine and cannot be combined with --machine %s",
+                      o->machine);
+    if (o->quiet_given && o->input != NULL)
+        return refuse(BAD_USAGE,
+                      "--quiet-machine cannot be combined with --input, which reads tables measured earlier");
+    if (o->interference != INTERFERENCE_NONE && modelled)
+        return refuse(BAD_USAGE, "--interference would load this machine and cannot be combined with --machine %s",
+                      o->machine);
+    if (o->sysroot != NULL && o->job == JOB_LIST && o->list != LIST_MACHINES)
+        return refuse(BAD_USAGE, "--sysroot cannot be combined with --list %s", o->job_argument);
+    if (o->sysroot != NULL && o->job == JOB_LIST && !o->quiet_given)
+        return refuse(BAD_USAGE,
+                      "--sysroot with --list machines shows what --quiet-machine would do: add --quiet-machine");
+    if (o->sysroot != NULL && o->job != JOB_CHECK && o->job != JOB_RESTORE && !o->quiet_given)
+        return refuse(BAD_USAGE,
+                      "--sysroot: with --%s it says where --quiet-machine changes settings: add --quiet-machine",
+                      o->job_option);
+    if (o->sysroot != NULL && (WITH_MEASURING & 1u << o->job) != 0 && !modelled)
+        return refuse(BAD_USAGE, "--sysroot changes settings in a directory, which have no effect on this machine; use "
+                                 "it with --machine model:NAME");
+    if (o->turbo.given && o->turbo.on && (o->quiet_parts & QUIET_TURBO) != 0)
+        return refuse(BAD_USAGE,
+                      "--quiet-machine=turbo switches turbo off, which contradicts --turbo on: leave one out");
+    if (o->quiet_given && o->job == JOB_LIST && o->list != LIST_MACHINES)
+        return refuse(BAD_USAGE, "--quiet-machine cannot be combined with --list %s", o->job_argument);
+    return 0;
+}
+
+/* Two outputs of one name would overwrite each other. */
+static int check_names(const struct options *o)
 {
     const char *names[] = {o->csv, o->json, o->plot, o->bundle, o->profile.folded, o->junit};
     const char *options[] = {"--csv", "--json", "--plot", "--bundle", "--folded", "--junit"};
@@ -239,8 +273,8 @@ int option_conflicts_check(const struct options *o)
                                  "FILE or --list WHAT; see --help");
     /* whether a table takes an option at all comes before how it would have to be written */
     return check_machine(o) != 0 || check_table(o) != 0 || check_forms(o) != 0 || check_simulate(o) != 0 ||
-                   check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 ||
-                   option_quiet_check(o) != 0 || option_conflicts_check_names(o) != 0
+                   check_profile(o) != 0 || check_verdict(o) != 0 || check_blocks(o) != 0 || check_quiet(o) != 0 ||
+                   check_names(o) != 0
                ? BAD_USAGE
                : 0;
 }

@@ -67,18 +67,18 @@ static int take_real(const struct option_row *p, const char *text, struct option
     return wrong == NULL ? 0 : option_bad_value(p, text, wrong, p->allowed);
 }
 
-static int option_take_number(const struct option_row *p, const char *text, struct options *o)
+static int take_number(const struct option_row *p, const char *text, struct options *o)
 {
     return take_real(p, text, o, option_number);
 }
 
 /* In microseconds, or with a unit. */
-static int option_take_time(const struct option_row *p, const char *text, struct options *o)
+static int take_time(const struct option_row *p, const char *text, struct options *o)
 {
     return take_real(p, text, o, option_time);
 }
 
-static int option_take_whole(const struct option_row *p, const char *text, struct options *o)
+static int take_whole(const struct option_row *p, const char *text, struct options *o)
 {
     struct given_number *out = option_field(p, o);
     uint64_t value = 0;
@@ -241,48 +241,48 @@ static int take_plot(const struct option_row *p, const char *text, struct option
 static const struct option_row option_table[] = {
     {.about = "Jobs, one of:"},
     {"verdict", NULL, "Report whether 256-bit and 512-bit code pays on this processor, and what follows for programs",
-     WITH_ANY, .take = take_job, JOB_VERDICT},
+     WITH_VERDICT, .take = take_job, JOB_VERDICT},
     {"transition", "FROM:TO", "Run kernel FROM, then kernel TO, and find the phases in between (--list kernels)",
-     WITH_ANY, .take = take_transition, JOB_TRANSITION},
-    {"table", "NAME", "Measure a table (--list tables)", WITH_ANY, .take = take_table, JOB_TABLE},
-    {"all", NULL, "Measure every table into a directory, with a report (report.html)", WITH_ANY, .take = take_job,
+     WITH_TRANSITION, .take = take_transition, JOB_TRANSITION},
+    {"table", "NAME", "Measure a table (--list tables)", WITH_TABLE, .take = take_table, JOB_TABLE},
+    {"all", NULL, "Measure every table into a directory, with a report (report.html)", WITH_ALL, .take = take_job,
      JOB_ALL},
     {"validate", "SKU", "Compare the measurement with published figures (--list skus): status 4 if it deviates",
-     WITH_ANY, .take = take_job, JOB_VALIDATE},
+     WITH_VALIDATE, .take = take_job, JOB_VALIDATE},
     {"draft-sku", "FILE", "Write the entry that the measurement supports, to compare others with: --validate FILE",
-     WITH_ANY, .take = take_file_job, JOB_DRAFT},
+     WITH_DRAFT, .take = take_file_job, JOB_DRAFT},
     {"compare", "DIR DIR...",
      "Compare measurements: directories that --all made, of two or of a thousand machines. What differs, which machine "
      "is unlike the others",
-     WITH_ANY, .take = take_file_job, JOB_COMPARE},
+     WITH_COMPARE, .take = take_file_job, JOB_COMPARE},
     {"export", "FORM",
      "Write the parameters that schedulers need, as header or json: --export header FILE.h (without FILE: to standard "
      "output)",
-     WITH_ANY, .take = take_job, JOB_EXPORT, .names = export_names},
+     WITH_EXPORT, .take = take_job, JOB_EXPORT, .names = export_names},
     {"analyze", "FILE", "Find the phases of a trace, or the stages in a recording of first uses; - is standard input",
-     WITH_ANY, .take = take_file_job, JOB_ANALYZE},
+     WITH_ANALYZE, .take = take_file_job, JOB_ANALYZE},
     {"simulate", "WORKLOAD",
      "Replay a workload (a CSV file or perf script text, - for standard input, or a drawn one by name) on a "
      "processor with exported parameters, under several frequency policies and schedulers",
-     WITH_ANY, .take = take_file_job, JOB_SIMULATE},
+     WITH_SIMULATE, .take = take_file_job, JOB_SIMULATE},
     {"profile", NULL,
      "Sample how much other code's wide instructions slow each task of the system, for --seconds or while a command "
      "runs: --profile -- COMMAND ARG...",
-     WITH_ANY, .take = take_job, JOB_PROFILE},
+     WITH_PROFILE, .take = take_job, JOB_PROFILE},
     {"self-test", NULL, "Check each counter of the machine against code with known counts: status 4 if one is wrong",
-     WITH_ANY, .take = take_job, JOB_SELF_TEST},
+     WITH_SELF_TEST, .take = take_job, JOB_SELF_TEST},
     {"check", "environment",
-     "Show what disturbs measurements on this computer, at what cost, and the commands that change it", WITH_ANY,
+     "Show what disturbs measurements on this computer, at what cost, and the commands that change it", WITH_CHECK,
      .take = take_job, JOB_CHECK, .names = check_names},
-    {"list", "WHAT", "List kernels, machines, skus, tables, workloads or options", WITH_ANY, .take = take_list,
+    {"list", "WHAT", "List kernels, machines, skus, tables, workloads or options", WITH_LIST, .take = take_list,
      JOB_LIST, .names = list_names},
-    {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_ANY, .take = take_job,
+    {"restore", NULL, "Restore machine settings that a killed run left changed", WITH_RESTORE, .take = take_job,
      JOB_RESTORE},
     {.about = "What to measure on, and how (--transition and tables):"},
     {"machine", "NAME", "auto, timing, perf, msr, helper, model:NAME or model:FILE (default: auto)",
      WITH_MEASURING | WITH_PROFILE, .take = take_file, AT(machine)},
     {"cpu", "N", "Logical CPU to measure on (default: the machine's choice)", WITH_MEASURING | WITH_CHECK | WITH_LIST,
-     .take = option_take_whole, AT(cpu), 0, 8191, "0 to 8191"},
+     .take = take_whole, AT(cpu), 0, 8191, "0 to 8191"},
     {"active-cores", "N",
      "Cores kept busy, including the measured one (default: all); for tables also a list: 1,2,4-8,all; with "
      "--simulate: "
@@ -291,16 +291,16 @@ static const struct option_row option_table[] = {
     {"runs", "N",
      "Repetitions (default: 100, and of a switch more until its limits are narrow, for 3 s at most; each table "
      "has its own; with --simulate, of drawn workloads: 20)",
-     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = option_take_whole, AT(runs), 1, 100000, "1 to 100000"},
+     WITH_SETTING | WITH_VERDICT | WITH_SIMULATE, .take = take_whole, AT(runs), 1, 100000, "1 to 100000"},
     {"period", "US",
      "Sampling period in microseconds (default: 1; 0.5 where the second kernel starts slowly for less than 5)",
-     WITH_SETTING, .take = option_take_time, AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
-    {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING,
-     .take = option_take_time, AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
+     WITH_SETTING, .take = take_time, AT(period_us), 0.1, 1000, "0.1 to 1000 microseconds (also 0.5us, 1ms)"},
+    {"warmup", "US", "Warm-up: microseconds of FROM before recording (default: 2500)", WITH_SETTING, .take = take_time,
+     AT(warmup_us), 0, 1e6, "0 to 1000000 microseconds"},
     {"observe", "US",
      "Microseconds of TO to record (default: 150; 1500 if FROM is the heavier kernel; up to 500000 while it changes). "
      "Beyond 5000 the period grows",
-     WITH_SETTING, .take = option_take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
+     WITH_SETTING, .take = take_time, AT(observe_us), 1, 1e6, "1 to 1000000 microseconds"},
     {"event", "EVENT:UMASK|NAME",
      "Also count this event, as a column of the trace (0x28:0x08); up to four times. With --table umask: the event "
      "whose umasks are tried (0x28)",
@@ -312,7 +312,7 @@ static const struct option_row option_table[] = {
     {"turbo", "on|off", "Switch turbo on or off during the measurement (root)", WITH_SETTING | WITH_VERDICT,
      .take = take_on_off, AT(turbo)},
     {"fixed-frequency", "GHZ", "Fix the frequency of all CPUs during the measurement (root)",
-     WITH_SETTING | WITH_VERDICT, .take = option_take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
+     WITH_SETTING | WITH_VERDICT, .take = take_number, AT(fixed_ghz), 0.1, 20, "0.1 to 20 GHz"},
     {"quiet-machine", "PARTS",
      "Quiet the computer for the run, as far as permitted; PARTS of "
      "governor,epp,turbo,cstates,smt,irq,workqueue,tick,isolate "
@@ -342,11 +342,11 @@ static const struct option_row option_table[] = {
      "--verdict T alone: what the work of a burst takes in 128-bit code (default: 100us)",
      WITH_TABLE | WITH_ALL | WITH_VERDICT, .take = option_take_burst},
     {"share", "PERCENT", "With --verdict: how much of the work can be wide (default: 10)", WITH_VERDICT,
-     .take = option_take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},
+     .take = take_number, AT(verdict.share), 0.01, 100, "0.01 to 100 percent"},
     {"speedup", "S",
      "With --verdict: how much faster the widest code does its work than 128-bit code (default: as "
      "measured)",
-     WITH_VERDICT, .take = option_take_number, AT(verdict.speedup), 0.1, 100, "0.1 to 100"},
+     WITH_VERDICT, .take = take_number, AT(verdict.speedup), 0.1, 100, "0.1 to 100"},
     {"brief", NULL, "Fewer kernels, core counts and repetitions: a first look", WITH_TABLES | WITH_VERDICT,
      .take = take_flag, AT(tables.brief)},
     {.about = "What --simulate plays, and how:"},
@@ -373,7 +373,7 @@ static const struct option_row option_table[] = {
     {"stamps", "FILE[=CLASS]", "Start and end of each thread's wide phases in perf script text", WITH_SIMULATE,
      .take = option_take_stamps},
     {"timeout", "US", "T of policy timeout in microseconds (default: the break-even time)", WITH_SIMULATE,
-     .take = option_take_time, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
+     .take = take_time, AT(timeout_us), 0, 1e9, "0 to 1000000000 microseconds"},
     {"what-if", NULL, "Also show which change of the processor's parameters would help most", WITH_SIMULATE,
      .take = take_flag, AT(simulate.what_if)},
     {.about = "What --profile does:"},
@@ -381,9 +381,9 @@ static const struct option_row option_table[] = {
      "Duration (default: 30, or until COMMAND ends; Ctrl-C ends it earlier; with --check: duration of counting, 1; "
      "with "
      "--verdict: time that it may take, 5 or more, 60, with --brief 20)",
-     WITH_PROFILE | WITH_CHECK | WITH_VERDICT, .take = option_take_number, AT(profile.seconds), 0.1, 604800,
+     WITH_PROFILE | WITH_CHECK | WITH_VERDICT, .take = take_number, AT(profile.seconds), 0.1, 604800,
      "0.1 to 604800 seconds"},
-    {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = option_take_number,
+    {"rate", "HZ", "Samples per second, all CPUs together (default: 50)", WITH_PROFILE, .take = take_number,
      AT(profile.rate_hz), 0.1, 250, "0.1 to 250"},
     {"sources", NULL, "Split overhead into that due to siblings and that due to levels still held", WITH_PROFILE,
      .take = take_flag, AT(profile.sources)},
@@ -466,7 +466,16 @@ static int take_other(const char *text, struct options *o)
     return 0;
 }
 
-/* The file of --export header FILE and --export json FILE, or a directory of --compare; others have none. */
+/* That of a program that simulates, which no option need name. */
+static int take_workload(const char *text, struct options *o)
+{
+    static const struct option_row row = {.name = "simulate", .at = JOB_SIMULATE};
+    o->job = JOB_NONE;
+    return take_file_job(&row, text, o);
+}
+
+/* The file of --export header FILE and --export json FILE, a directory of --compare, or the workload of a program that
+ * simulates; others have none. */
 static int take_argument(const char *text, struct options *o)
 {
     static const struct option_row export_file = {.name = "export", .at = AT(file)};
@@ -474,6 +483,8 @@ static int take_argument(const char *text, struct options *o)
         return take_file(&export_file, text, o);
     if (o->job == JOB_COMPARE)
         return take_other(text, o);
+    if (o->program->job == JOB_SIMULATE && o->job_argument == NULL)
+        return take_workload(text, o);
     if (o->job == JOB_SIMULATE)
         return refuse(BAD_USAGE, "unexpected argument '%s'; --simulate takes one workload at a time", text);
     if (o->job == JOB_PROFILE)
@@ -490,7 +501,10 @@ static bool print_help(int key, struct argp_state *state)
     unsigned parts = ARGP_HELP_EXIT_OK;
     switch (key) {
     case HELP_KEY:
-        option_help(stdout);
+        if (((struct parsing *)state->input)->options->program->job == JOB_NONE)
+            option_help(stdout);
+        else
+            parts |= ARGP_HELP_STD_HELP;
         break;
     case HELP_ALL_KEY:
         parts |= ARGP_HELP_STD_HELP;
@@ -499,7 +513,7 @@ static bool print_help(int key, struct argp_state *state)
         parts |= ARGP_HELP_USAGE;
         break;
     case VERSION_KEY:
-        puts("characterize " VERSION);
+        printf("%s " VERSION "\n", ((struct parsing *)state->input)->options->program->name);
         break;
     default:
         return false;
@@ -519,6 +533,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     const struct option_row *p = &option_table[key - FIRST_KEY];
     s->given[key - FIRST_KEY] = true;
+    if (s->options->n_given < OPTIONS_GIVEN_MAX)
+        s->options->given[s->options->n_given++] = (struct given_option){p->name, text};
     return p->take(p, text, s->options);
 }
 
@@ -559,22 +575,54 @@ static int take_rest(char **rest, struct options *o)
     return 0;
 }
 
-int option_parse(int argc, char **argv, struct options *o)
+/* The job of a program that does one alone: characterize names it when it calls such a program. */
+static bool is_own_job(const struct option_program *program, const struct option_row *p)
+{
+    return program->job != JOB_NONE && p->at == program->job && (p->take == take_job || p->take == take_file_job);
+}
+
+/* Whether a program has an option; a heading, if it shows one of those below. */
+static bool program_has(const struct option_program *program, const struct option_row *p)
+{
+    const struct option_row *end = option_table + N_OPTIONS;
+    if (program->job == JOB_NONE)
+        return true;
+    if (p->name != NULL)
+        return (p->jobs & 1u << program->job) != 0;
+    for (p++; p < end && p->name != NULL; p++)
+        if (program_has(program, p) && !is_own_job(program, p))
+            return true;
+    return false;
+}
+
+/* The options of a program, for argp. */
+static void list_for_argp(const struct option_program *program, struct argp_option *list)
+{
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const struct option_row *p = &option_table[i];
+        if (program_has(program, p))
+            *list++ = (struct argp_option){.name = p->name,
+                                           .key = p->name != NULL ? FIRST_KEY + i : 0,
+                                           .arg = p->argument,
+                                           .doc = p->about,
+                                           .flags = (p->optional ? OPTION_ARG_OPTIONAL : 0) |
+                                                    (is_own_job(program, p) ? OPTION_HIDDEN : 0)};
+    }
+    memcpy(list, help_options, sizeof(help_options));
+}
+
+int option_parse(int argc, char **argv, const struct option_program *program, struct options *o)
 {
     int end;
     struct argp_option list[N_OPTIONS + N_HELP_OPTIONS + 1] = {0};
     struct parsing s = {.options = o};
-    const struct argp parser = {.options = list, .parser = parse_option, .doc = option_help_doc};
+    const struct argp parser = {.options = list,
+                                .parser = parse_option,
+                                .args_doc = program->arguments,
+                                .doc = program->about != NULL ? program->about : option_help_doc};
     memset(o, 0, sizeof(*o));
-    for (int i = 0; i < N_OPTIONS; i++) {
-        const struct option_row *p = &option_table[i];
-        list[i] = (struct argp_option){.name = p->name,
-                                       .key = p->name != NULL ? FIRST_KEY + i : 0,
-                                       .arg = p->argument,
-                                       .doc = p->about,
-                                       .flags = p->optional ? OPTION_ARG_OPTIONAL : 0};
-    }
-    memcpy(list + N_OPTIONS, help_options, sizeof(help_options));
+    o->program = program;
+    list_for_argp(program, list);
     argp_err_exit_status = BAD_USAGE;
     option_help_width();
     if (option_names_check(list, argc, argv, &end) != 0)
@@ -582,8 +630,13 @@ int option_parse(int argc, char **argv, struct options *o)
     int status = load_blocks(&parser, end, argv, o);
     if (status != 0)
         return status;
-    if (argp_parse(&parser, end, argv, ARGP_NO_HELP, NULL, &s) != 0 ||
-        (end < argc && take_rest(argv + end + 1, o) != 0))
+    if (argp_parse(&parser, end, argv, ARGP_NO_HELP, NULL, &s) != 0)
+        return BAD_USAGE;
+    if (o->job == JOB_NONE) {
+        o->job = program->job;
+        o->job_option = program->job_option;
+    }
+    if (end < argc && take_rest(argv + end + 1, o) != 0)
         return BAD_USAGE;
     for (int i = 0; i < N_OPTIONS; i++)
         if (s.given[i] && option_conflicts_with_job(o, option_table[i].name, option_table[i].jobs) != 0)

@@ -64,14 +64,14 @@ extern const char option_help_doc[];
 void option_help_width(void);
 
 /*
- * option_names.c. Checks the names of all options before argp sees them: its own message about a wrong one takes two
+ * option_values.c. Checks the names of all options before argp sees them: its own message about a wrong one takes two
  * lines and does not suggest what was meant. *end receives the place of "--", after which nothing is an option, or
  * argc. 0, or BAD_USAGE after a line.
  */
 int option_names_check(const struct argp_option *table, int argc, char **argv, int *end);
 
 /*
- * option_values.c. Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
+ * Plain decimals, all of the text, within a range. They return NULL and set *out, or what is wrong
  * with the text ("is not a whole number"). Blanks, units, hexadecimal, "nan" and "inf" are not numbers here;
  * option_whole also refuses signs, fractions and exponents.
  */
@@ -98,12 +98,11 @@ option_taker option_take_policies, option_take_schedulers, option_take_mark, opt
 int option_conflicts_with_job(const struct options *o, const char *option, unsigned with);
 int option_conflicts_check(const struct options *o);
 
-/* option_blocks.c. --kernel-file is taken before all others, as they may name what it holds: option_load_block()
+/* --kernel-file is taken before all others, as they may name what it holds: option_load_block()
  * returns 0, or a status after a line. Names of kernels, of its files, too: as kernel_parse(). */
 option_taker option_take_block;
 int option_load_block(const char *file, struct options *o);
 int option_kernel(const struct options *o, const char *name, struct payload *out, char *why, size_t size);
 
-/* option_quiet.c: --quiet-machine[=PARTS], --interference NAME, and what they go with. */
+/* --quiet-machine[=PARTS], --interference NAME. */
 option_taker option_take_quiet, option_take_interference;
-int option_quiet_check(const struct options *o);

@@ -69,6 +69,12 @@ struct given_number {
     double value;
 };
 
+/* An option as it was given; text NULL: without an argument. */
+struct given_option {
+    const char *name, *text;
+};
+enum { OPTIONS_GIVEN_MAX = 64 };
+
 /* The options that only --verdict takes. */
 struct verdict_given {
     struct given_number share, speedup; /* share: percent */
@@ -83,7 +89,17 @@ struct profile_given {
     char **command;     /* after --, ends in NULL; NULL: none */
 };
 
+/* A program that takes these options. */
+struct option_program {
+    const char *name;
+    /* of one that does a single job, which no option need name; JOB_NONE: it does several */
+    enum job job;
+    const char *job_option;        /* "simulate" */
+    const char *arguments, *about; /* for its --help */
+};
+
 struct options {
+    const struct option_program *program;
     enum job job;
     const char *job_option;   /* "transition", for messages */
     const char *job_argument; /* FROM:TO, the trace file, what to list, ... */
@@ -125,13 +141,16 @@ struct options {
 
     const char *csv, *json, *plot, *output; /* NULL: not given */
     bool quiet;
+
+    struct given_option given[OPTIONS_GIVEN_MAX]; /* all of them, in their order, for results that tell their command */
+    size_t n_given;
 };
 
 /*
  * Parses argv. Returns -1 and fills *o, or an exit status when the program is to end now: wrong usage (one line has
  * been said) or all done (--help, --version print and exit by themselves).
  */
-int option_parse(int argc, char **argv, struct options *o);
+int option_parse(int argc, char **argv, const struct option_program *program, struct options *o);
 
 /* All options for programs, such as completions of shells: a line each, its name, its argument ("" where it takes none;
  * a|b where it is one of these) and what it is, separated by tabs. */

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The gnuplot script of a picture: its head, and each panel's place, title and legend. */
+/* The gnuplot script of a picture: its head, each panel's place, title and legend, and what panels share. */
 #include "output/plot/chart_script.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "output/plot/chart_canvas.h"
-#include "output/plot/chart_spans.h"
+#include "util/plain_text.h"
+#include "util/xml_text.h"
 
+/* Pixels: around the picture, of the title, of a line of text and of the legend, between panels, below an axis, below
+ * the colours' key, at the left at most, for the names of lines at the right. */
 enum {
     MARGIN = 14,
     TITLE = 30,
@@ -20,6 +25,134 @@ enum {
     LEFT_MAX = 330,
     LINE_NAMES = 78
 };
+/* Pixels of spans' labels: what happens on either side of 0, a row, rows at most, below them, between them; and below
+ * the last panel. */
+enum { SIDE_NAMES = 20, LABEL_ROW = 15, LABEL_ROWS = 6, HEAD_GAP = 4, EDGE = 4, SPANS_FOOT = 26 };
+/* Pixels of a box that is easily pointed at. */
+enum { TIP_LEAST = 8 };
+
+/* ---- what all of it is made of ---- */
+
+/* Between single quotes nothing is interpreted but the quote itself, and no command is substituted (gnuplot 5.4 manual,
+ * "Quotes", "Substitution"): quotes and backquotes become typographic ones. */
+void chart_text_put(FILE *out, const char *text, size_t most)
+{
+    char plain[1024];
+    plain_text(text, plain, sizeof(plain));
+    size_t characters = 0;
+    fputc('\'', out);
+    for (const char *c = plain; *c != '\0'; c++) {
+        characters += ((unsigned char)*c & 0xC0) != 0x80;
+        if (characters > most) {
+            fputs("...", out);
+            break;
+        }
+        if (*c == '\'' || *c == '`')
+            fputs("\xE2\x80\x99", out);
+        else
+            fputc(*c, out);
+    }
+    fputc('\'', out);
+}
+
+void chart_label(const struct canvas *k, const char *text, size_t most, double x, double y,
+                 enum plot_colour_name colour, const char *style)
+{
+    fputs("set label ", k->out);
+    chart_text_put(k->out, text, most);
+    fprintf(k->out, " at screen %.6f, screen %.6f %s tc rgb '%s'\n", x / CHART_WIDTH, 1 - y / k->height, style,
+            plot_colours[colour].plain);
+}
+
+void chart_plot(const struct canvas *k, size_t *n, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs((*n)++ ? ", \\\n  " : "plot ", k->out);
+    vfprintf(k->out, format, arguments);
+    va_end(arguments);
+}
+
+static void widen_tip(double *from, double *to)
+{
+    double lacking = fmax(0, TIP_LEAST - fabs(*to - *from)), low = fmin(*from, *to), high = fmax(*from, *to);
+    *from = low - lacking / 2;
+    *to = high + lacking / 2;
+}
+
+void chart_tip(const struct canvas *k, double left, double top, double right, double bottom, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    if (!k->tips || !isfinite(left + top + right + bottom))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    widen_tip(&left, &right);
+    widen_tip(&top, &bottom);
+    fprintf(k->tips, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>", left, top, right - left,
+            bottom - top);
+    xml_text(k->tips, text);
+    fputs("</title></rect>\n", k->tips);
+}
+
+const char *chart_limits(double lo, double hi, char out[CHART_LIMITS_MAX])
+{
+    out[0] = '\0';
+    if (isfinite(lo) && isfinite(hi))
+        snprintf(out, CHART_LIMITS_MAX, " [%.4g, %.4g]", lo, hi);
+    return out;
+}
+
+double chart_part(const struct axis *a, double value)
+{
+    return a->log_scale ? log(value / a->lo) / log(a->hi / a->lo) : (value - a->lo) / (a->hi - a->lo);
+}
+
+size_t chart_log_tics(double lo, double hi, double *out, size_t max)
+{
+    static const double steps[] = {1, 2, 5};
+    size_t n = 0;
+    if (!(lo > 0) || !(hi >= lo) || !isfinite(hi))
+        return 0;
+    const size_t n_steps = log10(hi / lo) > 4 ? 1 : 3;
+    for (double ten = pow(10, floor(log10(lo))); ten <= hi && n < max; ten *= 10)
+        for (size_t i = 0; i < n_steps && n < max; i++)
+            if (ten * steps[i] >= lo * 0.999 && ten * steps[i] <= hi * 1.001)
+                out[n++] = ten * steps[i];
+    return n;
+}
+
+const char *chart_colour(int number)
+{
+    static const int others[] = {PLOT_MUTED, PLOT_INK, PLOT_GRID};
+    return plot_colours[number < 0 ? others[CHART_MUTED - number] : PLOT_SERIES + number % PLOT_N_SERIES].plain;
+}
+
+int chart_mark(int number)
+{
+    static const int marks[] = {7, 5, 9, 11, 13, 6, 4, 8, 10, 12};
+    return marks[number % (int)(sizeof marks / sizeof marks[0])];
+}
+
+size_t chart_characters(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+size_t chart_longest(const struct chart_names *names)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        size_t length = chart_characters(names->name[i]);
+        longest = length > longest ? length : longest;
+    }
+    return longest > CHART_LABEL_MAX ? CHART_LABEL_MAX + 3 : longest;
+}
 
 /* ---- legend ---- */
 
@@ -37,7 +170,7 @@ static size_t legend_entries(const struct chart_panel *p, struct chart_legend *o
     return n;
 }
 
-/* Lines of the legend; drawn from `top` where `k` is given. */
+/* The height of the legend's lines; drawn from `top` where `k` is given. */
 static int legend(const struct canvas *k, const struct chart_panel *p, const struct place *at, int top)
 {
     struct chart_legend *entries = calloc(p->n_series + p->n_legend + 1, sizeof *entries);
@@ -63,6 +196,141 @@ static int legend(const struct canvas *k, const struct chart_panel *p, const str
     return lines * LEGEND_LINE;
 }
 
+/* ---- spans: shaded in all panels, named above the first one, explained below the last one ---- */
+
+static struct axis x_axis_of(const struct chart *c)
+{
+    return (struct axis){c->x_lo, c->x_hi, false};
+}
+
+static double column_of(const struct chart *c, double x, int left, int right)
+{
+    const struct axis axis = x_axis_of(c);
+    return left + chart_part(&axis, x) * (right - left);
+}
+
+/* row_begin: the leftmost pixel that is taken in each row. */
+static bool place_label(struct chart_span_label *label, const char *text, double from, double to,
+                        double row_begin[LABEL_ROWS])
+{
+    double width = (double)chart_characters(text) * CHART_SPANS_CHARACTER, middle = (from + to) / 2;
+    double start = fmin(middle + 3, CHART_WIDTH - EDGE - width);
+    int row = 0;
+    if (width <= to - from && middle + width / 2 + EDGE < row_begin[0]) {
+        *label = (struct chart_span_label){.placed = true, .start = middle - width / 2};
+        row_begin[0] = label->start;
+    } else {
+        while (row < LABEL_ROWS && start + width + EDGE >= row_begin[row] && middle + 2 < row_begin[row])
+            row++;
+        /* a higher text's pole would cross what stands here */
+        if (row == LABEL_ROWS || start + width + EDGE >= row_begin[row])
+            return false;
+        *label = (struct chart_span_label){.placed = true, .flag = true, .row = row, .start = start, .pole = middle};
+        for (int below = 0; below <= row; below++)
+            row_begin[below] = fmin(start - 2, middle);
+    }
+    snprintf(label->text, sizeof label->text, "%s", text);
+    return true;
+}
+
+struct chart_span_label *chart_spans_labels(const struct chart *c, int left, int right, int *rows)
+{
+    struct chart_span_label *labels = calloc(c->n_spans + 1, sizeof *labels);
+    double row_begin[LABEL_ROWS];
+    for (int row = 0; row < LABEL_ROWS; row++)
+        row_begin[row] = INFINITY;
+    *rows = 1;
+    for (size_t i = c->n_spans; labels && i-- > 0;) {
+        const struct chart_span *s = &c->spans[i];
+        double from = column_of(c, s->from, left, right), to = column_of(c, s->to, left, right);
+        if (to < left || from > right)
+            continue;
+        from = fmax(from, left);
+        to = fmin(to, right);
+        if (place_label(&labels[i], s->text, from, to, row_begin) ||
+            place_label(&labels[i], s->kind, from, to, row_begin))
+            *rows = labels[i].row + 1 > *rows ? labels[i].row + 1 : *rows;
+    }
+    return labels;
+}
+
+static bool zero_is_shown(const struct chart *c)
+{
+    return c->zero_line && c->x_lo <= 0 && c->x_hi >= 0;
+}
+
+/* Pixels that the labels in so many rows take above the first panel. */
+static int spans_head(const struct chart *c, int rows)
+{
+    return rows ? (*c->before_zero && zero_is_shown(c) ? SIDE_NAMES : 0) + rows * LABEL_ROW + HEAD_GAP : 0;
+}
+
+static void draw_span_labels(const struct canvas *k, const struct chart_span_label *labels, int rows,
+                             const struct place *at)
+{
+    const struct chart *c = k->chart;
+    int bottom = at->area - HEAD_GAP; /* of the lowest row */
+    for (size_t i = 0; i < c->n_spans; i++) {
+        double y = bottom - (labels[i].row + 0.5) * LABEL_ROW, x = labels[i].pole / CHART_WIDTH;
+        if (!labels[i].placed)
+            continue;
+        chart_label(k, labels[i].text, sizeof labels[i].text, labels[i].start, y, PLOT_INK, "left font ',11'");
+        if (labels[i].flag)
+            fprintf(k->out,
+                    "set arrow from screen %.6f, screen %.6f to screen %.6f, screen %.6f nohead lw 0.7 lc rgb '%s' "
+                    "back\n",
+                    x, 1 - (y - 6) / k->height, x, 1 - (double)at->area / k->height, plot_colours[PLOT_HATCH].plain);
+    }
+    if (!zero_is_shown(c))
+        return;
+    double y = bottom - rows * LABEL_ROW - SIDE_NAMES / 2.0, zero = column_of(c, 0, at->left, at->right);
+    chart_label(k, c->before_zero, sizeof c->before_zero, zero - 5, y, PLOT_INK, "right");
+    chart_label(k, c->after_zero, sizeof c->after_zero, zero + 5, y, PLOT_INK, "left");
+}
+
+/* The kinds with their colours and the chart's note, below the last panel. */
+static void draw_foot(const struct canvas *k, const struct place *at)
+{
+    const struct chart *c = k->chart;
+    double x = at->left, y = at->end + SPANS_FOOT / 2.0;
+    for (size_t i = 0; i < c->n_spans; i++) {
+        const struct chart_span *s = &c->spans[i];
+        size_t before = 0;
+        char style[120];
+        while (before < i && strcmp(c->spans[before].kind, s->kind) != 0)
+            before++;
+        if (before < i)
+            continue;
+        snprintf(style, sizeof style, "left offset character 1.3,-0.3 point pt 5 ps 1.5 lc rgb '#%06x' font ',11'",
+                 s->colour);
+        chart_label(k, s->kind, sizeof s->kind, x + 7, y, PLOT_INK, style);
+        x += 19 + (double)chart_characters(s->kind) * CHART_SPANS_CHARACTER + 20;
+    }
+    chart_label(k, c->note, sizeof c->note, at->right, y, PLOT_MUTED, "right font ',11'");
+}
+
+/* In a panel: at least a pixel wide, so that nothing is lost on a long axis; where 0 is. */
+static void draw_spans(const struct canvas *k, const struct place *at)
+{
+    const struct chart *c = k->chart;
+    double pixel = (c->x_hi - c->x_lo) / (at->right - at->left);
+    for (size_t i = 0; i < c->n_spans; i++) {
+        const struct chart_span *s = &c->spans[i];
+        double from = fmax(s->from, c->x_lo), to = fmin(s->to, c->x_hi);
+        if (from > c->x_hi || to < c->x_lo)
+            continue;
+        fprintf(k->out,
+                "set object rectangle from first %.10g, graph 0 to first %.10g, graph 1 fc rgb '#%06x' fs solid 1.0 "
+                "noborder behind\n",
+                from, fmin(fmax(to, from + pixel), c->x_hi), s->colour);
+        chart_tip(k, column_of(c, from, at->left, at->right), at->area, column_of(c, to, at->left, at->right),
+                  at->bottom, "%s%s%s", s->text, *s->told ? ": " : "", s->told);
+    }
+    if (c->zero_line)
+        fprintf(k->out, "set arrow from first 0, graph 0 to first 0, graph 1 nohead lw 1.2 dt 2 lc rgb '%s' front\n",
+                plot_colours[PLOT_INK].plain);
+}
+
 /* ---- places ---- */
 
 static int left_of(const struct chart_panel *p)
@@ -83,107 +351,31 @@ static int right_of(const struct chart_panel *p)
     return width > least ? width : least;
 }
 
-static int area_height(const struct chart_panel *p)
+/* A margin of a panel; of panels over one axis the widest of all. */
+static int margin_of(const struct chart *c, const struct chart_panel *p, int (*of)(const struct chart_panel *))
 {
-    return p->kind == CHART_LINES  ? chart_lines_height(p)
-           : p->kind == CHART_BARS ? chart_bars_height(p)
-                                   : chart_cells_height(p);
-}
-
-/* The margins of a panel; of panels over one axis the same for all. */
-static int left_margin_of(const struct chart *c, const struct chart_panel *p)
-{
-    int most = left_of(p);
+    int most = of(p);
     for (size_t i = 0; i < c->n_panels && c->one_axis; i++)
-        most = left_of(&c->panels[i]) > most ? left_of(&c->panels[i]) : most;
+        most = of(&c->panels[i]) > most ? of(&c->panels[i]) : most;
     return most;
 }
 
-static int margin_of(const struct chart *c, const struct chart_panel *p)
-{
-    int most = right_of(p);
-    for (size_t i = 0; i < c->n_panels && c->one_axis; i++)
-        most = right_of(&c->panels[i]) > most ? right_of(&c->panels[i]) : most;
-    return most;
-}
-
-static struct place chart_script_place_of(const struct chart *c, const struct chart_panel *p, bool last, int top, int x,
-                                          int width)
+static struct place place_of(const struct chart *c, const struct chart_panel *p, bool last, int top, int x, int width)
 {
     struct place at = {.x = x,
                        .width = width,
                        .top = top,
-                       .left = x + left_margin_of(c, p),
-                       .right = x + width - margin_of(c, p),
+                       .left = x + margin_of(c, p, left_of),
+                       .right = x + width - margin_of(c, p, right_of),
                        .axis = last || !c->one_axis};
     at.area = top + (*p->title ? LINE + 4 : 0) + legend(NULL, p, &at, 0) + 6;
     if (p->kind == CHART_CELLS) {
         at.area += chart_cells_above(p);
         at.right = at.left + chart_cells_side(p, at.right - at.left) * (int)p->columns.n;
     }
-    at.bottom = at.area + area_height(p);
+    at.bottom = at.area + chart_panel_height(p);
     at.end = at.bottom + (p->kind == CHART_CELLS ? KEY : at.axis ? AXIS : 0) + (*p->note ? LINE : 0);
     return at;
-}
-
-static int head_height(const struct chart *c)
-{
-    return TITLE + (*c->subtitle ? LINE : 0) + (c->modelled ? LINE : 0) + 10;
-}
-
-/* ---- drawing ---- */
-
-static void chart_script_head(const struct canvas *k, const struct chart *c)
-{
-    int y = MARGIN + 6;
-    chart_label(k, c->title, 95, MARGIN, y, PLOT_INK, "left font ',16'");
-    y += TITLE - 5;
-    if (c->modelled) {
-        chart_label(k, "MODELLED, not measured", 60, MARGIN, y, PLOT_WARNING, "left font 'sans-serif Bold,13'");
-        y += LINE;
-    }
-    if (*c->subtitle)
-        chart_label(k, c->subtitle, 125, MARGIN, y, PLOT_MUTED, "left");
-}
-
-static void chart_script_begin(const struct canvas *k, enum plot_form form)
-{
-    const char *ink = plot_colours[PLOT_INK].plain, *muted = plot_colours[PLOT_MUTED].plain;
-    /* cairo's points are larger than those of the SVG terminal */
-    const char *terminal = form == PLOT_SVG ? "svg" : "pngcairo",
-               *fit = form == PLOT_SVG ? "dynamic" : "fontscale 0.75";
-    fprintf(k->out,
-            "set encoding utf8\nset terminal %s size %d,%d noenhanced %s font 'sans-serif,13' background '%s'\n",
-            terminal, CHART_WIDTH, k->height, fit, plot_colours[PLOT_PAPER].plain);
-    fprintf(k->out,
-            "set multiplot\nunset key\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
-            "set grid lc rgb '%s' lw 1 dt 1 back\nset style fill solid 1.0 noborder\n",
-            ink, muted, plot_colours[PLOT_GRID].plain);
-}
-
-static void draw_panel(const struct canvas *k, const struct chart_panel *p, const struct place *at)
-{
-    int y = at->top;
-    if (*p->title) {
-        chart_label(k, p->title, (size_t)at->width / CHART_CHARACTER_WIDTH, at->x + MARGIN, y + 8, PLOT_INK,
-                    "left font 'sans-serif Bold,13'");
-        y += LINE + 4;
-    }
-    legend(k, p, at, y);
-    if (*p->note)
-        chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, PLOT_MUTED, "left font ',12'");
-    fprintf(k->out,
-            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"
-            "set bmargin at screen %.6f\n",
-            (double)at->left / CHART_WIDTH, (double)at->right / CHART_WIDTH, 1 - (double)at->area / k->height,
-            1 - (double)at->bottom / k->height);
-    if (p->kind == CHART_LINES)
-        chart_lines_draw(k, p, at);
-    else if (p->kind == CHART_BARS)
-        chart_bars_draw(k, p, at);
-    else
-        chart_cells_draw(k, p, at);
-    fputs("unset label\nunset object\nunset arrow\nundefine $*\n", k->out);
 }
 
 /* The last panel that has a value; SIZE_MAX: there is none. */
@@ -207,31 +399,85 @@ static int place_panels(const struct chart *c, int top, struct place *at, size_t
             *first = drawn == 1 ? i : *first;
             if (column == 0 && drawn > 1)
                 top = end + (c->one_axis ? NARROW_GAP : GAP);
-            at[i] = chart_script_place_of(c, &c->panels[i], i == last, top, column * width, width);
+            at[i] = place_of(c, &c->panels[i], i == last, top, column * width, width);
             end = at[i].end > end ? at[i].end : end;
         }
     return end;
+}
+
+/* ---- drawing ---- */
+
+static void draw_head(const struct canvas *k)
+{
+    const struct chart *c = k->chart;
+    int y = MARGIN + 6;
+    chart_label(k, c->title, 95, MARGIN, y, PLOT_INK, "left font ',16'");
+    y += TITLE - 5;
+    if (c->modelled) {
+        chart_label(k, "MODELLED, not measured", 60, MARGIN, y, PLOT_WARNING, "left font 'sans-serif Bold,13'");
+        y += LINE;
+    }
+    if (*c->subtitle)
+        chart_label(k, c->subtitle, 125, MARGIN, y, PLOT_MUTED, "left");
+}
+
+static void begin(const struct canvas *k, enum plot_form form)
+{
+    /* cairo's points are larger than those of the SVG terminal */
+    fprintf(k->out,
+            "set encoding utf8\nset terminal %s size %d,%d noenhanced %s font 'sans-serif,13' background '%s'\n"
+            "set multiplot\nunset key\nset style fill solid 1.0 noborder\n",
+            form == PLOT_SVG ? "svg" : "pngcairo", CHART_WIDTH, k->height,
+            form == PLOT_SVG ? "dynamic" : "fontscale 0.75", plot_colours[PLOT_PAPER].plain);
+}
+
+static void draw_panel(const struct canvas *k, const struct chart_panel *p, const struct place *at)
+{
+    const char *ink = plot_colours[PLOT_INK].plain;
+    int y = at->top;
+    if (*p->title) {
+        chart_label(k, p->title, (size_t)at->width / CHART_CHARACTER_WIDTH, at->x + MARGIN, y + 8, PLOT_INK,
+                    "left font 'sans-serif Bold,13'");
+        y += LINE + 4;
+    }
+    legend(k, p, at, y);
+    if (*p->note)
+        chart_label(k, p->note, 140, at->x + MARGIN, at->end - 8, PLOT_MUTED, "left font ',12'");
+    fprintf(k->out,
+            "set lmargin at screen %.6f\nset rmargin at screen %.6f\nset tmargin at screen %.6f\n"
+            "set bmargin at screen %.6f\nset tics out nomirror scale 0.5 tc rgb '%s'\nset border 3 lc rgb '%s'\n"
+            "set grid xtics ytics lc rgb '%s' lw 1 dt 1 back\nunset colorbox\nset format x '%s'\nset xlabel ",
+            (double)at->left / CHART_WIDTH, (double)at->right / CHART_WIDTH, 1 - (double)at->area / k->height,
+            1 - (double)at->bottom / k->height, ink, plot_colours[PLOT_MUTED].plain, plot_colours[PLOT_GRID].plain,
+            at->axis ? "% h" : "");
+    chart_text_put(k->out, at->axis && p->kind != CHART_CELLS ? p->x_label : "", 100);
+    fprintf(k->out, " offset 0,0.4 textcolor rgb '%s'\n", ink);
+    if (k->chart->one_axis && p->kind == CHART_LINES)
+        draw_spans(k, at);
+    chart_panel_draw(k, p, at);
+    fputs("unset label\nunset object\nunset arrow\nundefine $*\n", k->out);
 }
 
 int chart_script(const struct chart *c, enum plot_form form, FILE *out, FILE *tips)
 {
     struct place at[CHART_PANELS_MAX];
     size_t first = 0, last = last_panel(c);
-    int top = head_height(c), rows = 0;
+    int top = TITLE + (*c->subtitle ? LINE : 0) + (c->modelled ? LINE : 0) + 10, rows = 0;
+    const bool foot = c->n_spans || *c->note;
     if (last == SIZE_MAX)
         return -1;
     place_panels(c, top, at, &first); /* how the spans' labels lie depends on how wide it is */
     struct chart_span_label *labels = c->n_spans ? chart_spans_labels(c, at[first].left, at[first].right, &rows) : NULL;
     if (c->n_spans && !labels)
         return -1;
-    int end = place_panels(c, top + chart_spans_head(c, rows), at, &first);
-    struct canvas k = {out, tips, c, end + MARGIN + (c->n_spans || *c->note ? CHART_SPANS_FOOT : 0)};
-    chart_script_begin(&k, form);
-    chart_script_head(&k, c);
+    int end = place_panels(c, top + spans_head(c, rows), at, &first);
+    const struct canvas k = {out, tips, c, end + MARGIN + (foot ? SPANS_FOOT : 0)};
+    begin(&k, form);
+    draw_head(&k);
     if (labels)
-        chart_spans_draw_labels(&k, labels, rows, &at[first]);
-    if (c->n_spans || *c->note)
-        chart_spans_draw_foot(&k, &at[last]);
+        draw_span_labels(&k, labels, rows, &at[first]);
+    if (foot)
+        draw_foot(&k, &at[last]);
     for (size_t i = 0; i < c->n_panels; i++)
         if (!chart_panel_empty(&c->panels[i]))
             draw_panel(&k, &c->panels[i], &at[i]);

@@ -32,8 +32,12 @@ int course_chart(const char *phases_json, unsigned cores, struct chart *c, char 
 int table_chart(const struct table *t, const char *title, struct chart *c, char *why, size_t why_size);
 
 /*
- * wake_chart.c. First uses over idle times, both logarithmic, and the stages as lines. At most 4000 points are drawn,
+ * First uses over idle times, both logarithmic, and the stages as lines. At most 4000 points are drawn,
  * evenly taken; of idle time 0 none. Returns 0, or -1 with one line in `why`.
  */
 int wake_chart(const struct wake_point *points, size_t n, const struct wake_stages *s, const struct wake_source *source,
                struct chart *c, char *why, size_t size);
+
+/* A phase as a stretch of a chart's time axis, with its colour, its name and its figures: from its start to `end_us`.
+ * `unit_us`: microseconds of one unit of the axis. */
+void chart_add_phase(struct chart *c, const struct phase *p, double end_us, double unit_us);

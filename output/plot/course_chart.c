@@ -1,18 +1,63 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is left of a switch where its samples are gone: its phases, as the course that they describe. */
+/* Phases as stretches of a time axis, and the course that they alone describe, where the samples are gone. */
 #include "output/plot/charts.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "output/plot/phase_span.h"
 #include "output/plot/plot.h"
+#include "output/plot/plot_colours.h"
 #include "util/error.h"
+#include "util/text_list.h"
 
 enum { COURSE_PHASES = 64, CURVE_POINTS = 32, COURSE_FIRST = 210, COURSE_OTHER = 150 };
-static const double AROUND_US = 10; /* that much at least is shown before and behind what happens */
+static const double AROUND_US = 10; /* that much at least is shown before and after what happens */
+
+/* ---- a phase as a span ---- */
+
+static void span_names(const struct phase *p, char *full, char *brief, size_t size)
+{
+    const char *kind = phases_kind_name(p->kind);
+    snprintf(brief, size, "%s", kind);
+    snprintf(full, size, "%s", kind);
+    if (p->kind == PHASE_THROTTLE && isfinite(p->ipc_ratio))
+        snprintf(full, size, "%s \xC3\x97%.2f", kind, p->ipc_ratio);
+    else if ((p->kind == PHASE_STEADY || p->kind == PHASE_SLOW) && p->level >= 0)
+        snprintf(full, size, "%s L%d", kind, p->level);
+    else if (p->kind == PHASE_RAMP)
+        snprintf(full, size, "%s \xCF\x84 %.3g \xC2\xB5s", kind,
+                 p->tau_us.value > 0 ? p->tau_us.value : p->rate_ramp.tau_us.value);
+}
+
+/* "9.11 us [9.02, 9.2], 2.4 GHz, IPC 0.5" */
+static void span_figures(const struct phase *p, char *out, size_t size)
+{
+    const struct estimate *d = &p->duration_us;
+    out[0] = '\0';
+    if (isfinite(d->value))
+        text_list_add(out, size, ", ", "%.4g \xC2\xB5s", d->value);
+    if (isfinite(d->value) && isfinite(d->lo) && isfinite(d->hi))
+        text_list_add(out, size, " ", "[%.4g, %.4g]", d->lo, d->hi);
+    if (isfinite(p->freq_ghz.value))
+        text_list_add(out, size, ", ", "%.4g GHz", p->freq_ghz.value);
+    if (isfinite(p->ipc))
+        text_list_add(out, size, ", ", "IPC %.3g", p->ipc);
+}
+
+void chart_add_phase(struct chart *c, const struct phase *p, double end_us, double unit_us)
+{
+    struct chart_span span = {.from = p->start_us / unit_us,
+                              .to = end_us / unit_us,
+                              .colour = (unsigned)strtoul(plot_colours[PLOT_PHASE + p->kind].plain + 1, NULL, 16)};
+    span_names(p, span.text, span.kind, sizeof span.text);
+    span_figures(p, span.told, sizeof span.told);
+    chart_add_span(c, &span);
+}
+
+/* ---- the course ---- */
 
 struct course {
     struct chart *c;
@@ -174,7 +219,7 @@ int course_chart(const char *phases_json, unsigned cores, struct chart *c, char 
         add_course(&x, course_series(&x, "frequency (GHz)", COURSE_FIRST), false);
         add_course(&x, course_series(&x, "IPC (1/cycle)", COURSE_OTHER), true);
         for (size_t i = 0; i < x.n; i++)
-            phase_span_add(c, &x.phase[i], course_end_of(&x, i), 1);
+            chart_add_phase(c, &x.phase[i], course_end_of(&x, i), 1);
         if (c->n_panels > 0)
             course_levels(&x, root);
         course_titles(&x, root, cores);

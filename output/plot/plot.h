@@ -4,8 +4,13 @@
 
 #include <stddef.h>
 
-#include "output/plot/gnuplot.h"
 #include "tables/table/chart.h"
+
+/* What is drawn. */
+enum plot_form { PLOT_SVG, PLOT_PNG };
+
+/* How to get gnuplot; a clause without a full stop. */
+extern const char gnuplot_remedy[];
 
 /* The format that a file name requests by its ending (.svg, .png, in either case). Returns 0, or -1: another ending. */
 int plot_form_of(const char *path, enum plot_form *form);
@@ -16,7 +21,7 @@ int plot_possible(void);
 /* Whether there is anything in it to draw. 0, or -1 with one line in `why`: `nothing`, or that memory ran out. */
 int plot_worth(const struct chart *c, const char *nothing, char *why, size_t why_size);
 
-/* Draws to a file, which is there whole or not at all. Returns 0, or with one line in `why` -1: it cannot be drawn, or
+/* Draws to a file, which is there completely or not at all. Returns 0, or with one line in `why` -1: it cannot be drawn, or
  * -2: it cannot be written. */
 int plot_write(const struct chart *c, const char *path, char *why, size_t why_size);
 

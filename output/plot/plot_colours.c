@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The colours of plots. */
 #include "output/plot/plot_colours.h"
 
 const struct plot_colour plot_colours[PLOT_N_COLOURS] = {

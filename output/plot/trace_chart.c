@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A trace and its phases as a picture. */
 #include "output/plot/charts.h"
 
 #include <math.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #include "analysis/phases/repetitions/clock.h"
-#include "output/plot/phase_span.h"
 #include "output/plot/plot_series.h"
 #include "util/error.h"
 #include "util/order.h"
@@ -175,7 +175,7 @@ static double phase_end(const struct traced *l, size_t i)
 static void put_spans(struct traced *l)
 {
     for (size_t i = 0; i < l->p->n_phases; i++)
-        phase_span_add(l->c, &l->p->phases[i], phase_end(l, i), l->grid.unit_us);
+        chart_add_phase(l->c, &l->p->phases[i], phase_end(l, i), l->grid.unit_us);
 }
 
 /* ---- all of it ---- */

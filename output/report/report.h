@@ -1,50 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The report of a whole measurement as one page: report.html, with its style, its script and its pictures inside, and
- * without anything fetched from elsewhere; without scripts it shows the same. Pure: it prints finished tables and
- * the texts that it is given.
+ * The report of a complete measurement as one page, report.html: pure, from finished tables. Without scripts it shows
+ * the same.
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "output/document/html.h"
 #include "tables/table/table.h"
-#include "util/template.h"
+#include "tables/table/tables.h"
 
-/* ---- report_words.c: the words and the look of the report, read from the data folder: data/report/ ---- */
-
-struct report_words {
-    struct template_file page, table;   /* of a table: of its section */
-    struct template_file style, script; /* CSS; what sorts tables */
-    /* words.json; headings of columns by name, publications by letter, words that the report explains */
-    json_t *all, *columns, *sources, *glossary;
-};
-
-/* Returns 0, or -1 with one line in `why`: which file is not there or cannot be used, and what would work. */
-int report_words_read(struct report_words *w, char *why, size_t why_size);
-void report_words_free(struct report_words *w);
-
-/* The heading of a column without its unit, into `out`: "frequency" of freq_ghz. */
-void report_words_column(const struct report_words *w, const struct table_column *c, char *out, size_t size);
-
-/* Whether a text cites a source: its letter as a word of its own, with a section ("G 3.2.2") or alone ("K)", "K,"). */
-bool report_words_cites(const char *text, char letter);
-
-/* ---- report_html.c ---- */
+/* ---- the page: report_html.c ---- */
 
 /* Findings at the top, in all. */
 enum { REPORT_FINDINGS_MAX = 10 };
+enum { REPORT_FILES_MAX = 4 };
 
-/* Rows of a table that are shown before the reader opens the others, and rows in the page, which are all printed:
- * of a longer table the page names the file; and rows on paper, as data/report/style.css has them. */
-enum { REPORT_ROWS_SHOWN = 16, REPORT_ROWS_MAX = 1000, REPORT_ROWS_PAPER = 8 };
-
-enum { REPORT_FILES_MAX = 4, REPORT_PARTS_MAX = 32 };
-
-/* What is true of the whole measurement. All texts may be NULL. */
+/* What is true of the entire measurement. All texts may be NULL. */
 struct report_head {
     const char *cpu;     /* the processor's name: the title */
     const char *machine; /* "timing", "model:xeon-gold-6130" */
@@ -64,7 +39,7 @@ struct report_head {
     /* the widest switch: its picture, of plot_svg(), with its name; or why there is none */
     const char *course_svg, *course_title, *course_why;
     const char *course_notes; /* lines: what its figures do not show; may be NULL */
-    const char *verdict;      /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not tell */
+    const char *verdict;      /* lines: whether wide code pays (output/verdict); NULL or "": the tables do not say */
 };
 
 /* One table and what goes with it. All but `table` may be NULL. */
@@ -83,5 +58,44 @@ struct report_part {
  * what could not be measured (equal reasons together), how it was done, words, files. Returns 0, or -1 with one line in
  * `why`: out of memory, or a template with an unknown or a missing place; with none where the stream failed.
  */
-int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
-                const struct report_part *parts, size_t n, char *why, size_t why_size);
+int report_html(FILE *out, const struct page_words *w, const struct report_head *head, const struct report_part *parts,
+                size_t n, char *why, size_t why_size);
+/* Whether a text cites a source: its letter as a word of its own, with a section ("G 3.2.2") or alone ("K)", "K,"). */
+bool report_cites(const char *text, char letter);
+
+/* ---- from finished tables to what it shows: report.c ---- */
+
+/* The lines that a table's kind finds in it, malloc'ed; NULL: none. */
+char *report_findings(const struct table_kind *k, const struct table *t);
+
+/* The switch that the report shows before its tables: the widest one that was measured. */
+struct report_course {
+    const char *phases; /* a phases file, of the table */
+    unsigned cores;     /* active ones */
+    size_t table;       /* whose it is */
+};
+/*
+ * Of the switches to wider or heavier code in the tables' details the one to the widest and heaviest kernel from the
+ * narrowest and lightest, with most active cores, and of those in which something happens if there is any. False: there
+ * is none.
+ */
+bool report_course_choose(const struct table *tables, size_t n, struct report_course *out);
+/* What its figures do not show, a line each: that the table has no levels, and the warnings of its phases. */
+void report_course_notes(const struct table *tables, const struct report_course *course, char *out, size_t size);
+
+struct report_contents;
+/*
+ * The head of a report of n tables (n > 0), which must outlive it. `failures`: tables that could not be measured, a
+ * sentence each, NULL ends them. `command`: what measures this again; may be NULL. NULL: out of memory.
+ */
+struct report_contents *report_contents_new(const struct table *tables, size_t n, const char *const *failures,
+                                            const char *command);
+/* Another page that stands beside the report, which links it; the name must outlive it. */
+void report_contents_page(struct report_contents *c, const char *name);
+/* One more table; draws its plot. Returns its part, or NULL: there are too many. */
+const struct report_part *report_contents_add(struct report_contents *c, const struct table_kind *k,
+                                              const struct table *t);
+/* As report_html(). */
+int report_contents_html(FILE *out, const struct page_words *w, const struct report_contents *c, char *why,
+                         size_t why_size);
+void report_contents_free(struct report_contents *c);

@@ -2,51 +2,42 @@
 /* The page of the report, from its head to its foot. */
 #include "output/report/report.h"
 
+#include <ctype.h>
 #include <string.h>
 
-#include "output/report/html.h"
-#include "output/report/report_parts.h"
 #include "util/error.h"
-#include "util/template.h"
 
 /* What all sections are made of. */
 struct page {
-    const struct report_words *words;
+    const struct page_words *words;
     const struct report_head *head;
     const struct report_part *parts;
     size_t n;
 };
 
-static void page_file(FILE *out, const char *name)
+static void file_item(FILE *out, const char *name)
 {
     fputs("<li>", out);
     html_link(out, name);
     fputs("</li>\n", out);
 }
 
-static void page_contents(FILE *out, const struct page *p)
+static const char *title_of(const struct report_part *p)
 {
-    for (size_t i = 0; i < p->n; i++)
-        html_print(out, "<li><a href=\"#table-%zu\">%s</a></li>\n", i + 1, p->parts[i].table->name);
-    for (size_t i = 0; i < p->head->n_pages; i++)
-        page_file(out, p->head->pages[i]);
+    return p->title ? p->title : p->table->name;
+}
+
+/* How it was measured; NULL: nobody says. */
+static const char *method_of(const struct report_part *p)
+{
+    const struct table_kind *k = p->table->name ? tables_find(p->table->name) : NULL;
+    return k ? k->method : NULL;
 }
 
 /* ---- the machine ---- */
 
-/* A name as in a file, "tsc_hz", for a person. */
-static void fact_named(FILE *out, const struct table_pair *p)
-{
-    char name[80];
-    snprintf(name, sizeof name, "%s", p->key);
-    for (char *c = name; *c; c++)
-        if (*c == '_')
-            *c = ' ';
-    html_fact(out, name, p->value);
-}
-
 /* Metadata that the head has fields for, or that differ from table to table. */
-static bool told_elsewhere(const struct page *p, const struct table_pair *pair)
+static bool is_elsewhere(const struct page *p, const struct table_pair *pair)
 {
     static const char *const known[] = {"cpu",     "machine", "source",  "modelled", "date",  "date_last",
                                         "version", "seed",    "command", "format",   "table", "notes"};
@@ -61,15 +52,21 @@ static bool told_elsewhere(const struct page *p, const struct table_pair *pair)
     return false;
 }
 
-static void page_facts(FILE *out, const struct page *p)
+static void facts(FILE *out, const struct page *p)
 {
     const struct report_head *h = p->head;
     html_fact(out, "processor", h->cpu);
     html_fact(out, "measured by", h->machine);
     html_fact(out, "source", h->source);
-    for (size_t i = 0; p->n > 0 && i < p->parts[0].table->n_meta; i++)
-        if (!told_elsewhere(p, &p->parts[0].table->meta[i]))
-            fact_named(out, &p->parts[0].table->meta[i]);
+    for (size_t i = 0; p->n > 0 && i < p->parts[0].table->n_meta; i++) {
+        const struct table_pair *pair = &p->parts[0].table->meta[i];
+        char name[80]; /* as in a file, "tsc_hz", for a person */
+        snprintf(name, sizeof name, "%s", pair->key);
+        for (char *c = name; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        if (!is_elsewhere(p, pair))
+            html_fact(out, name, pair->value);
+    }
     html_fact(out, "date", h->date);
     html_fact(out, "seed", h->seed);
     html_fact(out, "command", h->command);
@@ -89,7 +86,7 @@ static const char *line_of(const char *text, size_t k, size_t *length)
     return NULL;
 }
 
-static void page_findings(FILE *out, const struct page *p)
+static void findings(FILE *out, const struct page *p)
 {
     size_t shown = 0;
     bool any = true;
@@ -109,9 +106,149 @@ static void page_findings(FILE *out, const struct page *p)
     }
 }
 
+/* ---- one table: data/report/table.html.in ---- */
+
+/* The file that has all rows. */
+static const char *csv_of(const struct report_part *p)
+{
+    for (size_t i = 0; i < REPORT_FILES_MAX && p->files[i]; i++) {
+        size_t length = strlen(p->files[i]);
+        if (length > 4 && strcmp(p->files[i] + length - 4, ".csv") == 0)
+            return p->files[i];
+    }
+    return NULL;
+}
+
+/* The picture and the rows. */
+static void section_values(struct template_values *v, const struct page_words *w, const struct report_part *p,
+                           size_t number)
+{
+    char id[40], prefix[40], caption[400];
+    const struct table *t = p->table;
+    snprintf(prefix, sizeof prefix, "plot-%zu-", number);
+    snprintf(caption, sizeof caption, "%s: plot; its figures are in the table below", title_of(p));
+    template_value(v, "PICTURE");
+    if (t->n_rows > 0)
+        html_figure(v->out, p->svg, p->svg_why, prefix, caption);
+    snprintf(id, sizeof id, "caption-%zu", number);
+    snprintf(caption, sizeof caption, "%s%s", title_of(p), table_modelled(t) ? " (modelled)" : "");
+    template_value(v, "ROWS");
+    if (t->n_rows > 0)
+        html_table(v->out, w, t, caption, id, csv_of(p));
+}
+
+/* The section number `number` of the page. Returns 0, or -1 with one line in `why`. */
+static int section(FILE *out, const struct page_words *w, const struct report_part *p, size_t number, char *why,
+                   size_t why_size)
+{
+    const struct table *t = p->table;
+    struct template_values v;
+    if (!template_begin(&v))
+        return error_line(why, why_size, "out of memory");
+    fputs(html_table_is_wide(t) ? " wide" : "", template_value(&v, "WIDE"));
+    fprintf(template_value(&v, "NUMBER"), "%zu", number);
+    html_text(template_value(&v, "TITLE"), title_of(p));
+    template_flag(&v, "MODELLED", table_modelled(t));
+    html_lines(template_value(&v, "FINDINGS"), p->findings);
+    section_values(&v, w, p, number);
+    template_value(&v, "MISSING");
+    if (t->n_missing)
+        fprintf(v.out, "%zu entr%s", t->n_missing, t->n_missing == 1 ? "y" : "ies");
+    template_flag(&v, "METHOD", method_of(p) != NULL);
+    template_value(&v, "SETTINGS");
+    for (size_t i = 0; i < t->n_settings; i++)
+        html_print(v.out, "%s%s = %s", i ? "; " : "", t->settings[i].key, t->settings[i].value);
+    template_value(&v, "FILES");
+    for (size_t i = 0; i < REPORT_FILES_MAX && p->files[i]; i++) {
+        fputs(i ? ", " : "", v.out);
+        html_link(v.out, p->files[i]);
+    }
+    int status = template_fill(&w->table, &v, out, why, why_size);
+    template_values_free(&v);
+    return status;
+}
+
+/* ---- what could not be measured: each reason once, with all that it kept from being measured ---- */
+
+/* Entries of a reason that are named before the reader opens the others. */
+enum { NAMED = 8 };
+
+static const char *reason_of(const struct report_part *p, size_t entry)
+{
+    const char *why = p->table->missing[entry].why;
+    return why ? why : "no reason was given";
+}
+
+/* How many of the first `n` entries of a part have this reason. */
+static size_t count_of(const struct report_part *p, const char *why, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += strcmp(reason_of(p, i), why) == 0;
+    return count;
+}
+
+/* Whether an earlier entry of the parts has the same reason: the list then stands there. */
+static bool seen_before(const struct report_part *parts, size_t part, size_t entry)
+{
+    const char *why = reason_of(&parts[part], entry);
+    for (size_t p = 0; p < part; p++)
+        if (count_of(&parts[p], why, parts[p].table->n_missing))
+            return true;
+    return count_of(&parts[part], why, entry) > 0;
+}
+
+static void entries_of_table(FILE *out, const struct page *page, const struct report_part *p, const char *why)
+{
+    size_t n = count_of(p, why, p->table->n_missing), k = 0;
+    bool folded = n > NAMED + 2;
+    if (n == 0)
+        return;
+    html_print(out, "<li>%s: ", p->table->name);
+    for (size_t i = 0; i < p->table->n_missing; i++) {
+        if (strcmp(reason_of(p, i), why) != 0)
+            continue;
+        if (folded && k == NAMED)
+            fprintf(out,
+                    "<details class=\"opener\"><summary><span class=\"closed\">and %zu more</span><span "
+                    "class=\"open\">fewer</span></summary></details><div class=\"scroll\"><div class=\"more\">",
+                    n - NAMED);
+        else if (k > 0)
+            fputs("; ", out);
+        html_missing_name(out, page->words, p->table, i);
+        k++;
+    }
+    fputs(folded ? "</div></div></li>\n" : "</li>\n", out);
+}
+
+static void missing(FILE *out, const struct page *page)
+{
+    for (size_t p = 0; p < page->n; p++)
+        for (size_t i = 0; i < page->parts[p].table->n_missing; i++) {
+            const char *why = reason_of(&page->parts[p], i);
+            if (seen_before(page->parts, p, i))
+                continue;
+            html_print(out, "<li>%s\n<ul>\n", why);
+            for (size_t q = p; q < page->n; q++)
+                entries_of_table(out, page, &page->parts[q], why);
+            fputs("</ul></li>\n", out);
+        }
+}
+
 /* ---- the end ---- */
 
-static void page_sources(FILE *out, const struct page *p)
+bool report_cites(const char *text, char letter)
+{
+    for (const char *c = text; text && *c; c++) {
+        bool in_word = c > text && (isalnum((unsigned char)c[-1]) || c[-1] == '_' || c[-1] == '-');
+        if (*c == letter && !in_word &&
+            ((c[1] == ' ' && isdigit((unsigned char)c[2])) || c[1] == ')' || c[1] == ';' || c[1] == ','))
+            return true;
+    }
+    return false;
+}
+
+static void sources(FILE *out, const struct page *p)
 {
     const char *letter;
     json_t *title;
@@ -119,13 +256,13 @@ static void page_sources(FILE *out, const struct page *p)
     {
         bool cited = false;
         for (size_t i = 0; i < p->n && !cited; i++)
-            cited = report_words_cites(report_section_method(&p->parts[i]), *letter);
+            cited = report_cites(method_of(&p->parts[i]), *letter);
         if (cited)
             html_fact(out, letter, json_string_value(title));
     }
 }
 
-static void page_glossary(FILE *out, const struct page *p)
+static void glossary(FILE *out, const struct page *p)
 {
     const char *word;
     json_t *meaning;
@@ -135,32 +272,7 @@ static void page_glossary(FILE *out, const struct page *p)
     }
 }
 
-/* The widest switch, or why it is not shown. */
-static void page_course(struct template_values *v, const struct report_head *h)
-{
-    bool possible = h->course_svg && svg_inline_possible(h->course_svg);
-    html_text(template_value(v, "COURSE_TITLE"), h->course_title);
-    template_value(v, "COURSE");
-    if (possible)
-        svg_inline(v->out, h->course_svg, "course-", h->course_title ? h->course_title : "The widest switch");
-    html_each_line(template_value(v, "COURSE_NOTES"), "<li>", h->course_notes, "</li>\n");
-    template_value(v, "NO_COURSE");
-    if (!possible)
-        html_text(v->out, h->course_svg                     ? "gnuplot's output cannot be embedded in this page"
-                          : h->course_why && *h->course_why ? h->course_why
-                                                            : "no switch to wider or heavier code was measured");
-}
-
-static void page_files(FILE *out, const struct page *p)
-{
-    for (size_t i = 0; i < p->head->n_files; i++)
-        page_file(out, p->head->files[i]);
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t k = 0; k < REPORT_FILES_MAX && p->parts[i].files[k]; k++)
-            page_file(out, p->parts[i].files[k]);
-}
-
-static void page_foot(FILE *out, const struct report_head *h)
+static void foot(FILE *out, const struct report_head *h)
 {
     const char *const texts[][2] = {{"characterize ", h->version}, {"measured ", h->date}, {"seed ", h->seed}};
     bool any = false;
@@ -172,53 +284,66 @@ static void page_foot(FILE *out, const struct report_head *h)
     fputs(h->modelled ? " \xC2\xB7 modelled, not measured" : "", out);
 }
 
-/* All values but those that other pages have as well. */
-static int page_put(struct template_values *v, const struct page *p, char *why, size_t why_size)
+/* Values up to the tables, but for those that other pages have as well. */
+static void put_beginning(struct template_values *v, const struct page *p)
 {
     const struct report_head *h = p->head;
-    FILE *out = v->out;
-    int status = 0;
     template_flag(v, "INCOMPLETE", h->incomplete);
     html_text(template_value(v, "CPU"), h->cpu && *h->cpu ? h->cpu : "Unknown processor");
-    template_value(v, "DATE");
-    if (h->date)
-        html_print(out, ", %s", h->date);
-    template_value(v, "MACHINE");
-    if (h->machine)
-        html_print(out, " (%s)", h->machine);
-    page_contents(template_value(v, "CONTENTS"), p);
-    page_facts(template_value(v, "FACTS"), p);
+    html_print(template_value(v, "DATE"), h->date ? ", %s" : "", h->date);
+    html_print(template_value(v, "MACHINE"), h->machine ? " (%s)" : "", h->machine);
+    template_value(v, "CONTENTS");
+    for (size_t i = 0; i < p->n; i++)
+        html_print(v->out, "<li><a href=\"#table-%zu\">%s</a></li>\n", i + 1, p->parts[i].table->name);
+    for (size_t i = 0; i < h->n_pages; i++)
+        file_item(v->out, h->pages[i]);
+    facts(template_value(v, "FACTS"), p);
     template_value(v, "NOTES");
     for (size_t i = 0; i < h->n_notes; i++)
-        html_print(out, "<li>%s</li>\n", h->notes[i]);
+        html_print(v->out, "<li>%s</li>\n", h->notes[i]);
     html_each_line(template_value(v, "VERDICT"), "<li>", h->verdict, "</li>\n");
-    page_findings(template_value(v, "FINDINGS"), p);
+    findings(template_value(v, "FINDINGS"), p);
     template_value(v, "NOTE_COUNT");
     if (h->n_notes)
-        fprintf(out, "%zu note%s", h->n_notes, h->n_notes == 1 ? "" : "s");
-    page_course(v, h);
-    template_value(v, "TABLES");
-    for (size_t i = 0; i < p->n && status == 0; i++)
-        status = report_section(out, p->words, &p->parts[i], i + 1, why, why_size);
-    report_missing(template_value(v, "MISSING"), p->words, p->parts, p->n);
-    template_value(v, "METHODS");
-    for (size_t i = 0; i < p->n; i++)
-        html_fact(out, report_section_title(&p->parts[i]), report_section_method(&p->parts[i]));
-    page_sources(template_value(v, "SOURCES"), p);
-    page_glossary(template_value(v, "GLOSSARY"), p);
-    page_files(template_value(v, "FILES"), p);
-    page_foot(template_value(v, "FOOT"), h);
-    return status;
+        fprintf(v->out, "%zu note%s", h->n_notes, h->n_notes == 1 ? "" : "s");
+    html_text(template_value(v, "COURSE_TITLE"), h->course_title);
+    html_figure(template_value(v, "COURSE"), h->course_svg,
+                h->course_why && *h->course_why ? h->course_why : "no switch to wider or heavier code was measured",
+                "course-", h->course_title ? h->course_title : "The widest switch");
+    html_each_line(template_value(v, "COURSE_NOTES"), "<li>", h->course_notes, "</li>\n");
 }
 
-int report_html(FILE *out, const struct report_words *w, const struct report_head *head,
-                const struct report_part *parts, size_t n, char *why, size_t why_size)
+static void put_end(struct template_values *v, const struct page *p)
+{
+    missing(template_value(v, "MISSING"), p);
+    template_value(v, "METHODS");
+    for (size_t i = 0; i < p->n; i++)
+        html_fact(v->out, title_of(&p->parts[i]), method_of(&p->parts[i]));
+    sources(template_value(v, "SOURCES"), p);
+    glossary(template_value(v, "GLOSSARY"), p);
+    template_value(v, "FILES");
+    for (size_t i = 0; i < p->head->n_files; i++)
+        file_item(v->out, p->head->files[i]);
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < REPORT_FILES_MAX && p->parts[i].files[k]; k++)
+            file_item(v->out, p->parts[i].files[k]);
+    foot(template_value(v, "FOOT"), p->head);
+}
+
+int report_html(FILE *out, const struct page_words *w, const struct report_head *head, const struct report_part *parts,
+                size_t n, char *why, size_t why_size)
 {
     const struct page p = {w, head, parts, n};
     struct template_values v;
     *why = '\0';
-    int status = report_page_values(&v, w, head->modelled) ? page_put(&v, &p, why, why_size)
-                                                           : error_line(why, why_size, "out of memory");
+    int status = page_words_values(w, head->modelled, &v) ? 0 : error_line(why, why_size, "out of memory");
+    if (status == 0) {
+        put_beginning(&v, &p);
+        template_value(&v, "TABLES");
+        for (size_t i = 0; i < n && status == 0; i++)
+            status = section(v.out, w, &parts[i], i + 1, why, why_size);
+        put_end(&v, &p);
+    }
     if (status == 0)
         status = template_fill(&w->page, &v, out, why, why_size);
     template_values_free(&v);

@@ -4,29 +4,18 @@
 #include <string.h>
 
 #include "output/plot/plot.h"
-#include "output/report/html.h"
-#include "output/report/report_parts.h"
-#include "util/error.h"
 
-bool report_page_values(struct template_values *v, const struct report_words *w, bool modelled)
-{
-    if (!template_begin(v))
-        return false;
-    fputs(modelled ? " (modelled)" : "", template_value(v, "MODELLED_TITLE"));
-    fputs(w->style.text, template_value(v, "STYLE"));
-    fputs(w->script.text, template_value(v, "SCRIPT"));
-    template_flag(v, "MODELLED", modelled);
-    return true;
-}
+#include "output/report/report_page.h"
+#include "util/error.h"
 
 bool report_page_begin(struct report_page *p, const char *name, bool modelled, char *why, size_t why_size)
 {
     memset(p, 0, sizeof *p);
     *why = '\0';
-    if (report_words_read(&p->words, why, why_size) != 0 ||
+    if (page_words_read(&p->words, why, why_size) != 0 ||
         template_read(&p->file, "report", name, ".html.in", why, why_size) != 0)
         return false;
-    return report_page_values(&p->values, &p->words, modelled) || error_line(why, why_size, "out of memory") == 0;
+    return page_words_values(&p->words, modelled, &p->values) || error_line(why, why_size, "out of memory") == 0;
 }
 
 void report_page_table(struct report_page *p, struct table *t, const char *caption, const char *id)
@@ -34,7 +23,7 @@ void report_page_table(struct report_page *p, struct table *t, const char *capti
     if (t->failed)
         fputs("<p>Out of memory.</p>\n", p->values.out);
     else if (t->n_rows)
-        report_table(p->values.out, &p->words, t, caption, id, NULL);
+        html_table(p->values.out, &p->words, t, caption, id, NULL);
     table_free(t);
 }
 
@@ -44,16 +33,11 @@ void report_page_figure(struct report_page *p, const struct report_figure *f, st
     char why[400];
     snprintf(why, sizeof why, "%s", described == 0 ? "" : reason);
     char *svg = described == 0 ? plot_svg(c, why, sizeof why) : NULL;
-    bool possible = svg && svg_inline_possible(svg);
     chart_free(c);
-    if (svg && !possible)
-        snprintf(why, sizeof why, "gnuplot's output cannot be embedded in this page");
     template_value(&p->values, f->place);
-    if (possible)
-        svg_inline(p->values.out, svg, f->prefix, f->title);
-    template_value(&p->values, f->no_place);
-    if (!possible)
-        html_text(p->values.out, why);
+    if (svg && html_svg(p->values.out, svg, f->prefix, f->title) != 0)
+        snprintf(why, sizeof why, "gnuplot's output cannot be embedded in this page");
+    html_text(template_value(&p->values, f->no_place), why);
     free(svg);
 }
 
@@ -62,6 +46,6 @@ int report_page_end(struct report_page *p, bool begun, FILE *out, char *why, siz
     int status = begun ? template_fill(&p->file, &p->values, out, why, why_size) : -1;
     template_values_free(&p->values);
     template_file_free(&p->file);
-    report_words_free(&p->words);
+    page_words_free(&p->words);
     return status == 0 && ferror(out) ? -1 : status;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "computer/environment/environment_pack.h"
+#include "computer/environment/pack.h"
 #include "output/self_test/host_facts.h"
 #include "util/list.h"
 #include "util/path.h"

@@ -27,16 +27,8 @@ size_t *profile_rows_shown(const struct profile_row *rows, size_t n, size_t most
 /* Whether any row of the kind knows the parts of its overhead: what siblings cost, what delays do. */
 bool profile_knows_parts(const struct profile_row *rows, size_t n);
 
-/* ---- profile_tables.c ---- */
+/* ---- profile_csv.c ---- */
 
-/* All rows with all that is known, fractions as they are, for files; table_free in any case. */
-void profile_table_all(const struct profile_result *r, struct table *t);
-/* The rows of a kind for the page, in percent. */
-void profile_table_kind(const struct profile_result *r, enum profile_kind kind, struct table *t);
-/* The command lines of tasks that have one, for which those rows have no room. */
-void profile_table_commands(const struct profile_result *r, struct table *t);
-/* A row for each victim and culprit, in percent. */
-void profile_table_culprits(const struct profile_result *r, struct table *t);
 /* Its line in the metadata; a model has none. */
 void profile_put_environment(const struct profile_head *h, struct table *t);
 
@@ -53,9 +45,7 @@ const char *profile_percent(const struct profile_estimate *e, char out[PROFILE_P
 const char *profile_percent_alone(double fraction, char out[PROFILE_PERCENT_MAX]);
 /* The same with the sign where it stands in a sentence: "7.3 % (6.1 to 8.6)". */
 const char *profile_percent_said(const struct profile_estimate *e, char out[PROFILE_PERCENT_MAX]);
-/* What one of those below says, from malloc; NULL: out of memory. */
 typedef void profile_sayer(const struct profile_result *r, FILE *out);
-char *profile_said(const struct profile_result *r, profile_sayer *say);
 /* How long, how often, which tables. */
 profile_sayer profile_say_sampling;
 /* What became of the turns. */

@@ -143,19 +143,6 @@ const char *profile_percent_said(const struct profile_estimate *e, char out[PROF
     return percent_with_sign(e, " %", out);
 }
 
-char *profile_said(const struct profile_result *r, profile_sayer *say)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *lines = open_memstream(&text, &size);
-    if (lines)
-        say(r, lines);
-    if (lines && fclose(lines) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* Text of unknown origin, on one line. */
 static void say_plain(FILE *out, const char *text)
 {

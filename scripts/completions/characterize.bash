@@ -38,13 +38,19 @@ _characterize_values() {
     esac
 }
 
+# The options of a program, of which one that does a single job has not all.
+_characterize_options() {
+    "$1" --help-all 2>/dev/null | grep -oE '^  (-[a-zA-Z?], |    )--[a-z-]+' | grep -oE -- '--[a-z-]+'
+}
+
 # The argument of an option, as --list options has it; "": it has none.
 _characterize_argument() {
     "$_characterize_program" --list options 2>/dev/null | awk -F '\t' -v name="$1" '$1 == name { print $2 }'
 }
 
 _characterize() {
-    local _characterize_program=$1 line=${COMP_LINE:0:COMP_POINT} word before option="" value prefix="" i
+    local _characterize_program=${1%-simulate} line=${COMP_LINE:0:COMP_POINT} word before option="" value prefix="" i
+    _characterize_program=${_characterize_program%-profile}
     word=${line##*[[:space:]]}
     before=${line%"$word"}
     before=${before%"${before##*[![:space:]]}"}
@@ -56,7 +62,7 @@ _characterize() {
     *) case $before in --*=*) ;; --*) option=$before value=$word ;; esac ;;
     esac
     if [[ -z $option || -z $(_characterize_argument "$option") ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$("$_characterize_program" --list options 2>/dev/null | cut -f 1)" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "$(_characterize_options "$1")" -- "$word")
         return
     fi
     case $option in --kernels | --policy | --scheduler | --quiet-machine) [[ $value != *,* ]] || prefix=${value%,*}, ;; esac
@@ -70,4 +76,4 @@ _characterize() {
     done
     [[ ${COMPREPLY[*]} != *: ]] || compopt -o nospace 2>/dev/null
 }
-complete -F _characterize characterize
+complete -F _characterize characterize characterize-simulate characterize-profile

@@ -33,37 +33,42 @@ function __characterize_list
     sed "s/^/$before/"
 end
 
-characterize --list options 2>/dev/null | while read -l -d \t name argument about
-    set -l option (string replace -r '^--' '' -- $name)
-    switch $name
-        case --transition
-            complete -c characterize -l $option -d "$about" -x -a '(__characterize_pairs)'
-        case --table
-            complete -c characterize -l $option -d "$about" -x -a '(__characterize_names tables)'
-        case --kernels
-            complete -c characterize -l $option -d "$about" -x -a '(__characterize_names kernels | __characterize_list)'
-        case --companion
-            complete -c characterize -l $option -d "$about" -x -a '(__characterize_names kernels) same'
-        case --machine
-            complete -c characterize -l $option -d "$about" -x -a '(__characterize_names machines) auto'
-        case --validate
-            complete -c characterize -l $option -d "$about" -x -a '(__characterize_names skus)'
-        case --simulate
-            complete -c characterize -l $option -d "$about" -r -a '(__characterize_names workloads)'
-        case '*'
-            if test -z "$argument"
-                complete -c characterize -l $option -d "$about" -f
-            else if string match -qr '[A-Z].*\|' -- $argument
-                complete -c characterize -l $option -d "$about" -r
-            else if string match -q '*|*' -- $argument
-                complete -c characterize -l $option -d "$about" -x -a (string replace -a '|' ' ' -- $argument)
-            else if contains -- $argument LIST PARTS
-                set -l names (string match -r '(?:[a-z-]+,){2,}[a-z-]+' -- $about | string replace -a , \\n)
-                complete -c characterize -l $option -d "$about" -x -a "(printf '$names' | __characterize_list)"
-            else if string match -qr '[A-Z]' -- $argument
-                complete -c characterize -l $option -d "$about" -r
-            else
-                complete -c characterize -l $option -d "$about" -x -a $argument
-            end
+for program in characterize characterize-simulate characterize-profile
+    # of which one that does a single job has not all
+    set -l own ($program --help-all 2>/dev/null | string match -r '^  (?:-[a-zA-Z?], |    )(--[a-z-]+)' | string match -r '^--.*')
+    characterize --list options 2>/dev/null | while read -l -d \t name argument about
+        contains -- $name $own; or continue
+        set -l option (string replace -r '^--' '' -- $name)
+        switch $name
+            case --transition
+                complete -c $program -l $option -d "$about" -x -a '(__characterize_pairs)'
+            case --table
+                complete -c $program -l $option -d "$about" -x -a '(__characterize_names tables)'
+            case --kernels
+                complete -c $program -l $option -d "$about" -x -a '(__characterize_names kernels | __characterize_list)'
+            case --companion
+                complete -c $program -l $option -d "$about" -x -a '(__characterize_names kernels) same'
+            case --machine
+                complete -c $program -l $option -d "$about" -x -a '(__characterize_names machines) auto'
+            case --validate
+                complete -c $program -l $option -d "$about" -x -a '(__characterize_names skus)'
+            case --simulate
+                complete -c $program -l $option -d "$about" -r -a '(__characterize_names workloads)'
+            case '*'
+                if test -z "$argument"
+                    complete -c $program -l $option -d "$about" -f
+                else if string match -qr '[A-Z].*\|' -- $argument
+                    complete -c $program -l $option -d "$about" -r
+                else if string match -q '*|*' -- $argument
+                    complete -c $program -l $option -d "$about" -x -a (string replace -a '|' ' ' -- $argument)
+                else if contains -- $argument LIST PARTS
+                    set -l names (string match -r '(?:[a-z-]+,){2,}[a-z-]+' -- $about | string replace -a , \\n)
+                    complete -c $program -l $option -d "$about" -x -a "(printf '$names' | __characterize_list)"
+                else if string match -qr '[A-Z]' -- $argument
+                    complete -c $program -l $option -d "$about" -r
+                else
+                    complete -c $program -l $option -d "$about" -x -a $argument
+                end
+        end
     end
 end

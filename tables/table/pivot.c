@@ -121,7 +121,7 @@ void pivot_number(struct pivot *p, double value, int decimals)
     pivot_value(p, &(struct estimate){value, NAN, NAN}, decimals);
 }
 
-static void pivot_free(struct pivot *p)
+void pivot_free(struct pivot *p)
 {
     for (size_t i = 0; i < p->n_lines; i++) {
         for (size_t c = 0; c < p->lines[i].n; c++)
@@ -340,7 +340,7 @@ bool pivot_list(FILE *out, bool colour, const struct table *t, const struct pivo
     struct pivot p;
     pivot_init(&p, l->n_names, l->title ? "%s" : NULL, l->title);
     pivot_headings(&p, l->fields, l->n_fields);
-    for (size_t row = 0; row < t->n_rows; row++)
+    for (size_t row = 0; row < t->n_rows && (!l->most || p.n_lines <= l->most); row++)
         if (!l->column || table_says(t, row, l->column, l->says))
             pivot_fields(&p, t, row, l->fields, l->n_fields);
     return pivot_print(out, colour, &p);

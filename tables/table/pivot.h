@@ -49,6 +49,8 @@ __attribute__((format(printf, 2, 3))) void pivot_more(struct pivot *p, const cha
 /* Prints it, unless it has no rows, and frees it; "out of memory" where it was. `colour`: escape sequences may be
  * used. Returns whether it had rows. */
 bool pivot_print(FILE *out, bool colour, struct pivot *p);
+/* Frees one that is not printed. */
+void pivot_free(struct pivot *p);
 
 /* ---- rows as they stand in a table ---- */
 
@@ -69,6 +71,7 @@ struct pivot_list {
     size_t n_names;
     const struct pivot_field *fields;
     size_t n_fields;
+    size_t most; /* rows that are shown; 0: all */
 };
 /* A list of the rows whose column `what` says WHAT, each named by its first two fields. */
 #define PIVOT_LIST_OF(TITLE, WHAT, FIELDS)                                                                             \

@@ -12,9 +12,11 @@ unset CHARACTERIZE_DATA
 bare=$tmp/bare
 mkdir "$bare" && tar -x -z -C "$bare" --strip-components=1 -f "$archive" >"$tmp/out" 2>&1
 check "the archive is there" "$tmp/out" [ "$?" -eq 0 ]
-readelf -l -d "$bare/characterize" >"$tmp/elf" 2>&1
-check "the program needs no library and no loader" "$tmp/elf" [ "$(grep -c 'INTERP\|NEEDED' "$tmp/elf")" -eq 0 ]
-check "... and is one" "$tmp/elf" grep -q 'Elf file type is \(EXEC\|DYN\)' "$tmp/elf"
+for program in characterize characterize-simulate characterize-profile; do
+    readelf -l -d "$bare/$program" >"$tmp/elf" 2>&1
+    check "$program needs no library and no loader" "$tmp/elf" [ "$(grep -c 'INTERP\|NEEDED' "$tmp/elf")" -eq 0 ]
+    check "... and is a program" "$tmp/elf" grep -q 'Elf file type is \(EXEC\|DYN\)' "$tmp/elf"
+done
 cmp "$root/COPYING" "$bare/COPYING" >"$tmp/out" 2>&1
 check "the license goes with it" "$tmp/out" [ "$?" -eq 0 ]
 grep -o ']([a-zA-Z][^:)#]*)' "$bare/README.md" | tr -d ']()' | sort -u | while read -r file; do
@@ -66,6 +68,8 @@ try() {
 }
 try "nothing else there" "$bare" no /characterize
 try "/proc and /sys" "$bare" yes /characterize
+inside "$bare" no /characterize --profile --machine model:xeon-gold-6130 --seconds 1
+check "a profile of a model: the program beside it is found" "$tmp/out" grep -q 'modelled, not measured' "$tmp/out"
 inside "$bare" yes /characterize --all --brief --machine model:xeon-gold-6130 --quiet --output /all
 check "a report" "$tmp/out" [ -s "$bare/all/report.html" ]
 if nm "$root/${BUILD:-build}/static/characterize" | grep -q ZydisDecoderInit; then

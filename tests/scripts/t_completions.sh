@@ -8,7 +8,9 @@
 program=${CHARACTERIZE:-$root/${OUT:-.}/characterize}
 completions=$root/scripts/completions
 mkdir "$tmp/bin" "$tmp/files"
-ln -s "$program" "$tmp/bin/characterize"
+for name in characterize characterize-simulate characterize-profile; do
+    ln -s "$(dirname "$program")/$name" "$tmp/bin"
+done
 PATH=$tmp/bin:$PATH
 CHARACTERIZE_DATA=${CHARACTERIZE_DATA:-$root/data}
 export PATH CHARACTERIZE_DATA
@@ -25,7 +27,7 @@ diff "$tmp/told" "$tmp/listed" >"$tmp/out"
 check "--list options: those of --help-all" "$tmp/out" [ ! -s "$tmp/out" -a -s "$tmp/listed" ]
 
 in_bash() {
-    bash --norc -c '. "$1"; compopt() { :; }; COMP_LINE=$2 COMP_POINT=${#2}; _characterize characterize
+    bash --norc -c '. "$1"; compopt() { :; }; COMP_LINE=$2 COMP_POINT=${#2}; _characterize "${2%% *}"
         printf "%s\n" "${COMPREPLY[@]}"' bash "$completions/characterize.bash" "$1"
 }
 in_fish() {
@@ -88,6 +90,9 @@ for shell in bash zsh fish; do
     # shellcheck disable=SC2046
     completes 'characterize --transition 512' $(kernels | grep '^512' | sed 's/$/:/')
     completes 'characterize --analyze tr' trace.csv
+    completes 'characterize-simulate --policy stock,tim' stock,timeout
+    completes 'characterize-simulate --s' --scheduler --seed --siblings-map --smt --stamps
+    completes 'characterize-profile --r' --rate --rehearsal
     # bash replaces only what stands behind a colon
     case $shell in
     bash) completes 'characterize --transition 128fma:512o' 512or 512or-chain 512or-lat &&

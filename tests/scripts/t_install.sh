@@ -25,8 +25,10 @@ in_tree install >"$tmp/log" 2>&1
 status=$?
 check "make install" "$tmp/log" [ "$status" -eq 0 ]
 base="$dest$prefix"
-check "the program is there" "$tmp/log" [ -x "$base/bin/characterize" ]
-check "the manual page is there" "$tmp/log" [ -s "$base/share/man/man1/characterize.1" ]
+for program in characterize characterize-simulate characterize-profile; do
+    check "$program is there" "$tmp/log" [ -x "$base/bin/$program" ]
+    check "... and its manual page" "$tmp/log" [ -s "$base/share/man/man1/$program.1" ]
+done
 if command -v pandoc >/dev/null 2>&1; then
     for page in $("$root/scripts/manual.sh" --list); do
         [ -s "$base/share/man/man5/$page.5" ] || echo "$page.5 is missing"
@@ -72,6 +74,13 @@ check "the newest entry of the changelog is this version's" "$root/CHANGELOG.md"
 "$base/bin/characterize" --list machines >"$tmp/out" 2>&1
 status=$?
 check "--list machines" "$tmp/out" [ "$status" -eq 0 ]
+"$base/bin/characterize" --profile --machine model:xeon-gold-6130 --seconds 1 >"$tmp/out" 2>&1
+check "--profile finds the program beside it" "$tmp/out" [ "$?" -eq 0 ]
+cp "$base/bin/characterize" .
+./characterize --simulate web-server --params none.json >"$tmp/out" 2>&1
+status=$?
+check "without the program that simulates: status 3, and what is missing" "$tmp/out" \
+    test "$status" -eq 3 -a "$(grep -c '^characterize: cannot execute characterize-simulate, ' "$tmp/out")" -eq 1
 # a model that exists nowhere else proves where models are read from
 cp "$base/share/characterize/models/xeon-gold-6130.model" "$base/share/characterize/models/only-here.model"
 "$base/bin/characterize" --machine model:only-here --transition 128fma:512fma --runs 20 --quiet \

@@ -38,8 +38,8 @@ util/path.o T path_open
 tables/engine.o U path_open
 tables/engine.o T tables_measure
 util/path.o U tables_measure
-cli/main.o U tables_measure
-cli/main.o U malloc
+cli/program.o U tables_measure
+cli/program.o U malloc
 EOF
 check "a call to the right is found" "$tmp/pairs" [ "$(backward <"$tmp/pairs")" = 'util/path.o tables/engine.o' ]
 tsort "$tmp/pairs" >/dev/null 2>"$tmp/loop"

@@ -196,11 +196,10 @@ static void for_ends(const struct sim_report *r, FILE *out)
         return;
     while (n_first < n && 100 * (end_of(ends[n_first]) / end_of(ends[0]) - 1) < NO_POINTS)
         n_first++;
-    double scale;
-    const char *unit = sim_figure_unit(end_of(ends[0]), &scale);
+    const struct sim_unit *unit = sim_unit_for(end_of(ends[0]));
     fprintf(out, "policy %s, the last work ends: ", conclude_policy(ends[0]));
     say_names(out, ends, n_first, conclude_scheduler);
-    fprintf(out, " first, after %.3f %s", end_of(ends[0]) / scale, unit);
+    fprintf(out, " first, after %.3f %s", end_of(ends[0]) / unit->us, unit->name);
     for (size_t i = n_first; i < n; i++) {
         struct estimate later = sim_figure_difference(ends[i], ends[0], SIM_END);
         double first = end_of(ends[0]) / 100;

@@ -111,10 +111,18 @@ double sim_figure_forced_idle(const struct sim_report *r, const struct sim_repor
     return time > 0 ? sim_figure_of(result, SIM_FORCED_IDLE, SIM_TOTAL).value / time : NAN;
 }
 
-const char *sim_figure_unit(double most_us, double *scale)
+static const struct sim_unit units[] = {{"s", 1e6, "end s", "time s", "lost s"},
+                                        {"ms", 1e3, "end ms", "time ms", "lost ms"},
+                                        {"us", 1, "end us", "time us", "lost us"}};
+
+const struct sim_unit *sim_unit_for(double most_us)
 {
-    *scale = most_us >= 1e6 ? 1e6 : most_us >= 1e3 ? 1e3 : 1;
-    return most_us >= 1e6 ? "s" : most_us >= 1e3 ? "ms" : "us";
+    return &units[most_us >= 1e6 ? 0 : most_us >= 1e3 ? 1 : 2];
+}
+
+const struct sim_unit *sim_unit_named(const char *name)
+{
+    return &units[name[0] == 's' ? 0 : name[0] == 'm' ? 1 : 2];
 }
 
 struct estimate sim_figure_difference(const struct sim_report_result *a, const struct sim_report_result *b,

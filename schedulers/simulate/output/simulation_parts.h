@@ -4,7 +4,6 @@
 
 #include "analysis/stats/estimate.h"
 #include "schedulers/simulate/output/simulation.h"
-#include "tables/table/table.h"
 
 /* ---- simulation_figures.c ---- */
 
@@ -51,8 +50,14 @@ double sim_figure_level_us(const struct sim_report_result *r, unsigned level, si
 double sim_figure_changes_per_s(const struct sim_report_result *r);
 /* Forced idle time over the time of all CPUs until the last work has ended; NaN without a scheduler. */
 double sim_figure_forced_idle(const struct sim_report *r, const struct sim_report_result *result);
-/* The unit in which times up to this are shown to people, and how many us it has. */
-const char *sim_figure_unit(double most_us, double *scale);
+/* A unit in which times are shown to people: how many us it has, and columns with it. */
+struct sim_unit {
+    const char *name;
+    double us;
+    const char *end, *time, *lost;
+};
+const struct sim_unit *sim_unit_for(double most_us);
+const struct sim_unit *sim_unit_named(const char *name);
 /* The mean of a's less b's, run by run; NaN where they have not as many. */
 struct estimate sim_figure_difference(const struct sim_report_result *a, const struct sim_report_result *b,
                                       enum sim_figure f);
@@ -72,15 +77,6 @@ void sim_conclude_what_if(const struct sim_report *r, FILE *out);
 /* What was bounded, and what was refused. */
 void sim_conclude_bounds(const struct sim_report *r, FILE *out);
 void sim_conclude_refused(const struct sim_report *r, FILE *out);
-
-/* ---- simulation_tables.c: what is shown as rows, in percent; table_free in any case ---- */
-
-void sim_table_results(const struct sim_report *r, struct table *t);
-/* What only schedulers have: fairness, frequency, counts. No rows without one. Returns what it tells. */
-const char *sim_table_schedulers(const struct sim_report *r, struct table *t);
-/* Tasks that worked, by what they lost under the first policy of a scheduler, the most first, at most `most`. */
-void sim_table_tasks(const struct sim_report *r, const char *scheduler, size_t most, struct table *t);
-void sim_table_what_if(const struct sim_report *r, struct table *t);
 
 /* ---- simulation_charts.c; as sim_report_chart ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* output/plot/course_chart.c, output/report/report_course.c, and what is told of marks that are pointed at. */
+/* output/plot/course_chart.c, output/report/report.c, and what is told of marks that are pointed at. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
 #include "output/plot/plot.h"
-#include "output/report/report_course.h"
+#include "output/report/report.h"
 #include "tests/support/stream_text.h"
 #include "tests/support/text_part.h"
 

@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "output/plot/chart_script.h"
-#include "output/plot/chart_spans.h"
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
 #include "tests/support/random_numbers.h"

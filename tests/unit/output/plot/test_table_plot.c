@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-#include "output/plot/chart_canvas.h"
-#include "output/plot/gnuplot.h"
+#include "output/plot/chart_script.h"
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
 #include "tests/support/sample_tables.h"
@@ -360,36 +359,6 @@ static void tics_of_log_axes(void **state)
     assert_int_equal(chart_log_tics(-1, NAN, tics, 30), 0);
 }
 
-static double luminance(unsigned colour)
-{
-    const double weight[] = {0.0722, 0.7152, 0.2126};
-    double sum = 0;
-    for (int i = 0; i < 3; i++) {
-        double v = (double)(colour >> 8 * i & 255) / 255;
-        sum += weight[i] * (v <= 0.03928 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
-    }
-    return sum;
-}
-
-/* Larger values are darker, and text on each colour has the contrast that WCAG asks for. */
-static void colours_keep_order_and_contrast(void **state)
-{
-    double before = 2;
-    (void)state;
-    for (int i = 0; i <= 1000; i++) {
-        bool black;
-        double light = luminance(chart_heat(i, 0, 1000, false, &black));
-        assert_true(light <= before + 1e-3); /* one step of one channel */
-        before = light;
-        double contrast = black ? (light + 0.05) / 0.05 : 1.05 / (light + 0.05);
-        assert_true(contrast >= 4.5);
-    }
-    bool black;
-    assert_int_equal(chart_heat(-5, 0, 1, false, &black), chart_heat(0, 0, 1, false, &black));
-    assert_int_equal(chart_heat(1000, 10, 1000, true, &black), chart_heat(1, 0, 1, false, &black));
-    chart_heat(5, 5, 5, true, &black); /* one value only: some colour */
-}
-
 /* Rows of one pair at so many numbers of active cores; -1: no latency. */
 static void switch_rows(struct table *t, const char *from, const char *to, const char *kind, double latency,
                         unsigned counts)
@@ -489,7 +458,6 @@ int main(void)
         cmocka_unit_test(distances_of_one_kernel_are_one_line),
         cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(tics_of_log_axes),
-        cmocka_unit_test(colours_keep_order_and_contrast),
         cmocka_unit_test(cells_without_a_latency_have_their_signs),
         cmocka_unit_test(without_gnuplot_the_reason_is_told),
         cmocka_unit_test(stages_are_seen_among_recorded_points),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* analysis/report_*.c, html.c, svg_inline.c: the page holds all that it is given, harmlessly, and is well-formed. */
+/* output/report/, output/document/html*.c: the page holds all that it is given, harmlessly, and is well-formed. */
 #include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,11 +13,8 @@
 
 #include <cmocka.h>
 
-#include "output/plot/gnuplot.h"
 #include "output/plot/plot_colours.h"
-#include "output/report/html.h"
 #include "output/report/report.h"
-#include "output/report/report_parts.h"
 #include "output/plot/plot.h"
 #include "output/plot/charts.h"
 #include "tables/table/tables.h"
@@ -27,7 +24,7 @@
 
 enum { PARTS_MAX = 16 };
 
-static struct report_words words;
+static struct page_words words;
 
 /* A report of the sample tables. */
 struct example {
@@ -279,7 +276,7 @@ static void long_tables_open_and_huge_ones_name_their_file(void **state)
     char *page = page_of(&e);
     assert_null(strstr(page, "class=\"more\""));
     free(page);
-    while (t->n_rows < REPORT_ROWS_MAX + 3) {
+    while (t->n_rows < HTML_ROWS_MAX + 3) {
         table_add_row(t);
         table_put_number(t, "cpu", 1);
     }
@@ -338,7 +335,7 @@ static void long_tables_are_cut_on_paper(void **state)
     make(&e, 2, 1, false);
     e.n = 1;
     struct table *t = &e.tables[0];
-    while (t->n_rows < REPORT_ROWS_PAPER) {
+    while (t->n_rows < HTML_ROWS_PAPER) {
         table_add_row(t);
         table_put_number(t, "cpu", 1);
     }
@@ -349,7 +346,7 @@ static void long_tables_are_cut_on_paper(void **state)
     page = page_of(&e);
     assert_non_null(
         strstr(page, "<p class=\"note paper\">On paper: the first 8 of 9 rows; all are in tables/x.csv.</p>"));
-    snprintf(text, sizeof text, "tbody tr:nth-child(n+%d) { display: none; }", REPORT_ROWS_PAPER + 1);
+    snprintf(text, sizeof text, "tbody tr:nth-child(n+%d) { display: none; }", HTML_ROWS_PAPER + 1);
     assert_non_null(strstr(strstr(page, "@media print"), text));
     free(page);
     e.n = 9;
@@ -377,7 +374,7 @@ static char *table_text_of(const struct table *t)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    report_table(out, &words, t, "Caption", "id", NULL);
+    html_table(out, &words, t, "Caption", "id", NULL);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -432,14 +429,14 @@ static void sources_that_are_cited_are_listed(void **state)
 {
     struct example e;
     (void)state;
-    assert_true(report_words_cites("as in (G 3.2.2)", 'G'));
-    assert_true(report_words_cites("G 3", 'G'));
-    assert_true(report_words_cites("(G 3.2.3, K).", 'K'));
-    assert_false(report_words_cites("2.1 GHz", 'G'));
-    assert_false(report_words_cites("AVG 3", 'G'));
-    assert_false(report_words_cites("G is", 'G'));
-    assert_false(report_words_cites("", 'G'));
-    assert_false(report_words_cites(NULL, 'G'));
+    assert_true(report_cites("as in (G 3.2.2)", 'G'));
+    assert_true(report_cites("G 3", 'G'));
+    assert_true(report_cites("(G 3.2.3, K).", 'K'));
+    assert_false(report_cites("2.1 GHz", 'G'));
+    assert_false(report_cites("AVG 3", 'G'));
+    assert_false(report_cites("G is", 'G'));
+    assert_false(report_cites("", 'G'));
+    assert_false(report_cites(NULL, 'G'));
     make(&e, 2, 1, false);
     char *page = page_of(&e);
     assert_non_null(strstr(page, "<dt>G</dt><dd>M. Gottschlag"));
@@ -457,7 +454,7 @@ static char *inlined(const char *svg, int expected)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(svg_inline(out, svg, "p-", "a <title>"), expected);
+    assert_int_equal(html_svg(out, svg, "p-", "a <title>"), expected);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -495,7 +492,7 @@ static void what_is_not_there_is_named(void **state)
 {
     static const char *const files[] = {"page.html.in", "table.html.in", "style.css", "script.js", "words.json"};
     char folder[FOLDER_PATH_MAX], command[400], why[600];
-    struct report_words w;
+    struct page_words w;
     (void)state;
     folder_make(folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -503,7 +500,7 @@ static void what_is_not_there_is_named(void **state)
                  folder, files[i]);
         assert_int_equal(system(command), 0);
         setenv("CHARACTERIZE_DATA", folder, 1);
-        assert_int_equal(report_words_read(&w, why, sizeof why), -1);
+        assert_int_equal(page_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         char name[40];
         snprintf(name, sizeof name, "'%.*s'", (int)strcspn(files[i], "."), files[i]);
@@ -521,7 +518,7 @@ static void what_is_not_there_is_named(void **state)
                  folder, folder, broken[i][0], folder);
         assert_int_equal(system(command), 0);
         setenv("CHARACTERIZE_DATA", folder, 1);
-        assert_int_equal(report_words_read(&w, why, sizeof why), -1);
+        assert_int_equal(page_words_read(&w, why, sizeof why), -1);
         setenv("CHARACTERIZE_DATA", "data", 1);
         if (!strstr(why, broken[i][1]) || strncmp(why, folder, strlen(folder)) != 0 || !strstr(why, "restore the file"))
             fail_msg("%s: %s", broken[i][0], why);
@@ -595,7 +592,7 @@ int main(void)
 {
     char why[300];
     setenv("CHARACTERIZE_DATA", "data", 1);
-    if (report_words_read(&words, why, sizeof why) != 0) {
+    if (page_words_read(&words, why, sizeof why) != 0) {
         puts(why);
         return 1;
     }
@@ -620,6 +617,6 @@ int main(void)
         cmocka_unit_test(pictures_are_fitted_into_the_page),
     };
     int failed = cmocka_run_group_tests_name("report", tests, NULL, NULL);
-    report_words_free(&words);
+    page_words_free(&words);
     return failed;
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One result, ready to leave: a title, and sections with facts, notes, tables and pictures. Whoever has a result
+ * describes it once; document_print() makes text for a terminal of it, document_page() a page of HTML. It knows nothing
+ * of what a result is about.
+ *
+ * Building never fails: what ran out of memory says so when it is written. All text may be of unknown origin.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tables/table/chart.h"
+#include "tables/table/pivot.h"
+#include "tables/table/table.h"
+
+struct document {
+    size_t n;
+    struct document_item *items;
+    bool modelled;
+    bool records; /* a line for each fact and note where it is printed to no terminal: programs read them */
+    bool failed;  /* out of memory once */
+    FILE *notes;  /* of document_notes() */
+    char *notes_text;
+    size_t notes_size;
+};
+
+/*
+ * Begins with the lines above all sections of a text: the title; what was measured (NULL: it says so itself); and, where
+ * a model was measured, that it was (NULL: a processor was).
+ */
+void document_begin(struct document *d, const char *title, const char *cpu, const char *modelled);
+void document_free(struct document *d);
+
+/*
+ * A section begins. `heading`: above it in a text; "": an empty line alone; NULL: none. `place`: of the page's template,
+ * which the section fills (a string that outlives the document); NULL: it is not on the page. A section that is on the
+ * page may be kept from the text.
+ */
+enum document_where { DOCUMENT_EVERYWHERE, DOCUMENT_ON_PAGE };
+void document_section(struct document *d, enum document_where where, const char *place, const char *heading);
+
+/* A name and what is to be said of it, printf's: in a text all that stand together have their texts below each other, an
+ * empty name continues the one before; on a page they are a list <dl>. Nothing where there is no text. */
+__attribute__((format(printf, 3, 4))) void document_fact(struct document *d, const char *name, const char *text, ...);
+/* The same, coloured as a warning in a text. */
+__attribute__((format(printf, 3, 4))) void document_warning(struct document *d, const char *name, const char *text,
+                                                            ...);
+/* A sentence, printf's: in a text a line (blanks at its beginning indent it), on a page an item of a list. */
+__attribute__((format(printf, 2, 3))) void document_note(struct document *d, const char *text, ...);
+/* A stream each of whose lines becomes a note, up to the next item or section; NULL: out of memory. */
+FILE *document_notes(struct document *d);
+/* The notes of the present section that a text has at most; "... and 3 more" stands for the others. */
+void document_notes_most(struct document *d, size_t most);
+
+/*
+ * A table, which is moved into the document; nothing where it has no rows. On the page it has the caption. In a text it
+ * is as `list` describes it: its array of fields is copied, not what they point to. list NULL: it is on the page alone.
+ */
+void document_table(struct document *d, struct table *t, const char *caption, const struct pivot_list *list);
+/* Rows that were put together for a text alone; moved. */
+void document_pivot(struct document *d, struct pivot *p);
+
+/*
+ * A picture on the page, moved, with a name for those who cannot see it; or why there is none: `described` is not 0,
+ * as the functions return that describe pictures.
+ */
+void document_chart(struct document *d, struct chart *c, const char *title, int described, const char *why);
+
+/* A value of the page's template that is a text by itself, printf's. */
+__attribute__((format(printf, 3, 4))) void document_value(struct document *d, const char *place, const char *text,
+                                                          ...);
+
+/* As text, as wide as the screen (util/screen_text.h). `colour`: escape sequences may be used. */
+void document_print(FILE *out, bool colour, struct document *d);
+
+/*
+ * As a page: the template data/report/NAME.html.in, which has a place for each section and value, and those of
+ * page_words_values() (html.h). 0, or -1 with one line in `why`; with none where the stream failed.
+ */
+int document_page(FILE *out, struct document *d, const char *name, char *why, size_t why_size);

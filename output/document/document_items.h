@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What documents are made of: for the files of this room alone. */
+#pragma once
+
+#include "output/document/document.h"
+
+enum document_kind {
+    DOCUMENT_HEAD,    /* text: the title; name: what was measured; aside: that it was modelled */
+    DOCUMENT_SECTION, /* text: the heading */
+    DOCUMENT_FACT,    /* with a name */
+    DOCUMENT_WARNING, /* likewise */
+    DOCUMENT_NOTE,
+    DOCUMENT_TABLE, /* text: the caption */
+    DOCUMENT_PIVOT,
+    DOCUMENT_CHART, /* text: its name for those who cannot see it; aside: why there is none */
+    DOCUMENT_VALUE, /* of a place of the page */
+};
+
+struct document_item {
+    enum document_kind kind;
+    enum document_where where;
+    const char *place;
+    char *name, *text, *aside;
+    size_t most; /* notes of a section */
+    struct table *table;
+    struct pivot_list list;
+    struct pivot_field *fields; /* NULL: the table is on the page alone */
+    struct pivot *pivot;
+    struct chart *chart;
+};
+
+/* Ends the stream of notes, if there is one. */
+void document_end_notes(struct document *d);
+/* Where the section ends whose item is number `begin`. */
+size_t document_section_end(const struct document *d, size_t begin);
