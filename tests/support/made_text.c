@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/made_text.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/chart_text.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static void field_text(const struct table *t, size_t row, size_t column, char *out, size_t size)
 {

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/repetition_tallies.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/repetitions/steady.h"
+#include "tests/support/test.h"
 
 void tally_steady(struct tally *sum, const struct trace *t)
 {

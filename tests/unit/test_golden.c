@@ -4,16 +4,6 @@
  * those of tests/golden/; likewise what is told of a profile that was made by hand. After an intended change, `make
  * golden` rewrites these, and the diff shows what changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/plot/chart_script.h"
 #include "output/plot/charts.h"
 #include "profiler/output/profile_output.h"
@@ -22,8 +12,8 @@
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/sample_profile.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 #include "util/text_list.h"
 
 enum { DETAILS_MOST = 2 }; /* of a table: phases, distributions; all of them are megabytes */
@@ -107,9 +97,8 @@ static void tables_are_golden(const char *name, const struct model *model, const
 }
 
 /* Three levels, each change with throttling and a halt. */
-static void a_shipped_model(void **state)
+TEST(a_shipped_model)
 {
-    (void)state;
     struct model model;
     rig_load("xeon-gold-6130", &model);
     tables_are_golden("xeon-gold-6130", &model, NULL);
@@ -131,9 +120,8 @@ static void disturb(struct model *m)
     m->world.smi_max_us = 20;
 }
 
-static void a_disturbed_machine(void **state)
+TEST(a_disturbed_machine)
 {
-    (void)state;
     struct model model;
     rig_load("xeon-gold-6130", &model);
     disturb(&model);
@@ -141,9 +129,8 @@ static void a_disturbed_machine(void **state)
 }
 
 /* Each change of the frequency by a ramp of 25 us, without halts; the first part of the way with throttling. */
-static void ramps(void **state)
+TEST(ramps)
 {
-    (void)state;
     struct model m;
     rig_load("xeon-gold-6130", &m);
     clock_ramps(&m, 25);
@@ -151,9 +138,8 @@ static void ramps(void **state)
 }
 
 /* The frequency from chains of adds, by a TSC that advances in steps of 10 ns. */
-static void a_coarse_clock(void **state)
+TEST(a_coarse_clock)
 {
-    (void)state;
     struct model model;
     rig_load("xeon-gold-6130", &model);
     clock_model(&model, CLOCK_HALT, 10);
@@ -161,7 +147,7 @@ static void a_coarse_clock(void **state)
 }
 
 /* What is printed of tables with options, of models that have other levels, or count none. */
-static void other_models_and_options(void **state)
+TEST(other_models_and_options)
 {
     static const struct {
         const char *model, *as, *only;
@@ -171,7 +157,6 @@ static void other_models_and_options(void **state)
         {"generic-no-licence", "no-licences", "frequency,trigger,relaxation,overhead,umask", {NULL}, 0},
         {"core-i5-1035g4", "two-kernels", "trigger,relaxation,overhead,umask", {"256fma", "512fma"}, 2},
     };
-    (void)state;
     skip_where_sanitized("numbers are compared in the ordinary build");
     bool same = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -232,9 +217,8 @@ static bool profile_is_golden(const char *name, const char *what, const struct p
     return same;
 }
 
-static void a_profile(void **state)
+TEST(a_profile)
 {
-    (void)state;
     struct profile_result r;
     sample_profile(&r);
     bool same = profile_is_golden("profile", "txt", &r, write_profile_text);
@@ -248,12 +232,7 @@ static void a_profile(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_profile), cmocka_unit_test(a_shipped_model), cmocka_unit_test(a_disturbed_machine),
-        cmocka_unit_test(ramps),     cmocka_unit_test(a_coarse_clock),  cmocka_unit_test(other_models_and_options),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

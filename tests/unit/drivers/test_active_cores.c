@@ -5,16 +5,7 @@
  * tests/golden/machine/cores.txt, which `make golden` rewrites.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/caches.h"
 #include "computer/cpu/cpu.h"
@@ -23,6 +14,7 @@
 #include "drivers/perf/perf.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -263,9 +255,8 @@ static void write_verdicts(FILE *out)
         fprintf(out, "watchdog %d: %s | %s\n", watchdog, perf_room_to_free(watchdog), perf_room_remedy(watchdog));
 }
 
-static void cores(void **state)
+TEST(cores)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     for (size_t i = 0; i < COUNT(computers); i++)
@@ -275,11 +266,7 @@ static void cores(void **state)
     golden_expect(&g, "machine/cores", "txt", false);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cores),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

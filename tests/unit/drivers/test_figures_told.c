@@ -4,16 +4,6 @@
  * limits and just beside them. Held in tests/golden/machine/figures.txt, which `make golden` rewrites.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/caches.h"
 #include "computer/cpu/tsc.h"
@@ -23,6 +13,7 @@
 #include "drivers/profile/profile_arithmetic.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -361,9 +352,8 @@ static void write_clocks(FILE *out)
     }
 }
 
-static void figures(void **state)
+TEST(figures)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     write_parts(out);
@@ -380,12 +370,4 @@ static void figures(void **state)
     write_interference(out);
     write_clocks(out);
     golden_expect(&g, "machine/figures", "txt", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,21 +6,12 @@
  * `make golden` rewrites.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "probes/bursts.h"
 #include "probes/energy.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { READINGS_MOST = 9, STRIDE_MOST = 2 + 5, TSC_HZ = 2000000000 };
 
@@ -154,7 +145,7 @@ static void write_stretch(FILE *out, const char *name, const struct energy_stret
             s->cycle_seconds, s->lost_seconds, s->other_seconds, s->start_seconds);
 }
 
-static void stretches_of_random_recordings(void **state)
+TEST(stretches_of_random_recordings)
 {
     static const struct machine_ops ops = {.info = drawn_info,
                                            .lacks = drawn_lacks,
@@ -164,7 +155,6 @@ static void stretches_of_random_recordings(void **state)
                                            .read_energy = drawn_energy};
     struct machine machine = {.ops = &ops};
     struct golden g;
-    (void)state;
     FILE *out = golden_begin(&g);
     drawn.out = out;
     rng_init(&drawn.random, 9, 2);
@@ -252,13 +242,12 @@ static void write_bursts_of(FILE *out, struct machine *machine, unsigned variant
     bursts_result_free(&r);
 }
 
-static void bursts_of_random_durations(void **state)
+TEST(bursts_of_random_durations)
 {
     static const struct machine_ops ops = {
         .info = drawn_info, .prepare = drawn_prepare, .finish = drawn_finish, .bursts = drawn_bursts};
     struct machine machine = {.ops = &ops};
     struct golden g;
-    (void)state;
     FILE *out = golden_begin(&g);
     drawn.out = out;
     drawn.set = 0;
@@ -267,13 +256,4 @@ static void bursts_of_random_durations(void **state)
     write_bursts_of(out, &machine, 3, 11, true);
     write_bursts_of(out, &machine, 4, 10, false);
     golden_expect(&g, "probes", "bursts", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stretches_of_random_recordings),
-        cmocka_unit_test(bursts_of_random_durations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,24 +5,13 @@
  * the self-test reads, is that of tests/golden/. After an intended change, `make golden` rewrites it, and the diff
  * shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/self_test.h"
 #include "probes/guarded.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/phases_lines.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 #include "util/text_list.h"
 
 enum { RANDOM_WORLDS = 16 };
@@ -193,9 +182,8 @@ static struct world random_world(uint64_t seed)
     return w;
 }
 
-static void measured_switches(void **state)
+TEST(measured_switches)
 {
-    (void)state;
     struct golden g;
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
@@ -248,9 +236,8 @@ static void write_first_contact(FILE *out, const char *name, unsigned seed)
     self_test_free(&r);
 }
 
-static void first_contacts(void **state)
+TEST(first_contacts)
 {
-    (void)state;
     struct golden g;
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
@@ -259,9 +246,7 @@ static void first_contacts(void **state)
     golden_expect(&g, "probes", "self-test.txt", true);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(measured_switches), cmocka_unit_test(first_contacts)};
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

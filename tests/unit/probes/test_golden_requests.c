@@ -4,17 +4,6 @@
  * many samples, what runs for how long and in which order, how often it is tried again where repetitions are disturbed,
  * what is told of the progress, and what is handed back. After an intended change, `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "probes/bursts.h"
 #include "probes/energy.h"
 #include "probes/self_test.h"
@@ -24,7 +13,7 @@
 #include "probes/umask.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 #include "util/text_list.h"
 
 /* ---- a modelled machine, and what it was asked ---- */
@@ -368,9 +357,8 @@ static void write_self_test(FILE *out, const char *model, bool counters, unsigne
     m.ops->close(&m);
 }
 
-static void requests(void **state)
+TEST(requests)
 {
-    (void)state;
     struct golden g;
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
@@ -398,9 +386,7 @@ static void requests(void **state)
     golden_expect(&g, "probes", "requests.txt", true);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(requests)};
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,28 +5,19 @@
  * golden` rewrites.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "probes/repetitions.h"
 #include "probes/transition.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { COUNT_READINGS = 16 };
 
 /* ---- the setup ---- */
 
 /* From what may be slower to come back it is observed for ten times as long; half of heavy instructions are as many. */
-static void the_heavier_the_longer(void **state)
+TEST(the_heavier_the_longer)
 {
     static const struct {
         const char *name;
@@ -35,7 +26,6 @@ static void the_heavier_the_longer(void **state)
                    {"256fma@1/2", 2}, {"256fma", 2}, {"512or", 2},      {"512fma@1/4", 2},
                    {"512fma@1/2", 3}, {"512fma", 3}, {"256fma@1/16", 1}};
     enum { KERNELS = sizeof kernels / sizeof *kernels };
-    (void)state;
     for (size_t i = 0; i < KERNELS * KERNELS; i++) {
         struct transition_setup s;
         struct payload from, to;
@@ -55,7 +45,7 @@ static void the_heavier_the_longer(void **state)
     }
 }
 
-static void how_long_recordings_are(void **state)
+TEST(how_long_recordings_are)
 {
     static const struct {
         double usual_us, period_us, observe_us;
@@ -70,7 +60,6 @@ static void how_long_recordings_are(void **state)
         {9000, 1, 20000, false, false, 5000, 20000, 20}, {150, 40, 6000, false, false, 0, 2500, 100},
         {150, 40, 6001, false, false, 6000, 6001, 20},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct transition_setup s;
         const struct payload p = kernel_named("64add");
@@ -175,13 +164,12 @@ static void write_volts(const char *name, const struct machine_ops *ops, unsigne
     trace_free(&r.trace);
 }
 
-static void when_voltages_are_read(void **state)
+TEST(when_voltages_are_read)
 {
     static const struct machine_ops exact = {.info = volts_info, .run = volts_run, .read_register = volts_register};
     static const struct machine_ops told = {
         .info = volts_info, .run = volts_run, .read_register = volts_register, .register_tsc = volts_tsc};
     struct golden g;
-    (void)state;
     FILE *out = golden_begin(&g);
     volts.out = out;
     for (unsigned n = 1; n <= COUNT_READINGS; n += n < 8 ? 1 : 4) {
@@ -199,14 +187,4 @@ static void when_voltages_are_read(void **state)
     write_volts("stopped", &exact, 9);
     volts.stop_at = 0;
     golden_expect(&g, "probes", "volts", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_heavier_the_longer),
-        cmocka_unit_test(how_long_recordings_are),
-        cmocka_unit_test(when_voltages_are_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,21 +4,11 @@
  * and requests, until the machine breaks at one of many, and of the rows where it does not, are those of
  * tests/golden/asked.tables. After an intended change `make golden` rewrites it, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { ANSWERS_MOST = 90, ANSWERS_OF_TWO = 3000 /* those of mixtures come late */ };
 
@@ -283,9 +273,8 @@ static void write_asked(FILE *out, const struct table_kind *k, const struct mode
     fprintf(out, "\n");
 }
 
-static void what_tables_ask_is_golden(void **state)
+TEST(what_tables_ask_is_golden)
 {
-    (void)state;
     struct golden g;
     struct model model;
     size_t n;
@@ -299,11 +288,7 @@ static void what_tables_ask_is_golden(void **state)
     golden_expect(&g, "asked", "tables", false);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_tables_ask_is_golden),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,10 @@
  * tests/golden/made/TABLE.rows, what becomes of them tests/golden/made.TABLE. After an intended change `make golden`
  * rewrites these, and the diff shows what changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/made_text.h"
+#include "tests/support/test.h"
 
 struct made_text {
     const struct table_kind *kind;
@@ -29,12 +20,11 @@ static void write_made_case(void *data, struct made_case *c)
     made_write_text(m->out, m->kind, c);
 }
 
-static void made_tables_are_told_as_they_were(void **state)
+TEST(made_tables_are_told_as_they_were)
 {
     size_t n;
     bool same = true;
     const struct table_kind *const *kinds = tables_all(&n);
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         char path[100], *text = NULL;
         size_t size;
@@ -48,12 +38,4 @@ static void made_tables_are_told_as_they_were(void **state)
     }
     if (!same)
         fail_msg("if the change is intended, run make golden");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_tables_are_told_as_they_were),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

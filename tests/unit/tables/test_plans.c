@@ -5,19 +5,10 @@
  * and why, what is refused. Held in tests/golden/plans.* and tables.kinds; after an intended change `make golden`
  * rewrites these, and the diff shows what changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 /* Every cell, or of many the first and the last; how many there are, and the sums over them. */
 enum { CELLS_TOLD = 16, SETTING_TOLD = 40 /* where the options do not change what others say */ };
@@ -103,10 +94,9 @@ static void take_kernels(struct tables_options *o, const char *const *names, siz
         assert_int_equal(kernel_parse(names[i], &o->kernels[i], NULL, 0), 0);
 }
 
-static void as_it_comes(void **state)
+TEST(as_it_comes)
 {
     struct tables_options o;
-    (void)state;
     tables_options_default(&o);
     bool same = plans_are_golden("xeon-gold-6130", "all", &o);
     o.brief = true;
@@ -115,11 +105,10 @@ static void as_it_comes(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-static void with_options(void **state)
+TEST(with_options)
 {
     static const char *const several[] = {"128fma", "512fma", "512fma@1/4", "128fma", "64add", "256fma-lat"};
     struct tables_options o;
-    (void)state;
     tables_options_default(&o);
     take_kernels(&o, several, 4);
     o.n_active = 4;
@@ -144,11 +133,10 @@ static void with_options(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+TEST(what_makes_no_sense_is_refused)
 {
     static const char *const alone[] = {"512fma"};
     struct tables_options o;
-    (void)state;
     tables_options_default(&o);
     take_kernels(&o, alone, 1);
     o.period_us = 50;
@@ -177,9 +165,8 @@ static void write_kind(FILE *out, const struct table_kind *k)
             fprintf(out, "  not with option %zu: %s\n", i, k->excluded[i]);
 }
 
-static void tables_say_what_they_are(void **state)
+TEST(tables_say_what_they_are)
 {
-    (void)state;
     struct golden g;
     size_t n;
     FILE *out = golden_begin(&g);
@@ -189,14 +176,7 @@ static void tables_say_what_they_are(void **state)
     golden_expect(&g, "tables", "kinds", false);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_say_what_they_are),
-        cmocka_unit_test(as_it_comes),
-        cmocka_unit_test(with_options),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,24 +7,14 @@
  * test_random_tables tells.
  */
 #include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/model/model.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_model.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 enum { PROCESSORS = 9, FAILURES = 8, FAILURES_FEW = 3 };
 
@@ -335,12 +325,11 @@ static bool rows_are_golden(const struct table_kind *k)
     return same;
 }
 
-static void tables_of_random_processors_are_what_they_were(void **state)
+TEST(tables_of_random_processors_are_what_they_were)
 {
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
     bool same = true;
-    (void)state;
     skip_where_sanitized("numbers are compared in the ordinary build");
     for (size_t i = 0; i < n; i++)
         same &= rows_are_golden(kinds[i]);
@@ -348,11 +337,7 @@ static void tables_of_random_processors_are_what_they_were(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_random_processors_are_what_they_were),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,22 +5,12 @@
  * much progress is told: tests/golden/troubled.TABLE. After an intended change `make golden` rewrites it, and the diff
  * shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/recording.h"
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 #include "util/text_list.h"
 
 enum { ROWS_MOST = 12 };
@@ -336,13 +326,12 @@ static bool troubled_is_golden(const struct table_kind *k, const struct model *m
     return same;
 }
 
-static void troubled_tables_are_golden(void **state)
+TEST(troubled_tables_are_golden)
 {
     struct model model;
     size_t n;
     const struct table_kind *const *kinds = tables_all(&n);
     bool same = true;
-    (void)state;
     rig_load("xeon-gold-6130", &model);
     for (size_t i = 0; i < n; i++)
         same &= troubled_is_golden(kinds[i], &model);
@@ -350,11 +339,7 @@ static void troubled_tables_are_golden(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(troubled_tables_are_golden),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,21 +5,11 @@
  * and beside each other's limits: tests/golden/varied.TABLE has a sum of all that is concluded, printed, told and drawn
  * for each case. VARIED=FILE writes the texts themselves: those before and after a change show what it changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tests/support/golden.h"
 #include "tests/support/made_text.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { POOL_MAX = 400, VARIATIONS = 30, OF_FEW = 150 };
 
@@ -203,14 +193,13 @@ static bool variations_are_golden(struct varied *v)
     return same;
 }
 
-static void varied_tables_are_told_as_they_were(void **state)
+TEST(varied_tables_are_told_as_they_were)
 {
     size_t n;
     bool same = true;
     const struct table_kind *const *kinds = tables_all(&n);
     const char *path = getenv("VARIED");
     struct varied v = {.texts = path ? fopen(path, "w") : NULL};
-    (void)state;
     for (size_t i = 0; i < n; i++) {
         v.kind = kinds[i];
         same &= variations_are_golden(&v);
@@ -219,12 +208,4 @@ static void varied_tables_are_told_as_they_were(void **state)
         assert_int_equal(fclose(v.texts), 0);
     if (!same)
         fail_msg("if the change is intended, run make golden");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(varied_tables_are_told_as_they_were),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

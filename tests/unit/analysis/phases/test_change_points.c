@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* analysis/phases/segments/change_points.c: change points of one channel, exact where nothing is random, counted where
  * something is. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/segments/change_points.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { MOST = 4000 };
 
@@ -47,9 +37,8 @@ static void expect(const float *x, size_t n, const struct change_rule *rule, con
     free(cut);
 }
 
-static void steps_without_noise(void **state)
+TEST(steps_without_noise)
 {
-    (void)state;
     float x[100];
     fill(NULL, x, 0, 40, 1, 0);
     fill(NULL, x, 40, 46, 2, 0);
@@ -64,9 +53,8 @@ static void steps_without_noise(void **state)
     expect(x, 100, &plain, NULL, 0);
 }
 
-static void steps_of_a_logarithm(void **state)
+TEST(steps_of_a_logarithm)
 {
-    (void)state;
     const struct change_rule rule = {.logarithm = true, .min_effect = 0.01, .min_z = 6, .min_length = 3};
     float x[60];
     struct cut *cut;
@@ -78,9 +66,8 @@ static void steps_of_a_logarithm(void **state)
     free(cut);
 }
 
-static void a_part_of_the_series(void **state)
+TEST(a_part_of_the_series)
 {
-    (void)state;
     float x[200];
     uint8_t skip[200] = {0};
     struct cut *cut;
@@ -101,9 +88,8 @@ static void a_part_of_the_series(void **state)
     free(cut);
 }
 
-static void too_small_or_too_short(void **state)
+TEST(too_small_or_too_short)
 {
-    (void)state;
     struct change_rule rule = plain;
     float x[100];
     fill(NULL, x, 0, 50, 1, 0);
@@ -118,9 +104,8 @@ static void too_small_or_too_short(void **state)
     expect(x, 100, &plain, (const size_t[]){50, 53}, 2);
 }
 
-static void little_or_nothing(void **state)
+TEST(little_or_nothing)
 {
-    (void)state;
     float x[10] = {1, 1, 1, 1, 1, 2, 2, 2, 2, 2};
     for (size_t n = 0; n <= 5; n++)
         expect(x, n, &plain, NULL, 0);
@@ -131,9 +116,8 @@ static void little_or_nothing(void **state)
 }
 
 /* One or two wild samples are no state. */
-static void wild_samples(void **state)
+TEST(wild_samples)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 1, 2);
     for (int k = 0; k < 2000; k++) {
@@ -149,9 +133,8 @@ static void wild_samples(void **state)
     }
 }
 
-static void noise_is_no_step(void **state)
+TEST(noise_is_no_step)
 {
-    (void)state;
     struct rng r;
     size_t wrong = 0;
     enum { SETS = 10000 };
@@ -173,9 +156,8 @@ static void noise_is_no_step(void **state)
 }
 
 /* Three states, steps of 5.6 to 75 sigma: all found, at the sample or next to it. */
-static void steps_in_noise(void **state)
+TEST(steps_in_noise)
 {
-    (void)state;
     struct rng r;
     size_t off = 0, cuts = 0;
     enum { SETS = 5000 };
@@ -209,9 +191,8 @@ static void steps_in_noise(void **state)
 }
 
 /* Steps far below the noise of a sample are found where there is enough of both states. */
-static void small_steps_of_long_states(void **state)
+TEST(small_steps_of_long_states)
 {
-    (void)state;
     struct rng r;
     size_t missed = 0;
     const struct change_rule rule = {.logarithm = true, .min_effect = 0.004, .min_z = 6, .min_length = 3};
@@ -231,9 +212,8 @@ static void small_steps_of_long_states(void **state)
 }
 
 /* A drift is no step. */
-static void drift_is_no_step(void **state)
+TEST(drift_is_no_step)
 {
-    (void)state;
     struct rng r;
     rng_init(&r, 5, 2);
     const struct change_rule rule = {.logarithm = true, .min_effect = 0.002, .min_z = 6, .min_length = 3};
@@ -250,9 +230,8 @@ static void drift_is_no_step(void **state)
     }
 }
 
-static void noise_of_neighbours(void **state)
+TEST(noise_of_neighbours)
 {
-    (void)state;
     struct rng r;
     float *x = malloc(200000 * sizeof *x);
     assert_non_null(x);
@@ -276,9 +255,8 @@ static void noise_of_neighbours(void **state)
 
 /* Told in whole ticks, mostly the one value: the noise is half of the quantum that single samples are off by, and of
  * what lies between unlike neighbours, is not always as large, or is too large for a tick, there is none. */
-static void a_quantum_is_noise(void **state)
+TEST(a_quantum_is_noise)
 {
-    (void)state;
     static const struct {
         double off, other; /* relative; every tenth sample, and every other of these */
         size_t length;     /* samples in a row */
@@ -349,9 +327,8 @@ static double mean_of(const float *x, const size_t *kept, size_t m, size_t from,
  * The effect of a cut is the difference of the means of what is not wild on its sides. With many wild samples in all
  * orders that holds only if the median of every five samples is the one that sorting gives.
  */
-static void what_sticks_out_is_known_by_sorting(void **state)
+TEST(what_sticks_out_is_known_by_sorting)
 {
-    (void)state;
     struct rng r;
     size_t checked = 0, dropped = 0;
     rng_init(&r, 7, 2);
@@ -381,24 +358,4 @@ static void what_sticks_out_is_known_by_sorting(void **state)
         free(cut);
     }
     assert_true(checked >= 3000 && dropped > 10000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_without_noise),
-        cmocka_unit_test(steps_of_a_logarithm),
-        cmocka_unit_test(a_part_of_the_series),
-        cmocka_unit_test(too_small_or_too_short),
-        cmocka_unit_test(little_or_nothing),
-        cmocka_unit_test(wild_samples),
-        cmocka_unit_test(noise_is_no_step),
-        cmocka_unit_test(steps_in_noise),
-        cmocka_unit_test(small_steps_of_long_states),
-        cmocka_unit_test(drift_is_no_step),
-        cmocka_unit_test(noise_of_neighbours),
-        cmocka_unit_test(a_quantum_is_noise),
-        cmocka_unit_test(what_sticks_out_is_known_by_sorting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

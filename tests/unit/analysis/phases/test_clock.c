@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the metadata say of how a frequency was read, and means of such readings: worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/repetitions/clock.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* Two repetitions of five samples of 2 us, 3 GHz but for one without a frequency and one of 0. */
 static void make_trace(struct trace *t)
@@ -43,9 +34,8 @@ static void expect_reading(struct clock_reading r, bool instant, double quantum,
     assert_close(r.error, error, 1e-7);
 }
 
-static void what_the_metadata_say(void **state)
+TEST(what_the_metadata_say)
 {
-    (void)state;
     static const char *const none[][2] = {{0}};
     static const char *const mean[][2] = {{"frequency", "mean"}, {"reading_us", "0.1"}, {0}};
     /* cycles are counted: a step is a part of a sample, 10 ns of 2 us */
@@ -73,9 +63,8 @@ static void what_the_metadata_say(void **state)
 }
 
 /* A recording of one switch need not number its repetitions; --analyze once crashed where such a one told a step. */
-static void one_recording_without_numbers(void **state)
+TEST(one_recording_without_numbers)
 {
-    (void)state;
     struct trace t;
     trace_init(&t);
     for (unsigned i = 0; i < 10; i++)
@@ -86,9 +75,8 @@ static void one_recording_without_numbers(void **state)
 }
 
 /* Of a long recording a thousand samples tell; the first of each four here. */
-static void a_long_recording_is_sampled(void **state)
+TEST(a_long_recording_is_sampled)
 {
-    (void)state;
     enum { N = 3003 };
     struct trace t;
     trace_init(&t);
@@ -107,9 +95,8 @@ static void a_long_recording_is_sampled(void **state)
 }
 
 /* Of repetitions of two samples, 2 us apart, each the first with no frequency and the other with less than 1 GHz. */
-static void what_lies_between_repetitions_is_no_sample(void **state)
+TEST(what_lies_between_repetitions_is_no_sample)
 {
-    (void)state;
     struct trace t;
     trace_init(&t);
     assert_int_equal(trace_add_run(&t) | trace_add_channel(&t, TRACE_FREQ), 0);
@@ -125,9 +112,8 @@ static void what_lies_between_repetitions_is_no_sample(void **state)
     trace_free(&t);
 }
 
-static void noise_and_uncertainty_of_steps(void **state)
+TEST(noise_and_uncertainty_of_steps)
 {
-    (void)state;
     const struct clock_reading r = {.instant = true, .quantum = 0.1, .error = 0.001};
     assert_close(clock_noise(&r), 0.1 / sqrt(6), 1e-9);
     assert_close(clock_uncertainty(&r), hypot(0.001, 0.003 / M_PI), 1e-9);
@@ -147,9 +133,8 @@ static double centre_of(const struct clock_reading *r, enum trace_channel c, boo
     return (middle ? clock_middle : clock_centre)(r, c, x, n, scratch);
 }
 
-static void centres_are_those_of_times(void **state)
+TEST(centres_are_those_of_times)
 {
-    (void)state;
     const struct clock_reading chain = {.instant = true, .quantum = 0.1}, counted = {.quantum = 0.1},
                                chain_alone = {.instant = true}, free_of_steps = {0};
     const double in_steps = 2.46 / 8, alone = 0.3; /* the next step is no outlier, or it is */
@@ -178,9 +163,8 @@ static void centres_are_those_of_times(void **state)
     assert_close(clock_centre(&fine, TRACE_IPC, far, 7, scratch), 1, 1e-9);
 }
 
-static void the_middle_between_two_times(void **state)
+TEST(the_middle_between_two_times)
 {
-    (void)state;
     struct trace t;
     double scratch[20];
     make_trace(&t);
@@ -192,18 +176,4 @@ static void the_middle_between_two_times(void **state)
     assert_true(isnan(clock_middle_between(&t, TRACE_FREQ, 1, 2, 0, 8, scratch)));
     assert_true(isnan(clock_middle_between(&t, TRACE_IPC, 0, 10, -200, 200, scratch)));
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_recording_without_numbers),
-        cmocka_unit_test(what_the_metadata_say),
-        cmocka_unit_test(what_lies_between_repetitions_is_no_sample),
-        cmocka_unit_test(a_long_recording_is_sampled),
-        cmocka_unit_test(noise_and_uncertainty_of_steps),
-        cmocka_unit_test(centres_are_those_of_times),
-        cmocka_unit_test(the_middle_between_two_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,19 +5,8 @@
  *
  * CHARACTERIZE_CORPUS: their folder (../shared/corpus).
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
+#include "tests/support/test.h"
 #include "trace/trace.h"
 
 #define HIGH_GHZ 3.193 /* levels of the W-2104 in these recordings */
@@ -139,9 +128,8 @@ static void throttle_then_down(const struct phases *p)
     near("the transition begins at", p->transitions[0].at_us, 14999, 15001);
 }
 
-static void light_512(void **state)
+TEST(light_512)
 {
-    (void)state;
     struct phases p;
     find_in("down-512-light.csv", -1, &p);
     throttle_then_down(&p);
@@ -152,9 +140,8 @@ static void light_512(void **state)
     phases_free(&p);
 }
 
-static void light_512_without_ipc(void **state)
+TEST(light_512_without_ipc)
 {
-    (void)state;
     static const int runs[] = {0, 2};
     for (int k = 0; k < 2; k++) {
         struct phases p;
@@ -166,9 +153,8 @@ static void light_512_without_ipc(void **state)
     }
 }
 
-static void single_512(void **state)
+TEST(single_512)
 {
-    (void)state;
     for (int run = -1; run < 3; run++) {
         struct phases p;
         find_in("down-512-single.csv", run, &p);
@@ -203,9 +189,8 @@ static void down_and_up(const struct phases *p, const bool stretched[7])
     kind_is(p, 28, PHASE_STEADY);
 }
 
-static void seven_times_down_and_up(void **state)
+TEST(seven_times_down_and_up)
 {
-    (void)state;
     static const bool first[7] = {true, false, false, false, true, false, false};
     for (int run = 0; run < 3; run++) {
         struct phases p;
@@ -216,9 +201,8 @@ static void seven_times_down_and_up(void **state)
 }
 
 /* Two of the low periods of run 0 are stretched to 878 us: that is told, and how often. */
-static void seven_times_together(void **state)
+TEST(seven_times_together)
 {
-    (void)state;
     struct phases p;
     find_in("down-up-512-31ms.csv", -1, &p);
     down_and_up(&p, NULL);
@@ -233,9 +217,8 @@ static void seven_times_together(void **state)
     phases_free(&p);
 }
 
-static void null_128(void **state)
+TEST(null_128)
 {
-    (void)state;
     for (int run = -1; run < 3; run++) {
         struct phases p;
         find_in("null-128.csv", run, &p);
@@ -245,9 +228,8 @@ static void null_128(void **state)
     }
 }
 
-static void null_256(void **state)
+TEST(null_256)
 {
-    (void)state;
     for (int run = -1; run < 3; run++) {
         struct phases p;
         find_in("null-256-31ms.csv", run, &p);
@@ -257,9 +239,8 @@ static void null_256(void **state)
 }
 
 /* The voltage rises at the end of the slow payload calls (about 15000 to 15010 us); no frequency, no halt. */
-static void voltage_256(void **state)
+TEST(voltage_256)
 {
-    (void)state;
     struct phases p;
     find_in("voltage-256.csv", -1, &p);
     assert_int_equal(p.n_volt_steps, 1);
@@ -274,19 +255,4 @@ static void voltage_256(void **state)
     }
     assert_int_equal(p.n_phases, 2);
     phases_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(light_512),
-        cmocka_unit_test(light_512_without_ipc),
-        cmocka_unit_test(single_512),
-        cmocka_unit_test(seven_times_down_and_up),
-        cmocka_unit_test(seven_times_together),
-        cmocka_unit_test(null_128),
-        cmocka_unit_test(null_256),
-        cmocka_unit_test(voltage_256),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

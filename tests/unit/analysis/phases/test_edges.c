@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where repetitions made by hand go from one state to the next, and where halts lie in samples of known contents. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/segments/edges.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* ---- halts ---- */
 
@@ -45,9 +37,8 @@ static void expect_halt(const struct halted_sample *h)
                  h->cycles, h->instructions, h->known, begin - 100, length, h->begins, h->lasts);
 }
 
-static void cycles_and_instructions_place_a_halt(void **state)
+TEST(cycles_and_instructions_place_a_halt)
 {
-    (void)state;
     static const struct halted_sample samples[] = {
         /* 2 us before it and 1 us behind it */
         {.cycles = 8, .instructions = 10, .begins = 2, .lasts = 7},
@@ -69,9 +60,8 @@ static void cycles_and_instructions_place_a_halt(void **state)
         expect_halt(&samples[i]);
 }
 
-static void cycles_alone_place_a_halt(void **state)
+TEST(cycles_alone_place_a_halt)
 {
-    (void)state;
     static const struct halted_sample samples[] = {
         /* alike on both sides, or all before it but for 0.025 periods of reaction */
         {.cycles = 8, .instructions = 8, .begins = 1.6, .lasts = 6.8, .same = true},
@@ -93,9 +83,8 @@ static void cycles_alone_place_a_halt(void **state)
         expect_halt(&samples[i]);
 }
 
-static void a_halt_that_begins_at_a_known_time(void **state)
+TEST(a_halt_that_begins_at_a_known_time)
 {
-    (void)state;
     static const struct halted_sample samples[] = {
         {.cycles = 8, .instructions = 10, .known = 1, .begins = 1, .lasts = 6.5},
         {.cycles = 8, .instructions = 10, .known = -1, .begins = 0, .lasts = 6},
@@ -108,9 +97,8 @@ static void a_halt_that_begins_at_a_known_time(void **state)
         expect_halt(&samples[i]);
 }
 
-static void time_stamps_alone_place_a_halt(void **state)
+TEST(time_stamps_alone_place_a_halt)
 {
-    (void)state;
     static const struct halted_sample samples[] = {
         /* half of a period before it, and half of one behind it if the sampler waits */
         {.cycles = NAN, .instructions = 10, .begins = 2, .lasts = 6},
@@ -127,9 +115,8 @@ static void time_stamps_alone_place_a_halt(void **state)
 }
 
 /* Where a piece has no frequency it is that of the samples beside the gap. */
-static void neighbours_tell_the_frequency(void **state)
+TEST(neighbours_tell_the_frequency)
 {
-    (void)state;
     const struct runs r = {.n = 1, .period = 4, .noise = {[TRACE_IPC] = 0.001}, .habit = SAMPLER_WAITS};
     struct gap g = {.begin = 100, .end = 110, .clock = 0.8, .rate = 1, .freq_before = 3, .freq_after = 2};
     const struct piece before = {.value = {[TRACE_FREQ] = NAN, [TRACE_IPC] = 1}};
@@ -196,9 +183,8 @@ static double placed(struct rig *g, double lo, double hi, double guess, bool sea
     return at;
 }
 
-static void an_edge_lies_within_its_sample(void **state)
+TEST(an_edge_lies_within_its_sample)
 {
-    (void)state;
     struct rig g;
     for (double edge = 10.25; edge < 30; edge += 2.125) {
         make_rig(&g, edge);
@@ -225,9 +211,8 @@ static void an_edge_lies_within_its_sample(void **state)
 }
 
 /* An edge that one sample shows by three times its noise is looked for: anywhere, or within six samples. */
-static void an_edge_is_near_the_guess(void **state)
+TEST(an_edge_is_near_the_guess)
 {
-    (void)state;
     struct rig g;
     const double step = log(3.0 / 2);
     make_rig(&g, 20.25);
@@ -266,9 +251,8 @@ static void an_edge_is_near_the_guess(void **state)
 }
 
 /* Samples that hold lost time end the window. */
-static void lost_time_beside_an_edge(void **state)
+TEST(lost_time_beside_an_edge)
 {
-    (void)state;
     struct rig g;
     for (int lost = 17; lost < 25; lost++) {
         make_rig(&g, 20.25);
@@ -283,9 +267,8 @@ static void lost_time_beside_an_edge(void **state)
 }
 
 /* The mean of so many samples behind the one that holds the edge, less that of as many before it. */
-static void a_repetition_has_a_step_of_its_own(void **state)
+TEST(a_repetition_has_a_step_of_its_own)
 {
-    (void)state;
     struct rig g;
     make_rig(&g, 20.25);
     assert_close(edges_own_step(&g.r, 0, TRACE_FREQ, 0, 20.5, 40, 5), log(2.0 / 3), 1e-6);
@@ -305,20 +288,4 @@ static void a_repetition_has_a_step_of_its_own(void **state)
     g.t.channel[TRACE_FREQ][24] = NAN;
     assert_close(edges_own_step(&g.r, 0, TRACE_FREQ, 0, 20.5, 40, 5), 0.01 * ((21 + 23 + 25) / 3.0 - 17), 1e-6);
     trace_free(&g.t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_and_instructions_place_a_halt),
-        cmocka_unit_test(cycles_alone_place_a_halt),
-        cmocka_unit_test(a_halt_that_begins_at_a_known_time),
-        cmocka_unit_test(time_stamps_alone_place_a_halt),
-        cmocka_unit_test(neighbours_tell_the_frequency),
-        cmocka_unit_test(an_edge_lies_within_its_sample),
-        cmocka_unit_test(an_edge_is_near_the_guess),
-        cmocka_unit_test(lost_time_beside_an_edge),
-        cmocka_unit_test(a_repetition_has_a_step_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,22 +3,12 @@
  * The change points and the noise of series at random, of few values, so that steps tie and lie at limits, are those of
  * tests/golden/. After an intended change, `make golden` rewrites these.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/segments/change_points.h"
 #include "analysis/phases/voltage/volts_mixed.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { LINES = 150, OF_EACH = 160, SHORT = 90, LONG = 1500, LONGEST = 20000, LONG_LINES = 6, BEHIND = 5 };
 
@@ -64,9 +54,8 @@ static void add_cuts_of(struct rng *r, const float *x, const uint8_t *skip, size
     tally_add(sum, change_points_noise(x, n, rule.logarithm));
 }
 
-static void cuts_at_random(void **state)
+TEST(cuts_at_random)
 {
-    (void)state;
     static float x[LONGEST + BEHIND];
     static uint8_t skip[LONGEST + BEHIND];
     struct golden g;
@@ -89,9 +78,8 @@ static void cuts_at_random(void **state)
 }
 
 /* Voltages of repetitions in two states. */
-static void mixed_voltages_at_random(void **state)
+TEST(mixed_voltages_at_random)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -130,10 +118,4 @@ static void mixed_voltages_at_random(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "unmixed.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_at_random), cmocka_unit_test(mixed_voltages_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,23 +4,12 @@
  * they are joined to the long part of a recording, is that of tests/golden/. After an intended change, `make golden`
  * rewrites these.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { LINES = 100, OF_EACH = 72, PHASES_MAX = 24, CHANGES_MAX = 4, LEVELS = 3 };
 
@@ -185,9 +174,8 @@ static void add_tail(struct rng *r, const struct phases *p, struct sums *sums)
     phases_free(&q);
 }
 
-static void findings_at_random(void **state)
+TEST(findings_at_random)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -208,10 +196,4 @@ static void findings_at_random(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "findings.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(findings_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,6 @@
  * Ramps and steps fitted to points and readings at random, with and without noise, and what is made of the long part of
  * recordings, are those of tests/golden/. After an intended change, `make golden` rewrites these.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "analysis/phases/ramps/own_steps.h"
 #include "analysis/phases/ramps/ramp_fit.h"
@@ -20,8 +10,8 @@
 #include "analysis/phases/tail/tail.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { POINTS = 40, RUNS = 6, BINS = 48, BIN_RUNS = 9 };
 
@@ -123,9 +113,8 @@ static void add_readings_of(struct rng *r, struct tally *sum)
         tally_add(sum, ghz[m]);
 }
 
-static void curves_and_readings(void **state)
+TEST(curves_and_readings)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -291,9 +280,8 @@ static void add_gathered(struct rng *r, const struct trace *t, struct tally *sum
     tail_free_series(&s);
 }
 
-static void repetitions_in_bins(void **state)
+TEST(repetitions_in_bins)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -314,9 +302,8 @@ static void repetitions_in_bins(void **state)
     golden_expect(&g, "phases", "bins.txt", true);
 }
 
-static void long_parts(void **state)
+TEST(long_parts)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -344,11 +331,4 @@ static void long_parts(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "long-parts.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_and_readings), cmocka_unit_test(repetitions_in_bins),
-                                       cmocka_unit_test(long_parts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

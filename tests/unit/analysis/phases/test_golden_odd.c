@@ -4,20 +4,11 @@
  * it just tells apart, or just not, is that of tests/golden/. After an intended change, `make golden` rewrites these,
  * and the diff shows what changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "tests/support/golden.h"
 #include "tests/support/odd_traces.h"
 #include "tests/support/phases_lines.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 /* of each kind: as many as take a quarter of a second; and of MORE times as many only the sums, to keep files small */
 static const unsigned seeds[ODD_KINDS] = {40, 27, 40, 30, 40, 60};

@@ -4,23 +4,12 @@
  * what is noted of their clock, is that of tests/golden/. After an intended change, `make golden` rewrites
  * these, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "tests/support/golden.h"
 #include "tests/support/null_traces.h"
 #include "tests/support/phases_lines.h"
 #include "tests/support/random_traces.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 enum { EACH = 6, EACH_MANY = 2, EACH_NULL = 2 };
 

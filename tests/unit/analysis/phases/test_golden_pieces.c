@@ -4,24 +4,14 @@
  * kinds, times, levels, transitions, and what is asked of a segmentation, are those of tests/golden/. After an intended
  * change, `make golden` rewrites these.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
 #include "analysis/phases/ramps/ramp_parts.h"
 #include "analysis/phases/segments/edges.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/plain_traces.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { TRACES = 150, OF_EACH = 40, PIECES_MAX = 8 };
 
@@ -226,9 +216,8 @@ static void add_phases_of(struct sums *sums, const struct runs *runs, struct seg
     phases_free(&p);
 }
 
-static void segmentations_at_random(void **state)
+TEST(segmentations_at_random)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -267,10 +256,4 @@ static void segmentations_at_random(void **state)
         trace_free(&t);
     }
     golden_expect(&g, "phases", "pieces.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(segmentations_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,22 +4,13 @@
  * few steps, in all repetitions or some, is tests/golden/phases.ramps.txt. After an intended change `make golden`
  * rewrites it, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/phases_lines.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 12, BEFORE_US = 80, BEHIND_US = 200 };
 
@@ -158,9 +149,8 @@ static void make_slope(const struct slope *s, uint64_t seed, struct trace *t)
         add_repetition(s, &rng, run, t);
 }
 
-static void slopes_are_told_as_they_were(void **state)
+TEST(slopes_are_told_as_they_were)
 {
-    (void)state;
     struct golden g;
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
@@ -199,9 +189,8 @@ static struct slope random_slope(struct rng *r)
     return s;
 }
 
-static void random_slopes_are_told_as_they_were(void **state)
+TEST(random_slopes_are_told_as_they_were)
 {
-    (void)state;
     enum { LINES = 60, OF_EACH = 3 };
     struct golden g;
     struct rng r;
@@ -227,11 +216,4 @@ static void random_slopes_are_told_as_they_were(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "ramps-random.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_are_told_as_they_were),
-                                       cmocka_unit_test(random_slopes_are_told_as_they_were)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,22 +4,11 @@
  * limits more often than any recording's do, is tests/golden/phases.repetitions.txt: lost time, steady
  * values, and phases. After an intended change, `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/repetition_tallies.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 enum { LINES = 80, OF_EACH = 9 };
 
@@ -233,9 +222,8 @@ static void add_found(struct rng *r, struct trace *t, struct tally *sum)
     phases_free(&p);
 }
 
-static void repetitions_at_random(void **state)
+TEST(repetitions_at_random)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -261,10 +249,4 @@ static void repetitions_at_random(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "repetitions.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(repetitions_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

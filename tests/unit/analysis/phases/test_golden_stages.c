@@ -3,23 +3,13 @@
  * No stage of the analysis changes unnoticed: what each leaves behind of many small recordings, of which later stages
  * use a part, is that of tests/golden/. After an intended change, `make golden` rewrites these.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
 #include "tests/support/golden.h"
 #include "tests/support/odd_traces.h"
 #include "tests/support/plain_traces.h"
 #include "tests/support/repetition_tallies.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { PLAIN = 300, ODD = 40, ODD_FROM = 1000 };
 
@@ -109,9 +99,8 @@ static void write_of(FILE *out, const struct trace *t)
     runs_free(&r);
 }
 
-static void stages_of_plain_recordings(void **state)
+TEST(stages_of_plain_recordings)
 {
-    (void)state;
     struct golden g;
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
@@ -127,9 +116,8 @@ static void stages_of_plain_recordings(void **state)
     golden_expect(&g, "phases", "stages-plain.txt", true);
 }
 
-static void stages_of_odd_recordings(void **state)
+TEST(stages_of_odd_recordings)
 {
-    (void)state;
     struct golden g;
     skip_where_sanitized("numbers are compared in the ordinary build");
     FILE *out = golden_begin(&g);
@@ -143,11 +131,4 @@ static void stages_of_odd_recordings(void **state)
             trace_free(&t);
         }
     golden_expect(&g, "phases", "stages-odd.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stages_of_plain_recordings),
-                                       cmocka_unit_test(stages_of_odd_recordings)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

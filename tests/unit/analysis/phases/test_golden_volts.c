@@ -4,21 +4,11 @@
  * edges of phases more often than any recording's do, is tests/golden/phases.volts.txt. After an intended change,
  * `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { LINES = 160, OF_EACH = 4, PHASES_MAX = 6, LEVELS = 3 };
 #define UNIT_V (1.0 / 8192)
@@ -149,9 +139,8 @@ static void add_gathered(struct tally *sum, const struct trace *t)
     trace_free(&v);
 }
 
-static void voltages_at_random(void **state)
+TEST(voltages_at_random)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -178,10 +167,4 @@ static void voltages_at_random(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "phases", "volts.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(voltages_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

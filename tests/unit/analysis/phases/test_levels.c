@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits of phases and levels that hold all the frequencies that were taken for one. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 static void expect(const struct estimate *e, double lo, double hi)
 {
@@ -22,9 +13,8 @@ static void expect(const struct estimate *e, double lo, double hi)
  * Four phases: limits for four are wider by 2.4977 / 1.96. Level 0 is 3 GHz give or take 10 MHz, level 1 is 2.7: of
  * its phases one is apart by itself, one was put together of two, and one is a halt, which has no level.
  */
-static void limits_hold_what_was_taken_for_one(void **state)
+TEST(limits_hold_what_was_taken_for_one)
 {
-    (void)state;
     enum { PHASES = 4 };
     struct piece piece[PHASES] = {{.spread_ghz = 0}, {.spread_ghz = 0}, {.spread_ghz = 0.03}, {.spread_ghz = 0}};
     const struct segmentation o = {.n_pieces = PHASES, .piece = piece};
@@ -50,12 +40,4 @@ static void limits_hold_what_was_taken_for_one(void **state)
         levels_hold(&o, &p);
         expect(&levels[0], 2.99, far ? first + 0.01 : 3.01);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_hold_what_was_taken_for_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

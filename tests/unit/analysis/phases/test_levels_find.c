@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which frequencies of phases are one level, which level a phase is at, and which phases are slow. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { MOST = 6, RUNS = 2 };
 
@@ -69,9 +59,8 @@ static void forget(struct recording *r)
 
 /* Clocks wander by 0.35 % of the level, the longest phase first; or limits allow more: of two phases 1.143573 times
  * the 95 % limits (2.241403, the normal quantile for 2.5 % in two, by 1.96). */
-static void frequencies_within_limits_are_one_level(void **state)
+TEST(frequencies_within_limits_are_one_level)
 {
-    (void)state;
     static const struct {
         double apart, half[2];
         bool one;
@@ -105,9 +94,8 @@ static void frequencies_within_limits_are_one_level(void **state)
 
 /* The mean of its phases by their lengths; the nearest one takes a phase. Phases that throttle count where nothing else
  * is known; halts, ramps and what is unknown do not. */
-static void a_level_is_the_mean_of_its_phases(void **state)
+TEST(a_level_is_the_mean_of_its_phases)
 {
-    (void)state;
     struct recording r = {.o = {0}};
     r.phase[0] = phase(PHASE_STEADY, 3.003, 0, 20);
     r.phase[1] = phase(PHASE_HALT, 3.4, 0, 500);
@@ -125,9 +113,8 @@ static void a_level_is_the_mean_of_its_phases(void **state)
     forget(&r);
 }
 
-static void what_was_seen_throttled_gives_way(void **state)
+TEST(what_was_seen_throttled_gives_way)
 {
-    (void)state;
     for (int steady = 0; steady < 2; steady++) {
         struct recording r = {.o = {0}};
         r.phase[0] = phase(PHASE_THROTTLE, 3, 0.001, 100);
@@ -151,9 +138,8 @@ static void what_was_seen_throttled_gives_way(void **state)
 }
 
 /* Slow is what a higher frequency follows, through a halt or a ramp, too; no longer slow is what none follows. */
-static void what_rises_at_its_end_is_slow(void **state)
+TEST(what_rises_at_its_end_is_slow)
 {
-    (void)state;
     struct recording r = {.o = {0}};
     r.phase[0] = phase(PHASE_STEADY, 2, 0, 30);
     r.phase[1] = phase(PHASE_HALT, NAN, 0, 10);
@@ -171,9 +157,8 @@ static void what_rises_at_its_end_is_slow(void **state)
     forget(&r);
 }
 
-static void without_a_clock_licenses_name_the_level(void **state)
+TEST(without_a_clock_licenses_name_the_level)
 {
-    (void)state;
     struct recording r = {.o = {0}};
     for (size_t i = 0; i < 4; i++) {
         r.phase[i] = phase(PHASE_STEADY, NAN, 0, 10);
@@ -194,9 +179,8 @@ static void without_a_clock_licenses_name_the_level(void **state)
  * Neighbours at one level become one where nothing but the frequency or the rate steps. If limits tell them apart (of
  * two: 1.143573 * hypot(0.001, 0.001) = 1.617 MHz), it is known to move by so much; or by more, if it did before.
  */
-static void neighbours_at_one_level_become_one(void **state)
+TEST(neighbours_at_one_level_become_one)
 {
-    (void)state;
     static const struct {
         double step, spread[2], expected;
     } cases[] = {
@@ -217,9 +201,8 @@ static void neighbours_at_one_level_become_one(void **state)
     }
 }
 
-static void what_follows_moves_up(void **state)
+TEST(what_follows_moves_up)
 {
-    (void)state;
     static const double ghz[] = {3, 3, 2.5, 2};
     struct recording r = {.o = {0}};
     for (size_t i = 0; i < 4; i++)
@@ -234,9 +217,8 @@ static void what_follows_moves_up(void **state)
     forget(&r);
 }
 
-static void what_else_steps_keeps_them_apart(void **state)
+TEST(what_else_steps_keeps_them_apart)
 {
-    (void)state;
     for (int c = -1; c < TRACE_CHANNELS; c++) {
         struct recording r = {.o = {0}};
         for (size_t i = 0; i < 3; i++)
@@ -252,19 +234,4 @@ static void what_else_steps_keeps_them_apart(void **state)
         assert_close(r.phase[1].duration_us.value, 11, 0); /* the second of them went */
         forget(&r);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frequencies_within_limits_are_one_level),
-        cmocka_unit_test(a_level_is_the_mean_of_its_phases),
-        cmocka_unit_test(what_was_seen_throttled_gives_way),
-        cmocka_unit_test(what_rises_at_its_end_is_slow),
-        cmocka_unit_test(without_a_clock_licenses_name_the_level),
-        cmocka_unit_test(neighbours_at_one_level_become_one),
-        cmocka_unit_test(what_follows_moves_up),
-        cmocka_unit_test(what_else_steps_keeps_them_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

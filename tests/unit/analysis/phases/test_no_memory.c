@@ -1,16 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Wherever memory runs out, the analysis says so, or finds what it finds otherwise: no answer is wrong for it. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/phases.h"
 #include "analysis/phases/repetitions/steady.h"
 #include "analysis/phases/segments/segmentation.h"
@@ -20,9 +9,9 @@
 #include "tests/support/phases_lines.h"
 #include "tests/support/plain_traces.h"
 #include "tests/support/random_traces.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/strict_memory.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 /* What is found if an allocation of the nth kind fails; NULL if the answer is that there is no memory. */
 static char *found_without(const struct trace *t, unsigned long n, bool *failed)
@@ -172,9 +161,8 @@ static char *others_without(const struct trace *t, unsigned long n, bool *failed
     return asked_without(ask_others, t, n, failed);
 }
 
-static void memory_runs_out_in_small_traces(void **state)
+TEST(memory_runs_out_in_small_traces)
 {
-    (void)state;
     static answer_without *const all[] = {found_without, steady_without, stages_without, others_without};
     skip_where_sanitized("sanitizers have their own memory");
     for (uint64_t seed = 1; seed <= 24; seed++) {
@@ -190,13 +178,11 @@ static void memory_runs_out_in_small_traces(void **state)
     }
 }
 
-int main(void)
+BEFORE_TESTS
 {
     static enum trace_kind kinds[TRACES_KINDS];
-    struct CMUnitTest tests[TRACES_KINDS + 1] = {cmocka_unit_test(memory_runs_out_in_small_traces)};
     for (int k = 0; k < TRACES_KINDS; k++) {
         kinds[k] = (enum trace_kind)k;
-        tests[k + 1] = (struct CMUnitTest){trace_kind_name(kinds[k]), memory_runs_out, NULL, NULL, &kinds[k]};
+        test_add((struct CMUnitTest){trace_kind_name(kinds[k]), memory_runs_out, NULL, NULL, &kinds[k]}, __LINE__);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

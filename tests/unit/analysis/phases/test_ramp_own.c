@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A ramp that begins in each repetition at a time of its own: what is fitted is what was made. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/ramps/ramp_fit.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 3, EACH = 60 };
 static const double begins[RUNS] = {20, 20.9, 22.1};
@@ -49,9 +40,8 @@ static void expect_fit(const struct made *m, double within)
     assert_close(m->fit.fit.rss, m->rss[0] + m->rss[1] + m->rss[2], 1e-9);
 }
 
-static void known_beginnings_stay_where_they_are(void **state)
+TEST(known_beginnings_stay_where_they_are)
 {
-    (void)state;
     struct made m;
     for (int by_time = 0; by_time < 2; by_time++) {
         make_ramps(&m, 0, by_time);
@@ -66,9 +56,8 @@ static void known_beginnings_stay_where_they_are(void **state)
     }
 }
 
-static void beginnings_are_found_with_the_ramp(void **state)
+TEST(beginnings_are_found_with_the_ramp)
 {
-    (void)state;
     struct made m;
     for (int by_time = 0; by_time < 2; by_time++) {
         make_ramps(&m, 0, by_time);
@@ -87,9 +76,8 @@ static void beginnings_are_found_with_the_ramp(void **state)
 }
 
 /* Noise of 10 MHz: limits hold what was made, and are as wide as the noise of so many readings makes them. */
-static void limits_tell_the_noise(void **state)
+TEST(limits_tell_the_noise)
 {
-    (void)state;
     struct made m;
     for (int fixed = 0; fixed < 2; fixed++) {
         make_ramps(&m, 0.01, false);
@@ -104,9 +92,8 @@ static void limits_tell_the_noise(void **state)
     }
 }
 
-static void the_sum_of_squares_that_a_ramp_leaves(void **state)
+TEST(the_sum_of_squares_that_a_ramp_leaves)
 {
-    (void)state;
     struct made m;
     for (int by_time = 0; by_time < 2; by_time++) {
         make_ramps(&m, 0, by_time);
@@ -129,9 +116,8 @@ static void the_sum_of_squares_that_a_ramp_leaves(void **state)
 }
 
 /* As many readings as are needed for the variance, or fewer: it is what they leave, not without limit. */
-static void few_readings_have_limits(void **state)
+TEST(few_readings_have_limits)
 {
-    (void)state;
     for (size_t n = 4; n <= 6; n++)
         for (int fixed = 0; fixed < 2; fixed++) {
             struct made m;
@@ -151,16 +137,4 @@ static void few_readings_have_limits(void **state)
             assert_true(m.fit.fit.rss > 1e-8 && isfinite(half));
             assert_true(half > ESTIMATE_Z95 * sqrt(variance / (double)n) && half < 10 * sqrt(variance));
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_beginnings_stay_where_they_are),
-        cmocka_unit_test(beginnings_are_found_with_the_ramp),
-        cmocka_unit_test(limits_tell_the_noise),
-        cmocka_unit_test(the_sum_of_squares_that_a_ramp_leaves),
-        cmocka_unit_test(few_readings_have_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Time lost in samples, and what it says of the sampler: repetitions with one halt each, worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/repetitions/runs.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 10, SAMPLES = 60, HALTED = 30 };
 
@@ -58,9 +50,8 @@ static void expect_habit(enum sampler_habit habit, struct halted h, const char *
     unit = 1;
 }
 
-static void the_habit_of_a_sampler_shows_at_halts(void **state)
+TEST(the_habit_of_a_sampler_shows_at_halts)
 {
-    (void)state;
     /* as it says itself */
     expect_habit(SAMPLER_AT_ONCE, (struct halted){.runs = 1}, "resumes at once");
     expect_habit(SAMPLER_WAITS, (struct halted){.runs = 1}, "keeps a grid");
@@ -86,9 +77,8 @@ static void the_habit_of_a_sampler_shows_at_halts(void **state)
  * The mean share by which samples differ from the period, 40/59 of `wobble`, widens what is on the grid by three times
  * that, and what is no short sample by four times.
  */
-static void a_grid_that_wobbles_says_less(void **state)
+TEST(a_grid_that_wobbles_says_less)
 {
-    (void)state;
     expect_habit(SAMPLER_WAITS, (struct halted){.runs = RUNS, .halts = RUNS, .off = RUNS, .by = 0.23, .wobble = 0.12},
                  NULL);
     expect_habit(SAMPLER_AT_ONCE, (struct halted){.runs = RUNS, .halts = RUNS, .off = RUNS, .by = 0.26, .wobble = 0.12},
@@ -101,9 +91,8 @@ static void a_grid_that_wobbles_says_less(void **state)
     expect_habit(SAMPLER_UNKNOWN, (struct halted){.runs = RUNS, .halts = RUNS, .wobble = 0.19}, NULL);
 }
 
-static void what_a_halt_is_like(void **state)
+TEST(what_a_halt_is_like)
 {
-    (void)state;
     const double lost = 0.5 * (5 * (1 - 0.6 / 2.7) + 5 * (1 - 0.6 / 3.0));
     struct trace t;
     struct runs r;
@@ -138,9 +127,8 @@ static void what_a_halt_is_like(void **state)
 }
 
 /* Of samples of 1 us, one that reaches more than 0.05 us over the switch on both sides. */
-static void a_sample_that_straddles_the_switch(void **state)
+TEST(a_sample_that_straddles_the_switch)
 {
-    (void)state;
     struct trace t;
     struct runs r;
     make_runs(&(struct halted){.runs = 1}, NULL, &t, &r);
@@ -186,17 +174,15 @@ static void expect_one_loss(double next, bool first_is_long)
     trace_free(&t);
 }
 
-static void a_halt_that_a_reading_has_cut_in_two(void **state)
+TEST(a_halt_that_a_reading_has_cut_in_two)
 {
-    (void)state;
     expect_one_loss(1.4, true);
     expect_one_loss(1.4, false);
 }
 
 /* A pause in which cycles are counted, of 5 us at 3 GHz, is none of the halt beside it, of 5 us at 0.6 GHz. */
-static void a_pause_beside_a_halt_is_another_loss(void **state)
+TEST(a_pause_beside_a_halt_is_another_loss)
 {
-    (void)state;
     for (int pause = HALTED; pause <= HALTED + 1; pause++) {
         struct trace t;
         struct runs r;
@@ -220,17 +206,4 @@ static void a_pause_beside_a_halt_is_another_loss(void **state)
         runs_free(&r);
         trace_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_habit_of_a_sampler_shows_at_halts),
-        cmocka_unit_test(a_grid_that_wobbles_says_less),
-        cmocka_unit_test(what_a_halt_is_like),
-        cmocka_unit_test(a_halt_that_a_reading_has_cut_in_two),
-        cmocka_unit_test(a_pause_beside_a_halt_is_another_loss),
-        cmocka_unit_test(a_sample_that_straddles_the_switch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

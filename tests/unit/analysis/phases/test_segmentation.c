@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is asked of a segmentation: a halt in two repetitions, of which one does not show its end. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { PIECES = 4, RUNS = 2 };
 static struct piece piece[PIECES];
@@ -43,9 +35,8 @@ static struct segmentation halted(void)
                                  .noise = {[TRACE_FREQ] = 0.01, [TRACE_IPC] = 0.02}};
 }
 
-static void times_of_edges_and_pieces(void **state)
+TEST(times_of_edges_and_pieces)
 {
-    (void)state;
     static const double mean[PIECES - 1] = {11, 15, 32};
     static const double length[PIECES][RUNS] = {{9, 11}, {5}, {15}, {20, 16}};
     struct segmentation o = halted();
@@ -72,9 +63,8 @@ static void times_of_edges_and_pieces(void **state)
     segmentation_free(&all);
 }
 
-static void steps_and_what_they_change(void **state)
+TEST(steps_and_what_they_change)
 {
-    (void)state;
     struct segmentation o = halted();
     double sigma;
     /* across the halt, by 100 and 33 samples */
@@ -107,9 +97,8 @@ static void steps_and_what_they_change(void **state)
 }
 
 /* 0.4 % of the frequency, 6 % of the IPC, 1.5 mV, a tenth of the cycles; six standard errors and three samples each. */
-static void the_least_that_is_a_change(void **state)
+TEST(the_least_that_is_a_change)
 {
-    (void)state;
     static const double least[TRACE_CHANNELS] = {0.004, 0.06, 0.0015, 0.1, 0.1, 0.1, 0.1};
     for (int c = 0; c < TRACE_CHANNELS; c++) {
         for (int way = -1; way <= 1; way += 2)
@@ -132,9 +121,8 @@ static void the_least_that_is_a_change(void **state)
 
 /* At one frequency, another IPC is that of other code: one piece, one phase. The room for a phase behind all pieces
  * stays empty: what lies farther behind is nothing to move. */
-static void other_code_is_no_phase(void **state)
+TEST(other_code_is_no_phase)
 {
-    (void)state;
     static const struct phase none;
     struct segmentation o = halted(), one;
     struct phases p = {0};
@@ -148,15 +136,4 @@ static void other_code_is_no_phase(void **state)
     assert_memory_equal(&p.phases[PIECES], &none, sizeof none);
     segmentation_free(&one);
     phases_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_edges_and_pieces),
-        cmocka_unit_test(steps_and_what_they_change),
-        cmocka_unit_test(the_least_that_is_a_change),
-        cmocka_unit_test(other_code_is_no_phase),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

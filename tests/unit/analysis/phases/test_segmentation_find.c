@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Repetitions on a common time line: pieces, their values and the edges of each, to the digit. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/segments/segmentation.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 5, SAMPLES = 80 };
 
@@ -51,9 +43,8 @@ static void expect_piece(const struct piece *p, double ghz, double ipc)
     assert_close(p->value[TRACE_IPC], ipc, 1e-6);
 }
 
-static void pieces_and_edges_of_many_repetitions(void **state)
+TEST(pieces_and_edges_of_many_repetitions)
 {
-    (void)state;
     static const size_t run[RUNS] = {0, 1, 2, 3, 4};
     for (size_t i = 0; i < 2 * RUNS; i++) {
         size_t n = i % RUNS + 1;
@@ -91,9 +82,8 @@ static void pieces_and_edges_of_many_repetitions(void **state)
 }
 
 /* Where fewer than a quarter of the repetitions have a sample nothing is told of it: those may be the odd ones. */
-static void bins_of_few_repetitions_tell_nothing(void **state)
+TEST(bins_of_few_repetitions_tell_nothing)
 {
-    (void)state;
     static const size_t run[RUNS] = {0, 1, 2, 3, 4};
     for (unsigned many = 1; many <= 2; many++) {
         struct trace t;
@@ -122,9 +112,8 @@ static void bins_of_few_repetitions_tell_nothing(void **state)
 }
 
 /* A switch within three samples of either end divides nothing; a pause that is far longer than all leaves none. */
-static void what_has_no_common_time(void **state)
+TEST(what_has_no_common_time)
 {
-    (void)state;
     static const size_t run[2] = {0, 1};
     static const double at[] = {-26.9, -27.1, 46.9, 48.1};
     struct trace t;
@@ -149,9 +138,8 @@ static void what_has_no_common_time(void **state)
 
 /* The sample that the switch falls into is of both kernels if more than a twentieth of it is of the first: of the three
  * before another step of the IPC two are left then, which are too few. */
-static void a_sample_of_both_kernels_is_of_neither(void **state)
+TEST(a_sample_of_both_kernels_is_of_neither)
 {
-    (void)state;
     static const size_t run[1] = {0};
     static const double at[] = {0, 0.05, 0.051};
     for (size_t i = 0; i < 3; i++) {
@@ -170,15 +158,4 @@ static void a_sample_of_both_kernels_is_of_neither(void **state)
         runs_free(&r);
         trace_free(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_and_edges_of_many_repetitions),
-        cmocka_unit_test(bins_of_few_repetitions_tell_nothing),
-        cmocka_unit_test(a_sample_of_both_kernels_is_of_neither),
-        cmocka_unit_test(what_has_no_common_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

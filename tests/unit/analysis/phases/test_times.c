@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How well an edge is placed, how long pieces last and in which modes: worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* Three pieces: a fall from 3.0 to 2.7 GHz, a rise of the IPC from 1 to 4. */
-static void sigma_of_an_edge(void **state)
+TEST(sigma_of_an_edge)
 {
-    (void)state;
     struct runs r = {.period = 8};
     struct piece piece[3];
     struct edge_kind edge[2] = {{.forced = false}, {.forced = false}};
@@ -59,9 +49,8 @@ static void expect_half(const struct runs *r, const struct segmentation *o, size
     assert_close(estimate_half(&e), half, 1e-6);
 }
 
-static void limits_of_a_time(void **state)
+TEST(limits_of_a_time)
 {
-    (void)state;
     enum { RUNS = 3, PIECES = 7 };
     struct runs r = {.period = 2, .habit = SAMPLER_WAITS};
     struct piece piece[PIECES] = {{.halt = false}};
@@ -151,9 +140,8 @@ static void expect_modes(const double *end, size_t n, double first, double share
     assert_close(p.modes[1].share, 1 - share, 1e-9);
 }
 
-static void modes_of_a_duration(void **state)
+TEST(modes_of_a_duration)
 {
-    (void)state;
     /* of fewer than eight repetitions one that differs is a mode, of eight two are */
     expect_one_mode((double[]){100, 200}, 2, 2);
     expect_modes((double[]){100, 200, 100}, 3, 100, 2 / 3.0, 200);
@@ -187,9 +175,8 @@ static void modes_of_a_duration(void **state)
 }
 
 /* Ten at 98 and 102, ten at `second` and 4 more: the gap is no quarter of the middle, but their means are apart. */
-static void two_modes_that_scatter(void **state)
+TEST(two_modes_that_scatter)
 {
-    (void)state;
     double end[20];
     for (int apart = 0; apart < 2; apart++) {
         for (size_t i = 0; i < 20; i++)
@@ -202,15 +189,4 @@ static void two_modes_that_scatter(void **state)
     assert_close(first_phase(end, 20).modes[0].duration_us + first_phase(end, 20).modes[1].duration_us, 230, 1e-9);
     /* fewer than 20 may do so by chance */
     assert_int_equal(first_phase(end, 18).n_modes, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sigma_of_an_edge),
-        cmocka_unit_test(limits_of_a_time),
-        cmocka_unit_test(modes_of_a_duration),
-        cmocka_unit_test(two_modes_that_scatter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

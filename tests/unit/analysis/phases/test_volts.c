@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps of a voltage within a phase that is steady otherwise: where it is cut, and how well that is known. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/findings.h"
-#include "tests/support/close_to.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 enum { READINGS = 200 };
 #define SPACING_US (199.0 / READINGS) /* of 200 readings, one each microsecond */
@@ -75,9 +65,8 @@ static void cut_at(double begin, double end, double within)
     trace_free(&t);
 }
 
-static void a_steady_phase_is_cut_at_a_step(void **state)
+TEST(a_steady_phase_is_cut_at_a_step)
 {
-    (void)state;
     cut_at(50, 50, 1);
     cut_at(-40, -40, 1);
     cut_at(40, 60, 2);
@@ -123,9 +112,8 @@ static struct phases changing(const struct change *change, size_t n)
 }
 
 /* The step is when the frequency changes among the mixed readings, if it changes once there. */
-static void a_mixed_step_is_where_the_frequency_changes(void **state)
+TEST(a_mixed_step_is_where_the_frequency_changes)
 {
-    (void)state;
     static const struct {
         struct change change[3];
         size_t n;
@@ -172,9 +160,8 @@ static void a_mixed_step_is_where_the_frequency_changes(void **state)
 }
 
 /* Three quarters of the readings that there would be elsewhere tell the voltage of a halt; fewer do not. */
-static void a_halt_needs_three_quarters_of_the_readings(void **state)
+TEST(a_halt_needs_three_quarters_of_the_readings)
 {
-    (void)state;
     enum { ALL = 32, BEFORE = 13 }; /* in 64 us: 2 us each, of which 1 to 17 us have room for 8 */
     static const struct change change = {0, 18};
     for (unsigned within = 5; within <= 6; within++) {
@@ -199,9 +186,8 @@ static void a_halt_needs_three_quarters_of_the_readings(void **state)
 }
 
 /* Times that are hardly before 0 are told as 0. */
-static void what_is_told_of_mixed_readings_has_no_minus_zero(void **state)
+TEST(what_is_told_of_mixed_readings_has_no_minus_zero)
 {
-    (void)state;
     static const double earlier[] = {15.25, 25.25}; /* than {15, 25} */
     static const char *const told[] = {
         "no voltage is given from 0 to 10 us: its readings come from repetitions in different states",
@@ -223,9 +209,8 @@ static void what_is_told_of_mixed_readings_has_no_minus_zero(void **state)
  * 4000 readings of 2000 repetitions, 2.5 us apart, in groups of four; the voltage steps in a pause behind the second of
  * a group. A pause of six times as long as most splits it; of a shorter one it becomes one reading in the middle.
  */
-static void a_pause_parts_readings_that_it_is_long_for(void **state)
+TEST(a_pause_parts_readings_that_it_is_long_for)
 {
-    (void)state;
     for (int is_long = 0; is_long < 2; is_long++) {
         struct trace t;
         struct phases p = {.phases = calloc(1, sizeof *p.phases), .n_phases = 1, .runs_used = 2000};
@@ -253,9 +238,8 @@ static void a_pause_parts_readings_that_it_is_long_for(void **state)
 /* A ramp up to a halt and one behind it, which are two steps; wherever memory ends, it is told. */
 /* In a busy virtual machine a reading comes up to 70 us after the code has ended: of 50 us it tells nothing, and says
  * so. */
-static void readings_behind_the_recording_are_told(void **state)
+TEST(readings_behind_the_recording_are_told)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         struct trace t;
         struct phases p = steady();
@@ -273,9 +257,8 @@ static void readings_behind_the_recording_are_told(void **state)
     }
 }
 
-static void out_of_memory_is_told(void **state)
+TEST(out_of_memory_is_told)
 {
-    (void)state;
     static const struct change change = {0, 10};
     struct trace t;
     trace_init(&t);
@@ -303,18 +286,4 @@ static void out_of_memory_is_told(void **state)
             break;
     }
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steady_phase_is_cut_at_a_step),
-        cmocka_unit_test(a_pause_parts_readings_that_it_is_long_for),
-        cmocka_unit_test(a_mixed_step_is_where_the_frequency_changes),
-        cmocka_unit_test(what_is_told_of_mixed_readings_has_no_minus_zero),
-        cmocka_unit_test(a_halt_needs_three_quarters_of_the_readings),
-        cmocka_unit_test(readings_behind_the_recording_are_told),
-        cmocka_unit_test(out_of_memory_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

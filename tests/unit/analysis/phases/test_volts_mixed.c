@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Voltage readings of two states in turn: which of them are kept, worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/voltage/volts_mixed.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* n readings of 1 V, one in 10 us. */
 static void flat(struct trace *t, unsigned n)
@@ -51,9 +42,8 @@ static void expect(struct trace *t, double least_us, size_t gone, double begin, 
  * and 152, 154, 156, 158 stray from those around. No clear majority has 25 or more of 81 readings against it: there are
  * 24 of 0.9 V around reading 133 and 24 of 1 V around reading 166.
  */
-static void what_has_no_clear_majority_goes(void **state)
+TEST(what_has_no_clear_majority_goes)
 {
-    (void)state;
     struct trace t;
     struct mixed_stretches m;
     flat(&t, 300);
@@ -77,9 +67,8 @@ static void what_has_no_clear_majority_goes(void **state)
     trace_free(&t);
 }
 
-static void a_minority_of_at_least_six_goes(void **state)
+TEST(a_minority_of_at_least_six_goes)
 {
-    (void)state;
     struct trace t;
     for (int sign = -1; sign <= 1; sign += 2) {
         flat(&t, 300);
@@ -136,9 +125,8 @@ static void a_minority_of_at_least_six_goes(void **state)
 }
 
 /* Two of them, 2000 readings apart. */
-static void stretches_are_told_apart(void **state)
+TEST(stretches_are_told_apart)
 {
-    (void)state;
     struct trace t;
     struct mixed_stretches m;
     flat(&t, 2600);
@@ -156,9 +144,8 @@ static void stretches_are_told_apart(void **state)
 }
 
 /* 1.5 mV, or four times the noise: of neighbours that differ by 2 mV, 1.0484 times as much. */
-static void noise_does_not_stray(void **state)
+TEST(noise_does_not_stray)
 {
-    (void)state;
     struct trace t;
     flat(&t, 320);
     stray(&t, 100, 20, 0.0014);
@@ -192,9 +179,8 @@ static void noise_does_not_stray(void **state)
  * then six of 1 V behind it, so that its 0.998 V are neither; and so every 24 readings, six times over. What is mixed
  * reaches from 51 readings before the first to 51 behind the last of 0.9 V, reading 245.
  */
-static void states_are_those_of_eleven_readings(void **state)
+TEST(states_are_those_of_eleven_readings)
 {
-    (void)state;
     struct trace t;
     struct mixed_stretches m;
     flat(&t, 400);
@@ -212,9 +198,8 @@ static void states_are_those_of_eleven_readings(void **state)
 }
 
 /* Both ends belong to a stretch; what is between two does not. */
-static void a_time_is_within_one_stretch(void **state)
+TEST(a_time_is_within_one_stretch)
 {
-    (void)state;
     struct mixed_stretch stretch[] = {{10, 20}, {40, 50}};
     const struct mixed_stretches m = {2, stretch}, none = {0, NULL};
     static const double outside[] = {-10, 9.9, 20.1, 30, 39.9, 50.1}, first[] = {10, 15, 20}, second[] = {40, 45, 50};
@@ -225,17 +210,4 @@ static void a_time_is_within_one_stretch(void **state)
         assert_ptr_equal(volts_mixed_at(&m, second[i]), &stretch[1]);
         assert_null(volts_mixed_at(&none, first[i]));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_are_those_of_eleven_readings),
-        cmocka_unit_test(what_has_no_clear_majority_goes),
-        cmocka_unit_test(a_minority_of_at_least_six_goes),
-        cmocka_unit_test(stretches_are_told_apart),
-        cmocka_unit_test(noise_does_not_stray),
-        cmocka_unit_test(a_time_is_within_one_stretch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

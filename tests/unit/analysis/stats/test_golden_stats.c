@@ -3,17 +3,6 @@
  * Order statistics, modes, thresholds, stages and verdicts of values at random, few enough that they tie and lie at
  * limits, are those of tests/golden/. After an intended change, `make golden` rewrites these.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/stats/blocks.h"
 #include "analysis/stats/golden.h"
 #include "analysis/stats/repeatability.h"
@@ -23,8 +12,8 @@
 #include "analysis/wake/wake.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 #include "util/order.h"
 
 enum { LINES = 60, OF_EACH = 40, MOST = 48, FITS = 3 };
@@ -124,9 +113,8 @@ static void add_fits(struct rng *r, struct tally *sum)
     tally_add(sum, b);
 }
 
-static void statistics_of_round_values(void **state)
+TEST(statistics_of_round_values)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -170,9 +158,8 @@ static size_t draw_uses(struct rng *r, struct wake_point *p)
     return n;
 }
 
-static void stages_of_round_times(void **state)
+TEST(stages_of_round_times)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -215,9 +202,8 @@ static struct estimate draw_figure(struct rng *r, double value)
     return rng_chance(r, 0.02) ? (struct estimate){NAN, NAN, NAN} : estimate_around(value, half);
 }
 
-static void verdicts_of_round_figures(void **state)
+TEST(verdicts_of_round_figures)
 {
-    (void)state;
     struct golden g;
     struct rng r;
     skip_where_sanitized("numbers are compared in the ordinary build");
@@ -255,12 +241,4 @@ static void verdicts_of_round_figures(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "verdict", "round.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(statistics_of_round_values),
-                                       cmocka_unit_test(stages_of_round_times),
-                                       cmocka_unit_test(verdicts_of_round_figures)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

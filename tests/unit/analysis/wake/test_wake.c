@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* analysis/wake/wake.c: stages of random step functions are found blind; what is no stage makes none. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/wake/wake.h"
-#include "tests/support/close_to.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
 #include "tests/support/random_numbers.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { MODELS = 240, POINTS_MOST = 1500, STAGES = 6 };
 
@@ -67,9 +54,8 @@ static bool told_gradual(const struct wake_stages *s)
     return told;
 }
 
-static void random_models_are_found(void **state)
+TEST(random_models_are_found)
 {
-    (void)state;
     struct rng r;
     static struct wake_point p[POINTS_MOST];
     size_t boundaries = 0, outside = 0, levels = 0, off = 0, wide = 0, models = rng_fewer_sanitized(MODELS),
@@ -115,9 +101,8 @@ static void random_models_are_found(void **state)
 }
 
 /* A time that grows with the logarithm of the idle time is cut into stretches, and that is told. */
-static void gradual_changes_are_told(void **state)
+TEST(gradual_changes_are_told)
 {
-    (void)state;
     enum { RAMPS = 60, POINTS = 600 };
     struct rng r;
     static struct wake_point p[POINTS];
@@ -137,9 +122,8 @@ static void gradual_changes_are_told(void **state)
     }
 }
 
-static void too_few_are_refused(void **state)
+TEST(too_few_are_refused)
 {
-    (void)state;
     struct wake_point p[WAKE_POINTS_LEAST];
     struct wake_stages s;
     char why[200] = "";
@@ -158,9 +142,8 @@ static void too_few_are_refused(void **state)
 }
 
 /* Single points anywhere do not coarsen the levels that are tried. */
-static void outliers_do_not_blind(void **state)
+TEST(outliers_do_not_blind)
 {
-    (void)state;
     struct wake_point p[91];
     struct wake_stages s;
     char why[200];
@@ -175,9 +158,8 @@ static void outliers_do_not_blind(void **state)
 }
 
 /* More steps of 2 % apart than levels are tried: the levels are tried farther apart. */
-static void stages_may_be_far_apart(void **state)
+TEST(stages_may_be_far_apart)
 {
-    (void)state;
     struct wake_point p[90];
     struct wake_stages s;
     char why[200];
@@ -191,9 +173,8 @@ static void stages_may_be_far_apart(void **state)
 }
 
 /* The level of the beginning comes back: three stages. */
-static void a_level_may_come_back(void **state)
+TEST(a_level_may_come_back)
 {
-    (void)state;
     struct wake_point p[90];
     struct wake_stages s;
     char why[200];
@@ -209,9 +190,8 @@ static void a_level_may_come_back(void **state)
 }
 
 /* The clock drifts by 4 %: no stage. */
-static void drift_is_no_stage(void **state)
+TEST(drift_is_no_stage)
 {
-    (void)state;
     static struct wake_point p[1000];
     struct wake_stages s;
     char why[200];
@@ -223,9 +203,8 @@ static void drift_is_no_stage(void **state)
 }
 
 /* Times from 0.06 to 90 us whatever the idle time, as beside busy neighbours: nothing is told, and it says so. */
-static void scatter_is_told(void **state)
+TEST(scatter_is_told)
 {
-    (void)state;
     struct wake_point p[96];
     struct wake_stages s;
     char why[200];
@@ -241,9 +220,8 @@ static void scatter_is_told(void **state)
 }
 
 /* Readings of a clock with steps of 10 ns, of 25 ns, then of 50 ns: 20 and 30 mixed are one stage, of 20 to 30 ns. */
-static void steps_of_the_clock_are_no_stages(void **state)
+TEST(steps_of_the_clock_are_no_stages)
 {
-    (void)state;
     struct wake_point p[96];
     struct wake_stages s;
     char why[200];
@@ -306,9 +284,8 @@ static size_t stepped_points(struct rng *r, unsigned kind, struct wake_point *p)
     return n;
 }
 
-static void stages_stay_as_they_are(void **state)
+TEST(stages_stay_as_they_are)
 {
-    (void)state;
     enum { RANDOM = 12, STEPPED = 32 };
     static struct wake_point p[POINTS_MOST];
     struct rng r;
@@ -369,9 +346,8 @@ static void add_stages(struct tally *sum, const struct wake_stages *s)
 }
 
 /* Of ties and of what lies at limits, which steps of the clock make one. */
-static void stages_of_tied_points_stay_as_they_are(void **state)
+TEST(stages_of_tied_points_stay_as_they_are)
 {
-    (void)state;
     enum { LINES = 100, OF_EACH = 12 };
     struct wake_point p[200];
     struct rng r;
@@ -399,22 +375,4 @@ static void stages_of_tied_points_stay_as_they_are(void **state)
         fputc('\n', out);
     }
     golden_expect(&g, "wake", "tied.txt", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models_are_found),
-        cmocka_unit_test(gradual_changes_are_told),
-        cmocka_unit_test(too_few_are_refused),
-        cmocka_unit_test(outliers_do_not_blind),
-        cmocka_unit_test(stages_may_be_far_apart),
-        cmocka_unit_test(a_level_may_come_back),
-        cmocka_unit_test(drift_is_no_stage),
-        cmocka_unit_test(scatter_is_told),
-        cmocka_unit_test(steps_of_the_clock_are_no_stages),
-        cmocka_unit_test(stages_stay_as_they_are),
-        cmocka_unit_test(stages_of_tied_points_stay_as_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

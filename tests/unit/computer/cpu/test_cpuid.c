@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is asked of CPUID, of a made one: which leaves, none above the highest, and what becomes of the answers. */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "computer/cpu/caches.h"
 #include "computer/cpu/cpu.h"
 #include "output/self_test/host_facts.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* The highest leaves; what a leaf says is its number and that of the register, so that no two are alike. */
 static struct {
@@ -65,9 +58,8 @@ static void expect_leaves(void)
 }
 
 /* At each highest leaf that there may be. */
-static void no_leaf_above_the_highest_is_taken(void **state)
+TEST(no_leaf_above_the_highest_is_taken)
 {
-    (void)state;
     for (int guest = 0; guest < 2; guest++) {
         made.guest = guest == 1;
         made.hypervisor = 0x40000010;
@@ -85,11 +77,10 @@ static void no_leaf_above_the_highest_is_taken(void **state)
     }
 }
 
-static void this_cpu_is_asked(void **state)
+TEST(this_cpu_is_asked)
 {
     struct cpuid_regs r = {0};
     struct cpu_leaves l;
-    (void)state;
     cpu_cpuid_here(1, 0, &r);
     assert_true((r.edx >> 26 & 1) != 0); /* SSE2: all have it */
     cpu_read_leaves(&l);
@@ -108,11 +99,10 @@ static void gappy_cpuid(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
         *out = (struct cpuid_regs){leaf == 4, leaf == 7, leaf == 0xb, leaf > 0xb};
 }
 
-static void leaves_for_bundles(void **state)
+TEST(leaves_for_bundles)
 {
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     made.hypervisor = 0x40000002;
     for (int guest = 0; guest < 2; guest++) {
         made.guest = guest == 1;
@@ -163,10 +153,9 @@ static void expect_caches(uint64_t l1, uint64_t l2, uint64_t l3, uint64_t share)
                  (unsigned long)c.share);
 }
 
-static void caches_are_asked_for(void **state)
+TEST(caches_are_asked_for)
 {
     enum { SET = 4 * 64 * 1000 };
-    (void)state;
     told.amd = told.empty = false;
     for (made.basic = 3; made.basic < 6; made.basic++) {
         told.caches = 4;
@@ -193,15 +182,4 @@ static void caches_are_asked_for(void **state)
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET);
     told.threads = 1;
     expect_caches(2 * SET, 3 * SET, 4 * SET, SET / 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_leaf_above_the_highest_is_taken),
-        cmocka_unit_test(this_cpu_is_asked),
-        cmocka_unit_test(leaves_for_bundles),
-        cmocka_unit_test(caches_are_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

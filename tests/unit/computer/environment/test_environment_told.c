@@ -3,24 +3,14 @@
  * All that is read of a fake computer, and what of it is different where some of its files are: held in
  * tests/golden/machine/environment.txt, which `make golden` rewrites.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/environment/environment_read.h"
 #include "tests/support/fake_environment.h"
 #include "tests/support/folder_changes.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* ---- what was read, as text ---- */
 
@@ -363,9 +353,8 @@ static void write_missing(FILE *out, char mark, const char *one, const char *oth
             fprintf(out, "%c %.*s\n", mark, (int)strcspn(at, "\n"), at);
 }
 
-static void what_is_told(void **state)
+TEST(what_is_told)
 {
-    (void)state;
     static const struct variation plain = {.name = "plain", .cpu = 2};
     char root[FOLDER_PATH_MAX];
     struct golden g;
@@ -386,11 +375,7 @@ static void what_is_told(void **state)
     free(usual);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

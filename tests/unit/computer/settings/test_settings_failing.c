@@ -3,20 +3,14 @@
  * Every call for a file fails once, while settings are shown, changed, put back and put back after a killed run: what
  * is told is held in tests/golden/machine/settings.failing, sorted and counted; in the end everything is as it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "computer/settings/settings.h"
 #include "tests/support/failing_files.h"
 #include "tests/support/golden.h"
 #include "tests/support/quiet_rig.h"
+#include "tests/support/test.h"
 
 enum { LINES_MOST = 1000, LINE_LENGTH = 700, ALL_PARTS = (QUIET_DEFAULT | QUIET_TURBO | QUIET_SMT) & ~QUIET_ISOLATE };
 static struct line {
@@ -171,7 +165,7 @@ static void recovered(const struct quiet_tree *t)
     }
 }
 
-static void whatever_fails_is_told(void **state)
+TEST_WITH(whatever_fails_is_told, quiet_grow, quiet_fell)
 {
     const struct quiet_tree *t = *state;
     struct golden g;
@@ -186,12 +180,8 @@ static void whatever_fails_is_told(void **state)
     golden_expect(&g, "machine/settings", "failing", false);
 }
 
-int main(void)
+BEFORE_TESTS
 {
     failing_files.off = true;
-    const struct CMUnitTest tests[] = {
-        IN_QUIET_TREE(whatever_fails_is_told),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

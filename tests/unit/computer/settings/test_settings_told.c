@@ -3,21 +3,13 @@
  * What is planned, changed, written down and told of the settings of a fake machine, and what is made of journals: held
  * in tests/golden/machine/settings.txt, which `make golden` rewrites.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "tests/support/folder_changes.h"
 #include "tests/support/golden.h"
 #include "tests/support/quiet_rig.h"
+#include "tests/support/test.h"
 
 enum { LINES_MOST = 200 };
 #define ALL ((1u << QUIET_PARTS) - 1)
@@ -463,7 +455,7 @@ static void write_recoveries(FILE *out, struct quiet_tree *t)
     }
 }
 
-static void what_is_told(void **state)
+TEST_WITH(what_is_told, quiet_grow, quiet_fell)
 {
     struct quiet_tree *t = *state;
     struct golden g;
@@ -474,11 +466,7 @@ static void what_is_told(void **state)
     golden_expect(&g, "machine/settings", "txt", false);
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        IN_QUIET_TREE(what_is_told),
-    };
     close(STDIN_FILENO); /* what is opened may have descriptor 0, which is as good as any */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a block is made of, instruction by instruction, on a CPU with all instruction sets and on one with none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/block/block_check.h"
 #include "drivers/block/block_sets.h"
 #include "tests/support/golden.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 /* Takes the place of this CPU's: the golden file is the same on all. */
 static bool has_all;
@@ -326,12 +318,11 @@ static const char *const several[] = {
     "f3",
 };
 
-static void instructions_are_what_they_are(void **state)
+TEST(instructions_are_what_they_are)
 {
     static struct block_text text;
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     has_all = true;
     for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
         text_of_code(single[i], &text);
@@ -357,13 +348,12 @@ static void instructions_are_what_they_are(void **state)
 }
 
 /* A declared width and weight names the kind; what counts stays. */
-static void what_is_declared_names_the_kind(void **state)
+TEST(what_is_declared_names_the_kind)
 {
     static struct block_text text;
     static const unsigned widths[] = {0, 64, 512};
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     has_all = true;
     for (size_t heavy = 0; heavy < 2; heavy++)
         for (size_t w = 0; w < 3; w++)
@@ -377,10 +367,9 @@ static void what_is_declared_names_the_kind(void **state)
     golden_expect(&g, "machine/block", "declared", false);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
     static struct block_text text;
-    (void)state;
     has_all = true;
     text_of_code("90 48ffc0", &text);
     for (unsigned long n = 1;; n++) {
@@ -399,14 +388,4 @@ static void without_memory_it_says_so(void **state)
         assert_null(s.insn);
         assert_null(s.at);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_are_what_they_are),
-        cmocka_unit_test(what_is_declared_names_the_kind),
-        cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

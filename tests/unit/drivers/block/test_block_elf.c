@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The code of a symbol in object files and libraries, and that no byte of a damaged one leads out of the file. */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "drivers/block/block_read.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* Of a file: its head, code, symbols, sections, and at its very end the names. */
 enum { CODE = 24, SYMBOLS = 5, SECTIONS = 4 };
@@ -101,9 +94,8 @@ static const char *read_as_text(const struct made_elf *e, size_t n, const char *
     return text;
 }
 
-static void functions_and_blocks_are_found(void **state)
+TEST(functions_and_blocks_are_found)
 {
-    (void)state;
     for (int library = 0; library < 2; library++) {
         struct made_elf e = made_file(library);
         /* without what every function begins and ends with */
@@ -125,10 +117,9 @@ static void functions_and_blocks_are_found(void **state)
 }
 
 /* An end that is the function's own where there is no block_end, or it is in another section. */
-static void a_block_ends_in_its_section(void **state)
+TEST(a_block_ends_in_its_section)
 {
     struct made_elf e = made_file(false);
-    (void)state;
     e.symbol[3].st_size = 2;
     e.symbol[4].st_shndx = 2;
     assert_string_equal(read_as_text(&e, SIZE, NULL), "ok 07 08");
@@ -138,7 +129,7 @@ static void a_block_ends_in_its_section(void **state)
     assert_string_equal(read_as_text(&e, SIZE, NULL), "it: 'block' is chosen when the program starts (STT_GNU_IFUNC)");
 }
 
-static void no_more_than_a_block_has(void **state)
+TEST(no_more_than_a_block_has)
 {
     static struct {
         struct made_elf e;
@@ -146,7 +137,6 @@ static void no_more_than_a_block_has(void **state)
     } big;
     static struct block_text out;
     struct machine_error err;
-    (void)state;
     big.e = made_file(false);
     big.e.section[1].sh_size = sizeof big;
     big.e.symbol[1].st_value = 5;
@@ -172,7 +162,7 @@ static char outcome(const struct made_elf *e, size_t n, const char *symbol)
 }
 
 /* Cut anywhere, and with every byte changed, both ways of asking. */
-static void damaged_files(void **state)
+TEST(damaged_files)
 {
     static const struct {
         const char *what;
@@ -180,7 +170,6 @@ static void damaged_files(void **state)
     } changes[] = {{"cut behind", 0}, {"other bit 0", 1}, {"other bit 3", 8}, {"other bit 7", 0x80}, {"all", 0xff}};
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (int way = 0; way < 4; way++) {
         const struct made_elf whole = made_file(way & 1);
         const char *symbol = way & 2 ? NULL : "f";
@@ -198,13 +187,4 @@ static void damaged_files(void **state)
     golden_expect(&g, "machine/block", "elf", false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_and_blocks_are_found),
-        cmocka_unit_test(a_block_ends_in_its_section),
-        cmocka_unit_test(no_more_than_a_block_has),
-        cmocka_unit_test(damaged_files),
-    };
-    return cmocka_run_group_tests(tests, make_page, NULL);
-}
+TEST_GROUP(make_page, NULL)

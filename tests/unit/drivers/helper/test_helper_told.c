@@ -4,22 +4,13 @@
  * each word of each recording, held in tests/golden/machine/helper.txt, which `make golden` rewrites. The limits of
  * what it asks for, just at them and just beside them.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/helper/helper_state.h"
 #include "tests/support/fake_helper.h"
 #include "tests/support/golden.h"
 #include "tests/support/helper_rig.h"
+#include "tests/support/test.h"
 
 enum { TSC_HZ = 2000000000 };
 
@@ -150,9 +141,8 @@ static void write_case(FILE *out, const struct told_case *c)
     write_info(out);
 }
 
-static void what_is_asked_and_made_of_it(void **state)
+TEST_WITH(what_is_asked_and_made_of_it, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     static const struct told_case cases[] = {
         {"counters",
          HELPER_COUNTERS,
@@ -209,9 +199,8 @@ static int run_one(double us, bool sampled)
     return helper_rig.machine.ops->run(&helper_rig.machine, &r, &rec, &helper_rig.error);
 }
 
-static void as_many_periods_as_were_prepared_for(void **state)
+TEST_WITH(as_many_periods_as_were_prepared_for, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
     assert_int_equal(run_one(2 * 200, true), MACHINE_OK);
@@ -221,9 +210,8 @@ static void as_many_periods_as_were_prepared_for(void **state)
     assert_int_equal(fake_helper.setup.readings, SAMPLING_ROOM_A_PERIOD * 200 + 1 + 1000);
 }
 
-static void bursts_of_so_many_blocks(void **state)
+TEST_WITH(bursts_of_so_many_blocks, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
     struct recording rec;
@@ -235,9 +223,8 @@ static void bursts_of_so_many_blocks(void **state)
     assert_int_equal(fake_helper.run.segment[1].blocks, 7);
 }
 
-static void as_long_as_may_be_masked(void **state)
+TEST_WITH(as_long_as_may_be_masked, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
     assert_int_equal(run_one(CHARACTERIZE_MASKED_US_MAX, false), MACHINE_OK);
@@ -256,9 +243,8 @@ static int attempts_at(uint64_t ticks)
 }
 
 /* 10 ms and a twentieth. */
-static void how_long_the_module_itself_may_mask(void **state)
+TEST_WITH(how_long_the_module_itself_may_mask, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct machine_info info;
     open_at_2_ghz(HELPER_COUNTERS);
     prepare_case(&for_cycles);
@@ -275,9 +261,8 @@ static void how_long_the_module_itself_may_mask(void **state)
 }
 
 /* A disturbed one is tried 3 times and then taken; one that was cut 20 times, and then there is none. */
-static void how_often_it_is_tried(void **state)
+TEST_WITH(how_often_it_is_tried, helper_rig_reset, helper_rig_close)
 {
-    (void)state;
     struct machine_info info;
     for (unsigned nmis = 0; nmis < 6; nmis++) {
         open_at_2_ghz(HELPER_COUNTERS);
@@ -305,17 +290,4 @@ static void how_often_it_is_tried(void **state)
         assert_int_equal(fake_helper.runs - before, 20);
         assert_string_equal(helper_rig.error.text, texts[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        HELPER_TEST(what_is_asked_and_made_of_it),
-        HELPER_TEST(as_many_periods_as_were_prepared_for),
-        HELPER_TEST(bursts_of_so_many_blocks),
-        HELPER_TEST(as_long_as_may_be_masked),
-        HELPER_TEST(how_long_the_module_itself_may_mask),
-        HELPER_TEST(how_often_it_is_tried),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

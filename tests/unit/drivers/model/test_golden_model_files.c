@@ -4,18 +4,9 @@
  * out, given twice, and has each of its numbers changed, also to the ends of the range that is then named. What comes
  * of it is that of tests/golden/model.files.txt. After an intended change, `make golden` rewrites it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/model/model.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 enum { TEXT_SIZE = 1 << 16 };
 
@@ -83,9 +74,8 @@ static void change_numbers(FILE *out, const char *line, const char *end)
     }
 }
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     read_base("data/models/xeon-gold-6130.model");
@@ -104,10 +94,4 @@ static void files(void **state)
         change_numbers(out, line, end);
     }
     golden_expect(&g, "model", "files.txt", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,18 +5,10 @@
  * rewrites.
  */
 #include <ctype.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 #define COMPLETE "tests/golden/machine/complete.model"
 enum { TEXT_SIZE = 16384 };
@@ -136,9 +128,8 @@ static void write_world(FILE *out, const struct model *m)
             w->gap_us);
 }
 
-static void test_where_values_go(void **state)
+TEST(test_where_values_go)
 {
-    (void)state;
     struct machine_error err;
     struct golden g;
     FILE *out = golden_begin(&g);
@@ -225,9 +216,8 @@ static void write_value(FILE *out, const char *word, size_t n)
 }
 
 /* Each line is left out, and each of its values replaced by no number and by one that is too large. */
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     for (const char *line = strstr(complete, "[cpu]"); *line; line += strcspn(line, "\n") + 1) {
@@ -276,9 +266,8 @@ static void write_other_words(FILE *out, const char *word, size_t n)
     }
 }
 
-static void test_what_goes_together(void **state)
+TEST(test_what_goes_together)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     for (const char *line = strstr(complete, "[cpu]"); *line; line += strcspn(line, "\n") + 1) {
@@ -293,12 +282,4 @@ static void test_what_goes_together(void **state)
     golden_expect(&g, "machine/model", "together.txt", false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_where_values_go),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_what_goes_together),
-    };
-    return cmocka_run_group_tests(tests, read_complete, NULL);
-}
+TEST_GROUP(read_complete, NULL)

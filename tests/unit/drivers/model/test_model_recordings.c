@@ -5,19 +5,11 @@
  * tests/golden/machine/, which `make golden` rewrites.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/support/clock_models.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 enum { SEGMENTS_MOST = 8 };
 
@@ -327,21 +319,12 @@ static void write_series(FILE *out, const struct series *s)
     machine.ops->close(&machine);
 }
 
-static void recordings(void **state)
+TEST(recordings)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     fputs("# by how much each word of each reading grew: TSC, payload instructions, counters\n", out);
     for (size_t i = 0; i < sizeof all_series / sizeof *all_series; i++)
         write_series(out, &all_series[i]);
     golden_expect(&g, "machine/recordings", "txt", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recordings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,21 +4,13 @@
  * it asks whether to stop, which cache a buffer lies in; and ramps so late that time is too coarse for them.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/model/model_core.h"
 #include "drivers/model/model_machine.h"
 #include "drivers/model/model_trials.h"
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 static struct rig rig;
 
@@ -40,7 +32,7 @@ static int close_rig(void **state)
 
 enum { TRIALS = 12 };
 
-static void trials_number_by_number(void **state)
+TEST_WITH(trials_number_by_number, open_rig, close_rig)
 {
     static const enum workload_number workloads[] = {WORKLOAD_REGISTER, WORKLOAD_BRANCH, WORKLOAD_LOAD};
     static const enum trials_before before[] = {TRIALS_NOTHING, TRIALS_SPOIL, TRIALS_IBPB};
@@ -48,7 +40,6 @@ static void trials_number_by_number(void **state)
     static const double us[] = {0.25, 77.7, 1500, 9000};
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t w = 0; w < 3; w++)
         for (size_t b = 0; b < 3; b++)
             for (size_t i = 0; i < 4; i++)
@@ -77,10 +68,9 @@ static void trials_number_by_number(void **state)
 }
 
 /* All of one cache scatters alike, and otherwise than what lies in the next one. */
-static void buffers_lie_in_the_smallest_cache_that_holds_them(void **state)
+TEST_WITH(buffers_lie_in_the_smallest_cache_that_holds_them, open_rig, close_rig)
 {
     const size_t limits[] = {model_caches.l1, model_caches.l2, model_caches.l3};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         double duration[3][TRIALS];
         const size_t bytes[] = {limits[i] - 1, limits[i], limits[i] + 1};
@@ -104,7 +94,7 @@ static int stop_counted(void *data)
     return ++asked == stops_at;
 }
 
-static void it_asks_every_thousand_trials(void **state)
+TEST_WITH(it_asks_every_thousand_trials, open_rig, close_rig)
 {
     static double duration[2002];
     static const struct {
@@ -112,7 +102,6 @@ static void it_asks_every_thousand_trials(void **state)
         bool stopped;
     } cases[] = {{1, 0, 1, false},   {1000, 0, 1, false}, {1001, 0, 2, false}, {2001, 0, 3, false},
                  {2001, 1, 1, true}, {2001, 2, 2, true},  {2000, 3, 2, false}, {2001, 3, 3, true}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trials_request r = {.workload = WORKLOAD_REGISTER,
                                    .trial_us = 1,
@@ -131,7 +120,7 @@ static void it_asks_every_thousand_trials(void **state)
     }
 }
 
-static void trials_that_are_refused(void **state)
+TEST_WITH(trials_that_are_refused, open_rig, close_rig)
 {
     static const struct {
         unsigned trials;
@@ -144,7 +133,6 @@ static void trials_that_are_refused(void **state)
     struct trials_seen seen;
     struct machine_error err;
     double duration[1];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trials_request r = {.workload = WORKLOAD_REGISTER,
                                    .trial_us = cases[i].trial_us,
@@ -161,13 +149,12 @@ static void trials_that_are_refused(void **state)
     assert_int_equal(model_trials(&rig.machine, &r, duration, &seen, &err), MACHINE_FAILED);
 }
 
-static void first_uses_number_by_number(void **state)
+TEST_WITH(first_uses_number_by_number, open_rig, close_rig)
 {
     static const char *const kernels[] = {"128fma", "256fma", "512fma"};
     struct golden g;
     FILE *out = golden_begin(&g);
     struct model_state *s = rig.machine.state;
-    (void)state;
     s->model.n_wakes = 2;
     s->model.wakes[0] = (struct model_wake){.width = 256, .n = 2, .stage = {{10, 3, 14}, {600, 9, 20}}};
     s->model.wakes[1] = (struct model_wake){.width = 512, .n = 1, .stage = {{100, 11, 11}}};
@@ -203,7 +190,7 @@ static void first_uses_number_by_number(void **state)
 /* ---- ramps ---- */
 
 /* So late that a step of the ramp is less than time can tell: it is over, for it would never go on. */
-static void a_ramp_ends_where_time_is_too_coarse(void **state)
+TEST_WITH(a_ramp_ends_where_time_is_too_coarse, open_rig, close_rig)
 {
     static const struct {
         double now, tau_us;
@@ -214,7 +201,6 @@ static void a_ramp_ends_where_time_is_too_coarse(void **state)
                  {4503599627370496, 256, false},
                  {4503599627370496, 1024, true}};
     const struct model_state *s = rig.machine.state;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model_core c = {.model = &s->model, .cores = 1, .now = cases[i].now};
         model_ramp_begin(&c, 9, cases[i].tau_us);
@@ -223,16 +209,4 @@ static void a_ramp_ends_where_time_is_too_coarse(void **state)
         assert_true((c.ramps.fade_tau > 0) == cases[i].goes_on);
         assert_true((model_ramp_fade(&c) < 1) == cases[i].goes_on);
     }
-}
-
-#define WITH_RIG(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_RIG(trials_number_by_number),       WITH_RIG(buffers_lie_in_the_smallest_cache_that_holds_them),
-        WITH_RIG(it_asks_every_thousand_trials), WITH_RIG(trials_that_are_refused),
-        WITH_RIG(first_uses_number_by_number),   WITH_RIG(a_ramp_ends_where_time_is_too_coarse),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,20 +5,12 @@
  * golden` rewrites.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "tests/support/golden.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/profile_truth.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 enum { RECORDS = 15, SWITCHES = 16 };
 static struct model model; /* too large for the stack */
@@ -171,9 +163,8 @@ static void tally_systems(FILE *out)
     }
 }
 
-static void systems_sum_up(void **state)
+TEST(systems_sum_up)
 {
-    (void)state;
     compare("systems.sums", tally_systems);
 }
 
@@ -225,15 +216,13 @@ static void write_made_schedules(FILE *out)
     write_made_schedule(out, "that sleep, alone", 3, mixed, 2, NULL);
 }
 
-static void schedules_are_golden(void **state)
+TEST(schedules_are_golden)
 {
-    (void)state;
     compare("schedules.txt", write_made_schedules);
 }
 
-static void systems_are_golden(void **state)
+TEST(systems_are_golden)
 {
-    (void)state;
     compare("systems.txt", write_systems);
 }
 
@@ -342,19 +331,7 @@ static void write_machine(FILE *out)
     write_trials(out, (struct trials_request){.workload = WORKLOAD_BRANCH, .trial_us = 0});
 }
 
-static void bursts_and_trials_are_golden(void **state)
+TEST(bursts_and_trials_are_golden)
 {
-    (void)state;
     compare("bursts.txt", write_machine);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(systems_are_golden),
-        cmocka_unit_test(systems_sum_up),
-        cmocka_unit_test(schedules_are_golden),
-        cmocka_unit_test(bursts_and_trials_are_golden),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,10 @@
  * tests/golden/machine/profile.*, in a letter or number each.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/profile/profile_arithmetic.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 #define LENGTH(ARRAY) (sizeof(ARRAY) / sizeof *(ARRAY))
 
@@ -219,10 +212,9 @@ static void setups(FILE *out)
 }
 
 #define HELD_AS(WHAT, FUNCTION)                                                                                        \
-    static void test_##FUNCTION(void **state)                                                                          \
+    TEST(test_##FUNCTION)                                                                                              \
     {                                                                                                                  \
         struct golden g;                                                                                               \
-        (void)state;                                                                                                   \
         FUNCTION(golden_begin(&g));                                                                                    \
         golden_expect(&g, "machine/profile", WHAT, false);                                                             \
     }
@@ -231,15 +223,3 @@ HELD_AS("levels", levels)
 HELD_AS("stalls", stalls)
 HELD_AS("bins", bins)
 HELD_AS("setups", setups)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_differences_and_frequencies),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_stalls),
-        cmocka_unit_test(test_bins),
-        cmocka_unit_test(test_setups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

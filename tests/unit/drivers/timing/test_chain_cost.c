@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a reading of the timing machine costs, from made readings, and what readings are made into. No clock is read. */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "drivers/timing/timing_chains.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* ---- the cost of a reading, from made readings ---- */
 
@@ -59,9 +50,8 @@ static double falling(size_t i)
     return i < MADE / 2 ? 1.6 : 1.3;
 }
 
-static void test_cost_is_found_whatever_the_frequency(void **state)
+TEST(test_cost_is_found_whatever_the_frequency)
 {
-    (void)state;
     static struct chain_raw r[MADE];
     struct timing_cost c;
     make_readings(r, MADE, 64, steady, 1, 3);
@@ -75,9 +65,8 @@ static void test_cost_is_found_whatever_the_frequency(void **state)
     assert_float_equal(c.cycles, 80, 0.6);
 }
 
-static void test_clocks_choose_their_chains(void **state)
+TEST(test_clocks_choose_their_chains)
 {
-    (void)state;
     struct chain_choice c = timing_choose_chains(1, 2e9, 1);
     assert_int_equal(c.dither, 3);
     assert_int_equal(c.steady_from, 4);     /* where samples of 1/4 us have become 4 us long */
@@ -92,9 +81,8 @@ static void test_clocks_choose_their_chains(void **state)
 }
 
 /* Clocks of 1, 10 and 25 ns a step: the steps even out, the error says how far, and readings of one median do. */
-static void test_cost_from_a_coarse_clock(void **state)
+TEST(test_cost_from_a_coarse_clock)
 {
-    (void)state;
     enum { N = 16 * MADE };
     static struct chain_raw r[N];
     static const double steps[] = {2.6, 26, 65};
@@ -113,9 +101,8 @@ static void test_cost_from_a_coarse_clock(void **state)
     }
 }
 
-static void test_interrupted_readings_do_not_count(void **state)
+TEST(test_interrupted_readings_do_not_count)
 {
-    (void)state;
     static struct chain_raw r[MADE];
     struct timing_cost clean, c;
     make_readings(r, MADE, 64, steady, 1, 3);
@@ -126,9 +113,8 @@ static void test_interrupted_readings_do_not_count(void **state)
     assert_float_equal(c.cycles, clean.cycles, 0.5);
 }
 
-static void test_readings_that_make_no_sense_are_refused(void **state)
+TEST(test_readings_that_make_no_sense_are_refused)
 {
-    (void)state;
     static struct chain_raw r[MADE];
     struct timing_cost c;
     make_readings(r, MADE, 64, steady, 1, 3);
@@ -145,9 +131,8 @@ static void test_readings_that_make_no_sense_are_refused(void **state)
 }
 
 /* The last readings count, those with chains among them; where too few are there, what was known stays. */
-static void test_cost_is_followed(void **state)
+TEST(test_cost_is_followed)
 {
-    (void)state;
     static struct timing_lately lately;
     static struct chain_raw r[MADE];
     struct timing_cost c = {.cycles = 1};
@@ -166,9 +151,8 @@ static void test_cost_is_followed(void **state)
 }
 
 /* About one reading in four has a chain, of either length, and of the longest ones where samples have grown. */
-static void test_readings_with_chains(void **state)
+TEST(test_readings_with_chains)
 {
-    (void)state;
     static struct chain_raw r[4 * MADE];
     for (unsigned doubled = 0; doubled < 3; doubled++) {
         struct chain_reader reader = {.out = r, .random = 12345, .choice = {.steady_from = 2, .dither = 45}};
@@ -255,28 +239,12 @@ static void write_words(FILE *out)
     }
 }
 
-static void test_costs_are_golden(void **state)
+TEST(test_costs_are_golden)
 {
-    (void)state;
     struct golden g;
     FILE *out = golden_begin(&g);
     write_chains(out);
     write_costs(out);
     write_words(out);
     golden_expect(&g, "machine/chain-cost", "txt", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cost_is_found_whatever_the_frequency),
-        cmocka_unit_test(test_clocks_choose_their_chains),
-        cmocka_unit_test(test_cost_from_a_coarse_clock),
-        cmocka_unit_test(test_interrupted_readings_do_not_count),
-        cmocka_unit_test(test_readings_that_make_no_sense_are_refused),
-        cmocka_unit_test(test_cost_is_followed),
-        cmocka_unit_test(test_readings_with_chains),
-        cmocka_unit_test(test_costs_are_golden),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,24 +4,15 @@
  * chain each has, what it is taken to cost, and what the machine tells of itself.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "drivers/timing/timing.h"
 #include "drivers/timing/timing_chains.h"
 #include "tests/support/golden.h"
 #include "tests/support/made_clock.h"
-#include "tests/support/sanitized.h"
+#include "tests/support/test.h"
 
 /* No processor declares it. */
 #define MADE_HZ 1.7345e9
@@ -195,7 +186,7 @@ static void record_case(FILE *out, const struct made_case *c)
     m.ops->close(&m);
 }
 
-static void recordings_by_the_clock(void **state)
+TEST(recordings_by_the_clock)
 {
     static const struct made_case cases[] = {
         {"1 us", 0, 1, 600, 0, "-s", 1, 20, 6, 0},
@@ -210,7 +201,6 @@ static void recordings_by_the_clock(void **state)
         {"nothing sampled", 0, 1, 50, 0, "--", 1, 20, 6, 0},
     };
     struct golden g;
-    (void)state;
     skip_where_sanitized("they take the faults for their own");
     if (!made_clock_begin()) {
         print_message("skipped: RDTSC cannot be made to fault here\n");
@@ -224,12 +214,4 @@ static void recordings_by_the_clock(void **state)
     }
     made_clock_end();
     golden_expect(&g, "machine/clock", "recordings", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recordings_by_the_clock),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,13 @@
  * All that the self-test says of shipped models, of those with a fault, and of readings that are none, word for word:
  * tests/golden/self-test.*. After an intended change `make golden` rewrites these, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "output/self_test/self_test.h"
 #include "tests/support/broken_machine.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_changes.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 static void take_readings(const char *name, struct broken *b, struct self_test_readings *r)
 {
@@ -73,14 +63,13 @@ static bool text_is_golden(const char *what, FILE *out, char **text, bool rounde
     return same;
 }
 
-static void shipped_models(void **state)
+TEST(shipped_models)
 {
     static const char *const names[] = {"xeon-gold-6130", "generic-no-licence", "core-i7-6700hq", "core-i5-1035g4"};
     struct self_test_readings *r = malloc(sizeof *r);
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    (void)state;
     assert_true(r && out);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct broken none = {.fault = FAULT_NONE};
@@ -94,7 +83,7 @@ static void shipped_models(void **state)
 }
 
 /* The lines that do not pass. */
-static void faults(void **state)
+TEST(faults)
 {
     static const struct {
         const char *what;
@@ -126,7 +115,6 @@ static void faults(void **state)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    (void)state;
     assert_true(r && out);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct broken b = cases[i].b;
@@ -172,7 +160,7 @@ static void draw_opinions(struct rng *r, struct second_opinion o[OPINIONS])
     }
 }
 
-static void what_others_say_of_the_same(void **state)
+TEST(what_others_say_of_the_same)
 {
     static const struct broken readings[] = {{.fault = FAULT_NONE},
                                              {.fault = FAULT_MISSING, .counter = COUNTER_CYCLES},
@@ -182,7 +170,6 @@ static void what_others_say_of_the_same(void **state)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct rng rng;
-    (void)state;
     assert_true(r && out);
     rng_init(&rng, 13, 0);
     for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
@@ -213,14 +200,13 @@ static void read_readings(void *data, const json_t *root, char *why, size_t size
     }
 }
 
-static void files_of_readings(void **state)
+TEST(files_of_readings)
 {
     struct self_test_readings *r = malloc(sizeof *r);
     struct broken none = {.fault = FAULT_NONE};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    (void)state;
     assert_true(r && out);
     take_readings("xeon-gold-6130", &none, r);
     json_t *root = self_test_readings_json(r);
@@ -233,14 +219,7 @@ static void files_of_readings(void **state)
         fail_msg("if the change is intended, run make golden");
 }
 
-int main(void)
+BEFORE_TESTS
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_models),
-        cmocka_unit_test(faults),
-        cmocka_unit_test(what_others_say_of_the_same),
-        cmocka_unit_test(files_of_readings),
-    };
     setenv("CHARACTERIZE_DATA", "data", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

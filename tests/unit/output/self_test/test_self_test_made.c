@@ -4,20 +4,10 @@
  * instructions, license levels, throttling, a raw event, voltage and energy. Held in tests/golden/self-test.made-*, the
  * cases being named after what they are about.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "drivers/recording.h"
 #include "output/self_test/self_test.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 /* A TSC of 2 GHz: 2000 ticks a microsecond. */
 #define TSC_HZ 2e9
@@ -118,7 +108,7 @@ static void add_chain(struct self_test_readings *r, const struct adds *a)
     }
 }
 
-static void counts_of_the_chain(void **state)
+TEST(counts_of_the_chain)
 {
     static const struct {
         const char *title;
@@ -143,7 +133,6 @@ static void counts_of_the_chain(void **state)
     };
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct self_test_readings *r = empty_readings();
         add_chain(r, &cases[i].of_short);
@@ -185,7 +174,7 @@ static void add_steady(struct self_test_readings *r, const char *kernel, const i
     }
 }
 
-static void license_levels(void **state)
+TEST(license_levels)
 {
     static const struct shares cases[] = {
         {"a level for each width", false, {{1000, 0, 0}, {0, 1000, 0}, {0, 0, 1000}}},
@@ -241,7 +230,6 @@ static void license_levels(void **state)
     };
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct self_test_readings *r = empty_readings();
         if (!cases[i].of_ticks) {
@@ -307,7 +295,7 @@ static void add_idle(struct self_test_readings *r, int idle)
     }
 }
 
-static void throttling(void **state)
+TEST(throttling)
 {
     static const struct throttle_case cases[] = {
         {"ten microseconds at a quarter of the rate", 6, 80, 2000, 0, 10, 25, 6, 9000, 0},
@@ -336,7 +324,6 @@ static void throttling(void **state)
     };
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct self_test_readings *r = empty_readings();
         add_idle(r, cases[i].idle);
@@ -354,7 +341,7 @@ static void throttling(void **state)
 
 /* ---- a raw event ---- */
 
-static void raw_event(void **state)
+TEST(raw_event)
 {
     static const struct {
         const char *title;
@@ -377,7 +364,6 @@ static void raw_event(void **state)
     static const enum counter_id counters[] = {COUNTER_CYCLES, COUNTER_EVENT, COUNTER_INSTRUCTIONS};
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct self_test_readings *r = empty_readings();
         struct self_test_stretch *s = add_stretch(r, SELF_TEST_EVENT, "chain", counters, 3);
@@ -400,7 +386,7 @@ static uint64_t register_of(double volts)
     return (uint64_t)lround(volts * 8192) << 32;
 }
 
-static void voltages(void **state)
+TEST(voltages)
 {
     static const struct {
         const char *title;
@@ -423,7 +409,6 @@ static void voltages(void **state)
     };
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct self_test_readings *r = empty_readings();
         snprintf(r->volts_why, sizeof r->volts_why, "no register");
@@ -436,7 +421,7 @@ static void voltages(void **state)
     golden_expect(&g, "self-test", "made-volts", true);
 }
 
-static void energies(void **state)
+TEST(energies)
 {
     static const struct {
         const char *title, *why;
@@ -460,7 +445,6 @@ static void energies(void **state)
     };
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct self_test_readings *r = empty_readings();
         snprintf(r->energy_why, sizeof r->energy_why, "%s", cases[i].why);
@@ -473,9 +457,8 @@ static void energies(void **state)
 }
 
 /* Also a list that is full: what stands behind it is none of its stretches. */
-static void a_full_list_is_freed(void **state)
+TEST(a_full_list_is_freed)
 {
-    (void)state;
     struct self_test_readings *r = malloc(sizeof *r);
     assert_non_null(r);
     memset(r, 0xff, sizeof *r);
@@ -485,18 +468,4 @@ static void a_full_list_is_freed(void **state)
     self_test_free(r);
     assert_int_equal(r->n_stretches, 0);
     free(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_of_the_chain),
-        cmocka_unit_test(license_levels),
-        cmocka_unit_test(throttling),
-        cmocka_unit_test(raw_event),
-        cmocka_unit_test(a_full_list_is_freed),
-        cmocka_unit_test(voltages),
-        cmocka_unit_test(energies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether wide code pays, against times worked out by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "output/verdict/verdict_cost.h"
 #include "tests/support/golden.h"
 #include "tests/support/one_of.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/strict_memory.h"
 #include "tests/support/tally.h"
+#include "tests/support/test.h"
 
 #define PLAIN                                                                                                          \
     {                                                                                                                  \
@@ -31,9 +22,8 @@ static void near(double is, double wanted)
 }
 
 /* 20 % slower, twice the work, 10 us a transition, 600 us after: 100/1.6 + 600 + (900 - 480) + 20 = 1102.5 of 1000. */
-static void worked_out(void **state)
+TEST(worked_out)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN, {512, {0.2, 0.2, 0.2}, {2, 2, 2}, {10, 10, 10}, {600, 600, 600}}};
     struct verdict_cost v;
     assert_int_equal(verdict_cost(w, 2, &usual, 1, &v), 0);
@@ -54,9 +44,8 @@ static void worked_out(void **state)
 }
 
 /* The frequency never returns: no transitions, 100/1.6 + 100/0.8 of 200; at a share of 0.4 it makes no difference. */
-static void never_back(void **state)
+TEST(never_back)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN, {512, {0.2, 0.2, 0.2}, {2, 2, 2}, {10, 10, 10}, {600, 600, 600}}};
     struct verdict_load load = {0.5, 100};
     struct verdict_cost v;
@@ -70,9 +59,8 @@ static void never_back(void **state)
 }
 
 /* What limits do: a gain beyond them decides, one within them does not, and a missing figure is named. */
-static void limits(void **state)
+TEST(limits)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN,
                                 {256, {0, -0.001, 0.001}, {2, 1.98, 2.02}, {0, 0, 0}, {0, 0, 0}},
                                 {512, {0, -0.001, 0.001}, {4, 3.96, 4.04}, {0, 0, 0}, {0, 0, 0}}};
@@ -97,9 +85,8 @@ static void limits(void **state)
 }
 
 /* Equal ones: all of them, or the narrowest of those that equal the best; no gain at all never pays. */
-static void equals(void **state)
+TEST(equals)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN,
                                 {256, {0, -0.001, 0.001}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}},
                                 {512, {0, -0.001, 0.001}, {2, 2, 2}, {0, 0, 0}, {0, 0, 0}}};
@@ -113,9 +100,8 @@ static void equals(void **state)
     assert_true(isinf(v.pays_from_us[1].value) && v.pays_from_share[1].value > 1);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN, PLAIN};
     struct verdict_load none = {0, 100}, endless = {0.1, INFINITY};
     struct verdict_cost v;
@@ -127,9 +113,8 @@ static void refused(void **state)
 }
 
 /* A figure of which the value or a limit is missing is named, the first of the narrowest width that lacks one. */
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     static const char *const names[] = {"slowdown", "rate", "overhead", "after"};
     for (size_t figure = 0; figure < 4; figure++)
         for (int part = 0; part < 3; part++) {
@@ -149,9 +134,8 @@ static void what_is_missing_is_named(void **state)
 }
 
 /* All of the time may be bursts, not more; a burst takes some time; more widths than there may be are refused. */
-static void loads_at_their_limits(void **state)
+TEST(loads_at_their_limits)
 {
-    (void)state;
     struct verdict_width w[VERDICT_WIDTHS_MAX + 1];
     struct verdict_load all = {1, 100}, more = {1.001, 100}, empty = {0.1, 0}, negative = {-0.1, 100};
     struct verdict_cost v;
@@ -208,9 +192,8 @@ static void add_ranked(struct rng *r, struct tally *sum)
     tally_add(sum, (double)(ranked.rival + 8 * ranked.chosen + 64 * (size_t)ranked.equals + 4096 * ranked.all_equal));
 }
 
-static void verdicts_stay_as_they_are(void **state)
+TEST(verdicts_stay_as_they_are)
 {
-    (void)state;
     enum { LINES = 40, VERDICTS = 3, RANKED = 50 };
     struct golden g;
     struct rng r;
@@ -231,9 +214,8 @@ static void verdicts_stay_as_they_are(void **state)
     golden_expect(&g, "verdict", "random.txt", true);
 }
 
-static void out_of_memory_is_told(void **state)
+TEST(out_of_memory_is_told)
 {
-    (void)state;
     struct verdict_width w[] = {PLAIN};
     bool failed = true;
     for (unsigned k = 1; failed; k++) {
@@ -244,18 +226,4 @@ static void out_of_memory_is_told(void **state)
         strict_memory_fail(0);
         assert_int_equal(status, failed ? -1 : 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(worked_out),
-                                       cmocka_unit_test(never_back),
-                                       cmocka_unit_test(limits),
-                                       cmocka_unit_test(equals),
-                                       cmocka_unit_test(refused),
-                                       cmocka_unit_test(what_is_missing_is_named),
-                                       cmocka_unit_test(loads_at_their_limits),
-                                       cmocka_unit_test(verdicts_stay_as_they_are),
-                                       cmocka_unit_test(out_of_memory_is_told)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,10 @@
  * Levels and groups of frequencies drawn at random, of few distinct values at and beside what is still the same. Held
  * in tests/golden/frequency.random; after an intended change `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/frequency/frequency_levels.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { POINTS_MAX = 60, AGAIN_MAX = 8, SETS = 400 };
 
@@ -88,22 +78,13 @@ static void write_set(FILE *out, struct rng *r, unsigned number)
     frequency_levels_free(&l);
 }
 
-static void levels_of_random_frequencies_stay(void **state)
+TEST(levels_of_random_frequencies_stay)
 {
     struct golden g;
     struct rng r;
     FILE *out = golden_begin(&g);
-    (void)state;
     rng_init(&r, 9, 0);
     for (unsigned i = 1; i <= SETS; i++)
         write_set(out, &r, i);
     golden_expect(&g, "frequency", "random", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_of_random_frequencies_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

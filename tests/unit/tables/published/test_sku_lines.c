@@ -3,20 +3,10 @@
  * How lines of files of published figures are read, and why they are refused: tests/golden/sku.lines. After an intended
  * change `make golden` rewrites it, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/published/sku.h"
 #include "tests/support/folder.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 static void write_figure(FILE *out, const struct sku_figure *f)
 {
@@ -139,11 +129,10 @@ static const char *const made_lines[] = {
     "kernel=64add : freq_ghz = 1000000",
 };
 
-static void lines_of_figures(void **state)
+TEST(lines_of_figures)
 {
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof made_lines / sizeof *made_lines; i++)
         write_line(out, made_lines[i]);
     write_file(out, "the same twice", HEAD "[frequency]\nkernel=64add : n = 3 # x\nkernel=64add : n = 4 # x\n");
@@ -172,12 +161,4 @@ static void lines_of_figures(void **state)
     write_file(out, "another section", HEAD "[frequencies]\nkernel=64add : n = 3 # x\n");
     write_file(out, "two names", HEAD "name = C # x\n");
     golden_expect(&g, "sku", "lines", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_of_figures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

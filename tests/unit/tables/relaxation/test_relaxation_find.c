@@ -4,20 +4,10 @@
  * limits and beside them. Held in tests/golden/rises.made; after an intended change `make golden` rewrites it, and the
  * diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/relaxation/relaxation_fit.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 /* The levels that all repetitions are taken to have, and the window in which they are looked at. */
 #define SLOW_GHZ 2.4
@@ -195,20 +185,11 @@ static const struct made made_rises[] = {
     {"100x2@2.38 100x2@2.5", 0.02, 0},
 };
 
-static void rises_of_made_repetitions(void **state)
+TEST(rises_of_made_repetitions)
 {
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof made_rises / sizeof *made_rises; i++)
         write_rise(out, &made_rises[i]);
     golden_expect(&g, "rises", "made", true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rises_of_made_repetitions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Levels, noise and ramps of made-up repetitions: what is found is what was made, to the digit. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/ramps/ramp_fit.h"
 #include "tables/relaxation/relaxation_fit.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 static void begin_trace(struct trace *t)
 {
@@ -49,9 +40,8 @@ static const char *levels_of(double rise, const double to_ghz[5], struct relaxat
     return levels_until(rise, to_ghz, 300, out);
 }
 
-static void the_fast_level_is_that_of_two_repetitions(void **state)
+TEST(the_fast_level_is_that_of_two_repetitions)
 {
-    (void)state;
     struct relaxation_levels l;
     assert_null(levels_of(150, (double[]){2.8, 2.4, 3.2, 2.4, 2.8}, &l));
     assert_close(l.slow, 2.4, 1e-6);
@@ -81,9 +71,8 @@ static void the_fast_level_is_that_of_two_repetitions(void **state)
 }
 
 /* Levels are those of the first and the last 100 us, or of the first 20 us where that is less. */
-static void levels_of_early_and_late_rises(void **state)
+TEST(levels_of_early_and_late_rises)
 {
-    (void)state;
     const double to[5] = {2.8, 2.8, 2.8, 2.8, 2.8};
     struct relaxation_levels l;
     for (double rise = 20; rise < 250; rise += 20) {
@@ -119,9 +108,8 @@ static double noise_of_samples(size_t n, const char *clock_step_ns)
     return rise.noise;
 }
 
-static void noise_is_that_of_neighbours_or_of_the_clock(void **state)
+TEST(noise_is_that_of_neighbours_or_of_the_clock)
 {
-    (void)state;
     assert_true(isnan(noise_of_samples(1, NULL)));
     assert_true(isnan(noise_of_samples(1, "200")));
     assert_close(noise_of_samples(2, NULL), 1.4826022 * 0.04 / sqrt(2) / 0.4, 1e-6);
@@ -132,9 +120,8 @@ static void noise_is_that_of_neighbours_or_of_the_clock(void **state)
 /* ---- samples ---- */
 
 /* Of one whose frequency alone, or whose rate alone, was not measured nothing counts. */
-static void what_was_half_measured_is_left_out(void **state)
+TEST(what_was_half_measured_is_left_out)
 {
-    (void)state;
     struct relaxation_window w;
     struct trace t;
     begin_trace(&t);
@@ -187,9 +174,8 @@ static double left_of_ramp(struct made *m, double within_us)
     return left;
 }
 
-static void a_known_ramp_is_found_where_it_begins(void **state)
+TEST(a_known_ramp_is_found_where_it_begins)
 {
-    (void)state;
     struct made m;
     for (int kind = 0; kind < 4; kind++) {
         make_ramp(&m, 30, kind & 1, kind & 2);
@@ -204,9 +190,8 @@ static void a_known_ramp_is_found_where_it_begins(void **state)
 }
 
 /* No sample counts for more than four standard deviations; one of no weight, or with an interrupt, for nothing. */
-static void wild_samples_hardly_move_a_ramp(void **state)
+TEST(wild_samples_hardly_move_a_ramp)
 {
-    (void)state;
     struct made m;
     double left[3];
     for (int k = 0; k < 3; k++) {
@@ -229,9 +214,8 @@ static void wild_samples_hardly_move_a_ramp(void **state)
 
 /* Of a long ramp as much is looked at as noise makes necessary: 150 us of this one, or 50 samples where there is little
  * noise. */
-static void as_much_of_a_ramp_tells_as_noise_requires(void **state)
+TEST(as_much_of_a_ramp_tells_as_noise_requires)
 {
-    (void)state;
     struct made m;
     for (int noisy = 0; noisy < 2; noisy++) {
         make_ramp(&m, 100, false, false);
@@ -240,18 +224,4 @@ static void as_much_of_a_ramp_tells_as_noise_requires(void **state)
         double left = left_of_ramp(&m, 2);
         assert_true(noisy ? left > 0.1 : left < 0.01);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fast_level_is_that_of_two_repetitions),
-        cmocka_unit_test(levels_of_early_and_late_rises),
-        cmocka_unit_test(noise_is_that_of_neighbours_or_of_the_clock),
-        cmocka_unit_test(what_was_half_measured_is_left_out),
-        cmocka_unit_test(a_known_ramp_is_found_where_it_begins),
-        cmocka_unit_test(wild_samples_hardly_move_a_ramp),
-        cmocka_unit_test(as_much_of_a_ramp_tells_as_noise_requires),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

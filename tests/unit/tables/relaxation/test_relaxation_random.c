@@ -4,20 +4,10 @@
  * and readings at limits come about. Held in tests/golden/relaxation.random; after an intended change `make golden`
  * rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/relaxation/relaxation_fit.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { RUNS_MOST = 6, RECORDINGS = 200, LISTS = 200, RISES_MOST = 30 };
 
@@ -181,24 +171,15 @@ static void write_list(FILE *out, struct rng *r, unsigned number)
     fprintf(out, "\n");
 }
 
-static void what_is_found_in_random_recordings_stays(void **state)
+TEST(what_is_found_in_random_recordings_stays)
 {
     struct golden g;
     struct rng r;
     FILE *out = golden_begin(&g);
-    (void)state;
     rng_init(&r, 5, 0);
     for (unsigned i = 1; i <= RECORDINGS; i++)
         write_recording(out, &r, i);
     for (unsigned i = 1; i <= LISTS; i++)
         write_list(out, &r, i);
     golden_expect(&g, "relaxation", "random", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_found_in_random_recordings_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,9 @@
  * Waits found in repetitions that were made by hand, at the bounds of modes and shares and beside them: the answers are
  * tests/golden/waits.made. After an intended change `make golden` rewrites it, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/relaxation/relaxation_fit.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 enum { RISES_MOST = 400 };
 
@@ -163,25 +153,23 @@ static const char *const made_rises[] = {
     "20x1000~1 4x2000~1 4x1500 2x15",
 };
 
-static void waits_of_made_repetitions(void **state)
+TEST(waits_of_made_repetitions)
 {
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof made_rises / sizeof *made_rises; i++)
         write_waits(out, made_rises[i]);
     golden_expect(&g, "waits", "made", true);
 }
 
 /* After a burst in the middle of a wait of 1000 us the rise comes at multiples of a half, give or take 220 us. */
-static void bursts_begin_the_wait_anew_or_not(void **state)
+TEST(bursts_begin_the_wait_anew_or_not)
 {
     static const struct {
         double at_us;
         int anew;
     } cases[] = {{281, 0},   {279, -1},  {500, 0},  {719, 0},  {721, -1}, {779, -1},  {781, 1},  {1000, 1}, {1219, 1},
                  {1221, -1}, {1279, -1}, {1281, 0}, {1500, 0}, {1719, 0}, {1721, -1}, {1781, 1}, {2219, 1}, {2221, -1}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (relaxation_rearmed(cases[i].at_us, 500, 1000) != cases[i].anew)
             fail_msg("%g us: %d", cases[i].at_us, relaxation_rearmed(cases[i].at_us, 500, 1000));
@@ -189,13 +177,4 @@ static void bursts_begin_the_wait_anew_or_not(void **state)
     assert_string_equal(relaxation_verdict(&(struct estimate){0.6, 0.51, 0.7}), "yes");
     assert_string_equal(relaxation_verdict(&(struct estimate){0.4, 0.3, 0.5}), "undecided");
     assert_string_equal(relaxation_verdict(&(struct estimate){0.4, 0.3, 0.49}), "no");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_of_made_repetitions),
-        cmocka_unit_test(bursts_begin_the_wait_anew_or_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

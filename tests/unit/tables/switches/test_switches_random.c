@@ -4,22 +4,12 @@
  * voltages of readings drawn at random; of few distinct values, so that equal ones and limits come about. Held in
  * tests/golden/switches.random; after an intended change `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/switches/throttle/throttle.h"
 #include "tables/switches/transition_summary.h"
 #include "tables/switches/voltage/volt_points.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { PHASES_MOST = 7, RUNS = 4, SWITCHES = 400, REACHES = 60, READINGS = 40 };
 
@@ -222,12 +212,11 @@ static void write_volts(FILE *out, struct rng *r, unsigned number)
     trace_free(&t);
 }
 
-static void what_random_switches_come_to_stays(void **state)
+TEST(what_random_switches_come_to_stays)
 {
     struct golden g;
     struct rng r;
     FILE *out = golden_begin(&g);
-    (void)state;
     rng_init(&r, 6, 0);
     for (unsigned i = 1; i <= SWITCHES; i++)
         write_switch(out, &r, i);
@@ -236,12 +225,4 @@ static void what_random_switches_come_to_stays(void **state)
     for (unsigned i = 1; i <= READINGS; i++)
         write_volts(out, &r, i);
     golden_expect(&g, "switches", "random", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_random_switches_come_to_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

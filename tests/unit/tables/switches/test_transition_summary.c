@@ -3,21 +3,11 @@
  * What phases that were made by hand come to, at the bounds that decide and beside them: the answers are
  * tests/golden/switches.made. After an intended change `make golden` rewrites it, and the diff shows what changed.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_summary.h"
 #include "tests/support/golden.h"
+#include "tests/support/test.h"
 
 enum { PHASES_MOST = 12 };
 
@@ -198,18 +188,17 @@ static const char *const made_phases[] = {
     "W-50+50:2.8/0 " AFTER,
 };
 
-static void phases_made_by_hand(void **state)
+TEST(phases_made_by_hand)
 {
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     for (size_t i = 0; i < sizeof made_phases / sizeof *made_phases; i++)
         write_summary(out, made_phases[i]);
     golden_expect(&g, "switches", "made", true);
 }
 
 /* 1/2 to 1/10 where that is what it is within 2 %. */
-static void ratios_are_fractions_where_they_are(void **state)
+TEST(ratios_are_fractions_where_they_are)
 {
     static const struct {
         double ratio;
@@ -217,7 +206,6 @@ static void ratios_are_fractions_where_they_are(void **state)
     } cases[] = {{0.25, "1/4"},   {0.2549, "1/4"}, {0.2551, "0.26"}, {0.2451, "1/4"}, {0.2449, "0.24"}, {0.1, "1/10"},
                  {0.091, "0.09"}, {0.5, "1/2"},    {0.7, "0.70"},    {1, "1.00"},     {0.339, "1/3"},   {0, "0.00"}};
     char text[20];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transition_ratio_text(cases[i].ratio, text, sizeof text);
         assert_string_equal(text, cases[i].text);
@@ -226,10 +214,9 @@ static void ratios_are_fractions_where_they_are(void **state)
 
 /* Samples that lost time are left out behind the fine part of a long recording: "0 halts" and a cost of 0 [0, 0] were
  * told of a step between two of the others, which had been a halt of 18 us. */
-static void a_step_between_coarse_samples_tells_no_halts(void **state)
+TEST(a_step_between_coarse_samples_tells_no_halts)
 {
     static const char text[] = "S-50+50:1.9/1 W0+1760:1.9/1 S1760+90000:2.8/0 >1760+0";
-    (void)state;
     for (int coarse = 0; coarse < 2; coarse++) {
         struct phase phase[PHASES_MOST];
         struct transition transition[PHASES_MOST];
@@ -248,7 +235,7 @@ static void a_step_between_coarse_samples_tells_no_halts(void **state)
     }
 }
 
-static void withheld_it_tells_only_from_where(void **state)
+TEST(withheld_it_tells_only_from_where)
 {
     struct transition_summary s = {.kind = SWITCH_FREQUENCY,
                                    .halts = 3,
@@ -260,7 +247,6 @@ static void withheld_it_tells_only_from_where(void **state)
                                    .overhead_us = {1, 1, 1},
                                    .phases = "x",
                                    .detectable = "y"};
-    (void)state;
     transition_summary_withhold(&s);
     assert_int_equal(s.kind, SWITCH_UNDECIDED);
     assert_true(s.halts == 0);
@@ -273,7 +259,7 @@ static void withheld_it_tells_only_from_where(void **state)
 
 /* Ascending, each once, in just the room there is; what is not known comes first, and what there is no room for is left
  * out. */
-static void numbers_of_cores_are_sorted(void **state)
+TEST(numbers_of_cores_are_sorted)
 {
     static const double rows[] = {8, 2, 8, NAN, 4, 1, 2, -1, 16};
     static const struct {
@@ -281,7 +267,6 @@ static void numbers_of_cores_are_sorted(void **state)
         unsigned cores[6];
     } cases[] = {{6, {0, 1, 2, 4, 8, 16}}, {5, {0, 1, 2, 4, 8}}, {4, {0, 2, 4, 8}}, {1, {8}}};
     struct table t;
-    (void)state;
     table_init(&t, "throttle", table_throttle.columns, table_throttle.n_columns);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         table_add_row(&t);
@@ -296,16 +281,4 @@ static void numbers_of_cores_are_sorted(void **state)
         free(cores);
     }
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_made_by_hand),
-        cmocka_unit_test(ratios_are_fractions_where_they_are),
-        cmocka_unit_test(a_step_between_coarse_samples_tells_no_halts),
-        cmocka_unit_test(withheld_it_tells_only_from_where),
-        cmocka_unit_test(numbers_of_cores_are_sorted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

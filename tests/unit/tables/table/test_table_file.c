@@ -3,19 +3,10 @@
  * A file of a table, of which any one value is changed: tests/golden/table-file.changed says what is taken, and why the
  * rest is not. After an intended change `make golden` rewrites it, and the diff shows what changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/table/table.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_changes.h"
+#include "tests/support/test.h"
 
 static const struct table_column columns[] = {
     {"kernel", "", TABLE_TEXT, true, 0}, {"active_cores", "", TABLE_WHOLE, true, 0}, TABLE_LIMITS("freq_ghz", "GHz", 3),
@@ -40,12 +31,11 @@ static void read_table_file(void *data, const json_t *root, char *why, size_t si
     free(text);
 }
 
-static void each_value_of_a_file_is_checked(void **state)
+TEST(each_value_of_a_file_is_checked)
 {
     struct table t;
     struct golden g;
     FILE *out = golden_begin(&g);
-    (void)state;
     table_init(&t, "frequency", columns, sizeof columns / sizeof *columns);
     table_set_meta(&t, "cpu", "Some Processor");
     table_set_setting(&t, "runs", "20");
@@ -69,12 +59,4 @@ static void each_value_of_a_file_is_checked(void **state)
     free(file);
     table_free(&t);
     golden_expect(&g, "table-file", "changed", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_value_of_a_file_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,13 @@
  * What is printed of rows drawn at random, which bars become one, what is told of estimates, and what cells are called.
  * Held in tests/golden/table.random; after an intended change `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/table/chart_table.h"
 #include "tables/table/pivot.h"
 #include "tables/table/tables.h"
 #include "tests/support/chart_text.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { PIVOTS = 60, CHARTS = 60, ESTIMATES = 200, NUMBERS = 60 };
 
@@ -141,12 +131,11 @@ static void write_cells(FILE *out)
     cells_free(&cells);
 }
 
-static void what_is_told_of_random_values_stays(void **state)
+TEST(what_is_told_of_random_values_stays)
 {
     struct golden g;
     struct rng r;
     FILE *out = golden_begin(&g);
-    (void)state;
     rng_init(&r, 11, 0);
     for (unsigned i = 1; i <= PIVOTS; i++)
         write_pivot(out, &r, i);
@@ -156,12 +145,4 @@ static void what_is_told_of_random_values_stays(void **state)
         write_estimates(out, &r);
     write_cells(out);
     golden_expect(&g, "table", "random", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told_of_random_values_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,20 +3,11 @@
  * Readings of bits from shares drawn at random at and beside their limits, and shares of samples drawn at random. Held
  * in tests/golden/umask.random; after an intended change `make golden` rewrites it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/umask/meanings.h"
 #include "tables/umask/shares.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_numbers.h"
+#include "tests/support/test.h"
 
 enum { MEANINGS = 250, TRACES = 100, CHANGES_MOST = 4 };
 
@@ -102,24 +93,15 @@ static void write_shares(FILE *out, struct rng *r, unsigned number)
     trace_free(&t);
 }
 
-static void readings_of_random_shares_stay(void **state)
+TEST(readings_of_random_shares_stay)
 {
     struct golden g;
     struct rng r;
     FILE *out = golden_begin(&g);
-    (void)state;
     rng_init(&r, 10, 0);
     for (unsigned i = 1; i <= MEANINGS; i++)
         write_meaning(out, &r, i);
     for (unsigned i = 1; i <= TRACES; i++)
         write_shares(out, &r, i);
     golden_expect(&g, "umask", "random", false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readings_of_random_shares_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

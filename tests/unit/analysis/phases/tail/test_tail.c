@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What lies behind the fine part of a recording, by phases and short traces made by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/part.h"
 #include "analysis/phases/tail/tail.h"
-#include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
+#include "tests/support/test.h"
 
 /* ---- fine parts made by hand ---- */
 
@@ -32,9 +24,8 @@ static double undisturbed_beside(double ghz, double ipc)
 }
 
 /* A ramp that the fine part has cut into steps may begin where frequency and rate both begin to differ by little. */
-static void a_ramp_begins_where_both_are_near(void **state)
+TEST(a_ramp_begins_where_both_are_near)
 {
-    (void)state;
     assert_true(undisturbed_beside(3.03, 2.02) == 0);
     assert_true(undisturbed_beside(3.06, 2) == 50);
     assert_true(undisturbed_beside(3, 2.04) == 50);
@@ -63,9 +54,8 @@ static void make_trace(struct trace *t, bool freq, bool ipc)
     assert_int_equal(ipc ? trace_add_channel(t, TRACE_IPC) : 0, 0);
 }
 
-static void the_trace_says_where_its_fine_part_ends(void **state)
+TEST(the_trace_says_where_its_fine_part_ends)
 {
-    (void)state;
     const struct {
         const char *text;
         double us, period;
@@ -87,9 +77,8 @@ static void the_trace_says_where_its_fine_part_ends(void **state)
 }
 
 /* It ends half a period behind: samples may end a little later than they should. */
-static void the_fine_part_is_a_trace_of_its_own(void **state)
+TEST(the_fine_part_is_a_trace_of_its_own)
 {
-    (void)state;
     const double us[] = {-2, 0, 9.9, 11, 11.1, 20};
     struct trace t, fine;
     make_trace(&t, true, false);
@@ -120,9 +109,8 @@ static void the_fine_part_is_a_trace_of_its_own(void **state)
 }
 
 /* Half of the repetitions that are used last so long: neither discarded ones nor readings of the voltage alone are. */
-static void most_repetitions_end_where_half_do(void **state)
+TEST(most_repetitions_end_where_half_do)
 {
-    (void)state;
     struct trace t;
     struct phases p = {.n_phases = 0};
     make_trace(&t, true, false);
@@ -138,9 +126,8 @@ static void most_repetitions_end_where_half_do(void **state)
     trace_free(&t);
 }
 
-static void steady_phases_of_no_rate_are_doubted(void **state)
+TEST(steady_phases_of_no_rate_are_doubted)
 {
-    (void)state;
     const struct {
         struct phase ph;
         bool rates, doubted;
@@ -166,9 +153,8 @@ static void steady_phases_of_no_rate_are_doubted(void **state)
 }
 
 /* From when on, of phases of the fine part; those of several rates tell no beginning. */
-static void what_disturbs_is_over_before_a_ramp_begins(void **state)
+TEST(what_disturbs_is_over_before_a_ramp_begins)
 {
-    (void)state;
     const struct {
         enum phase_kind before, last;
         double second, after;
@@ -206,9 +192,8 @@ static double ramping(double us)
 }
 
 /* Of eight samples each, whose period grows from 1 us by one every 256 us, to 250 us; at least one, at most 240. */
-static void bins_hold_as_many_samples(void **state)
+TEST(bins_hold_as_many_samples)
 {
-    (void)state;
     const double two = 256 * expm1(16.0 / 256), uniform_two = 256 * expm1(4.0 / 256), grown = 256 * 249.0;
     const double many = grown + 250 * (8 * 185 - 256 * log(250)), most = grown + 250 * (8 * 240 - 256 * log(250));
     const struct {
@@ -261,9 +246,8 @@ static void make_long(struct trace *t, double (*rate)(double us))
         add_long_run(t, k, 700, rate);
 }
 
-static void a_long_recording_is_described(void **state)
+TEST(a_long_recording_is_described)
 {
-    (void)state;
     struct phase phase[] = {rig_phase(PHASE_STEADY, -5, 5, 3, 1), rig_phase(PHASE_STEADY, 0, 20, 3, 1.6)};
     struct phases fine = {.phases = phase, .n_phases = 2};
     struct trace t;
@@ -282,9 +266,8 @@ static void a_long_recording_is_described(void **state)
 }
 
 /* Below those beside it by 0.4 %, and where the frequency is told by chains above them, too. */
-static void samples_that_lost_time_are_left_out(void **state)
+TEST(samples_that_lost_time_are_left_out)
 {
-    (void)state;
     struct phase phase[] = {rig_phase(PHASE_STEADY, -5, 5, 3, 1), rig_phase(PHASE_STEADY, 0, 20, 3, 2)};
     struct phases fine = {.phases = phase, .n_phases = 2};
     const struct {
@@ -307,20 +290,4 @@ static void samples_that_lost_time_are_left_out(void **state)
             assert_true(chains || fabs(x.course[TAIL_RATE].to.value - 2) < 1e-6);
             trace_free(&t);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ramp_begins_where_both_are_near),
-        cmocka_unit_test(the_trace_says_where_its_fine_part_ends),
-        cmocka_unit_test(the_fine_part_is_a_trace_of_its_own),
-        cmocka_unit_test(most_repetitions_end_where_half_do),
-        cmocka_unit_test(steady_phases_of_no_rate_are_doubted),
-        cmocka_unit_test(what_disturbs_is_over_before_a_ramp_begins),
-        cmocka_unit_test(bins_hold_as_many_samples),
-        cmocka_unit_test(a_long_recording_is_described),
-        cmocka_unit_test(samples_that_lost_time_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

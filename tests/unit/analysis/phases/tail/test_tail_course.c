@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The course of clock and rate, by series of repetitions made by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/tail/tail.h"
-#include "tests/support/close_to.h"
+#include "tests/support/test.h"
 
 /* ---- series made by hand ---- */
 
@@ -87,9 +79,8 @@ static double overshooting(double us)
     return us < 200 ? 2 : us < 400 ? 2 * (1 + 2 * step_size) : 2 * (1 + step_size);
 }
 
-static void fewer_bins_than_two_dozen_tell_nothing(void **state)
+TEST(fewer_bins_than_two_dozen_tell_nothing)
 {
-    (void)state;
     struct made m;
     make_series(&m, 4, 30, steadily, 0.001);
     m.s.half[TAIL_RATE] = 0.01;
@@ -105,9 +96,8 @@ static void fewer_bins_than_two_dozen_tell_nothing(void **state)
     assert_true(isnan(c.from.value) && isnan(c.to.value));
 }
 
-static void a_ramp_is_described_as_it_was_made(void **state)
+TEST(a_ramp_is_described_as_it_was_made)
 {
-    (void)state;
     struct made m;
     for (size_t runs = 1; runs <= RUNS_MOST; runs *= 2)
         for (int later = 0; later < 2; later++) {
@@ -125,9 +115,8 @@ static void a_ramp_is_described_as_it_was_made(void **state)
 }
 
 /* Of few repetitions all must show it; of more most, alike. */
-static void what_few_repetitions_do_is_not_of_all(void **state)
+TEST(what_few_repetitions_do_is_not_of_all)
 {
-    (void)state;
     struct made m;
     for (size_t runs = 3; runs <= 4; runs++) {
         make_series(&m, runs, SERIES_BINS, ramping, 0.002);
@@ -148,18 +137,16 @@ static double by_three_percent(double us)
 }
 
 /* Of the rate, 3 %. */
-static void just_as_much_as_is_told_is_enough(void **state)
+TEST(just_as_much_as_is_told_is_enough)
 {
-    (void)state;
     struct made m;
     make_series(&m, 4, SERIES_BINS, by_three_percent, 0.0001);
     assert_int_equal(described(&m, TAIL_RATE, false).kind, TAIL_STEP);
 }
 
 /* By chains a smaller change of the frequency is one than by cycles, and either than of the rate. */
-static void changes_are_those_that_exceed_what_is_unseen(void **state)
+TEST(changes_are_those_that_exceed_what_is_unseen)
 {
-    (void)state;
     const struct {
         int c;
         bool instant;
@@ -184,16 +171,4 @@ static void changes_are_those_that_exceed_what_is_unseen(void **state)
                 assert_close(c.to.value / c.from.value - 1, enough ? step_size : 0, 1e-3);
                 assert_int_equal(c.runs, 4);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fewer_bins_than_two_dozen_tell_nothing),
-        cmocka_unit_test(a_ramp_is_described_as_it_was_made),
-        cmocka_unit_test(what_few_repetitions_do_is_not_of_all),
-        cmocka_unit_test(just_as_much_as_is_told_is_enough),
-        cmocka_unit_test(changes_are_those_that_exceed_what_is_unseen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was found behind the fine part, joined to phases made by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/tail/tail.h"
-#include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 /* ---- courses made by hand ---- */
 
@@ -65,9 +55,8 @@ static void expect_phase(const struct phases *p, size_t i, enum phase_kind kind,
         assert_close(ph->freq_ghz.value, ghz, 1e-9);
 }
 
-static void a_mean_is_that_of_what_it_lasts(void **state)
+TEST(a_mean_is_that_of_what_it_lasts)
 {
-    (void)state;
     const struct tail_course c = course(TAIL_RAMP, 2, 1, 10, 5), flat = course(TAIL_STEP, 2, 1, 10, 5);
     assert_close(tail_mean(&c, 0, 10), 2, 1e-12);
     assert_close(tail_mean(&c, 0, 5), 2, 1e-12);
@@ -79,9 +68,8 @@ static void a_mean_is_that_of_what_it_lasts(void **state)
 }
 
 /* It ends where it is within 0.1 % of its end. */
-static void a_side_ends_where_it_has_arrived(void **state)
+TEST(a_side_ends_where_it_has_arrived)
 {
-    (void)state;
     struct tail_course c = course(TAIL_RAMP, 1.5, 2, 10, 5);
     c.begin = (struct estimate){10, 9, 12};
     c.tau = (struct estimate){5, 4, 7};
@@ -107,9 +95,8 @@ static void a_side_ends_where_it_has_arrived(void **state)
 
 /* ---- joining ---- */
 
-static void what_is_not_there_adds_nothing(void **state)
+TEST(what_is_not_there_adds_nothing)
 {
-    (void)state;
     const struct tail_course missing = {.kind = TAIL_MISSING};
     struct phases none = {.n_phases = 0}, p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 2));
     struct tail x = tail_of(constant(3), constant(2));
@@ -126,9 +113,8 @@ static void what_is_not_there_adds_nothing(void **state)
 }
 
 /* Chains that tell the frequency of the fine part may be off by 2 %. */
-static void what_stays_goes_on(void **state)
+TEST(what_stays_goes_on)
 {
-    (void)state;
     struct phase unknown = rig_phase(PHASE_UNKNOWN, 0, 150, 3, 2), nothing = unknown;
     nothing.freq_ghz = (struct estimate){NAN, NAN, NAN};
     const struct {
@@ -160,9 +146,8 @@ static void what_stays_goes_on(void **state)
 }
 
 /* Frequencies of what is steady are one level where they are as near as a clock wanders. */
-static void levels_are_those_of_what_is_steady(void **state)
+TEST(levels_are_those_of_what_is_steady)
 {
-    (void)state;
     for (int apart = 0; apart < 2; apart++) {
         double ghz = 3 * exp(apart ? -0.0036 : -0.0034);
         struct phases p = phases_of((struct phase[]){rig_phase(PHASE_STEADY, -20, 20, 3, 1),
@@ -181,9 +166,8 @@ static void levels_are_those_of_what_is_steady(void **state)
     }
 }
 
-static void what_moves_is_unknown(void **state)
+TEST(what_moves_is_unknown)
 {
-    (void)state;
     for (int c = 0; c < TAIL_COURSES; c++) {
         struct tail x = tail_of(c == TAIL_FREQ ? course(TAIL_MOVES, 3, 3.06, 0, 0) : constant(3),
                                 c == TAIL_RATE ? course(TAIL_MOVES, 2, 1.9, 0, 0) : constant(2));
@@ -204,9 +188,8 @@ static void what_moves_is_unknown(void **state)
     phases_free(&p);
 }
 
-static void a_step_of_the_clock_is_a_transition(void **state)
+TEST(a_step_of_the_clock_is_a_transition)
 {
-    (void)state;
     struct tail x = tail_of(course(TAIL_STEP, 3, 2.8, 400, 0), constant(2));
     x.course[TAIL_FREQ].begin = (struct estimate){400, 390, 420};
     struct phases p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 2));
@@ -228,9 +211,8 @@ static void a_step_of_the_clock_is_a_transition(void **state)
 }
 
 /* Less than 95 % of the rate in the end is throttled; more than that is of it is not known what it is. */
-static void a_step_of_the_rate_tells_what_was_before(void **state)
+TEST(a_step_of_the_rate_tells_what_was_before)
 {
-    (void)state;
     const struct {
         double ratio;
         enum phase_kind kind;
@@ -256,9 +238,8 @@ static void a_step_of_the_rate_tells_what_was_before(void **state)
 }
 
 /* Steps of clock and rate are two where their limits are apart, in whichever order. */
-static void two_steps_make_three_pieces_where_they_are_apart(void **state)
+TEST(two_steps_make_three_pieces_where_they_are_apart)
 {
-    (void)state;
     struct tail_course clock = course(TAIL_STEP, 3, 2.8, 400, 0), rate = course(TAIL_STEP, 1, 2, 300, 0);
     clock.begin = (struct estimate){400, 350, 450};
     for (int i = 0; i < 4; i++) {
@@ -278,9 +259,8 @@ static void two_steps_make_three_pieces_where_they_are_apart(void **state)
 }
 
 /* The last is what runs in the end, even if one of two steps that are not told apart may be late. */
-static void the_last_piece_is_behind_both_steps(void **state)
+TEST(the_last_piece_is_behind_both_steps)
 {
-    (void)state;
     struct tail x = tail_of(course(TAIL_STEP, 3, 2.8, 700, 0), course(TAIL_STEP, 1, 2, 300, 0));
     x.course[TAIL_FREQ].begin.lo = 300;
     struct phases p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 1));
@@ -291,9 +271,8 @@ static void the_last_piece_is_behind_both_steps(void **state)
     phases_free(&p);
 }
 
-static void a_ramp_that_is_over_ends_in_what_is_steady(void **state)
+TEST(a_ramp_that_is_over_ends_in_what_is_steady)
 {
-    (void)state;
     struct tail x = tail_of(course(TAIL_RAMP, 3, 2.8, 200, 100), constant(2));
     double end = 200 + 100 * log(0.2 / 0.0028);
     for (int instant = 0; instant < 2; instant++) {
@@ -316,9 +295,8 @@ static void a_ramp_that_is_over_ends_in_what_is_steady(void **state)
     }
 }
 
-static void a_ramp_that_goes_on_is_said_to(void **state)
+TEST(a_ramp_that_goes_on_is_said_to)
 {
-    (void)state;
     struct tail x = tail_of(course(TAIL_RAMP, 3, 2.8, 0, 400), course(TAIL_RAMP, 1, 2, 0, 100));
     x.course[TAIL_RATE].runs = 4;
     struct phases p = behind(rig_phase(PHASE_STEADY, 0, 150, 3, 1));
@@ -353,9 +331,8 @@ static size_t left_before_ramp(struct phase piece)
 }
 
 /* Pieces of the fine part, behind the switch, that lie within 2 % of the full rate on the curve are of the ramp. */
-static void a_ramp_takes_in_the_steps_on_its_curve(void **state)
+TEST(a_ramp_takes_in_the_steps_on_its_curve)
 {
-    (void)state;
     double drawn = 2 - 0.5 * exp(0.15);
     struct phase piece = rig_phase(PHASE_THROTTLE, 0, 30, 3, drawn);
     assert_int_equal(left_before_ramp(piece), 1);
@@ -377,9 +354,8 @@ static void a_ramp_takes_in_the_steps_on_its_curve(void **state)
 }
 
 /* Even if it lies on the curve and goes on until the ramp begins. */
-static void what_began_before_the_switch_is_of_no_ramp(void **state)
+TEST(what_began_before_the_switch_is_of_no_ramp)
 {
-    (void)state;
     struct phase before = rig_phase(PHASE_UNKNOWN, -10, 10, 3, 2 - 0.5 * exp(0.05));
     struct tail x = tail_of(constant(3), course(TAIL_RAMP, 1.5, 2, 0, 100));
     struct phases p = phases_of((struct phase[]){rig_phase(PHASE_STEADY, -40, 30, 3, 1), before}, 2);
@@ -392,9 +368,8 @@ static void what_began_before_the_switch_is_of_no_ramp(void **state)
 }
 
 /* What the fine part took for the full rate is throttled where the rate rises in the end, and not where it falls. */
-static void rates_of_the_fine_part_are_told_by_the_last(void **state)
+TEST(rates_of_the_fine_part_are_told_by_the_last)
 {
-    (void)state;
     const struct {
         enum phase_kind was, is;
         double start, ipc, ratio;
@@ -419,9 +394,8 @@ static void rates_of_the_fine_part_are_told_by_the_last(void **state)
 }
 
 /* Between two levels that are one nothing changes: what comes later is still told. */
-static void transitions_behind_an_empty_one_are_kept(void **state)
+TEST(transitions_behind_an_empty_one_are_kept)
 {
-    (void)state;
     const struct transition tr[] = {{.at_us = 10, .from_ghz = 3, .to_ghz = 3},
                                     {.at_us = 20, .from_ghz = 3, .to_ghz = 2.8},
                                     {.at_us = 30, .from_ghz = 2.8, .to_ghz = 2.6}};
@@ -439,9 +413,8 @@ static void transitions_behind_an_empty_one_are_kept(void **state)
 }
 
 /* Wherever memory runs out it is said. */
-static void what_has_no_memory_is_not_joined(void **state)
+TEST(what_has_no_memory_is_not_joined)
 {
-    (void)state;
     const enum tail_kind kinds[] = {TAIL_CONSTANT, TAIL_RAMP, TAIL_STEP, TAIL_MOVES};
     for (size_t i = 0; i < 4; i++) {
         bool failed = true;
@@ -457,28 +430,4 @@ static void what_has_no_memory_is_not_joined(void **state)
             phases_free(&p);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mean_is_that_of_what_it_lasts),
-        cmocka_unit_test(a_side_ends_where_it_has_arrived),
-        cmocka_unit_test(what_is_not_there_adds_nothing),
-        cmocka_unit_test(what_stays_goes_on),
-        cmocka_unit_test(levels_are_those_of_what_is_steady),
-        cmocka_unit_test(what_moves_is_unknown),
-        cmocka_unit_test(a_step_of_the_clock_is_a_transition),
-        cmocka_unit_test(a_step_of_the_rate_tells_what_was_before),
-        cmocka_unit_test(two_steps_make_three_pieces_where_they_are_apart),
-        cmocka_unit_test(the_last_piece_is_behind_both_steps),
-        cmocka_unit_test(a_ramp_that_is_over_ends_in_what_is_steady),
-        cmocka_unit_test(a_ramp_that_goes_on_is_said_to),
-        cmocka_unit_test(a_ramp_takes_in_the_steps_on_its_curve),
-        cmocka_unit_test(what_began_before_the_switch_is_of_no_ramp),
-        cmocka_unit_test(rates_of_the_fine_part_are_told_by_the_last),
-        cmocka_unit_test(transitions_behind_an_empty_one_are_kept),
-        cmocka_unit_test(what_has_no_memory_is_not_joined),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rates that fade in recordings whose samples are all alike, in traces and phases made by hand. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "analysis/phases/tail/tail.h"
-#include "tests/support/close_to.h"
 #include "tests/support/phases_rig.h"
 #include "tests/support/strict_memory.h"
+#include "tests/support/test.h"
 
 enum { RUNS = 6, BEFORE = 20, BEHIND = 300 };
 
@@ -63,9 +53,8 @@ static size_t ramp_in(const struct phases *p)
     return i;
 }
 
-static void a_fade_takes_the_place_of_its_steps(void **state)
+TEST(a_fade_takes_the_place_of_its_steps)
 {
-    (void)state;
     struct phases p = of_staircase(1, 20, PHASE_THROTTLE, 3);
     assert_int_equal(p.n_phases, 3);
     const struct phase *ramp = &p.phases[1];
@@ -81,9 +70,8 @@ static void a_fade_takes_the_place_of_its_steps(void **state)
 }
 
 /* A rate that changes by less than 2 %, or faster than in 5 us, is none; nor is what is halted of it. */
-static void what_is_no_fade_stays(void **state)
+TEST(what_is_no_fade_stays)
 {
-    (void)state;
     const struct {
         double from, tau;
         enum phase_kind kind;
@@ -110,9 +98,8 @@ static void what_is_no_fade_stays(void **state)
 }
 
 /* Beside a ramp of the clock a rate that has arrived before that has is its other side, of the first phase, too. */
-static void a_fade_beside_a_ramp_of_the_clock_is_its_other_side(void **state)
+TEST(a_fade_beside_a_ramp_of_the_clock_is_its_other_side)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         bool over = i > 0, is_first = i == 2;
         struct trace t;
@@ -148,9 +135,8 @@ static void a_fade_beside_a_ramp_of_the_clock_is_its_other_side(void **state)
 }
 
 /* Wherever memory runs out it is said. */
-static void no_memory_is_no_fade(void **state)
+TEST(no_memory_is_no_fade)
 {
-    (void)state;
     const struct phase phase[] = {rig_phase(PHASE_STEADY, -BEFORE, BEFORE, 3, 1),
                                   rig_phase(PHASE_STEADY, 0, BEHIND, 3, 2)};
     struct trace t;
@@ -168,15 +154,4 @@ static void no_memory_is_no_fade(void **state)
         phases_free(&p);
     }
     trace_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fade_takes_the_place_of_its_steps),
-        cmocka_unit_test(what_is_no_fade_stays),
-        cmocka_unit_test(a_fade_beside_a_ramp_of_the_clock_is_its_other_side),
-        cmocka_unit_test(no_memory_is_no_fade),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
