@@ -4,7 +4,7 @@
 #include "analysis/pooled/pooled.h"
 #include "tests/support/guest_score.h"
 #include "tests/support/guest_traces.h"
-#include "tests/support/phases_lines.h"
+
 #include "tests/support/strict_memory.h"
 #include "tests/support/switch_traces.h"
 #include "tests/support/test.h"
@@ -237,7 +237,7 @@ TEST(without_memory_it_says_so)
     plan.piece[2] = (struct switch_piece){15.1, 1, 0.9};
     assert_int_equal(switch_trace(&plan, &t), 0);
     find(&t, &p);
-    char *whole = phases_lines_text(&p);
+    char *whole = phases_to_json(&p);
     phases_free(&p);
     bool failed = true;
     unsigned long n = 1;
@@ -255,7 +255,7 @@ TEST(without_memory_it_says_so)
     }
     assert_true(n < FAILURES_MOST);
     find(&t, &p);
-    char *again = phases_lines_text(&p);
+    char *again = phases_to_json(&p);
     assert_string_equal(again, whole);
     phases_free(&p);
     free(whole);

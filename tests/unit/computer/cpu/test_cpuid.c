@@ -5,7 +5,6 @@
 #include "computer/cpu/caches.h"
 #include "computer/cpu/cpu.h"
 #include "output/self_test/host_facts.h"
-#include "tests/support/golden.h"
 #include "tests/support/test.h"
 
 /* The highest leaves; what a leaf says is its number and that of the register, so that no two are alike. */
@@ -85,36 +84,6 @@ TEST(this_cpu_is_asked)
     assert_true((r.edx >> 26 & 1) != 0); /* SSE2: all have it */
     cpu_read_leaves(&l);
     assert_int_equal(l.version.edx, r.edx);
-}
-
-/* ---- for bundles ---- */
-
-/* Of each subleaf the even ones are there, and more than there should be. */
-static void gappy_cpuid(uint32_t leaf, uint32_t subleaf, struct cpuid_regs *out)
-{
-    made_cpuid(leaf, subleaf, out);
-    if (subleaf % 2 == 1)
-        *out = (struct cpuid_regs){0};
-    if (subleaf == 4) /* one register is enough */
-        *out = (struct cpuid_regs){leaf == 4, leaf == 7, leaf == 0xb, leaf > 0xb};
-}
-
-TEST(leaves_for_bundles)
-{
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    made.hypervisor = 0x40000002;
-    for (int guest = 0; guest < 2; guest++) {
-        made.guest = guest == 1;
-        made.basic = guest ? 5 : 100;
-        made.extended = guest ? 0x80000000 : 0x80000027;
-        json_t *json = host_facts_cpuid(gappy_cpuid);
-        for (size_t i = 0; i < json_array_size(json); i++)
-            fprintf(out, "%s\n", json_string_value(json_array_get(json, i)));
-        fprintf(out, "\n");
-        json_decref(json);
-    }
-    golden_expect(&g, "machine/cpuid", "txt", false);
 }
 
 /* ---- caches ---- */

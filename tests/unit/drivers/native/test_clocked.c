@@ -281,38 +281,6 @@ static struct bursts_request bursts_of(uint64_t count, double every_us)
     return r;
 }
 
-TEST_WITH(bursts_by_the_clock, make_native, NULL)
-{
-    static const uint64_t counts[] = {0, 1, 1999, 2000, 2001, 12345};
-    static const double every[] = {0, 30, 100};
-    struct machine m = {.state = &made};
-    skip_without_made_clock();
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        for (size_t k = 0; k < sizeof every / sizeof *every; k++) {
-            struct bursts_request r = bursts_of(counts[i], every[k]);
-            struct burst b[4];
-            const char *disturbed = "?";
-            struct machine_error err;
-            int status;
-            make_native(state);
-            made_clock.spread = 3;
-            payload.ticks = 170;
-            payload.late_at = k == 2 ? 26 : 16;
-            payload.late = 150000;
-            BY_MADE_CLOCK(status = native_bursts(&m, &r, b, &disturbed, &err));
-            assert_int_equal(status, MACHINE_OK);
-            assert_null(disturbed);
-            fprintf(out, "%" PRIu64 " every %g us: %u calls of %" PRIu64 ", %u of %" PRIu64 " wide blocks\n", counts[i],
-                    every[k], payload.calls, payload.asked[6], wide.calls, wide.asked[0]);
-            for (size_t n = 0; n < 4; n++)
-                fprintf(out, "  wide %" PRIu64 " plain %" PRIu64 " lost %" PRIu64 " instructions %" PRIu64 "\n",
-                        b[n].wide, b[n].plain, b[n].lost, b[n].instructions);
-        }
-    golden_expect(&g, "machine/clock", "bursts", false);
-}
-
 TEST_WITH(what_disturbs_bursts, make_native, NULL)
 {
     static const struct {
@@ -484,43 +452,6 @@ static int tried(struct trials_request *r, double *duration, struct trials_seen 
     r->data = &work;
     BY_MADE_CLOCK(status = trials_run(&made, r, NULL, duration, seen, err));
     return status;
-}
-
-TEST_WITH(trials_by_the_clock, make_native, NULL)
-{
-    static const enum trials_before before[] = {TRIALS_NOTHING, TRIALS_SPOIL};
-    static const size_t bytes[] = {0, 64, 65536, 1 << 20};
-    static const double us[] = {0.001, 1, 50};
-    skip_without_made_clock();
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (size_t b = 0; b < 2; b++)
-        for (size_t i = 0; i < 4; i++)
-            for (size_t k = 0; k < 3; k++) {
-                struct trials_request r = {.workload = WORKLOAD_LOAD,
-                                           .before = before[b],
-                                           .bytes = bytes[i],
-                                           .trial_us = us[k],
-                                           .trials = TRIALS};
-                double duration[TRIALS] = {0};
-                struct trials_seen seen;
-                struct machine_error err;
-                make_native(state);
-                made.tsc_step = i == 3 ? 26 : 0;
-                r.workload = bytes[i] == 0 ? WORKLOAD_REGISTER : WORKLOAD_LOAD;
-                work = (struct made_work){.round_ticks = 9, .longer = 1};
-                assert_int_equal(tried(&r, duration, &seen, &err), MACHINE_OK);
-                fprintf(out, "%zu bytes, %g us%s: %" PRIu64 " rounds, resolution %.7g, %u calls, spoiled %u;", r.bytes,
-                        us[k], b ? ", spoiled" : "", seen.rounds, seen.resolution, work.calls, work.spoils);
-                for (size_t n = 0; n < TRIALS; n++)
-                    fprintf(out, " %.7g", duration[n]);
-                fprintf(out, "; first rounds %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", work.first[0], work.first[1],
-                        work.first[2]);
-                assert_false(seen.cycles);
-                assert_int_equal(seen.discarded, 0);
-                assert_true(isnan(seen.between.interrupts) && isnan(seen.between.steal_ms));
-            }
-    golden_expect(&g, "machine/clock", "trials", false);
 }
 
 /* How many calls of the work there are before the first trial. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a reading of the timing machine costs, from made readings, and what readings are made into. No clock is read. */
-#include <inttypes.h>
-
 #include "drivers/timing/timing_chains.h"
-#include "tests/support/golden.h"
 #include "tests/support/test.h"
 
 /* ---- the cost of a reading, from made readings ---- */
@@ -176,75 +173,4 @@ TEST(test_readings_with_chains)
                 assert_int_equal(n, 0);
         }
     }
-}
-
-/* ---- exactly ---- */
-
-static void write_chains(FILE *out)
-{
-    static const double steps[] = {1, 3.99, 4, 20, 50}, periods[] = {1, 4.99, 5, 14.99, 15, 100};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        for (size_t k = 0; k < sizeof periods / sizeof *periods; k++) {
-            struct chain_choice c = timing_choose_chains(steps[i], 2e9, periods[k]);
-            char text[200] = "fine";
-            bool coarse = timing_steps_text(steps[i], 2e9, 300, text, sizeof text);
-            fprintf(out, "step %g, period %g us: steady from %u, dither %u: %d %s\n", steps[i], periods[k],
-                    c.steady_from, c.dither, coarse, k == 0 ? text : "");
-        }
-}
-
-static void write_costs(FILE *out)
-{
-    static const size_t sizes[] = {0, 95, 96, 128, 383, 384, 1000, MADE};
-    static struct chain_raw r[MADE];
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (unsigned kind = 0; kind < 4; kind++) {
-            struct timing_cost c = {.cycles = 0};
-            double step = kind & 1 ? 26 : 1;
-            make_readings_of(r, MADE, kind & 2, 64, falling, step, 3);
-            for (size_t k = 11; k < MADE && kind >= 2; k += 37)
-                r[k].end += 300 * (1 + k % 5); /* disturbed, some of them little */
-            for (size_t k = 256; k < 384 && kind == 3; k++)
-                r[k].end += chain_kind_of(&r[k]) == CHAIN_STEADY_LONG
-                                ? 40
-                                : 0; /* a window in which the long ones alone were slower */
-            int status = timing_chain_cost(r, sizes[i], kind & 2, step, &c);
-            if (status != 0)
-                fprintf(out, "%zu of kind %u: refused\n", sizes[i], kind);
-            else
-                fprintf(out, "%zu of kind %u: %.9f +- %.9f, %.9f %.9f\n", sizes[i], kind, c.cycles, c.error, c.ticks[0],
-                        c.ticks[1]);
-        }
-}
-
-static void write_words(FILE *out)
-{
-    static const struct counter_spec counters[] = {
-        {COUNTER_CHAIN_TICKS, 0}, {COUNTER_CHAIN_CYCLES, 0}, {COUNTER_READ_TICKS, 0}, {COUNTER_CYCLES, 0}};
-    struct timing_clock clock = {.hz = 2.6e9, .step = 26};
-    struct timing_sums sums = {0, 0, 0};
-    for (uint64_t round = 0; round < 30; round += round < 2 ? 1 : 24) {
-        clock.round = round;
-        for (unsigned i = 0; i < 5; i++) {
-            uint64_t words[6], end = 1000203 + 777 * i;
-            struct chain_raw r = {end, i > 0 ? end - 200 : end, i > 0 ? end - 237 - i : end, chain_word(5 + i, i)};
-            timing_round(&clock, &r, 1);
-            timing_words(&r, 64.25, 1000, 120, counters, 4, &sums, words);
-            fprintf(out, "rounded to %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " |", round, r.ended,
-                    r.begin, r.end, chain_blocks(&r));
-            for (size_t k = 0; k < 6; k++)
-                fprintf(out, " %" PRId64, (int64_t)words[k]);
-            fputc('\n', out);
-        }
-    }
-}
-
-TEST(test_costs_are_golden)
-{
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    write_chains(out);
-    write_costs(out);
-    write_words(out);
-    golden_expect(&g, "machine/chain-cost", "txt", false);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether wide code pays, against times worked out by hand. */
 #include "output/verdict/verdict_cost.h"
-#include "tests/support/golden.h"
-#include "tests/support/one_of.h"
 #include "tests/support/strict_memory.h"
-#include "tests/support/tally.h"
 #include "tests/support/test.h"
 
 #define PLAIN                                                                                                          \
@@ -150,68 +147,6 @@ TEST(loads_at_their_limits)
     assert_int_equal(verdict_cost(w, 1, &negative, 1, &v), -1);
     assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX, &usual, 1, &v), 0);
     assert_int_equal(verdict_cost(w, VERDICT_WIDTHS_MAX + 1, &usual, 1, &v), -1);
-}
-
-/* ---- held exactly (tests/golden/) ---- */
-
-static struct estimate draw_figure(struct rng *r, double value)
-{
-    double below = ONE_OF(r, 0, 0, 0.0078125, 0.25, 2), above = rng_chance(r, 0.2) ? 0.5 : below;
-    return (struct estimate){value, value - below * fmax(value, 0.125), value + above * fmax(value, 0.125)};
-}
-
-static void add_verdict(struct rng *r, struct tally *sum)
-{
-    struct verdict_width w[3];
-    struct verdict_cost v;
-    size_t n = (size_t)rng_int(r, 1, 3);
-    struct verdict_load load = {ONE_OF(r, 0.0625, 0.25, 0.5, 1), ONE_OF(r, 1, 100, 1000)};
-    for (unsigned i = 0; i < 3; i++)
-        w[i] = (struct verdict_width){128u << i, draw_figure(r, ONE_OF(r, 0, 0, 0.125, 0.25, 0.96875, -0.0625)),
-                                      draw_figure(r, ONE_OF(r, 1, 1, 1.0078125, 2, 4, 0.0078125)),
-                                      draw_figure(r, ONE_OF(r, 0, 10, 20)), draw_figure(r, ONE_OF(r, 0, 100, 600))};
-    assert_int_equal(verdict_cost(w, n, &load, (uint64_t)rng_int(r, 1, 9), &v), 0);
-    for (size_t i = 0; i < n; i++) {
-        tally_estimate(sum, &v.time[i]);
-        tally_estimate(sum, &v.pays_from_us[i]);
-        tally_estimate(sum, &v.pays_from_share[i]);
-    }
-    tally_add(sum, (double)v.prefer + 8 * (double)v.bits + 16384 * (double)v.rival);
-}
-
-/* Of limits that are just, or just not, those of equals. */
-static void add_ranked(struct rng *r, struct tally *sum)
-{
-    struct estimate longer[4];
-    size_t n = (size_t)rng_int(r, 1, 4);
-    for (size_t i = 0; i < 4; i++) { /* that behind the last nobody may look at */
-        double lo = ONE_OF(r, -0.015625, -0.01, -0.0078125, 0, 0.0078125, 0.01);
-        longer[i] = (struct estimate){0, lo, fmax(lo, ONE_OF(r, 0, 0.0078125, 0.01, 0.015625))};
-    }
-    const struct verdict_ranked ranked = verdict_rank(longer, n, (size_t)rng_int(r, 0, (int)n - 1));
-    tally_add(sum, (double)(ranked.rival + 8 * ranked.chosen + 64 * (size_t)ranked.equals + 4096 * ranked.all_equal));
-}
-
-TEST(verdicts_stay_as_they_are)
-{
-    enum { LINES = 40, VERDICTS = 3, RANKED = 50 };
-    struct golden g;
-    struct rng r;
-    skip_where_sanitized("numbers are compared in the ordinary build");
-    FILE *out = golden_begin(&g);
-    rng_init(&r, 1, 590);
-    for (int line = 1; line <= LINES; line++) {
-        struct tally costs = {0}, ranked = {0};
-        for (int i = 0; i < VERDICTS; i++)
-            add_verdict(&r, &costs);
-        for (int i = 0; i < RANKED; i++)
-            add_ranked(&r, &ranked);
-        fprintf(out, "%d", line);
-        tally_write(out, "costs", &costs);
-        tally_write(out, "ranked", &ranked);
-        fputc('\n', out);
-    }
-    golden_expect(&g, "verdict", "random.txt", true);
 }
 
 TEST(out_of_memory_is_told)

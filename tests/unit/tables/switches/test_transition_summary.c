@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What phases that were made by hand come to, at the bounds that decide and beside them: the answers are
- * tests/golden/switches.made. After an intended change `make golden` rewrites it, and the diff shows what changed.
- */
+/* What phases that were made by hand come to, at the bounds that decide and beside them. */
 #include "tables/registry.h"
 #include "tables/switches/switches.h"
 #include "tables/switches/transition_summary.h"
-#include "tests/support/golden.h"
 #include "tests/support/test.h"
 
 enum { PHASES_MOST = 12 };
@@ -98,104 +94,8 @@ static void read_phases(const char *text, struct phases *p)
             read_phase(&text, &p->phases[p->n_phases++]);
 }
 
-static void write_figure(FILE *out, const char *name, const struct estimate *e)
-{
-    if (!isnan(e->value))
-        fprintf(out, "; %s %.4g", name, e->value);
-    if (!isnan(e->lo) && !isnan(e->hi))
-        fprintf(out, " [%.4g, %.4g]", e->lo, e->hi);
-}
-
-static void write_summary(FILE *out, const char *text)
-{
-    struct phase phase[PHASES_MOST];
-    struct transition transition[PHASES_MOST];
-    struct phases p = {.phases = phase, .transitions = transition};
-    struct transition_summary s;
-    struct trace t;
-    trace_init(&t);
-    read_phases(text, &p);
-    phases_leave_out_timeless(&p);
-    transition_summarize(&t, &p, &s);
-    fprintf(out, "%s\n  %s, %zu repetitions, %g halts", text, transition_switch_kind_name(s.kind), s.n, s.halts);
-    write_figure(out, "latency", &s.latency_us);
-    write_figure(out, "wait", &s.wait_us);
-    write_figure(out, "overhead", &s.overhead_us);
-    write_figure(out, "from", &s.from_ghz);
-    write_figure(out, "to", &s.to_ghz);
-    fprintf(out, "%s%s%s%s\n", s.phases[0] ? "; " : "", s.phases, s.detectable[0] ? "; detectable: " : "",
-            s.detectable);
-    trace_free(&t);
-}
-
 #define BEFORE "S-50+50:2.8~0.01/0 "
 #define AFTER "S0+100:2.8~0.01/0 "
-
-static const char *const made_phases[] = {
-    "",
-    BEFORE,
-    AFTER,
-    BEFORE AFTER,
-    BEFORE AFTER "d0.03",
-    BEFORE AFTER "v",
-    BEFORE AFTER "r20/18",
-    /* a fall with throttling and a halt */
-    BEFORE "T0+10~0.1:2.8~0.01/0*0.25 H10+5~0.2 S15+85:1.9~0.01/1 >0+15~0.3 d0.03",
-    BEFORE "T0+10~0.1:2.8~0.01/0*0.25 H10+5~0.2 S15+85:1.9~0.01/1 >0+15~0.3x9",
-    BEFORE "T0+10~0.1:2.8~0.01/0*0.25 H10+5~0.2 S15+85:1.9~0.01/1 >0+15~0.3x8",
-    BEFORE "S0+100:1.9/1 >0+0x4 r20/4",
-    BEFORE "S0+100:1.9/1 >0+0x5 r20/5",
-    BEFORE "S0+100:1.9/1 >0+0x4 r8/4",
-    BEFORE "S0+100:1.9/1 >0+0x4 r9/4",
-    /* a rise after a wait, also of two periods */
-    "S-50+50:1.9~0.01/1 W0+670~2:1.9~0.01/1 H670+10~0.2 S680+100:2.8~0.01/0 >670+10~0.3",
-    "S-50+50:1.9~0.01/1 W0+670~2:1.9~0.01/1m10 S680+100:2.8~0.01/0 >670+10~0.3",
-    "S-50+50:1.9~0.01/1 W0+670~2:1.9~0.01/1m7 S680+100:2.8~0.01/0 >670+10~0.3",
-    "S-50+50:1.9~0.01/1 W0+1~2:1.9~0.01/1 S1+100:2.8~0.01/0 >1+1~3",
-    /* there and back; two steps with a wait between */
-    BEFORE "S0+20:1.9~0.01/1 S20+50:2.8~0.01/0 >0+5 >20+5",
-    BEFORE "H0+5~0.1 S5+20~0.1:2.4~0.01/1 H25+5~0.1 S30+50:1.9~0.01/2 >0+5~0.1 >25+5~0.1",
-    BEFORE "H0+5~0.1 W5+20~0.1:2.4~0.01/1 H25+5~0.1 S30+50:2.8~0.01/0 >0+5~0.1 >25+5~0.1",
-    /* what begins before the switch, and what is not over by then */
-    BEFORE "S0+100:1.9~0.01/1 >-0.9+5",
-    BEFORE "S0+100:1.9~0.01/1 >-1.1+5",
-    BEFORE "S0+100:1.9~0.01/1 >-10+11.1",
-    BEFORE "S0+100:1.9~0.01/1 >-10+10.9",
-    /* phases of no length, and halves of the first */
-    BEFORE "T0+0.04:2.8/0*0.5 " AFTER,
-    BEFORE "T0+0.06:2.8/0*0.5 " AFTER,
-    BEFORE "H0+0.04 " AFTER,
-    BEFORE "H0+0.06 " AFTER,
-    "S-50+40:2.8/0 T-10+19:2.8/0*0.5 S9+50:2.8/0",
-    "S-50+40:2.8/0 T-10+21:2.8/0*0.5 S11+50:2.8/0",
-    /* a step that is smaller than what would have been found, unless the core halts for it */
-    BEFORE "S0+50:2.9~0.01/1 >0+5 d0.03",
-    BEFORE "S0+50:2.87~0.01/1 >0+5 d0.03",
-    BEFORE "H0+5 S5+50:2.87~0.01/1 >0+5 d0.03",
-    BEFORE "H0+5 S5+50:2.815~0.01/1 >0+5 d0.03",
-    /* license levels alone */
-    BEFORE "S0+50:2.8~0.01/0l1 >0+5",
-    BEFORE "S0+50:2.8~0.01/0l1",
-    BEFORE "S0+50:2.8~0.01/0l1 >0+5 v",
-    /* throttled; ramps; unknown */
-    BEFORE "T0+20~1:2.8~0.01/0*0.5 S20+50:2.8~0.01/0 >0+20~1",
-    BEFORE "T0+20~1:2.8~0.01/0 S20+50:2.8~0.01/0 >0+20~1",
-    BEFORE "R0+90~1:2.4~0.01/-1 S90+50:1.9~0.01/1 >0+90~1",
-    BEFORE "U0+20:2.8/0 S20+50:2.8~0.01/0 >0+20",
-    /* neither end may be anything but steady */
-    BEFORE "T0+20:2.8/0*0.5",
-    "T-50+50:2.8/0*0.5 " AFTER,
-    "W-50+50:2.8/0 " AFTER,
-};
-
-TEST(phases_made_by_hand)
-{
-    struct golden g;
-    FILE *out = golden_begin(&g);
-    for (size_t i = 0; i < sizeof made_phases / sizeof *made_phases; i++)
-        write_summary(out, made_phases[i]);
-    golden_expect(&g, "switches", "made", true);
-}
 
 /* 1/2 to 1/10 where that is what it is within 2 %. */
 TEST(ratios_are_fractions_where_they_are)
