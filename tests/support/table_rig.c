@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/table_rig.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/model_rig.h"
+#include "tests/support/test.h"
 
 void rig_measure_on(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct table *out)
 {

@@ -3,22 +3,12 @@
  * The table of cores: a model gives back which of its cores are unlike the others and which code throttles; cores
  * that are alike are one group, also where the frequency moves by itself from one measurement to the next.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tables/cores/cores.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static struct tables_options cores_options(void)
 {
@@ -38,9 +28,8 @@ static void measure_model(const struct model *m, struct table *t)
     rig_measure(&table_cores, m, &o, t);
 }
 
-static void test_unlike_cores_are_found(void **state)
+TEST(test_unlike_cores_are_found)
 {
-    (void)state;
     struct model m;
     struct table t;
     rig_load("xeon-gold-6130", &m);
@@ -70,9 +59,8 @@ static void test_unlike_cores_are_found(void **state)
 }
 
 /* Cores that are alike, measured at two times between which the frequency has moved. */
-static void test_a_frequency_that_moves_makes_no_groups(void **state)
+TEST(test_a_frequency_that_moves_makes_no_groups)
 {
-    (void)state;
     enum { TABLES = 200, CORES = 12 };
     struct rng r;
     unsigned split = 0;
@@ -99,9 +87,8 @@ static void test_a_frequency_that_moves_makes_no_groups(void **state)
 }
 
 /* Without limits nothing is said of a core. */
-static void test_what_has_no_limits_is_in_no_group(void **state)
+TEST(test_what_has_no_limits_is_in_no_group)
 {
-    (void)state;
     struct table t;
     table_init(&t, "cores", table_cores.columns, table_cores.n_columns);
     table_add_row(&t);
@@ -115,14 +102,4 @@ static void test_what_has_no_limits_is_in_no_group(void **state)
     assert_string_equal(told, "");
     free(told);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unlike_cores_are_found),
-        cmocka_unit_test(test_a_frequency_that_moves_makes_no_groups),
-        cmocka_unit_test(test_what_has_no_limits_is_in_no_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

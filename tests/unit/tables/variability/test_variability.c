@@ -3,21 +3,12 @@
  * The table variability on a modelled core whose durations are known, in environments to be had or not; what is
  * concluded, said and drawn of it.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "drivers/model/model_trials.h"
 #include "tables/variability/variability.h"
 #include "tests/support/table_rig.h"
+#include "tests/support/test.h"
 
 static double at(const struct table *t, const char *workload, enum refinement r, const char *column)
 {
@@ -44,9 +35,8 @@ static size_t missing_of(const struct table *t, enum refinement r, const char *w
 }
 
 /* What the model does is what the table says. */
-static void the_truth_comes_back(void **state)
+TEST(the_truth_comes_back)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     struct machine machine;
@@ -118,9 +108,8 @@ static int refine(void *data, enum refinement r, char *told, struct machine_erro
     return MACHINE_OK;
 }
 
-static void refinements_are_taken_in_turn(void **state)
+TEST(refinements_are_taken_in_turn)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     static struct steps s = {{0}, REFINED_BUSY};
@@ -175,9 +164,8 @@ static void model_said_not_to_be(const struct machine *m, struct machine_info *o
     out->modelled = false;
 }
 
-static void what_cannot_be_is_missing(void **state)
+TEST(what_cannot_be_is_missing)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     struct machine machine;
@@ -224,9 +212,8 @@ static void what_cannot_be_is_missing(void **state)
 
 /* ---- words and pictures ---- */
 
-static void percentages(void **state)
+TEST(percentages)
 {
-    (void)state;
     static const struct {
         double fraction;
         const char *text;
@@ -239,9 +226,8 @@ static void percentages(void **state)
 }
 
 /* Details of files are anybody's. */
-static void details_of_strangers(void **state)
+TEST(details_of_strangers)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         "[]",
@@ -283,9 +269,8 @@ static void details_of_strangers(void **state)
     free(json);
 }
 
-static void the_picture(void **state)
+TEST(the_picture)
 {
-    (void)state;
     static struct tables_options o;
     static struct model m;
     struct table t;
@@ -310,14 +295,4 @@ static void the_picture(void **state)
     }
     chart_free(&c);
     table_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_truth_comes_back),      cmocka_unit_test(refinements_are_taken_in_turn),
-        cmocka_unit_test(what_cannot_be_is_missing), cmocka_unit_test(percentages),
-        cmocka_unit_test(details_of_strangers),      cmocka_unit_test(the_picture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
