@@ -36,6 +36,3 @@ struct energy_cost {
  * watts is by `least` of it. NaN for a stretch without time.
  */
 struct energy_cost energy_cost_of(const struct energy_stretch *idle, const struct energy_stretch *code, unsigned cores);
-
-/* Power and energy of the widths of one operation, and where they are not those of the code alone. */
-void energy_findings(FILE *out, const struct table *t);

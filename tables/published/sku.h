@@ -63,8 +63,6 @@ bool sku_is_of(const struct sku *s, const char *cpu);
 size_t sku_published(const struct sku *s);
 void sku_free(struct sku *s);
 
-/* ---- published.c ---- */
-
 /*
  * Reads the figures of a shipped SKU (data/skus/NAME.sku), of what all SKUs of a microarchitecture have in common
  * (data/microarchs/NAME.sku), or a file of one's own (a name with a slash or a dot), with what it inherits:

@@ -37,6 +37,9 @@ static const struct table_column columns[] = {
     TABLE_LIMITS("full_rate_us", "us", 2),   {"stage", "", TABLE_WHOLE, false, 0},   {"n", "", TABLE_WHOLE, false, 0},
     {"discarded", "", TABLE_WHOLE, false, 0}};
 
+/* The detail of a unit: its points, as lists idle_us, first_us and full_rate_us. */
+#define WAKE_POINTS "points %s"
+
 struct wake_plan {
     unsigned runs, rows;
     double warm_us, observe_us;
@@ -53,18 +56,17 @@ static struct wake_plan wake_plan_of(const struct tables_options *o)
     return p;
 }
 
-static double wake_idle_us(const struct wake_plan *p, unsigned row)
+static double idle_us_of(const struct wake_plan *p, unsigned row)
 {
     return pow(10, (double)DECADES * row / (p->rows - 1));
 }
 
-static int wake_table_plan(const struct tables_context *x, struct cells *out, struct table *t,
-                           struct machine_error *err)
+static int plan(const struct tables_context *x, struct cells *out, struct table *t, struct machine_error *err)
 {
     struct wake_plan p = wake_plan_of(x->options);
     double seconds = 0;
     for (unsigned row = 0; row < p.rows; row++)
-        seconds += 1e-6 * p.runs * (wake_idle_us(&p, row) + p.warm_us + p.observe_us);
+        seconds += 1e-6 * p.runs * (idle_us_of(&p, row) + p.warm_us + p.observe_us);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct payload kernel = kernel_named(units[i].kernel);
         if (kernel.kernel->features & ~x->info.features) {
@@ -96,7 +98,7 @@ struct wake_seen {
 };
 
 /* The median (robust_mean would follow interrupts) of what is finite, and the share of that. */
-static struct estimate wake_middle(double *x, size_t n, double *share)
+static struct estimate middle(double *x, size_t n, double *share)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
@@ -107,7 +109,7 @@ static struct estimate wake_middle(double *x, size_t n, double *share)
 }
 
 /* What is not finite is null. */
-static json_t *wake_list(const struct wake_seen *s, const double *x)
+static json_t *list_of(const struct wake_seen *s, const double *x)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
@@ -128,9 +130,9 @@ static void keep_points(const char *unit, const struct wake_seen *s, struct tabl
     char key[40];
     json_t *idle = json_array();
     for (unsigned i = 0; i < s->plan.rows * s->plan.runs; i++)
-        json_array_append_new(idle, json_real(wake_idle_us(&s->plan, i / s->plan.runs)));
-    json_t *points = json_pack("{s:o, s:o, s:o, s:f}", "idle_us", idle, "first_us", wake_list(s, s->first),
-                               "full_rate_us", wake_list(s, s->full), "step_us", s->step_us);
+        json_array_append_new(idle, json_real(idle_us_of(&s->plan, i / s->plan.runs)));
+    json_t *points = json_pack("{s:o, s:o, s:o, s:f}", "idle_us", idle, "first_us", list_of(s, s->first),
+                               "full_rate_us", list_of(s, s->full), "step_us", s->step_us);
     snprintf(key, sizeof key, WAKE_POINTS, unit);
     table_set_detail_json(rows, key, points, 6);
 }
@@ -139,11 +141,11 @@ static void put_stages(const char *unit, struct wake_seen *s, struct table *rows
 {
     for (unsigned row = 0; row < s->plan.rows; row++) {
         double share, whole;
-        struct estimate first = wake_middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share);
-        struct estimate full = wake_middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole);
+        struct estimate first = middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share);
+        struct estimate full = middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole);
         table_add_row(rows);
         table_put_text(rows, "unit", unit);
-        table_put_number(rows, "idle_us", wake_idle_us(&s->plan, row));
+        table_put_number(rows, "idle_us", idle_us_of(&s->plan, row));
         estimates_put(rows, "first_us", wake_blur_time(first, s->step_us));
         if (whole > 0.5)
             estimates_put(rows, "full_rate_us", wake_blur_time(full, s->step_us));
@@ -161,7 +163,7 @@ static int see_all(const struct tables_context *x, const struct cell *c, struct 
         for (unsigned k = 0; k < p->rows; k++) {
             unsigned row = (k * 7 + run * 3) % p->rows; /* 16 and 31 rows: 7 divides neither */
             struct first_use_seen seen;
-            r.idle_us = wake_idle_us(p, row);
+            r.idle_us = idle_us_of(p, row);
             r.repetition = (uint64_t)run * p->rows + row;
             int status = x->machine->ops->first_use(x->machine, &r, &seen, err);
             if (status)
@@ -198,8 +200,7 @@ static int see_prepared(const struct tables_context *x, const struct cell *c, st
     return MACHINE_OK;
 }
 
-static int wake_measure(const struct tables_context *x, const struct cell *c, struct table *rows,
-                        struct machine_error *err)
+static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
     if (!x->machine->ops->first_use)
         return machine_fail(err, MACHINE_CANNOT, "use --machine timing or perf, or model:NAME",
@@ -215,6 +216,123 @@ static int wake_measure(const struct tables_context *x, const struct cell *c, st
     free(s.first);
     return status;
 }
+
+/* ---- stages ---- */
+
+int wake_stages_of(const struct table *t, const char *unit, const char *column, struct wake_stages *out)
+{
+    char key[40], why[200];
+    snprintf(key, sizeof key, WAKE_POINTS, unit);
+    const char *text = table_detail(t, key);
+    json_t *j = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *idle = json_object_get(j, "idle_us"), *seen = json_object_get(j, column);
+    struct wake_point *p = calloc(json_array_size(seen) + 1, sizeof *p);
+    size_t n = 0;
+    for (size_t i = 0; p && i < json_array_size(seen); i++)
+        if (json_is_number(json_array_get(seen, i)) && json_number_value(json_array_get(seen, i)) > 0)
+            p[n++] = (struct wake_point){json_number_value(json_array_get(idle, i)),
+                                         json_number_value(json_array_get(seen, i))};
+    int status = p ? wake_find(p, n, out, why, sizeof why) : 1;
+    if (status == 0)
+        wake_blur(out, json_number_value(json_object_get(j, "step_us")));
+    free(p);
+    json_decref(j);
+    return status;
+}
+
+/* The rows of a unit are one behind the other. Returns the row behind its last. */
+static size_t rows_end(const struct table *t, size_t row)
+{
+    size_t end = row + 1;
+    while (end < t->n_rows && table_same(t, row, end, "unit"))
+        end++;
+    return end;
+}
+
+/* The stage of a row, from 1: of those that its idle time may lie in, by the limits, the one nearest to its value. */
+static size_t stage_of(const struct table *t, size_t row, const char *column, const struct wake_stages *s)
+{
+    double idle = table_number(t, row, "idle_us"), value = table_number(t, row, column), nearest = INFINITY;
+    size_t stage = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        bool before = i > 0 && idle < s->stage[i].idle_from_us.lo;
+        bool behind = i + 1 < s->n && idle > s->stage[i].idle_to_us.hi;
+        double off = isfinite(value) ? fabs(log(value / s->stage[i].first_us.value)) : 0;
+        if (!before && !behind && off < nearest) {
+            nearest = off;
+            stage = i + 1;
+        }
+    }
+    return stage;
+}
+
+/* Fills the column `stage`: the number of the stage, from 1, in which the idle time of a row lies: of first_us, or where
+ * that has one alone, of full_rate_us. */
+static int conclude(struct table *t)
+{
+    for (size_t row = 0, end; row < t->n_rows; row = end) {
+        struct wake_stages s;
+        const char *unit = table_text(t, row, "unit"), *column = "first_us";
+        end = rows_end(t, row);
+        int status = unit ? wake_stages_of(t, unit, column, &s) : -1;
+        if (status == 0 && s.n == 1) {
+            column = "full_rate_us";
+            status = wake_stages_of(t, unit, column, &s);
+        }
+        if (status > 0)
+            return -1;
+        for (size_t i = row; i < end && status == 0; i++)
+            table_set_number(t, i, "stage", (double)stage_of(t, i, column, &s));
+    }
+    return 0;
+}
+
+/* ---- findings ---- */
+
+#define COARSE 10.0 /* times the clock's step: what is shorter scatters by that step */
+
+static void tell_stages(FILE *out, const char *key, const char *what, const struct wake_stages *s)
+{
+    char text[2][ESTIMATE_TEXT_MAX], unit[40] = "tile units (AMX)";
+    if (strcmp(key, "amx"))
+        snprintf(unit, sizeof unit, "%s-bit units", key);
+    if (s->n == 1 && s->stage[0].first_us.value < COARSE * s->step_us)
+        fprintf(out, "%s: %s %s us, however long they were idle, as far as the clock's steps of %.3f us show.\n", unit,
+                what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->step_us);
+    else if (wake_scatters(s))
+        fprintf(out,
+                "%s: %s a time that scatters too much to tell stages (see the plot); repeat on a less busy machine.\n",
+                unit, what);
+    else if (s->n == 1 && s->n_warnings)
+        fprintf(out, "%s: %s a time that changes gradually, or was disturbed: no stages (see the plot).\n", unit, what);
+    else if (s->n == 1)
+        fprintf(out, "%s: %s %s us, however long they were idle; a factor of %.2g would have been detected.\n", unit,
+                what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->detectable_ratio);
+    else
+        fprintf(out, "%s, idle for less than %s us: %s %s us.\n", unit,
+                estimates_text(&s->stage[0].idle_to_us, 1, text[0]), what,
+                estimates_text(&s->stage[0].first_us, 3, text[1]));
+    for (size_t i = 1; i < s->n; i++)
+        fprintf(out, "%s, idle for %s us or more: %s %s us%s.\n", unit,
+                estimates_text(&s->stage[i].idle_from_us, 1, text[0]), what,
+                estimates_text(&s->stage[i].first_us, 3, text[1]),
+                i + 1 == s->n && s->n_warnings ? " (some of it changes gradually, or was disturbed)" : "");
+}
+
+static void findings(FILE *out, const struct table *t)
+{
+    struct wake_stages s;
+    for (size_t row = 0, end; row < t->n_rows; row = end) {
+        end = rows_end(t, row);
+        const char *unit = table_text(t, row, "unit");
+        if (unit && wake_stages_of(t, unit, "first_us", &s) == 0)
+            tell_stages(out, unit, "the first instruction takes", &s);
+        if (unit && wake_stages_of(t, unit, "full_rate_us", &s) == 0)
+            tell_stages(out, unit, "full rate comes after", &s);
+    }
+}
+
+/* ---- the plot ---- */
 
 static const char *unit_name(const struct table *t, size_t row, char out[CHART_NAME_MAX])
 {
@@ -260,9 +378,9 @@ const struct table_kind table_wake = {
                  [CHOICE_SIBLINGS] = WAKE_ONE_CORE,
                  [CHOICE_KERNELS] = "its units are those of 256 and 512 bits and of tiles",
                  [CHOICE_PERIOD] = "one instruction is timed as a whole"},
-    .plan = wake_table_plan,
-    .measure = wake_measure,
-    .conclude = wake_conclude,
-    .findings = wake_findings,
+    .plan = plan,
+    .measure = measure,
+    .conclude = conclude,
+    .findings = findings,
     TABLE_KIND_PICTURES(pictures),
 };

@@ -106,7 +106,7 @@ static void assert_breakeven(double value, double lo, double hi, const double sa
     table_init(&t, "burst", table_burst.columns, table_burst.n_columns);
     for (int i = 0; i < 4; i++)
         add_saving(&t, pow(10, i), saves[i], half);
-    assert_int_equal(burst_conclude(&t), 0);
+    assert_int_equal(table_burst.conclude(&t), 0);
     for (size_t row = 0; row < 4; row++) {
         struct estimate e = estimates_of_table(&t, row, "breakeven");
         if (isnan(value))
@@ -126,17 +126,6 @@ TEST(test_where_it_breaks_even)
     assert_breakeven(1000, 1, 1000, (const double[]){0.1, -0.2, 0.2, 3}, 0.5); /* at most */
     assert_breakeven(NAN, NAN, NAN, (const double[]){-3, -2, 2, 0.3}, 0.5);
     assert_breakeven(NAN, NAN, NAN, (const double[]){-3, -2, -2, -3}, 0.5);
-}
-
-TEST(test_narrower_code_of_a_kernel)
-{
-    char name[32];
-    assert_string_equal(burst_narrower_name("512fma", BURST_HALF, name), "256fma");
-    assert_string_equal(burst_narrower_name("512or", BURST_128, name), "128or");
-    assert_string_equal(burst_narrower_name("256fma", BURST_HALF, name), "128fma");
-    assert_string_equal(burst_narrower_name("256fma", BURST_128, name), "");
-    assert_string_equal(burst_narrower_name("128fma", BURST_HALF, name), "");
-    assert_string_equal(burst_narrower_name("amx", BURST_HALF, name), "");
 }
 
 /* What does not fit into the time is no cell, and is refused where it is asked for. */

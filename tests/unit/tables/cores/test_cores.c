@@ -3,7 +3,6 @@
  * The table of cores: a model gives back which of its cores are unlike the others and which code throttles; cores
  * that are alike are one group, also where the frequency moves by itself from one measurement to the next.
  */
-#include "tables/cores/cores.h"
 #include "tables/registry.h"
 #include "tests/support/model_rig.h"
 #include "tests/support/random_numbers.h"
@@ -75,12 +74,13 @@ TEST(test_a_frequency_that_moves_makes_no_groups)
             table_put_number(&t, "cpu", cpu);
             table_put_text(&t, "kernel", "64add");
             table_put_limits(&t, "freq_ghz", once, once - 0.001, once + 0.001);
-            snprintf(key, sizeof key, CORES_AGAIN, 1u, cpu, "64add");
+            snprintf(key, sizeof key, "again 1 CPU %d 64add", cpu);
             snprintf(json, sizeof json, "{\"freq_ghz\": [%.9g, %.9g, %.9g]}", again, again - 0.001, again + 0.001);
             table_set_detail(&t, key, json);
         }
-        assert_int_equal(cores_conclude(&t), 0);
-        split += cores_groups(&t, "64add") > 1;
+        assert_int_equal(table_cores.conclude(&t), 0);
+        double groups[CORES];
+        split += table_numbers(&t, "group", groups, CORES) > 1;
         table_free(&t);
     }
     assert_true(split <= TABLES / 20);
@@ -95,9 +95,8 @@ TEST(test_what_has_no_limits_is_in_no_group)
     table_put_number(&t, "cpu", 0);
     table_put_text(&t, "kernel", "64add");
     table_put_number(&t, "freq_ghz", 3);
-    assert_int_equal(cores_conclude(&t), 0);
+    assert_int_equal(table_cores.conclude(&t), 0);
     assert_true(isnan(table_number(&t, 0, "group")));
-    assert_int_equal(cores_groups(&t, "64add"), 0);
     char *told = rig_findings(&table_cores, &t);
     assert_string_equal(told, "");
     free(told);
