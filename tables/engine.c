@@ -21,11 +21,11 @@ struct run {
     const struct cells *cells;
     size_t done;
     double seconds, seconds_done, seconds_now; /* expected: of all cells, of those done, of the one at hand */
-    double share;                              /* the most that progress was told */
+    double share;                              /* the most that was reported as progress */
     bool stopped;
     int cpu;                                /* that was measured on, as seen during the cell at hand; -1: not seen */
-    char first[DATE_SIZE], last[DATE_SIZE]; /* when the cells were measured; "": no cell tells */
-    char cpus[200];                         /* on which CPUs, "1" or "1,3"; "": no cell tells */
+    char first[DATE_SIZE], last[DATE_SIZE]; /* when the cells were measured; "": no cell says so */
+    char cpus[200];                         /* on which CPUs, "1" or "1,3"; "": no cell says so */
 };
 
 static int out_of_memory(struct machine_error *err)
@@ -102,7 +102,7 @@ static int on_part(void *data, double part)
     r->context.machine->ops->info(r->context.machine, &info);
     if (info.cpu_number >= 0)
         r->cpu = info.cpu_number;
-    if (r->seconds > 0) /* a cell with several measurements tells of each from 0 on */
+    if (r->seconds > 0) /* a cell with several measurements reports each from 0 on */
         r->share = fmin(1, fmax(r->share, (r->seconds_done + part * r->seconds_now) / r->seconds));
     if (r->watch && r->watch->progress && r->watch->progress(r->watch->data, r->kind, r->done, r->cells->n, r->share))
         r->stopped = true;
@@ -132,7 +132,7 @@ static void note_cell(struct table *rows, const struct run *r, const struct cell
     table_set_meta(rows, CELL_DATE, date);
 }
 
-/* Whether rows are those of this cell, with the columns that the table has; else `why` tells what is different. */
+/* Whether rows are those of this cell, with the columns that the table has; else `why` is the difference. */
 static bool is_cell(const struct table_kind *k, const struct cell *c, const struct table *rows, char *why, size_t size)
 {
     const char *id = table_meta(rows, CELL_ID);

@@ -18,7 +18,8 @@ enum { COUNT, EVERY_NS }; /* cell.number */
 enum { ROUNDS_LEAST = 4, ROUNDS_MOST = 2000 };
 /* A cell is done when half of the width of the limits of its loss is below this: a loss of 0.1 % is worth no more. */
 #define ENOUGH 0.001
-/* The time for a cell, s, chosen so that the table takes about a minute; bursts LONG_US or more apart need more of it. */
+/* The time for a cell, s, chosen so that the table takes about a minute; bursts LONG_US or more apart need more of it.
+ * */
 #define SECONDS 1.0
 #define SECONDS_BRIEF 0.5
 #define SECONDS_LONG 2.0
@@ -159,7 +160,7 @@ static struct bursts_setup setup_of(const struct tables_context *x, const struct
     s.rounds = o->runs;
     s.enough = o->runs ? 0 : ENOUGH;
     s.variants = put_variants(x, &c->a, c->number[COUNT], &s);
-    /* where the pause before the first burst is that of all others, the first one tells as much as they do */
+    /* where the pause before the first burst is that of all others, the first one counts like them */
     s.skipped = s.before_us == every ? 0 : (unsigned)ceil(SETTLE_US / every);
     s.bursts = (unsigned)fmin(fmax(floor(seen / every), 1), BURSTS_MOST - s.skipped);
     if (!o->runs) {
@@ -279,7 +280,7 @@ static void put(const struct cell *c, const struct bursts_setup *s, const struct
 
 static int measure(const struct tables_context *x, const struct cell *c, struct table *rows, struct machine_error *err)
 {
-    enum { LEAST = 3 };
+    enum { LEAST = 3 }; /* rounds that a row needs */
     struct tables_context own = *x;
     struct bursts_setup s = setup_of(x, c);
     struct bursts_result r;
@@ -311,13 +312,14 @@ static double crossing(double n0, double y0, double n1, double y1)
     return n0 * pow(n1 / n0, y0 / (y0 - y1));
 }
 
-/* A value is surely not 0 that is so many half widths of its limits away from it: by one, some row of a table soon is. */
+/* A value is surely not 0 that is so many half widths of its limits away from it: by one, some row of a table soon is.
+ * */
 #define SURE 2.0
 
 /*
  * The rows of one kernel and one time, in ascending order of instructions. hi: from it on all rows surely save; lo: the
  * last row before it that surely costs more, or the first of all. value: where the line from row to row crosses 0
- * between them; hi where no row surely costs more: nothing then tells it from less. NaN: they do not tell.
+ * between them; hi where no row surely costs more, since less may do as well then. NaN: the rows do not decide it.
  */
 static struct estimate breakeven_of(const struct table *t, size_t first, const char *column)
 {
@@ -538,7 +540,7 @@ static const struct picture pictures[] = {
     {.panel = {.kind = CHART_CELLS,
                .title = "by the number of instructions of a burst",
                .y_label = "a burst every, \xC2\xB5s",
-               .note = "<: no loss is told from 0; it is below this 95 % limit.",
+               .note = "<: not distinguishable from no loss; it is below this 95 % limit.",
                .scale_label = "loss of other code, %; hatched: not measured",
                .scale_hi = 1},
      .each = "kernel",
@@ -555,7 +557,7 @@ const struct table_kind table_burst = {
     .about = "short bursts of wide code: what other code loses, how long they take, from which length they pay off",
     .method = "Bursts of an exact number of wide instructions run repeatedly within scalar work (64add), in turn with "
               "empty bursts and the same work in narrower code. The rate of scalar work outside the bursts, between "
-              "two time stamps, is compared with that of empty bursts right before and behind.",
+              "two time stamps, is compared with that of empty bursts right before and after.",
     TABLE_KIND_COLUMNS(columns),
     .promised = {"kernel", "count", "every_us", "loss", "cold_us", "warm_us", "breakeven"},
     .excluded = {[CHOICE_PERIOD] = "nothing is sampled; --observe is the time observed"},

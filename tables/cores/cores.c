@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table cores: each core for itself: how fast it runs each class of code alone, how fast while all cores run the same, and whether
- * it throttles at first. Cores of one part differ: dies, favoured cores, kinds, priority turbo.
+ * The table cores: each core for itself: how fast it runs each class of code alone, how fast while all cores run the
+ * same, and whether it throttles at first. Cores of one part differ: dies, favoured cores, kinds, priority turbo.
  */
 #include "tables/cores/cores.h"
 
@@ -74,7 +74,7 @@ static void set_up(const struct tables_context *x, const struct cell *c, const s
     s->period_us = o->period_us > 0 ? o->period_us : s->period_us;
 }
 
-/* The cores that are asked for: --cpu, --cpus, or all that the machine tells, of which *n is set. Which CPUs there are
+/* The requested cores: --cpu, --cpus, or all that the machine reports, of which *n is set. Which CPUs there are
  * and may be used, the machine says when it is prepared. */
 static size_t wanted_cores(const struct tables_context *x, struct core_kind *out, size_t *n)
 {
@@ -147,7 +147,7 @@ static int plan(const struct tables_context *x, struct cells *out, struct table 
 /* Instructions per cycle in the first microseconds of each repetition, and their mean with its limits. */
 static struct estimate first_rate(const struct trace *t, double settled)
 {
-    enum { MOST = 400 };
+    enum { MOST = 400 }; /* repetitions that are used */
     double rate[MOST];
     size_t n = 0;
     for (size_t begin = 0, end; begin < t->n && n < MOST; begin = end) {
@@ -351,7 +351,7 @@ static void repeatability(const struct table *t, double half[JOINED])
         half[i] = freedom[i] > 0 ? gsl_cdf_tdist_Pinv(0.975, freedom[i]) * sqrt(squares[i] / freedom[i]) : NAN;
 }
 
-/* Limits so far from the value tell nothing. */
+/* Limits so far from the value are worthless. */
 static void put_limits(struct table *t, size_t row, const char *column, double value, double off)
 {
     estimates_set(t, row, column, estimate_around(value, off < 0.5 * value ? off : NAN));
@@ -399,7 +399,7 @@ static void group(struct table *t, const char *kernel, struct core_speed *list)
 
 /*
  * Joins all passes of freq_ghz and first_rate: their mean, whose limits hold what single measurements of one core
- * differ by (Student's t, over the whole table: a clock that floats does so in all), no less than those of the first
+ * differ by (Student's t, over the entire table: a clock that floats does so in all), no less than those of the first
  * pass. Tells whether a core throttles: its first rate is below 0.9 of the settled one by these limits, or above. The
  * groups of each kernel: cores whose frequencies alone lie within FREQUENCY_SAME of the next one's, or within the
  * limits of both; 1 is the fastest. A frequency without limits is in none. Fills the columns `group`, `throttle` and
@@ -536,7 +536,7 @@ const struct table_kind table_cores = {
     .method =
         "On each core in turn, each kernel runs alone, then on all cores at once, in slots between slots of scalar "
         "code, with which the ratio compares it. The rate "
-        "of its first 12 us after scalar code, relative to the settled rate, tells whether the core throttles. "
+        "of its first 12 us after scalar code, relative to the settled rate, shows whether the core throttles. "
         "Cores of one frequency form a group; 1 is the fastest. Everything is measured in several passes, and "
         "the limits include the differences between measurements of one core.",
     TABLE_KIND_COLUMNS(columns),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table energy: power and energy per operation of each width above a PAUSE loop, at the automatic frequency and, where one can be
- * fixed, at one that every width reaches (dissertation on Skylake-SP AVX overhead, section 3.1 and figure 3.1). An
- * operation is one counted instruction of the kernel.
+ * The table energy: power and energy per operation of each width above a PAUSE loop, at the automatic frequency and,
+ * where one can be fixed, at one that every width reaches (dissertation on Skylake-SP AVX overhead, section 3.1 and
+ * figure 3.1). An operation is one counted instruction of the kernel.
  */
 #include <math.h>
 #include <stdio.h>
@@ -139,7 +139,7 @@ static int add_cells(const struct tables_context *x, const struct payload *kerne
     return MACHINE_OK;
 }
 
-/* Whether energy can be told of this machine with these options; else notes why not. */
+/* True if energy can be measured on this machine with these options; else notes why not. */
 static bool possible(const struct tables_context *x, struct table *t)
 {
     struct machine_error cannot = {.status = MACHINE_OK};
@@ -293,7 +293,7 @@ static void judge(const struct cell *c, const struct costs *k, double fixed, str
     put_keys(rows, c);
 }
 
-/* What a reading takes where it does not tell that itself, as one by a chain does, us. */
+/* The cost of a reading, us, where it does not report that itself, as one by a chain does. */
 static int reading_cost(struct machine *m, const struct machine_setup *setup, const struct payload *code, double *us,
                         struct machine_error *err)
 {

@@ -27,7 +27,7 @@ struct energy_cost {
     double ghz, idle_ghz; /* of the code, and of the other one */
 };
 /*
- * The cost of `code` against `idle`, both on `cores` cores at once, whose energy the counter tells (others are not to
+ * The cost of `code` against `idle`, both on `cores` cores at once, whose energy is counted (others are not to
  * be counted) and each of which, one thread of it, is taken to have executed as many operations as the measured one.
  * Between the readings the measured core ran the code for a part of the time only; in the rest it is taken to have
  * needed what it needs when idle: with E and T between the readings, r of them running, h of these in interrupts, P_i

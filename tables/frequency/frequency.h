@@ -6,7 +6,7 @@
 #include "tables/table/estimates.h"
 #include "tables/table/tables.h"
 
-/* The setting that tells what kind of core CPU %d is. */
+/* The setting with the kind of core that CPU %d is. */
 #define FREQUENCY_CORE "core of CPU %d"
 
 /* How the names of details begin in which a frequency is that was measured again. */
@@ -35,7 +35,7 @@ struct frequency_point {
     size_t row;               /* the caller's own */
     double share[3];          /* of the cycles counted at license level 0, 1, 2; NaN: not counted */
     /* filled in by frequency_analyse() */
-    int level;            /* -1: the data do not tell */
+    int level;            /* -1: undecided */
     unsigned first, last; /* the numbers of active cores that share this frequency; 0: no steps */
 };
 
@@ -108,7 +108,7 @@ const char *frequency_core(const struct table *t, int cpu);
 /* The limits that the processor states for code without AVX on a CPU: of its kind of core. NULL: none are known. */
 const char *frequency_limits(const struct table *t, int cpu);
 /* The name of the class of code, or the like, that setting i holds the limits of; NULL: it is another setting, or it is
- * of a kind of core, which frequency_limits() tells. */
+ * of a kind of core, which frequency_limits() returns. */
 const char *frequency_limits_of(const struct table *t, size_t i);
 
 /*

@@ -97,12 +97,12 @@ static bool measured(const struct view *v, size_t kernel)
 
 struct comparison {
     size_t both;        /* numbers of cores: with both kernels */
-    size_t apart, open; /* ... where they surely differ; where they may do so by a whole step */
+    size_t apart, open; /* ... where they surely differ; where they may do so by an entire step */
     double relative;    /* by how much a is faster, summed over them */
     double squares;     /* ... of its half widths */
 };
 
-/* Whether two kernels are of one level: 1; of two: 0; what there is does not tell: -1. */
+/* Whether two kernels are of one level: 1; of two: 0; undecided: -1. */
 static int one_level(const struct comparison *c)
 {
     double mean = fabs(c->relative) / (double)c->both, half = sqrt(c->squares) / (double)c->both;
@@ -159,7 +159,7 @@ static void judge_limits(const struct view *v, struct frequency_levels *out)
     size_t unsteady = 0;
     for (size_t i = 0; i < v->n; i++)
         unsteady += v->points[i].half_width > FREQUENCY_UNSTEADY * v->points[i].ghz;
-    if ((double)unsteady > UNSTEADY_MOST * (double)v->n) { /* which of the two it is the limits do not tell */
+    if ((double)unsteady > UNSTEADY_MOST * (double)v->n) { /* the limits do not show which of the two it is */
         out->verdict = FREQUENCY_FLOATS;
         snprintf(out->why, sizeof out->why,
                  "the frequency floats, or its readings are noisy: the limits of %zu of %zu frequencies are wider than "

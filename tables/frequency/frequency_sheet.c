@@ -23,7 +23,7 @@ struct sheet {
     struct frequency_group column[TABLES_CORES_MAX]; /* numbers of active cores */
     size_t n_kernels;
     const char *kernel[FREQUENCY_KERNELS_MAX];
-    int level[FREQUENCY_KERNELS_MAX]; /* of each kernel; -1: not told, or not always the same */
+    int level[FREQUENCY_KERNELS_MAX]; /* of each kernel; -1: unknown, or not always the same */
 };
 
 /* The frequency of a kernel in a column: the mean of its rows, and the outermost of their limits; NaN: it has none. */
@@ -349,7 +349,7 @@ static bool find_extremes(const struct sheet *s, size_t column, size_t *fastest,
         struct estimate e = sheet_ghz(s, k, column);
         if (isnan(e.value))
             continue;
-        /* what is the same is not told apart: the first one named stands for it */
+        /* of those that are the same the first one named stands for all */
         if (isinf(high.value) || (e.value > high.value && !estimates_frequencies_agree(&e, &high))) {
             high = e;
             *fastest = k;

@@ -54,7 +54,7 @@ static bool decimal(const char *text, const char **end, double *out)
     return true;
 }
 
-/* Decimal, or hexadecimal as 0x28, or a fraction; *end is behind it. False: none is there. */
+/* Decimal, or hexadecimal as 0x28, or a fraction; *end is after it. False: none is there. */
 static bool one_number(const char *text, const char **end, double *out)
 {
     if (text[0] == '0' && text[1] == 'x') {
@@ -88,7 +88,7 @@ static bool two_numbers(const char *text, double *lo, double *hi)
 
 /*
  * How far from the truth a number may be that is printed as text..end: half a unit of its last digit. What was printed
- * as approximate, a whole such unit, zeros at the end of a whole number being no digits, and at most a tenth of it
+ * as approximate, one such unit, zeros at the end of a whole number being no digits, and at most a tenth of it
  * (`about indicates a quantity within 10 %`: United States Pharmacopeia, General Notices 8.20). A fraction is exact,
  * unless it is approximate: a tenth.
  */
@@ -282,7 +282,7 @@ static int read_head(struct parser *p)
                                  "no such key in section [sku]; known keys: name brand kind inherits");
 }
 
-/* What only the whole file can tell. */
+/* What only the complete file shows. */
 static int sku_check_whole(struct parser *p)
 {
     if (!p->sku->name[0] || !p->sku->brand[0])

@@ -52,8 +52,8 @@ struct sku {
 
 /*
  * Reads the text of a file. `file` is its name, for messages. Returns MACHINE_OK, or fills *err (FILE:LINE, or FILE
- * alone where it is of the whole file, and the reason) and returns its status; *out is then empty. sku_free in any
- * case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
+ * alone where it concerns the complete file, and the reason) and returns its status; *out is then empty. sku_free in
+ * any case. It knows which tables there are, but neither columns nor kernels: sku_load() does.
  */
 int sku_parse(const char *text, size_t length, const char *file, struct sku *out, struct machine_error *err);
 /* Whether a CPU, as tables name it ("Intel(R) ... (06_55H, stepping 4)"), is one of these; by its signature it is not

@@ -6,7 +6,7 @@
 #include "tables/table/estimates.h"
 #include "tables/table/table.h"
 
-/* Rows of a panel of bars, and lines of one, at most: more could not be told apart; the table has them all. */
+/* Rows of a panel of bars, and lines of one, at most: more could not be distinguished; the table has them all. */
 enum { CHART_ROWS_MAX = 64, CHART_LINES_MAX = 14 };
 
 /* Whether a column has more than one value. */
@@ -36,17 +36,17 @@ void chart_group_alike(struct chart *c, struct chart_panel *p, double relative, 
 
 /* ---- pictures ---- */
 
-/* A name that a row has in a picture: the text of a column, or what `text` writes into `out` ("": the row is left out). */
+/* A name that a row has in a picture: the text of a column, or what `text` writes into `out` ("": the row is left out).
+ * */
 struct picture_name {
     const char *column;
     const char *(*text)(const struct table *t, size_t row, char out[CHART_NAME_MAX]);
 };
 /*
- * A panel of the rows of a table:
- * CHART_BARS: a bar for each row, in the category `name`;
- * CHART_LINES: a point for each row in the series `name`, at the number in the column across.column;
- * CHART_CELLS: a cell for each row, in the line `name` and the column `across`.
- * Rows without a finite value are left out; where the axis of the value is logarithmic, those that are not above 0, too.
+ * A panel of the rows of a table: CHART_BARS: a bar for each row, in the category `name`; CHART_LINES: a point for each
+ * row in the series `name`, at the number in the column across.column; CHART_CELLS: a cell for each row, in the line
+ * `name` and the column `across`. Rows without a finite value are left out; where the axis of the value is logarithmic,
+ * those that are not above 0, too.
  */
 struct picture {
     struct chart_panel panel;  /* its kind, texts and axes, without contents; scale_hi: at least */

@@ -11,7 +11,7 @@
 
 #define NONE "none: "
 #define NO_STEPS "no steps"            /* with which the setting `steps` begins where the frequency floats */
-#define RELATIVE "levels by the ratio" /* ... and where ratios tell levels all the same */
+#define RELATIVE "levels by the ratio" /* ... and where ratios show levels all the same */
 #define NOTED "frequency_levels"
 /* Single waits scatter by this, relative, and by so many us at least: two of one pair that differ by less agree. */
 #define WAIT_SLACK 0.02
@@ -210,7 +210,7 @@ static bool is_longest_pause(const struct table *t, size_t row)
     return true;
 }
 
-/* Whether a row tells how long the same wait is, beside `wait`. */
+/* True if a row measures the same wait in another way. */
 static bool tells_wait(const struct table *t, size_t row, double wait_us)
 {
     if (table_says(t, row, "what", "rearm")) /* an interrupt takes time itself, which no row has */

@@ -33,7 +33,7 @@ static bool pivot_room(struct pivot *p, void *list, size_t n, size_t size)
     return room;
 }
 
-/* Formatted and made safe, behind what *to holds already. */
+/* Formatted and made safe, after what *to holds already. */
 __attribute__((format(printf, 3, 0))) static void pivot_say(struct pivot *p, char **to, const char *format,
                                                             va_list arguments)
 {
@@ -457,7 +457,8 @@ static void put_list(struct pivot *p, const struct table *t, const struct pivot_
     }
 }
 
-/* Prints the view of the rows that are together with `of`. rows: room for two lists of all rows; NULL: out of memory. */
+/* Prints the view of the rows that are together with `of`. rows: room for two lists of all rows; NULL: out of memory.
+ * */
 static bool print_view(FILE *out, bool colour, const struct table *t, const struct pivot_list *l, size_t of,
                        size_t *rows)
 {

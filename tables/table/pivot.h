@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one printer of tables for a person: rows and columns of values with their 95 % limits, aligned, as
- * wide as the screen (util/screen_text.h). Columns that do not fit
- * go into further blocks that repeat the names of the rows; text in a last column goes on below itself. What was not
- * measured is a dash. All text is made safe to show (plain_text).
+ * The one printer of tables for a person: rows and columns of values with their 95 % limits, aligned, as wide as the
+ * screen (util/screen_text.h). Columns that do not fit go into further blocks that repeat the names of the rows; text
+ * in a last column goes on below itself. What was not measured is a dash. All text is made safe to show (plain_text).
  *
- * A pivot is filled line by line, a line from left to right. Most need not be filled by hand: a table describes its rows
- * by views (struct pivot_list), which are lists or matrices.
+ * A pivot is filled line by line, a line from left to right. Most need not be filled by hand: a table describes its
+ * rows by views (struct pivot_list), which are lists or matrices.
  */
 #pragma once
 
@@ -106,7 +105,7 @@ const char *pivot_number_text(const struct table_column *c, double x, char out[E
 
 /* Prints a line, in several where it is longer than the screen: further ones begin with `indent` blanks. */
 __attribute__((format(printf, 3, 4))) void pivot_note(FILE *out, size_t indent, const char *text, ...);
-/* The same behind a label, which takes `indent` columns. */
+/* The same after a label, which takes `indent` columns. */
 __attribute__((format(printf, 4, 5))) void pivot_labelled(FILE *out, size_t indent, const char *label, const char *text,
                                                           ...);
 /* So the first `most` lines of a text, and how many more there are; below a heading, indented (NULL: none). Without a

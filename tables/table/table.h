@@ -85,7 +85,7 @@ struct table {
     bool failed;                /* out of memory once, or a column that does not exist: nothing of it may be used */
 };
 
-/* An empty table with these columns. t->failed tells whether memory sufficed. */
+/* An empty table with these columns. t->failed: out of memory. */
 void table_init(struct table *t, const char *name, const struct table_column *columns, size_t n);
 void table_free(struct table *t);
 
@@ -135,7 +135,7 @@ bool table_same_pair(const struct table *t, size_t a, size_t b);
 /* Fields of an entry of t->missing. */
 double table_missing_number(const struct table *t, size_t entry, const char *column);
 const char *table_missing_text(const struct table *t, size_t entry, const char *column);
-/* What it is that is missing, by all its fields: "512fma, active_cores 16"; "" of the whole table. */
+/* The name of what is missing, by all its fields: "512fma, active_cores 16"; "" of the complete table. */
 void table_missing_name(const struct table *t, size_t entry, char *out, size_t size);
 /* Overwrites a field of any row. */
 void table_set_number(struct table *t, size_t row, const char *column, double value);
@@ -160,7 +160,8 @@ bool table_in_range(const struct table *t, char *why, size_t size);
 /* Appends rows, missing entries and details of `from`, which has the same columns. */
 void table_append(struct table *t, const struct table *from);
 
-/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error. */
+/* tables/table/table_file.c: comment lines `# key: value`, the line of names, the rows. 0, or -1: the stream's error.
+ * */
 int table_write_csv(FILE *out, const struct table *t);
 /* characterize-table/1, allocated with malloc, ending in a newline; NULL: out of memory. */
 char *table_to_json(const struct table *t);

@@ -140,7 +140,7 @@ char *table_to_json(const struct table *t)
 
 /* ---- reading JSON ---- */
 
-enum { DECIMALS_MAX = 17 }; /* more than a double holds are none */
+enum { DECIMALS_MAX = 17 }; /* of a column on the screen: a double holds no more */
 
 struct reader {
     const char *name;
@@ -212,7 +212,7 @@ static int read_columns(const struct reader *r, const json_t *root, const char *
     return 0;
 }
 
-/* One field into the last row or entry, of which `where` and `i` tell. */
+/* One field into the last row or entry, which is number `i` of `where`. */
 static int read_field(const struct reader *r, struct table *t, const struct table_column *c, const json_t *v,
                       const char *where, size_t i)
 {

@@ -93,7 +93,7 @@ void tables_cell_missing(struct table *t, const struct cell *c, const char *form
 
 /* ---- what the options choose ---- */
 
-/* One of each width and weight that license analysts tell apart, and the tiles of AMX. */
+/* One of each width and weight that license analysts distinguish, and the tiles of AMX. */
 const char *const tables_usual_kernels[] = {"64add", "128or", "128fma", "256or", "256fma", "512or", "512fma", "amx"};
 const size_t tables_n_usual_kernels = sizeof tables_usual_kernels / sizeof tables_usual_kernels[0];
 

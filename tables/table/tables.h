@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Measuring a table: which cells it has on a machine, what is asked of the machine for each, and what of the answer
+ * Measuring a table: which cells it has on a machine, what the machine does for each, and what of the result
  * goes into which row. A probe brings the traces, the analysis reads them; this room only joins the two, so that a
  * user of the library can measure a table without the command line.
  *
@@ -246,9 +246,9 @@ enum tables_cores {
 size_t tables_active_cores(const struct tables_context *x, enum tables_cores otherwise, unsigned *out);
 /* machine_setup with what the options say about CPUs, co-runners and siblings, for this cell. */
 struct machine_setup tables_setup(const struct tables_context *x, const char *table, const struct cell *c);
-/* Whether the caller wants to stop; tells it how far the cell is. */
+/* Reports how far the cell is; true if the caller wants to stop. */
 bool tables_stop(const struct tables_context *x, double part);
-/* The same as a probe asks it after each repetition; data: a copy of the context. */
+/* The same for a probe, after each repetition; data: a copy of the context. */
 int tables_on_progress(void *data, unsigned done, unsigned wanted);
 
 /* ---- measuring ---- */
@@ -278,7 +278,7 @@ struct tables_watch {
 int tables_plan(const struct table_kind *k, struct machine *m, const struct tables_options *o, struct cells *out,
                 struct machine_error *err);
 /*
- * Measures a whole table: plan, each cell that the store does not have yet, conclude. *out is initialised and has
+ * Measures a complete table: plan, each cell that the store does not have yet, conclude. *out is initialised and has
  * metadata (cpu, machine, source, modelled, date, version) and settings. Returns MACHINE_OK, or fills *err and returns
  * its status (*out is then empty). tables/engine.c
  */

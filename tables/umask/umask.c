@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table umask: what the umask bits of an event count: each bit alone and the documented combinations, while each kernel runs
- * steadily, after another kernel, and when that one runs again (single bits of event 28H on a Xeon Gold 6130:
- * dissertation on Skylake-SP AVX overhead, table 3.2). The reading of a bit comes from these shares alone.
+ * The table umask: what the umask bits of an event count: each bit alone and the documented combinations, while each
+ * kernel runs steadily, after another kernel, and when that one runs again (single bits of event 28H on a Xeon Gold
+ * 6130: dissertation on Skylake-SP AVX overhead, table 3.2). The reading of a bit comes from these shares alone.
  */
 #include <jansson.h>
 #include <math.h>
@@ -15,7 +15,12 @@
 #include "tables/registry.h"
 #include "tables/umask/umask_fit.h"
 
-enum { DEFAULT_EVENT = 0x28, UMASKS_MAX = 64, BITS = 8, NAMED_MAX = 32 };
+enum {
+    DEFAULT_EVENT = 0x28, /* CORE_POWER of Skylake-SP and later: license levels */
+    BITS = 8,             /* of a umask */
+    UMASKS_MAX = 64,      /* the bits, the named ones and two combinations are fewer */
+    NAMED_MAX = 32,       /* names of an event: the tables have fewer */
+};
 #define SETTLED 0.75       /* of what is recorded from BASE has passed: most transitions are over */
 #define READING_COSTS 0.85 /* of the full IPC is left with readings: one takes up to 0.15 us of a sample of 1 us */
 static const char BASE[] = "128fma", BASE_WITHOUT_FMA[] = "64add";
@@ -212,7 +217,7 @@ static int umask_on_progress(void *data, unsigned done, unsigned wanted)
 }
 
 /* What of the cycles of one experiment an event counted. A share lies between 0 and 1: what readings are off by may
- * carry it beyond, and so may limits reach there, which tells nothing. What is surely above 1 counts no cycles. */
+ * carry it beyond, and so may limits reach there, which means nothing. What is surely above 1 counts no cycles. */
 static struct estimate event_share(const struct repetitions *seen, size_t event, size_t *runs)
 {
     struct estimate e = shares_counted(&seen->trace, event, INFINITY, runs);
@@ -232,7 +237,7 @@ static struct estimate slow_share(const struct repetitions *seen, unsigned what,
 }
 
 /*
- * Up to how much of the slow share behind a switch may be something else than throttling: cold code, a hyper-thread
+ * Up to how much of the slow share after a switch may be something else than throttling: cold code, a hyper-thread
  * beside, interrupts. As much is slow, too, where the kernel comes back to what it holds already; back at base, where
  * nothing holds base alone, as much as where the kernel runs steadily. With the scatter of both.
  */

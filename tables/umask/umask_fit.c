@@ -190,7 +190,7 @@ static void name_one(const struct meaning_kind *k, char out[READINGS_TEXT_MAX])
         text_list_add(out, READINGS_TEXT_MAX, ", ", "%s in part (%.2f to %.2f)", name, k->lo, k->hi);
 }
 
-/* Widths that count whatever the weight, from the narrowest on, are told together. */
+/* Widths that count whatever the weight, from the narrowest on, are named together. */
 static void name_kinds(const struct meaning_input *r, char out[READINGS_TEXT_MAX])
 {
     size_t i = 0;
@@ -222,9 +222,11 @@ static void name_kinds(const struct meaning_input *r, char out[READINGS_TEXT_MAX
 
 /* ---- readings ---- */
 
-#define EDGES 0.03    /* shares: the samples at the edges of a phase ... */
-#define RELATIVE 0.25 /* ... and of a short phase, relative */
-#define COUNTED 0.01  /* shares above are no noise of the readings */
+/* By how much the counted share may differ from the throttled one, by the samples at the edges of a phase; and
+ * relative, which matters where phases are short. Chosen. */
+#define EDGES 0.03
+#define RELATIVE 0.25
+#define COUNTED 0.01 /* a share above is no noise of the readings */
 
 static double edges(const struct meaning_change *c)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From counts to the meaning of a umask. Shares of core cycles: those in which an event counted, and those in which the
- * code ran slower than it can. The meaning of a counter bit, derived from what made it count: a bit that counts all cycles of 256-bit FMA and none of
- * anything else reads "heavy 256". Nothing that was published goes into a reading; what is documented can then be held
- * against it. Kinds of code are told by width and weight, as license analysts do (Skylake-SP dissertation, 3.2.1).
+ * code ran slower than it can. The meaning of a counter bit, derived from what made it count: a bit that counts all
+ * cycles of 256-bit FMA and none of anything else reads "heavy 256". Nothing that was published goes into a reading;
+ * what is documented can then be held against it. Kinds of code are distinguished by width and weight, as license
+ * analysts do (Skylake-SP dissertation, 3.2.1).
  */
 #pragma once
 
@@ -24,14 +25,14 @@
 #define SHARES_SLOW 0.95
 #define SHARES_SLOW_LEAST 0.75
 #define SHARES_SLOW_SIGMAS 5
-/* Two counters are not read at once: a share is not told to better than so many cycles of all. */
+/* Two counters are not read at once: a share is not known to better than so many cycles of all. */
 #define SHARES_APART_CYCLES 40
 
 /*
  * The share of the core cycles from time 0 to to_us (ends of samples) that the trace's extra column `extra` counted:
  * of each run the counts over the cycles, then the mean over the runs with its 95 % limits, which are never closer than
  * what the readings of two counters are apart. Cycles are frequency times
- * time; so the first sample of a run, whose beginning a trace does not tell, is left out. *runs receives how many runs
+ * time; so the first sample of a run, whose beginning is not in a trace, is left out. *runs receives how many runs
  * could be used: those in which the column was never empty. NaN, and 0 runs: none.
  */
 struct estimate shares_counted(const struct trace *t, size_t extra, double to_us, size_t *runs);
@@ -68,7 +69,8 @@ struct meaning_input {
 /* Sorts a kernel's share into its kind. False: there is no room for another kind. */
 bool meaning_add(struct meaning_input *r, unsigned width, bool heavy, double share);
 
-/* From these shares on a bit counts a kind of code, and up to these it does not; between them it counts in part. */
+/* From these shares on a bit counts a kind of code, and up to these it does not; between them it counts in part.
+ * Chosen: shares of steady code are near 0 or near 1. */
 #define MEANING_COUNTS 0.9
 #define MEANING_COUNTS_NOT 0.1
 enum meaning_answer { MEANING_NO, MEANING_PARTLY, MEANING_YES };

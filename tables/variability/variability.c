@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table variability: how repeatable a core is (S. Kozak, Chasing Zero Variability in Software Performance, MIT, 2020): one piece of code,
- * run again and again in an environment that is refined step by step.
+ * The table variability: how repeatable a core is (S. Kozak, Chasing Zero Variability in Software Performance, MIT,
+ * 2020): one piece of code, run again and again in an environment that is refined step by step.
  */
 #include <jansson.h>
 #include <math.h>
@@ -228,14 +228,14 @@ static void put_keys(const struct cell *c, struct table *rows)
 
 struct progress {
     const struct tables_context *x;
-    double asked, expected; /* times */
+    double calls, expected; /* how often progress is reported */
 };
 
-/* The machine asks about fifty times a second. */
+/* The machine calls it about fifty times a second. */
 static int on_stop(void *data)
 {
     struct progress *p = data;
-    return tables_stop(p->x, fmin(1, ++p->asked / p->expected));
+    return tables_stop(p->x, fmin(1, ++p->calls / p->expected));
 }
 
 static void put_between(struct table *rows, const struct trials_between *b)
@@ -319,7 +319,7 @@ static size_t best_warm(const struct table *t, const char *workload, struct repe
     return best;
 }
 
-/* Into `told` what was in force for the rows of a refinement, "" for nothing. */
+/* Writes into `told` what was in force for the rows of a refinement, "" for nothing. */
 static void told_at(const struct table *t, unsigned r, char *told)
 {
     struct repeatability ignored;
@@ -329,7 +329,7 @@ static void told_at(const struct table *t, unsigned r, char *told)
             told[0] = '\0';
 }
 
-/* For the whole table: what the last refinement had, and that the interference was of one refinement alone. */
+/* For the complete table: what the last refinement had, and that the interference was of one refinement alone. */
 static void put_steps_told(struct table *t)
 {
     char told[TABLES_TOLD_MAX] = "", all[2 * TABLES_TOLD_MAX] = "";
@@ -527,7 +527,7 @@ static void find_axis(const struct table *t, struct chart *c)
         widen(100 * published[i].spread, &lo, &hi);
     c->one_axis = true;
     c->x_lo = pow(10, floor(log10(lo)));
-    c->x_hi = pow(10, ceil(log10(hi) + 0.7)); /* room for the numbers behind the bars */
+    c->x_hi = pow(10, ceil(log10(hi) + 0.7)); /* room for the numbers after the bars */
 }
 
 static void add_percent(struct chart *c, struct chart_panel *p, const char *category, double fraction,
@@ -599,7 +599,7 @@ const struct table_kind table_variability = {
                  [CHOICE_CORUNNER_SAME] = ONE_CORE,
                  [CHOICE_CORES] = ONE_CORE,
                  [CHOICE_KERNELS] = "it has workloads of its own",
-                 [CHOICE_PERIOD] = "a trial is timed as a whole; --observe is its length"},
+                 [CHOICE_PERIOD] = "a trial is timed in one go; --observe is its length"},
     .plan = plan,
     .measure = measure,
     .conclude = conclude,

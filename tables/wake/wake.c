@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table wake: the first use of a unit after it was idle: how long one instruction takes, and how long until the rate is the full
- * one, for idle times from 1 us to 100 ms.
+ * The table wake: the first use of a unit after it was idle: how long one instruction takes, and how long until the
+ * rate is the full one, for idle times from 1 us to 100 ms.
  */
 #include "tables/wake/wake.h"
 
@@ -24,8 +24,8 @@ enum {
     STEPS_A_DECADE = 6,
     STEPS_BRIEF = 3,
 };
-/* The unit is used for so long before it is left idle, us, and observed for so long afterwards, until its rate is steady:
- * more than ten times the 10 us of a halt (G 5.2.2). */
+/* The unit is used for so long before it is left idle, us, and observed for so long afterwards, until its rate is
+ * steady: more than ten times the 10 us of a halt (G 5.2.2). */
 static const double WARM_US = 200, OBSERVE_US = 120;
 
 static const struct {
@@ -140,14 +140,14 @@ static void keep_points(const char *unit, const struct wake_seen *s, struct tabl
 static void put_stages(const char *unit, struct wake_seen *s, struct table *rows)
 {
     for (unsigned row = 0; row < s->plan.rows; row++) {
-        double share, whole;
+        double share, full_share;
         struct estimate first = middle(s->first + (size_t)row * s->plan.runs, s->plan.runs, &share);
-        struct estimate full = middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &whole);
+        struct estimate full = middle(s->full + (size_t)row * s->plan.runs, s->plan.runs, &full_share);
         table_add_row(rows);
         table_put_text(rows, "unit", unit);
         table_put_number(rows, "idle_us", idle_us_of(&s->plan, row));
         estimates_put(rows, "first_us", wake_blur_time(first, s->step_us));
-        if (whole > 0.5)
+        if (full_share > 0.5)
             estimates_put(rows, "full_rate_us", wake_blur_time(full, s->step_us));
         table_put_number(rows, "n", rint(share * s->plan.runs));
         table_put_number(rows, "discarded", rint((1 - share) * s->plan.runs));
@@ -240,7 +240,7 @@ int wake_stages_of(const struct table *t, const char *unit, const char *column, 
     return status;
 }
 
-/* The rows of a unit are one behind the other. Returns the row behind its last. */
+/* The rows of a unit follow each other. Returns the row after its last. */
 static size_t rows_end(const struct table *t, size_t row)
 {
     size_t end = row + 1;
@@ -256,9 +256,9 @@ static size_t stage_of(const struct table *t, size_t row, const char *column, co
     size_t stage = 0;
     for (size_t i = 0; i < s->n; i++) {
         bool before = i > 0 && idle < s->stage[i].idle_from_us.lo;
-        bool behind = i + 1 < s->n && idle > s->stage[i].idle_to_us.hi;
+        bool after = i + 1 < s->n && idle > s->stage[i].idle_to_us.hi;
         double off = isfinite(value) ? fabs(log(value / s->stage[i].first_us.value)) : 0;
-        if (!before && !behind && off < nearest) {
+        if (!before && !after && off < nearest) {
             nearest = off;
             stage = i + 1;
         }
@@ -266,8 +266,8 @@ static size_t stage_of(const struct table *t, size_t row, const char *column, co
     return stage;
 }
 
-/* Fills the column `stage`: the number of the stage, from 1, in which the idle time of a row lies: of first_us, or where
- * that has one alone, of full_rate_us. */
+/* Fills the column `stage`: the number of the stage, from 1, in which the idle time of a row lies: of first_us, or
+ * where that has one alone, of full_rate_us. */
 static int conclude(struct table *t)
 {
     for (size_t row = 0, end; row < t->n_rows; row = end) {
@@ -301,7 +301,8 @@ static void tell_stages(FILE *out, const char *key, const char *what, const stru
                 what, estimates_text(&s->stage[0].first_us, 3, text[0]), s->step_us);
     else if (wake_scatters(s))
         fprintf(out,
-                "%s: %s a time that scatters too much to tell stages (see the plot); repeat on a less busy machine.\n",
+                "%s: %s a time that scatters too much to tell stages apart (see the plot); repeat on a less busy "
+                "machine.\n",
                 unit, what);
     else if (s->n == 1 && s->n_warnings)
         fprintf(out, "%s: %s a time that changes gradually, or was disturbed: no stages (see the plot).\n", unit, what);
@@ -377,7 +378,7 @@ const struct table_kind table_wake = {
                  [CHOICE_CORES] = WAKE_ONE_CORE,
                  [CHOICE_SIBLINGS] = WAKE_ONE_CORE,
                  [CHOICE_KERNELS] = "its units are those of 256 and 512 bits and of tiles",
-                 [CHOICE_PERIOD] = "one instruction is timed as a whole"},
+                 [CHOICE_PERIOD] = "one instruction is timed at a time"},
     .plan = plan,
     .measure = measure,
     .conclude = conclude,

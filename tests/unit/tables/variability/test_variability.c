@@ -10,7 +10,7 @@
 
 enum { N_WORKLOADS = 8 };
 static const char *const workloads[N_WORKLOADS] = {"register", "branch-cold", "branch-warm", "branch-ibpb",
-                                                 "L1@mem",   "L2@mem",      "L3@mem",      "memory@mem"};
+                                                   "L1@mem",   "L2@mem",      "L3@mem",      "memory@mem"};
 
 static size_t row_of(const struct table *t, const char *workload, enum refinement r)
 {
